@@ -23,6 +23,7 @@ import { auditAccess } from "./audited-access.ts";
 import type { McpFront } from "./mcp-front.ts";
 import { createLoginCodes, type LoginCodes } from "../people/identity/login-codes.ts";
 import { createCredentials } from "./credentials.ts";
+import type { GatewayLogins } from "./server-logins.ts";
 import type { EventOutlets } from "./event-outlets.ts";
 import { type LateModules } from "./late-modules.ts";
 import type { Namespaces } from "./namespace-wiring.ts";
@@ -43,6 +44,8 @@ export interface GatewayParts extends AsyncDisposable {
   readonly version: string;
   readonly clock: Clock;
   readonly fleet: Fleet;
+  /** Logins of people at servers. */
+  readonly logins: GatewayLogins;
   /** Who runs the gateway and talks to it without a token, over stdio: a local principal that no file can take away. */
   readonly owner: Principal;
   readonly events: EventBus;
@@ -215,6 +218,7 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log, envir
       people.directory.byToken(hash) ?? (await people.directory.elsewhere?.byToken(hash, signal)),
     clock,
     fleet,
+    logins: servers.logins,
     events,
     routing,
     performer,

@@ -26,7 +26,7 @@ import { createGatewayMetrics } from "./metrics-wiring.ts";
 import { createEventOutlets } from "./event-outlets.ts";
 import { createLoopGuard } from "./loop-guard.ts";
 import { createRecords } from "./records-wing.ts";
-import { createPeople } from "./people-wiring.ts";
+import { connectPage, createPeople } from "./people-wiring.ts";
 import { createTracing } from "./tracing-wiring.ts";
 import { createServers } from "./servers-wing.ts";
 import { createUsageWing } from "./usage-wing.ts";
@@ -78,7 +78,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     loopGuard,
     openSecrets: deps.store.secrets,
     onLogin: (instance, what) => audit.login(instance, what),
-    people: people.owners,
+    ...{ people: people.owners, loginPage: people.team && ((instance) => connectPage(publicUrl, instance)) },
     keeper: kept.catalogs,
     catalog,
     traces: tracing?.source,

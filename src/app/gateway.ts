@@ -51,6 +51,11 @@ export interface Gateway extends AsyncDisposable {
   openHttp(options?: HttpFrontOptions): HttpFront;
   /** The path and fragment of a link that logs a browser in at the dashboard: once, within five minutes. */
   dashboardLink(): string;
+  /**
+   * The path and fragment of a link that makes the first admin, once and within the hour; undefined where there is
+   * somebody already, or no people are kept.
+   */
+  setupLink(): Promise<string | undefined>;
   /** What the owner of the data directory may do with it from another process. */
   openOwner(options: Pick<OwnerOptions, "secret" | "stop" | "load">): Owner;
   /**
@@ -94,6 +99,11 @@ export function buildGateway(config: Config, deps: GatewayDeps): Gateway {
     inProcess: createInProcess(parts),
     openHttp: (options) => createHttpFront(parts, deps.log, options),
     dashboardLink: () => toDashboardLink(parts.loginCodes.make()),
+    async setupLink() {
+      const people = parts.team?.people();
+      if (people === undefined || people.directory.book.users.size > 0) return undefined;
+      return `/setup#${(await people.access.accounts.createLink(undefined, "owner")).code}`;
+    },
     openOwner: (options) => createOwner({ ...options, gateway: parts, started: config }),
     async serveStdio(streams) {
       const endpoint = parts.mcp.endpointOf("/mcp");

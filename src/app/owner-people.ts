@@ -19,7 +19,7 @@ export interface PeopleAnswer {
   /** A code that sets a password, shown once, and the gateway's address where that is configured. */
   readonly link?: SetupCode & { readonly publicUrl: string | null };
   /** Shown once. */
-  readonly invited?: MadeInvite;
+  readonly invited?: MadeInvite & { readonly publicUrl?: string | null };
   /** How many tokens were revoked. */
   readonly revoked?: number;
 }
@@ -194,7 +194,9 @@ export async function askPeople(
   }
   const task = Object.hasOwn(tasks, given.task) ? tasks[given.task] : undefined;
   if (task === undefined) throw new GatewayError("REQUEST_INVALID", "there is no such thing to do with people");
-  return await task({ book: people.directory.book, changes: people.asOwner }, given);
+  const answer = await task({ book: people.directory.book, changes: people.asOwner }, given);
+  const publicUrl = config().settings.publicUrl ?? null;
+  return answer.invited === undefined ? answer : { ...answer, invited: { ...answer.invited, publicUrl } };
 }
 
 function findTeam(book: OwnersPeople["book"], name: string | undefined): { readonly id: string } {

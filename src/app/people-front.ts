@@ -3,6 +3,8 @@ import { usualScopes } from "../front/http/challenge.ts";
 import { createClientAddress } from "../front/http/client-address.ts";
 import type { RestHandler } from "../front/http/http-server.ts";
 import { createAccountPages } from "../front/web/account-page.ts";
+import { createConnectPage } from "../front/web/connect-page.ts";
+import { createInvitePage } from "../front/web/invite-page.ts";
 import { createConsentPage } from "../front/web/consent-page.ts";
 import { createDevicePages } from "../front/web/device-pages.ts";
 import { createForms } from "../front/web/forms.ts";
@@ -14,6 +16,7 @@ import { isServerSlug } from "../kernel/ids.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Log } from "../kernel/log.ts";
 import { createAuthorizationServer, type AuthorizationServer } from "../people/authorization-server/oauth-server.ts";
+import { createInvitedAccounts } from "../people/authorization-server/invited-accounts.ts";
 import { createDocumentFetch } from "../people/authorization-server/client-documents.ts";
 import { loadLibrary } from "../people/authorization-server/library.ts";
 import { createSealing, type Sealing } from "../people/authorization-server/sealed-rows.ts";
@@ -21,6 +24,7 @@ import { causesText } from "../people/sign-in/provider-errors.ts";
 import type { ProviderLogins } from "../people/sign-in/provider-logins.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import { openProviderLogins } from "./provider-wiring.ts";
+import { createPersonServers } from "./person-servers.ts";
 import type { TeamPeople } from "./team-people.ts";
 
 /** Pages for people and OAuth for their apps, loaded at the first request for one of them. */
@@ -29,7 +33,8 @@ export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Cl
   if (people === undefined) throw new GatewayError("STORE_UNAVAILABLE", "the people are not read yet");
   const sealing = createSealing(people.access.store.key);
   const { directory, changes } = people;
-  const { accounts, sessions, change } = people.access;
+  const { accounts, sessions, change, passwords } = people.access;
+  const servers = createPersonServers(gateway, people);
   const forms = createForms(sealing.blind);
   const providers = () =>
     Object.entries(gateway.config().settings.auth.providers).map(([name, { title = name }]) => ({ name, title }));
@@ -77,6 +82,7 @@ export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Cl
       forms,
       providers,
       hasPasswords,
+      serversOf: servers.of,
     }),
     consent: createConsentPage({ oauth, forms, directory }),
     elsewhere: createProviderPages({
@@ -89,6 +95,17 @@ export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Cl
           { component: "people", provider, code: failure.code, why: causesText(failure.cause) },
           failure.message,
         ),
+    }),
+    connect: createConnectPage({
+      servers,
+      forms,
+      onDenied: ({ user, ip }, object) =>
+        gateway.audit.deny({ actor: user.name, via: "browser", action: "connect", object, ip, outcome: "denied" }),
+    }),
+    invite: createInvitePage({
+      invited: createInvitedAccounts({ changes, directory, passwords, sessions, clock }),
+      forms,
+      hasPasswords,
     }),
     oauth,
     sessions,

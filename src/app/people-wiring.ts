@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { isServerSlug } from "../kernel/ids.ts";
+import { isServerSlug, type PrincipalId } from "../kernel/ids.ts";
 import { GatewayError, toGatewayError } from "../kernel/gateway-error.ts";
 import type { LoadLate } from "../kernel/late-module.ts";
 import type { Log } from "../kernel/log.ts";
@@ -15,7 +15,7 @@ import { sessionHashOf } from "../people/identity/session-cookie.ts";
 import type { PublicUrl } from "../front/http/public-url.ts";
 import { requestPath } from "../front/http/request-path.ts";
 import type { RecordStore } from "../store/record-store.ts";
-import type { Owners } from "../servers/instance/wanted.ts";
+import { installedId, type Owners } from "../servers/instance/wanted.ts";
 import { createOwners } from "./people-owners.ts";
 import type { TeamPeople, TeamPeopleDeps } from "./team-people.ts";
 import type { GatewayAudit } from "./audit-wing.ts";
@@ -99,10 +99,15 @@ function createDoors(directory: Directory, publicUrl: PublicUrl): Doors {
   };
 }
 
+/** The page where a person logs in for an instance, and gives values of their own. */
+export function connectPage(publicUrl: PublicUrl, instance: string): string {
+  return `${publicUrl(undefined)}/connect/${encodeURIComponent(instance)}`;
+}
+
 type Coming = ReturnType<typeof createComingDirectory>;
 
 function createTeamSeat(
-  { config, clock, log, loadLate, keyRing, deny }: PeopleDeps,
+  { config, clock, log, loadLate, keyRing, deny, publicUrl }: PeopleDeps,
   beside: Directory,
   coming: Coming,
 ): TeamSeat {
@@ -123,6 +128,7 @@ function createTeamSeat(
         config,
         clock,
         isName: isServerSlug,
+        valuesPage: (server, membership) => connectPage(publicUrl, installedId(server, membership as PrincipalId)),
         isScope,
         log,
       });

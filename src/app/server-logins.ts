@@ -1,7 +1,9 @@
-import type { ServerConfig } from "../config/config.ts";
+import type { HttpTransport, ServerConfig } from "../config/config.ts";
 import { createLoginRoute } from "./http-route.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Log } from "../kernel/log.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import type { LoginOptions } from "../servers/logins/login-flow.ts";
 import type { Logins } from "../servers/logins/logins.ts";
 import type { LoginOf } from "../servers/instance/login-notice.ts";
 import type { LoadLate } from "../kernel/late-module.ts";
@@ -24,6 +26,13 @@ export interface GatewayLoginsDeps {
 export interface GatewayLogins extends AsyncDisposable {
   authorizeFor(server: ServerConfig, instance: string): Promise<HttpCredentials["authorize"]>;
   readonly loginOf: LoginOf;
+  /**
+   * Logs somebody in at the server of an instance, through a browser. Resolves when the login is kept and in use.
+   * Rejects with LOGIN_FAILED, or the signal's reason.
+   */
+  logIn(server: ServerConfig, instance: string, way: LoginWay, signal: AbortSignal): Promise<void>;
+  /** Forgets the login of an instance, and tells the authorization server. Resolves to whether there was one. */
+  logOut(server: ServerConfig, instance: string): Promise<boolean>;
   /** Texts that no log may show. */
   readonly secrets: () => ReadonlySet<string>;
   /** Removes the logins of these instances, and what is known of them. */
@@ -31,6 +40,9 @@ export interface GatewayLogins extends AsyncDisposable {
   /** Calls back soon after somebody logged in or out, in any process. */
   watch(onChange: () => void): void;
 }
+
+/** How the person comes to the authorization server, and back. */
+export type LoginWay = Pick<LoginOptions, "open" | "openCallback">;
 
 const none: ReadonlySet<string> = new Set();
 
@@ -67,9 +79,7 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
   return {
     async authorizeFor(server, instance) {
       const { transport } = server;
-      // An Authorization header in the configuration takes precedence over a login.
-      if (!canLogIn(transport) || Object.keys(transport.headers).some((name) => name.toLowerCase() === "authorization"))
-        return undefined;
+      if (!takesLogin(transport)) return undefined;
       const route = createLoginRoute(server.slug, transport, deps);
       const authorize = await (
         await get()
@@ -87,6 +97,27 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
       const logins = await get().catch(() => undefined);
       return await logins?.loginOf(instance);
     },
+    async logIn(server, instance, way, signal) {
+      const { transport } = server;
+      if (!takesLogin(transport)) throw new GatewayError("LOGIN_FAILED", `${server.slug} takes no login`);
+      await get();
+      const { keepLogin } = await deps.loadLate("logins", async () => await import("./made-logins.ts"));
+      const route = createLoginRoute(server.slug, transport, deps);
+      await keepLogin({ transport, route, instance, way, store: kept as SecretStore, now: deps.clock.now }, signal);
+      await loaded?.recheck();
+      onChange?.();
+    },
+    async logOut(server, instance) {
+      await get();
+      const { endLogin } = await deps.loadLate("logins", async () => await import("./made-logins.ts"));
+      const { transport } = server;
+      const route = canLogIn(transport) ? createLoginRoute(server.slug, transport, deps) : undefined;
+      const wasThere = await endLogin({ instance, route, store: kept as SecretStore, log: deps.log });
+      if (wasThere) deps.onLogin?.(instance, "logout");
+      await loaded?.recheck();
+      onChange?.();
+      return wasThere;
+    },
     async forget(instances) {
       await get();
       const removed = await Promise.all(instances.map(async (instance) => (await kept?.remove(instance)) === true));
@@ -102,4 +133,9 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
       await loaded?.[Symbol.asyncDispose]();
     },
   };
+}
+
+/** An Authorization header in the configuration takes precedence over a login. */
+export function takesLogin(transport: ServerConfig["transport"]): transport is HttpTransport {
+  return canLogIn(transport) && !Object.keys(transport.headers).some((name) => name.toLowerCase() === "authorization");
 }

@@ -36,6 +36,8 @@ export interface ServersDeps {
   readonly redact: (text: string) => string;
   readonly keeper: CatalogKeeper;
   readonly people: Owners;
+  /** The page where a person logs in for an instance; undefined where people have no pages. */
+  readonly loginPage: ((instance: InstanceId) => string) | undefined;
   /** Undefined while traces are off. */
   readonly traces: TraceSource | undefined;
   readonly catalog: {
@@ -70,9 +72,10 @@ export function createServers(deps: ServersDeps): Servers {
     starts: createStartQueue(permits("parallelStarts")),
     installs: createStartQueue(permits("parallelInstalls")),
   });
-  const fleet = createFleet({
+  const fleet: Fleet = createFleet({
     open: deps.traces === undefined ? connections.open : traceOpening(connections.open, deps.traces),
     loginOf: logins.loginOf,
+    loginPage: deps.loginPage && ((id) => deps.loginPage?.(fleet.clients.baseOf(id) ?? id) ?? ""),
     keeper: deps.keeper,
     people: deps.people,
     catalog: deps.catalog,

@@ -3,7 +3,7 @@ import type { Log } from "../kernel/log.ts";
 import { createAccessChanges, type Change, type ChangeAccess } from "../people/authorization-server/access-changes.ts";
 import { createAccounts, type Accounts } from "../people/authorization-server/accounts.ts";
 import { createBrowserSessions, type BrowserSessions } from "../people/authorization-server/user-sessions.ts";
-import { createPasswords } from "../people/authorization-server/passwords.ts";
+import { createPasswords, type Passwords } from "../people/authorization-server/passwords.ts";
 import type { ChangeActor } from "../people/directory/change-queue.ts";
 import type { PeopleChanges } from "../people/directory/people-changes.ts";
 import type { TeamDirectory, TeamDirectoryOptions } from "../people/directory/team-directory.ts";
@@ -18,6 +18,7 @@ export interface TeamAccess {
   readonly sessions: BrowserSessions;
   /** Writes a login that was refused into the audit. */
   readonly deny: (change: Change) => void;
+  readonly passwords: Passwords;
   stop(): void;
 }
 
@@ -59,7 +60,7 @@ export async function openTeamAccess(deps: TeamAccessDeps): Promise<TeamAccess> 
     onDenied: deny,
   });
   return {
-    ...{ store, change, accounts, sessions, deny },
+    ...{ store, change, accounts, sessions, passwords, deny },
     stop() {
       cancel();
       stopListening();

@@ -1,4 +1,4 @@
-import type { Config } from "../config/config.ts";
+import type { Config, ServerConfig } from "../config/config.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Log } from "../kernel/log.ts";
 import { randomId } from "../kernel/random-id.ts";
@@ -37,6 +37,8 @@ export interface TeamInstallsDeps {
   readonly directory: () => string;
   readonly clock: Clock;
   readonly isName: (text: string) => boolean;
+  /** The page where a member gives values of their own. */
+  readonly valuesPage: (server: ServerConfig, membershipId: string) => string;
   readonly log: Log;
   /** Called when a change is on the disk: resolves when what runs follows it. */
   readonly onTouched: (touched: Touched) => Promise<void>;
@@ -62,6 +64,7 @@ export async function openTeamInstalls(deps: TeamInstallsDeps): Promise<TeamInst
     newId: randomId,
     now,
     isName: deps.isName,
+    valuesPage: deps.valuesPage,
   };
   const servers = createInstalledServers(common);
   const carryOut = createInstallQueue({ store, book, vault, servers, now, onTouched: deps.onTouched });

@@ -33,7 +33,10 @@ export interface TeamPeople {
   close(): Promise<void>;
 }
 
-export interface TeamPeopleDeps extends Pick<TeamInstallsDeps, "config" | "keyRing" | "directory" | "isName"> {
+export interface TeamPeopleDeps extends Pick<
+  TeamInstallsDeps,
+  "config" | "keyRing" | "directory" | "isName" | "valuesPage"
+> {
   readonly store: Pick<RecordStore, "people" | "installs" | "access">;
   /** Told of logins that were refused. */
   readonly deny: GatewayAudit["deny"];
@@ -97,7 +100,7 @@ export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> 
   if (book.users.size === 0)
     log.warn(
       { component: "people" },
-      "nobody may use this gateway yet: `toolyard user add NAME --admin --team TEAM` makes the first admin, and prints a token",
+      "nobody may use this gateway yet: `toolyard user link` prints a link that makes the first admin",
     );
   let cancel = clock.after(usesMs, noteUses);
 

@@ -33,7 +33,9 @@ export async function login(context: CommandContext): Promise<number> {
   if (target === undefined) return wrongUsage;
   const { server, instance, vault } = target;
   const { logIn } = await import("../servers/logins/login.ts");
+  const { openCallback } = await import("../servers/logins/callback.ts");
   const before = await readCredential(vault, instance);
+  const port = toPort(givenOption(context, "callback-port"));
   const credential = await logIn(
     {
       serverUrl: server.transport.url,
@@ -42,7 +44,7 @@ export async function login(context: CommandContext): Promise<number> {
       scope: wantedScope(context, before),
       client: givenClient(context),
       clientMetadataUrl: textOption(context, "client-metadata-url"),
-      callbackPort: toPort(givenOption(context, "callback-port")),
+      openCallback: async () => await openCallback(port),
       open: (url) => show(context, server.slug, url),
       now: () => Date.now(),
     },

@@ -47,8 +47,7 @@ limits away.`,
   invite: {
     words: 2,
     usage: "toolyard invite [list|new|revoke] [ID] [options]",
-    about:
-      "Invites people into a team of a running gateway for teams: prints a secret that is good once, for 72 hours.",
+    about: "Invites people into a team of a running gateway for teams: prints a link that is good once, for 72 hours.",
     options: {
       ...common,
       team: { word: "TEAM", about: "the team that it is for" },
@@ -56,7 +55,8 @@ limits away.`,
       ...teamRole,
       json: { about: "print one JSON object" },
     },
-    notes: `Whoever has the secret joins the team with it, or makes an account: POST /api/invites/accept.`,
+    notes: `Whoever opens the link joins the team, with the account that they have or with one that they make there.
+Programs send what stands after /invite/ to POST /api/invites/accept.`,
     load: async () => (await import("./short-commands.ts")).shortCommands.invite,
   },
   token: {

@@ -80,8 +80,11 @@ async function ask(context: CommandContext, request: PeopleRequest): Promise<num
   if (!answer.ok) return fail(answer);
   const people = answer.people ?? {};
   if (isOn(context, "json")) process.stdout.write(`${JSON.stringify({ ok: true, ...people })}\n`);
-  else show(people);
-  if (people.link !== undefined && !isOn(context, "json")) showLink(people.link, holder.url);
+  else {
+    show(people);
+    if (people.link !== undefined) showLink(people.link, holder.url);
+    if (people.invited !== undefined) showInvite(people.invited, holder.url);
+  }
   return 0;
 }
 
@@ -90,7 +93,7 @@ function fail({ message, hint }: ControlAnswer): number {
   return 1;
 }
 
-function show({ users, teams, members, tokens, invites, made, invited, revoked }: PeopleAnswer): void {
+function show({ users, teams, members, tokens, invites, made, revoked }: PeopleAnswer): void {
   if (users !== undefined)
     print(
       ["USER", "ROLE", "STATUS", "TEAMS"],
@@ -128,12 +131,6 @@ function show({ users, teams, members, tokens, invites, made, invited, revoked }
       ]),
     );
   if (revoked !== undefined) process.stdout.write(`${revoked} tokens revoked\n`);
-  if (invited !== undefined) {
-    process.stdout.write(`${invited.secret}\n`);
-    process.stderr.write(
-      `This is the invitation: it is shown only now, and good once, until ${new Date(invited.expiresAtMs).toISOString().slice(0, 16)}Z.\n`,
-    );
-  }
   if (made === undefined) return;
   process.stdout.write(`${made.token}\n`);
   process.stderr.write(
@@ -146,6 +143,16 @@ function showLink({ code, publicUrl, expiresAtMs }: NonNullable<PeopleAnswer["li
   process.stderr.write(
     `This link sets a password, once, until ${new Date(expiresAtMs).toISOString().slice(0, 16).replace("T", " ")} UTC.
 The page asks for what stands after the #, which is not sent with the link.\n`,
+  );
+}
+
+function showInvite(
+  { secret, publicUrl, expiresAtMs }: NonNullable<PeopleAnswer["invited"]>,
+  url: string | null,
+): void {
+  process.stdout.write(`${publicUrl ?? url ?? ""}/invite/${secret}\n`);
+  process.stderr.write(
+    `This link is the invitation: it is shown only now, and good once, until ${new Date(expiresAtMs).toISOString().slice(0, 16).replace("T", " ")} UTC.\n`,
   );
 }
 

@@ -155,6 +155,7 @@ async function run(running: Running): Promise<void> {
       },
       () => stopping.ask("nobody uses it"),
     );
+  await tellFirstAdmin(running);
   tellPeople(running);
   const reason = await stopping.reason;
   // Whoever looks for a gateway from now on should wait for the next one. If a full disk prevents this, they are told
@@ -168,6 +169,18 @@ async function readServable(context: CommandContext, { file, settings }: Config)
   const next = await readConfig(context, file);
   refuseOpenBind(next, settings.host);
   return next;
+}
+
+/**
+ * A secret for whoever sits at the terminal: it never goes into a log, where others read it. Without a terminal,
+ * `toolyard user link` prints one.
+ */
+async function tellFirstAdmin({ config, gateway, url, screen }: Running): Promise<void> {
+  if (screen === undefined) return;
+  const link = await gateway.setupLink();
+  if (link === undefined) return;
+  screen.print(`  Set up    ${config.settings.publicUrl ?? url}${link}
+            (makes the first admin, once and within the hour; then \`toolyard user link\`)\n`);
 }
 
 /** Prints what people want to see of a running gateway. Programs find the same in the log. */

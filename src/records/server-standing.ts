@@ -24,8 +24,11 @@ export function nextStep({
   const { slug } = server;
   const restart = `toolyard restart ${quote(owner === null ? slug : id)}`;
   switch (state.kind) {
-    case "needs-login":
+    case "needs-login": {
+      const page = state.cause.data?.["connect"];
+      if (typeof page === "string") return { text: `Log in: ${page}`, command: null };
       return { text: "Log in.", command: `toolyard login ${slug}${personOption(owner)}` };
+    }
     case "unconfigured":
       return { text: `Give it values: ${state.missing.join(", ")}.`, command: null };
     case "disabled":

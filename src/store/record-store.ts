@@ -15,6 +15,7 @@ import type {
 } from "./record-rows.ts";
 import type { InstallRows, InstallWrites, SecretUse } from "./install-rows.ts";
 import type { DatabaseName, StoreUpkeep } from "./store-upkeep.ts";
+import type { PasswordRow } from "./access-rows.ts";
 import type { AccessStore } from "./access-store.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "./people-rows.ts";
 
@@ -93,8 +94,10 @@ export interface PeopleStore {
    * Resolves when the change and its entry in the audit are on the disk. When it rejects, it is not known whether
    * they are, but either both are or none: read again. Rejects with STORE_BEHIND, and nothing is changed, when another
    * gateway changed people and this one had not heard of it.
+   *
+   * @param passwords of users that come into being by it
    */
-  change(writes: PeopleWrites, entry: AuditEntry): Promise<AuditPlace>;
+  change(writes: PeopleWrites, entry: AuditEntry, passwords?: readonly PasswordRow[]): Promise<AuditPlace>;
   use(uses: readonly PatUse[]): Promise<void>;
   /**
    * Calls back when another gateway of the same database has changed people: with what it wrote, or with undefined

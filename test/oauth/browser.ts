@@ -17,12 +17,16 @@ export async function clickThrough(
     readonly person?: string;
     readonly atCallback?: (callback: URL) => URL | undefined;
     readonly address?: (url: string) => string;
+    /** Addresses that begin so are not visited: the page is the redirect there. */
+    readonly stopAt?: string;
   } = {},
 ): Promise<Page> {
   const cookies = new Map<string, string>();
   let next: { url: string; form?: URLSearchParams } = { url };
   for (let step = 0; step < 20; step += 1) {
     const target = new URL(next.url);
+    if (options.stopAt !== undefined && next.url.startsWith(options.stopAt))
+      return { url: next.url, status: 303, headers: {}, text: "" };
     const changed = target.pathname === "/callback" ? options.atCallback?.(target) : undefined;
     const url = changed?.href ?? next.url;
     const page = { ...(await visit(options.address?.(url) ?? url, cookies, next.form)), url };

@@ -98,7 +98,10 @@ test("a missing value is named with who has to give it, and the server runs as s
   await ask("install", "mail", "--team", "red");
   const [, mail] = await serversOf(bob);
   expect(mail).toMatchObject({ slug: "mail", status: "awaiting_user_config" });
-  expect(mail?.reason).toContain("env.CANARY has to come from you: PATCH /api/teams/red/installations/mail/config/me");
+  expect(mail?.reason).toMatch(
+    /env\.CANARY has to come from you: open http:\/\/\S+\/connect\/mail-red-m_\S+ in a browser/,
+  );
+  expect(mail?.reason).toContain("or PATCH /api/teams/red/installations/mail/config/me");
   expect((await run(gateway.url, "mail:env", {}, bearer(bob))).status).toBeGreaterThanOrEqual(400);
   await askWith("bobs-secret-value\n", "config", "set", "mail", "env.CANARY=-", "--team", "red", "--user", "bob");
   await until(async () => (await textOf("mail:env", bob)).includes("bobs-secret-value"));

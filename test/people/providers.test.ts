@@ -36,7 +36,7 @@ beforeAll(async () => {
     },
     mail: { ...about, clientId: "toolyard-mail", linkByEmail: true },
   };
-  world = await startTeamWorld({ settings: { auth: { providers } }, port: String(port) });
+  world = await startTeamWorld({ settings: { auth: { providers } }, port });
   await world.ask("user", "add", "ann", "--admin", "--team", "red");
 });
 afterAll(async () => {

@@ -25,25 +25,24 @@ export const password = "correct horse battery";
 export interface TeamWorldOptions {
   readonly settings?: object;
   readonly args?: readonly string[];
-  /** Where it listens, for those who have to be told beforehand. */
-  readonly port?: string;
+  /** Default: one server of each person's own. */
+  readonly servers?: Readonly<Record<string, unknown>>;
+  /** Known before the start, where addresses that the gateway gives out are to be right. */
+  readonly port?: number;
 }
 
-export async function startTeamWorld({
-  settings = {},
-  args = [],
-  port: first = "0",
-}: TeamWorldOptions = {}): Promise<TeamWorld> {
+export async function startTeamWorld(options: TeamWorldOptions = {}): Promise<TeamWorld> {
+  const { settings = {}, args = [], servers, port = 0 } = options;
   const directory = await mkdtemp(join(tmpdir(), "toolyard-login-"));
   const own = { ...badServer("--behaviours=canary,env,hang,in-flight"), scope: "user" };
   const start = async (port: string): Promise<RunningGateway> =>
     await startGateway({
       directory,
-      config: { mcpServers: { own }, toolyard: settings },
+      config: { mcpServers: servers ?? { own }, toolyard: settings },
       // The last one counts.
       args: ["--team", ...args, "--port", port],
     });
-  let gateway = await start(first);
+  let gateway = await start(String(port));
   const world: TeamWorld = {
     directory,
     get url() {

@@ -137,6 +137,7 @@ export function toUnavailable(server: ViewServer): Unavailable {
   return unavailableLine({
     server: server.slug,
     status: server.status,
+    advice: server.advice,
     // "starting" explains nothing, but the reason for a restart does.
     ...(isUnseen(server) && server.status !== "restarting" ? {} : { reason: server.reason }),
   });

@@ -21,6 +21,8 @@ export interface UnavailableFacts {
    * 60 tokens.
    */
   readonly reason?: string;
+  /** What to do, where that is known more exactly than the status says. */
+  readonly advice?: string | undefined;
 }
 
 const reasonTokens = 60;
@@ -28,14 +30,14 @@ const reasonTokens = 60;
 /**
  * What a model is told of a server that it cannot use, and what to do about it (docs/design.md, "discover_mcp_tools").
  */
-export function unavailableLine({ server, status, reason }: UnavailableFacts): Unavailable {
+export function unavailableLine({ server, status, reason, advice }: UnavailableFacts): Unavailable {
   const row = rowOf(status);
   const known = reason === undefined ? "" : cutAtWord(plainDescription(reason).text, reasonTokens);
   return {
     server,
     status,
     reason: known === "" ? row.reason : known,
-    action: row.action.replaceAll("{server}", server),
+    action: advice ?? row.action.replaceAll("{server}", server),
   };
 }
 

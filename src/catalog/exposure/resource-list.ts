@@ -112,5 +112,5 @@ function takePage(items: readonly Item[], start: number): readonly Item[] {
 }
 
 function toUnavailable(server: ViewServer): Unavailable {
-  return unavailableLine({ server: server.slug, status: server.status, reason: server.reason });
+  return unavailableLine({ server: server.slug, status: server.status, reason: server.reason, advice: server.advice });
 }

@@ -97,7 +97,7 @@ const separator = /^(?:[:.|/-]|__|_1mcp_)./;
  * The server exists, but its tools were never seen. The failure depends on the reason, because that decides what to
  * do.
  */
-function notKnownYet({ slug, status, reason, instance }: ViewServer): GatewayError {
+function notKnownYet({ slug, status, reason, advice, instance }: ViewServer): GatewayError {
   switch (status) {
     case "disabled":
       return new GatewayError("SERVER_DISABLED", `${slug} is disabled: ${reason}`);
@@ -105,7 +105,7 @@ function notKnownYet({ slug, status, reason, instance }: ViewServer): GatewayErr
       return new GatewayError("SERVER_NEEDS_CONFIG", `${slug} needs values that you have not set: ${reason}`);
     case "requires_reauth":
       return new GatewayError("SERVER_NEEDS_LOGIN", `${slug} needs you to log in: ${reason}`, {
-        hint: `Run \`toolyard login ${slug}\`.`,
+        hint: advice ?? `Run \`toolyard login ${slug}\`.`,
       });
     case "offline":
       return new UnseenServer(instance, "SERVER_OFFLINE", `${slug} does not answer: ${reason}`);

@@ -23,6 +23,8 @@ export interface ViewServer {
   readonly dormant: boolean;
   /** One sentence that explains the status. */
   readonly reason: string;
+  /** What the person can do about it, where more is known than the status says. */
+  readonly advice?: string | undefined;
   /** Whether lists and searches show its tools in this status. */
   readonly shown: boolean;
   /** What it offers, also while that is not shown. Undefined when it was never known. */

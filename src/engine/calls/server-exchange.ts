@@ -71,8 +71,8 @@ export function createServerExchange(deps: ExchangeDeps): ServerExchange {
         if (!(error instanceof GatewayError)) throw error;
         // A request that failed may have changed the server's state before it did.
         if (sent && instance.server.stateful) instance.users.note(presenceOf(context));
-        instance.noteFailure(error);
-        if (tries > 1 || !mayRetry(call, error, sent)) throw error;
+        const told = instance.noteFailure(error);
+        if (tries > 1 || !mayRetry(call, error, sent)) throw told;
       }
     }
     return conclude(answer, call);

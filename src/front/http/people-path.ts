@@ -3,6 +3,8 @@ export function isPeoplePath(path: string): boolean {
   return (
     path.startsWith("/auth/") ||
     path.startsWith("/oauth/") ||
+    path.startsWith("/connect/") ||
+    path.startsWith("/invite/") ||
     path === "/setup" ||
     path === "/account" ||
     path.startsWith("/.well-known/oauth-authorization-server") ||

@@ -125,8 +125,16 @@ function acceptInvite(deps: RestDeps): Route {
         requireRight(principal, ownCredentials, { isOpen: false, team: undefined, isTeam: () => false });
       const { secret, name } = checkPart(answer, "body", request.body);
       const user = principal === undefined ? null : (principal.user ?? "");
-      const { made, ...who } = await changesBy(deps, request).acceptInvite({ secret, user, name });
-      return jsonAnswer({ ...who, made: madeJson(made) }, noStore);
+      const {
+        user: joined,
+        team,
+        membership,
+        made,
+      } = await changesBy(deps, request).acceptInvite({
+        ...{ secret, user, name },
+      });
+      const token = made === undefined ? null : madeJson(made);
+      return jsonAnswer({ user: joined, team, membership, made: token }, noStore);
     },
   });
 }

@@ -6,6 +6,7 @@ import type { MadeToken } from "../../people/directory/people-facts.ts";
 import type { TeamDirectory } from "../../people/directory/team-directory.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { sessionCookieName } from "../../people/identity/session-cookie.ts";
+import { pathOf, type PersonServers } from "./connect-page.ts";
 import { shorten } from "./consent-page.ts";
 import { toCookie, type Forms, type OpenForm } from "./forms.ts";
 import { alert, checkSame, expected, prefixed, sessionCookie, type LoginProvider } from "./login-pages.ts";
@@ -29,6 +30,7 @@ export interface AccountPagesDeps {
   /** Identity providers at which somebody may have an account. */
   readonly providers: () => readonly LoginProvider[];
   readonly hasPasswords: () => boolean;
+  readonly serversOf: PersonServers["of"];
 }
 
 interface Shown {
@@ -49,6 +51,7 @@ export function createAccountPages(deps: AccountPagesDeps): AccountPages {
         ? nothing
         : html`<p class="warning">Your new token, shown only now: <code>${made.token}</code></p>`,
       html`<p>You are <strong>${visit.user.name}</strong>${visit.user.role === "admin" ? ", an admin" : ""}.</p>`,
+      toServers(visit, deps),
       toTokens(visit, form, deps),
       toApps(visit, form, deps),
       toSessions(visit, form, sessions),
@@ -157,6 +160,21 @@ function toButton(
       value="${given.id}"
     /><button>${given.label}</button>
   </form>`;
+}
+
+/** Each leads to the page where one logs in there, and gives values of one's own. */
+function toServers(visit: KnownVisit, { serversOf }: AccountPagesDeps): Html {
+  const rows = serversOf(visit.user).map(
+    ({ id, title, team, isShared, status }) =>
+      html`<tr>
+        <td><a href="${prefixed(visit, pathOf(id))}">${shorten(title)}</a></td>
+        <td>${team}</td>
+        <td>${isShared ? "shared" : "yours"}</td>
+        <td>${status.replaceAll("_", " ")}</td>
+      </tr>`,
+  );
+  return html`<h2>Servers</h2>
+    ${toTable(["Server", "Team", "Whose", "Status"], rows)}`;
 }
 
 function toTokens(visit: KnownVisit, form: OpenForm, { directory }: AccountPagesDeps): Html {

@@ -8,6 +8,8 @@ import { sessionHashOf } from "../../people/identity/session-cookie.ts";
 import { prefixOf } from "../http/public-url.ts";
 import { requestPath } from "../http/request-path.ts";
 import type { AccountPages } from "./account-page.ts";
+import { connectPath } from "./connect-page.ts";
+import { invitePath } from "./invite-page.ts";
 import type { LoginPages } from "./login-pages.ts";
 import { html, writePage } from "./page.ts";
 import type { Visit } from "./visit.ts";
@@ -16,6 +18,8 @@ export interface PeopleSiteDeps {
   readonly login: LoginPages;
   readonly account: AccountPages;
   readonly consent: (visit: Visit) => Promise<void>;
+  readonly connect: (visit: Visit) => Promise<void>;
+  readonly invite: (visit: Visit) => Promise<void>;
   /** Logging in at an identity provider: the paths below `/auth/oidc/`. */
   readonly elsewhere: (visit: Visit) => Promise<void>;
   readonly oauth: () => Promise<AuthorizationServer>;
@@ -58,6 +62,8 @@ export function createPeopleSite(deps: PeopleSiteDeps) {
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
     if (page !== undefined) return await page(visit);
     if (path.startsWith(interactionPath)) return await consent(visit);
+    if (path.startsWith(connectPath)) return await deps.connect(visit);
+    if (path.startsWith(invitePath)) return await deps.invite(visit);
     if (path.startsWith("/auth/oidc/")) return await elsewhere(visit);
     throw new GatewayError("ROUTE_UNKNOWN", "there is no such page");
   }

@@ -36,9 +36,10 @@ export function show({ response }: Pick<Visit, "response">, form: OpenForm, page
   });
 }
 
+const nextPath =
+  /^\/(?:oauth\/interaction\/[\w-]+|account|connect\/\w[\w.~%-]*|invite\/[\w-]+|oauth\/device(?:\?user_code=[\w-]*)?)$/;
+
 /** Where somebody goes after the login: a path of this gateway, and nothing that a browser reads as another host. */
 export function safeNext(next: string | null): string {
-  return next !== null && /^\/(?:oauth\/interaction\/[\w-]+|account|oauth\/device(?:\?user_code=[\w-]*)?)$/.test(next)
-    ? next
-    : "/account";
+  return next !== null && nextPath.test(next) ? next : "/account";
 }

@@ -193,7 +193,8 @@ function createLinkMaker({ directory: { book }, change, clock }: AccountsDeps): 
 const wrongLogin = "the name or the password is wrong";
 const wrongCode = "this code is wrong, too old, or was used before";
 
-function checkPassword(password: string): void {
+/** Throws REQUEST_INVALID. */
+export function checkPassword(password: string): void {
   if (password.length < shortestPassword || Buffer.byteLength(password) > longestPassword)
     throw new GatewayError("REQUEST_INVALID", `a password has ${shortestPassword} characters at least`, { hint: "" });
 }

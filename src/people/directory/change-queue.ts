@@ -1,5 +1,6 @@
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { PasswordRow } from "../../store/access-rows.ts";
 import type { PeopleWrites } from "../../store/people-rows.ts";
 import type { PeopleStore } from "../../store/record-store.ts";
 import type { TeamDirectory } from "./team-directory.ts";
@@ -36,6 +37,8 @@ export interface Plan<Result> {
   readonly detail?: Readonly<Record<string, unknown>>;
   /** Where somebody comes into being by it who then has made it. */
   readonly actor?: string;
+  /** Of users that come into being by it. */
+  readonly passwords?: readonly PasswordRow[];
   readonly result: Result;
 }
 
@@ -59,10 +62,10 @@ export function createChangeQueue({ directory, store, clock }: ChangeQueueDeps):
     // The one before may have been written although nobody said so.
     if (isUncertain) directory.apply(directory.book.differenceTo(await store.read()));
     isUncertain = false;
-    const { writes, action, object, team = null, detail = {}, actor = by.id, result } = plan();
+    const { writes, action, object, team = null, detail = {}, actor = by.id, passwords, result } = plan();
     const about = { actor, via: by.via, team, action, object, outcome: "ok" as const, ip: by.ip };
     isUncertain = true;
-    await store.change(writes, { atMs: clock.now(), ...about, detail: JSON.stringify(detail) });
+    await store.change(writes, { atMs: clock.now(), ...about, detail: JSON.stringify(detail) }, passwords);
     isUncertain = false;
     directory.apply(writes);
     return result;

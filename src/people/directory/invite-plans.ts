@@ -1,4 +1,5 @@
 import { randomId } from "../../kernel/random-id.ts";
+import type { PasswordRow } from "../../store/access-rows.ts";
 import type { InviteRow, TeamRole, UserRow } from "../../store/people-rows.ts";
 import type { ChangeActor, Plan } from "./change-queue.ts";
 import { conflict, forbidden, unknown, type MadeToken, type PeopleFacts } from "./people-facts.ts";
@@ -24,6 +25,17 @@ export interface InviteAnswer {
   readonly user: string | null;
   /** Of the account that is made. */
   readonly name?: string | undefined;
+  /** Of the account that is made: the hash of its password, which it is logged in with instead of a token. */
+  readonly passwordHash?: string | undefined;
+  /** False: they are logged in with a browser, and make tokens there when they need one. */
+  readonly withToken?: boolean;
+}
+
+/** What somebody who has an invitation's secret may know of it. */
+export interface OpenInvite {
+  readonly team: string;
+  readonly title: string;
+  readonly role: TeamRole;
 }
 
 /** What came of an invitation. */
@@ -31,8 +43,9 @@ export interface Joined {
   readonly user: string;
   readonly team: string;
   readonly membership: string;
-  /** The first token of the membership. */
-  readonly made: MadeToken;
+  readonly userId: string;
+  /** The first token of the membership, where one was asked for. */
+  readonly made: MadeToken | undefined;
 }
 
 /** Whoever does not come in that time asks again. */
@@ -108,6 +121,13 @@ export function createInvitePlans(facts: PeopleFacts) {
       return { writes: { goneInvites: [id] }, action: "invite.remove", object: id, team: slug, result: undefined };
     },
 
+    /** Throws PERSON_UNKNOWN for one that is not good any more. */
+    readInvite(secret: string): OpenInvite {
+      const { teamId, role } = findOpen(secret);
+      const team = book.teams.get(teamId);
+      return { team: team?.slug ?? "", title: team?.title ?? "", role };
+    },
+
     acceptInvite(answer: InviteAnswer): Plan<Joined> {
       const invite = findOpen(answer.secret);
       const team = book.teams.get(invite.teamId) ?? unknown("there is no such invitation");
@@ -115,17 +135,18 @@ export function createInvitePlans(facts: PeopleFacts) {
       if (book.membersOf(user.id).some((member) => member.team.id === team.id))
         throw conflict(`${user.name} is in ${team.slug} already`);
       const member = facts.newMember(user, team, invite.role);
-      const { row, made } = facts.newPat(member.id, "first", { days: firstTokenDays });
+      const pat = answer.withToken === false ? undefined : facts.newPat(member.id, "first", { days: firstTokenDays });
       return {
         writes: {
           users: isNew ? [user] : [],
           memberships: [member],
-          pats: [row],
+          pats: pat === undefined ? [] : [pat.row],
           invites: [{ ...invite, usedAtMs: clock.now() }],
         },
         ...{ action: "invite.accept", object: invite.id, team: team.slug, actor: member.id },
         detail: { user: user.name, role: invite.role, isNew },
-        result: { user: user.name, team: team.slug, membership: member.id, made },
+        passwords: isNew ? toPasswords(user, answer.passwordHash) : [],
+        result: { user: user.name, userId: user.id, team: team.slug, membership: member.id, made: pat?.made },
       };
     },
   };
@@ -133,4 +154,8 @@ export function createInvitePlans(facts: PeopleFacts) {
 
 function noInvite(): ReturnType<typeof conflict> {
   return unknown("there is no such invitation", "It may have been used, taken back, or be older than 72 hours.");
+}
+
+function toPasswords({ id: userId, createdAtMs: changedAtMs }: UserRow, hash?: string): readonly PasswordRow[] {
+  return hash === undefined ? [] : [{ userId, hash, changedAtMs }];
 }

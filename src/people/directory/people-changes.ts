@@ -1,6 +1,13 @@
 import type { MembershipRow, TeamRole } from "../../store/people-rows.ts";
 import { createChangeQueue, type ChangeActor, type ChangeQueueDeps } from "./change-queue.ts";
-import { createInvitePlans, type InviteAnswer, type Joined, type MadeInvite, type NewInvite } from "./invite-plans.ts";
+import {
+  createInvitePlans,
+  type InviteAnswer,
+  type Joined,
+  type MadeInvite,
+  type NewInvite,
+  type OpenInvite,
+} from "./invite-plans.ts";
 import { createIdentityPlans, type SignedIn, type SignIn } from "./identity-plans.ts";
 import { createPeopleFacts, type MadeToken, type PeopleFactsDeps } from "./people-facts.ts";
 import { createMemberPlans, type MemberChoice } from "./member-plans.ts";
@@ -39,6 +46,8 @@ export interface PeopleChanges {
    * IDENTITY_UNKNOWN too. Where nothing changes, nothing is written.
    */
   signIn(given: SignIn): Promise<SignedIn>;
+  /** What is offered to whoever has the secret. Throws PERSON_UNKNOWN. */
+  readInvite(secret: string): OpenInvite;
 }
 
 export type PeopleChangesDeps = ChangeQueueDeps & PeopleFactsDeps;
@@ -72,5 +81,6 @@ export function createPeopleChanges(deps: PeopleChangesDeps): (by: ChangeActor) 
       const { writes, result } = plans.signIn(given);
       return Object.keys(writes).length === 0 ? result : await carryOut(by, () => plans.signIn(given));
     },
+    readInvite: plans.readInvite,
   });
 }

@@ -42,6 +42,8 @@ export interface InstalledServers {
 
 export interface InstalledServersDeps extends TieredServersDeps, SecretUsageDeps {
   readonly book: InstallBook;
+  /** The page where a member gives values of their own. */
+  readonly valuesPage: (server: ServerConfig, membershipId: string) => string;
 }
 
 const noServers: readonly ServerConfig[] = Object.freeze([]);
@@ -86,7 +88,7 @@ export function createInstalledServers(deps: InstalledServersDeps): InstalledSer
 
 /** What installations become with their values. */
 function createRunning(
-  { book }: Pick<InstalledServersDeps, "book">,
+  { book, valuesPage }: Pick<InstalledServersDeps, "book" | "valuesPage">,
   tiered: (id: string) => TieredServer | undefined,
   usage: ReturnType<typeof createSecretUsage>,
 ) {
@@ -127,7 +129,8 @@ function createRunning(
       if (merged === undefined) return undefined;
       const secrets = [...opened, ...transportSecrets(merged.server.transport)].flatMap(textsToHide);
       usage.note(`${id}\0${membershipId ?? ""}`, secrets);
-      return { server: merged.server, missing: merged.missing.map(({ path }) => path), advice: toAdvice(merged) };
+      const page = membershipId === null ? "" : valuesPage(merged.server, membershipId);
+      return { server: merged.server, missing: merged.missing.map(({ path }) => path), advice: toAdvice(merged, page) };
     } catch (error) {
       const { message } = toGatewayError(error);
       return { server: { ...found.server, disabledReason: message }, missing: [], advice: undefined };
@@ -178,7 +181,7 @@ function toOverrides(values: TierValues): ServerOverrides {
   return { ...(typeof args === "object" ? { args } : {}), env: part("env"), headers: part("headers") };
 }
 
-function toAdvice({ server, missing }: MergedServer): string | undefined {
+function toAdvice({ server, missing }: MergedServer, page: string): string | undefined {
   const ask = (tier: string, whose: string, how: string): string[] => {
     const paths = missing.filter((value) => value.tier === tier).map(({ path }) => path);
     return paths.length === 0 ? [] : [`${paths.join(", ")} ${whose}: ${how}`];
@@ -186,7 +189,7 @@ function toAdvice({ server, missing }: MergedServer): string | undefined {
   const path = `/api/teams/${server.installed?.team ?? ""}/installations/${server.slug}/config`;
   const secretsMissing = missing.filter(({ path }) => path.startsWith("secret:")).map(({ path }) => path.slice(7));
   const lines = [
-    ...ask("user", "has to come from you", `PATCH ${path}/me`),
+    ...ask("user", "has to come from you", `open ${page} in a browser, or PATCH ${path}/me`),
     ...ask("team", "has to come from an admin of the team", `PATCH ${path}/team`),
     ...ask("template", "has to come from whoever made the template", "ask an admin of the gateway"),
     ...secretsMissing.map(

@@ -66,6 +66,8 @@ export interface InstanceDeps {
   readonly limits: () => Limits;
   /** Absent where logins are not possible. */
   readonly loginOf?: LoginOf;
+  /** The page where somebody logs in for an instance; absent where `toolyard login` is the way. */
+  readonly loginPage?: ((instance: InstanceId) => string) | undefined;
   /** The instance whose lists this one uses; then it fetches none itself. */
   readonly lender?: { refresh(signal: AbortSignal): Promise<void> } | undefined;
   /** Called after every change of state, so that views are made again. */

@@ -58,8 +58,11 @@ export interface Instance {
    * tools.
    */
   reconfigure(next: ServerConfig): Promise<void>;
-  /** Tells that a call found the server unreachable, or was refused for want of a login. */
-  noteFailure(error: GatewayError): void;
+  /**
+   * Tells that a call found the server unreachable, or was refused for want of a login. Returns the failure as it is to
+   * be told: where a page for logging in is known, with that page.
+   */
+  noteFailure(error: GatewayError): GatewayError;
   /** Keeps the server from being stopped as idle until the returned function is called. */
   hold(): () => void;
   /** Does what is due: idle stop, probe, list refresh. Called every few seconds. */

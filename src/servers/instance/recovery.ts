@@ -10,7 +10,7 @@ import { withStderrSummary } from "./stderr-summary.ts";
 import type { Life } from "./life.ts";
 import type { LoginNotice } from "./login-notice.ts";
 import type { ServerEvents } from "./server-events.ts";
-import { toReason, toRefusal } from "./state-status.ts";
+import { atLoginPage, toReason, toRefusal } from "./state-status.ts";
 import type { Users } from "./users.ts";
 import type { Waiters } from "./waiters.ts";
 
@@ -31,8 +31,11 @@ export interface Recovery {
   startFailed(cause: GatewayError): void;
   /** Call when the connection ended. */
   connectionClosed(closed: Closed): void;
-  /** Call when a request found the server unreachable, or was refused for want of a login. */
-  noteFailure(error: GatewayError): void;
+  /**
+   * Call when a request found the server unreachable, or was refused for want of a login. Returns the failure as it is
+   * to be told.
+   */
+  noteFailure(error: GatewayError): GatewayError;
   /**
    * Starts the server if somebody has logged in since the last start; without a new login it would only be refused
    * again.
@@ -53,7 +56,7 @@ export interface RecoveryParts {
   readonly serverEvents: ServerEvents;
 }
 
-type Deps = Pick<InstanceDeps, "clock" | "events" | "settings">;
+type Deps = Pick<InstanceDeps, "clock" | "events" | "settings" | "loginPage">;
 
 /** No start is planned at first. */
 export function createRecovery(parts: RecoveryParts, deps: Deps): Recovery {
@@ -61,6 +64,7 @@ export function createRecovery(parts: RecoveryParts, deps: Deps): Recovery {
   const canCrash = hasProcess(life.server.transport);
   const crashes = createCrashCount(deps.settings);
   let cancelRetry: (() => void) | undefined;
+  const toTold = (failure: GatewayError): GatewayError => atLoginPage(failure, deps.loginPage?.(life.id));
 
   function cancel(): void {
     cancelRetry?.();
@@ -69,7 +73,7 @@ export function createRecovery(parts: RecoveryParts, deps: Deps): Recovery {
 
   function startFailed(cause: GatewayError): void {
     if (cause.code === "UPSTREAM_CLOSED" && canCrash) crashed(withStartHint(cause), 0);
-    else if (cause.code === "SERVER_NEEDS_LOGIN") life.apply({ kind: "refused-login", cause });
+    else if (cause.code === "SERVER_NEEDS_LOGIN") life.apply({ kind: "refused-login", cause: toTold(cause) });
     else if (cause.code === "CONNECT_FAILED" || cause.code === "UPSTREAM_HTTP" || cause.code === "UPSTREAM_CLOSED")
       life.apply({ kind: "unreachable", cause });
     else life.apply({ kind: "start-failed", cause });
@@ -110,9 +114,7 @@ export function createRecovery(parts: RecoveryParts, deps: Deps): Recovery {
     noteUp() {
       crashes.isLastTry = false;
     },
-    cancel,
-    forget: crashes.forget,
-    startFailed,
+    ...{ cancel, forget: crashes.forget, startFailed },
     connectionClosed(closed) {
       users.processEnded(toEndReason(closed));
       if (closed.kind === "asked") return;
@@ -122,15 +124,15 @@ export function createRecovery(parts: RecoveryParts, deps: Deps): Recovery {
       else life.apply({ kind: "unreachable", cause });
     },
     noteFailure(error) {
+      const told = toTold(error);
       // With a process, the end of the process tells what happened.
-      if (canCrash || life.state.kind !== "online") return;
-      // HTTP 403: this call needs more than the login permits; other calls are not affected.
-      if (error.code === "SERVER_NEEDS_LOGIN" && error.data?.["status"] === 403) return;
-      if (error.code === "SERVER_NEEDS_LOGIN") life.apply({ kind: "refused-login", cause: error });
-      else if (error.code === "CONNECT_FAILED") life.apply({ kind: "unreachable", cause: error });
-      else return;
+      if (canCrash || life.state.kind !== "online" || isForMore(told)) return told;
+      if (told.code === "SERVER_NEEDS_LOGIN") life.apply({ kind: "refused-login", cause: told });
+      else if (told.code === "CONNECT_FAILED") life.apply({ kind: "unreachable", cause: told });
+      else return told;
       users.processEnded(`its connection was lost: ${error.message}`);
       held.drop();
+      return told;
     },
     startAfterLogin,
     tick(nowMs) {
@@ -141,4 +143,9 @@ export function createRecovery(parts: RecoveryParts, deps: Deps): Recovery {
       attempts.start("recovery");
     },
   };
+}
+
+/** HTTP 403: this call needs more than the login permits; other calls are not affected. */
+function isForMore({ code, data }: GatewayError): boolean {
+  return code === "SERVER_NEEDS_LOGIN" && data?.["status"] === 403;
 }

@@ -111,7 +111,8 @@ export function toRefusal(server: string, state: InstanceState): GatewayError {
       return new GatewayError("SERVER_STOPPED", `${server} was stopped by hand`);
     case "needs-login":
       return new GatewayError("SERVER_NEEDS_LOGIN", `${server} needs you to log in: ${state.cause.message}`, {
-        hint: `Run \`toolyard login ${server}\`.`,
+        hint: adviceOf(state) ?? `Run \`toolyard login ${server}\`.`,
+        ...dataOf(state.cause),
       });
     case "offline":
       return new GatewayError("SERVER_OFFLINE", `${server} does not answer: ${state.cause.message}`);
@@ -131,6 +132,25 @@ export function toRefusal(server: string, state: InstanceState): GatewayError {
       return new GatewayError("SERVER_STARTING", `${server} is starting`);
   }
 }
+
+/**
+ * What the person can do about it, where that is known more exactly than the status says: the page where values or a
+ * login are given.
+ */
+export function adviceOf(state: InstanceState): string | undefined {
+  if (state.kind === "unconfigured") return state.advice;
+  const page = state.kind === "needs-login" ? state.cause.data?.["connect"] : undefined;
+  return typeof page === "string" ? loginAdvice(page) : undefined;
+}
+
+/** The failure for want of a login, with the page where the person can log in; any other as it is. */
+export function atLoginPage(failure: GatewayError, page: string | undefined): GatewayError {
+  if (page === undefined || failure.code !== "SERVER_NEEDS_LOGIN" || failure.data?.["connect"] === page) return failure;
+  const { code, message, data, cause } = failure;
+  return new GatewayError(code, message, { data: { ...data, connect: page }, hint: loginAdvice(page), cause });
+}
+
+const loginAdvice = (page: string): string => `Ask the user to log in at ${page} in a browser.`;
 
 function dataOf(cause: GatewayError): { data?: Record<string, unknown> } {
   return cause.data === undefined ? {} : { data: cause.data };

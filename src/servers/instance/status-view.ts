@@ -4,7 +4,7 @@ import type { InstanceId } from "../../kernel/ids.ts";
 import type { Life } from "./life.ts";
 import type { InstanceState } from "./state.ts";
 import { statusTable } from "../../kernel/status-table.ts";
-import { toReason, toStatus } from "./state-status.ts";
+import { adviceOf, toReason, toStatus } from "./state-status.ts";
 
 /** How an instance stands, as views show it; the same object until something changes. */
 export function createStatusViews(life: Pick<Life, "id" | "server" | "state">): () => StatusView {
@@ -31,6 +31,7 @@ function toStatusView(id: InstanceId, server: ServerConfig, state: InstanceState
     status,
     dormant: state.kind === "dormant",
     reason: toReason(state),
+    advice: adviceOf(state),
     shown: statusTable[status].shown,
   };
 }

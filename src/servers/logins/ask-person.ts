@@ -3,7 +3,6 @@ import { abortAfter } from "../../kernel/abort.ts";
 import { randomBytes } from "node:crypto";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { findClient } from "./authorization-server.ts";
-import { openCallback } from "./callback.ts";
 import { loginTimeoutMs } from "./login-limits.ts";
 import { given, type AuthorizationServer, type Flow, type Sdk, type Wish } from "./login-flow.ts";
 import { checkUrl } from "./outgoing.ts";
@@ -21,7 +20,7 @@ export interface Grant {
 /** Sends the person to the authorization server, once, and waits for the answer. */
 export async function askPerson(flow: Flow, server: AuthorizationServer, wish: Wish): Promise<Grant> {
   const { sdk, options, signal } = flow;
-  await using callback = await openCallback(options.callbackPort);
+  await using callback = await options.openCallback();
   const { redirectUrl } = callback;
   const client = await findClient(flow, server, { scope: wish.scope, redirectUrl });
   const state = randomBytes(32).toString("base64url");

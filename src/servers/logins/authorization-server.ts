@@ -1,5 +1,6 @@
 import type { AuthorizationServerMetadata, OAuthClientInformationMixed } from "@modelcontextprotocol/client";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import { isLoopbackHost } from "./addresses.ts";
 import { given, type AuthorizationServer, type Flow } from "./login-flow.ts";
 import { checkUrl } from "./outgoing.ts";
 import type { ResourceMetadata } from "./resource-metadata.ts";
@@ -69,7 +70,7 @@ export async function findClient(
   const clientMetadata = {
     client_name: "Toolyard",
     redirect_uris: [redirectUrl],
-    application_type: "native",
+    application_type: isLoopbackHost(new URL(redirectUrl).hostname) ? "native" : "web",
     grant_types: ["authorization_code", "refresh_token"],
     response_types: ["code"],
     token_endpoint_auth_method:

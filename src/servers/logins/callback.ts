@@ -4,10 +4,7 @@ import type { AddressInfo } from "node:net";
 import { untilAborted } from "../../kernel/abort.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 
-/**
- * The end of the browser's way: one address on this machine that takes one authorization response (RFC 8252, section
- * 7.3).
- */
+/** The end of the browser's way: an address that takes one authorization response. */
 export interface Callback extends AsyncDisposable {
   readonly redirectUrl: string;
   /**
@@ -25,7 +22,10 @@ const securityHeaders = {
   connection: "close",
 };
 
-/** Listens on 127.0.0.1; port 0 lets the system choose. Rejects with LOGIN_FAILED when the port is taken. */
+/**
+ * An address on this machine (RFC 8252, section 7.3). Listens on 127.0.0.1; port 0 lets the system choose. Rejects with
+ * LOGIN_FAILED when the port is taken.
+ */
 export async function openCallback(port: number): Promise<Callback> {
   let wanted: { readonly state: Buffer; readonly done: (query: URLSearchParams) => void } | undefined;
   const server = createServer({ requestTimeout: 10_000, maxHeaderSize: 16 * 1024 }, (request, response) => {

@@ -1,5 +1,6 @@
 import type { AuthorizationServerMetadata } from "@modelcontextprotocol/client";
 import type { AddressRules } from "./addresses.ts";
+import type { Callback } from "./callback.ts";
 import type { LoginPlace, Outgoing } from "./outgoing.ts";
 
 export interface LoginOptions extends LoginPlace {
@@ -11,8 +12,8 @@ export interface LoginOptions extends LoginPlace {
   readonly client: { readonly id: string; readonly secret: string | undefined } | undefined;
   /** Client ID metadata document (https), used where the authorization server takes such. */
   readonly clientMetadataUrl: string | undefined;
-  /** 0 lets the system choose; a fixed one for clients that were registered with it. */
-  readonly callbackPort: number;
+  /** Where the browser comes back to: a port of this machine, or a page of the gateway. */
+  readonly openCallback: () => Promise<Callback>;
   /** Brings the person to the authorization server: called once per login. */
   readonly open: (url: string) => void;
   readonly now: () => number;

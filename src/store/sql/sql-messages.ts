@@ -99,6 +99,8 @@ export interface Questions {
 export interface PeopleAsk {
   readonly writes: PeopleWrites;
   readonly entry: AuditEntry;
+  /** Apart from the rest, because other gateways are told of that. */
+  readonly passwords: readonly PasswordRow[];
   /** The last change of others that it was planned with; undefined where nobody else writes. */
   readonly seen?: number;
 }

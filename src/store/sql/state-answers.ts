@@ -39,8 +39,11 @@ export const stateReads = {
 /** Those that write: what they wrote is on the disk when they are answered. */
 export const stateWrites = {
   audit: async ({ chain }, entries) => await chain.append(entries),
-  async changePeople({ chain }, { writes, entry }) {
-    const [place] = await chain.appendWith([entry], async (db) => await writePeople(db, writes));
+  async changePeople({ chain }, { writes, entry, passwords }) {
+    const [place] = await chain.appendWith([entry], async (db) => {
+      await writePeople(db, writes);
+      await writeAccess(db, { passwords });
+    });
     return place as AuditPlace;
   },
   async changeInstalls({ chain }, { writes, entry }) {

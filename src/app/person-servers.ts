@@ -1,0 +1,125 @@
+import type { ConnectableServer, PersonServer, PersonServers } from "../front/web/connect-page.ts";
+import type { KnownVisit } from "../front/web/visit.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import type { Member } from "../people/directory/member.ts";
+import { viewOwnValues } from "../people/installations/install-view.ts";
+import type { Instance } from "../servers/instance/instance.ts";
+import { createBrowserLogins } from "../servers/logins/browser-logins.ts";
+import type { UserRow } from "../store/people-rows.ts";
+import type { GatewayParts } from "./gateway-parts.ts";
+import { takesLogin } from "./server-logins.ts";
+import type { TeamPeople } from "./team-people.ts";
+
+type Parts = Pick<GatewayParts, "fleet" | "logins">;
+
+/** An instance with the membership through which a person has it. */
+interface Held {
+  readonly member: Member;
+  readonly instance: Instance;
+}
+
+/** The servers of people, for their own pages: those of every team that they are in. */
+export function createPersonServers({ fleet, logins }: Parts, people: TeamPeople): PersonServers {
+  const pending = createBrowserLogins();
+  const { book } = people.directory;
+  const { installs } = people;
+
+  function heldBy({ id }: UserRow): readonly Held[] {
+    return book
+      .membersOf(id)
+      .flatMap((member) =>
+        member.principal === undefined
+          ? []
+          : fleet.of(member.principal).map((instance): Held => ({ member, instance })),
+      );
+  }
+
+  function find(user: UserRow, id: string): Held | undefined {
+    return heldBy(user).find(({ instance }) => instance.id === id);
+  }
+
+  function requireHeld(user: UserRow, id: string): Held {
+    const held = find(user, id);
+    if (held !== undefined) return held;
+    throw new GatewayError("FORBIDDEN", "this is no server of yours", { hint: "" });
+  }
+
+  /** A shared login is a decision of whoever runs the team; where the whole gateway shares it, of its admins. */
+  function mayLogIn({ member, instance }: Held): boolean {
+    if (instance.owner !== null || member.user.role === "admin") return true;
+    return instance.server.installed !== undefined && member.row.role !== "member";
+  }
+
+  function fieldsOf({ member, instance }: Held): ConnectableServer["fields"] {
+    if (instance.owner === null) return [];
+    const { id: teamId } = member.team;
+    const { id, tiered } = installs.changes.forMember(teamId, nameOf(instance));
+    const owner = { installationId: id, membershipId: member.row.id, teamId };
+    return viewOwnValues(installs, tiered, owner).fields;
+  }
+
+  return {
+    of: (user) => heldBy(user).map(toPersonServer),
+    async find(user, id) {
+      const held = find(user, id);
+      if (held === undefined) return undefined;
+      const { transport } = held.instance.server;
+      const isRemote = "url" in transport && URL.canParse(transport.url);
+      return {
+        ...toPersonServer(held),
+        address: isRemote ? new URL(transport.url).origin : null,
+        takesLogin: takesLogin(transport),
+        hasLogin: takesLogin(transport) && (await logins.loginOf(held.instance.id)) !== undefined,
+        mayLogIn: mayLogIn(held),
+        fields: fieldsOf(held),
+      };
+    },
+    async begin(visit, id) {
+      const { instance } = requireHeld(visit.user, id);
+      const { owner } = instance;
+      return await pending.begin({
+        instance: id,
+        browser: browserOf(visit),
+        redirectUrl: `${visit.base}/connect/callback`,
+        async logIn(way, signal) {
+          await logins.logIn(instance.server, id, way, signal);
+          // Whoever has left meanwhile leaves no login behind.
+          if (owner === null || book.members.get(owner)?.principal !== undefined) return;
+          await logins.forget([id]);
+          throw new GatewayError("LOGIN_FAILED", "you are not in this team any more");
+        },
+      });
+    },
+    finish: async (visit) => await pending.finish(visit.query, browserOf(visit)),
+    async logOut({ user }, id) {
+      await logins.logOut(requireHeld(user, id).instance.server, id);
+    },
+    async setValues({ user, ip }, id, values) {
+      const { member, instance } = requireHeld(user, id);
+      const { id: membership, teamId, role } = member.row;
+      const actor = { id: membership, via: "browser", ip, isAdmin: false };
+      await installs.changes.setOwnValues(
+        { ...actor, membership: { id: membership, teamId, role } },
+        nameOf(instance),
+        { values },
+      );
+    },
+  };
+}
+
+/** As values are given for it: an installation by its id, a server of the configuration file by its name. */
+function nameOf({ server }: Instance): string {
+  return server.installed?.id ?? server.slug;
+}
+
+/** The session in which a login began has to be the one that it comes back to. */
+function browserOf({ session }: KnownVisit): string {
+  return session.hash;
+}
+
+function toPersonServer({ member, instance }: Held): PersonServer {
+  const { id, server, owner, status } = instance;
+  const { slug, displayName: title } = server;
+  const { reason } = instance.statusView();
+  return { id, slug, title, team: member.team.slug, isShared: owner === null, status, reason };
+}
