@@ -1,7 +1,9 @@
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from "@modelcontextprotocol/client";
 import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as LegacyHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runCommand } from "../harness/command.ts";
 import { until } from "../harness/until.ts";
 import { callbackUrl, consent } from "./app-client.ts";
 import { createKeptLogin, createNextProcess, type KeptLogin } from "./kept-login.ts";
@@ -132,4 +134,22 @@ describe.each(sdks)("an app with $sdk", ({ create }) => {
     expect(await next.call()).toMatchObject({ tool: "canary" });
     await next.close();
   });
+});
+
+test("`connect` writes the address of a gateway where people log in, and no token, and says how to log in", async () => {
+  const env = { HOME: world.directory, CODEX_HOME: "", XDG_CONFIG_HOME: "", TOOLYARD_TOKEN: "" };
+  const connect = async (...more: string[]) => {
+    const options = ["--config", world.gateway.configFile, "--url", world.url, "--yes", "--json"];
+    const { stdout, stderr } = await runCommand(["connect", "codex", ...options, ...more], env);
+    expect(stderr).toBe("");
+    return JSON.parse(stdout) as { readonly token: boolean; readonly file: string; readonly notes: readonly string[] };
+  };
+  const told = await connect();
+  expect(told).toMatchObject({ outcome: "connected", url: `${world.url}/mcp`, token: false });
+  expect(told.notes.join(" ")).toContain("Run `codex mcp login toolyard` for that.");
+  expect(await readFile(told.file, "utf8")).toBe(`[mcp_servers.toolyard]\nurl = "${world.url}/mcp"\n`);
+  // A token of one's own is still taken.
+  const { made } = await world.ask("token", "new", "--user", "ann", "--team", "red");
+  expect(await connect("--token", made.token)).toMatchObject({ token: true });
+  expect(await readFile(told.file, "utf8")).toContain(made.token);
 });
