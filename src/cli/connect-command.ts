@@ -70,7 +70,7 @@ async function planConnection(context: CommandContext, config: Config, at: Opene
     entry,
     token,
     off,
-    notes: [...notesOn(at), ...chosen.notes, ...(token === undefined ? [] : [token.note]), ...keptNote(at, kept)],
+    notes: [...notesOn(at), ...chosen.notes, ...accessNotes(at, chosen, token), ...keptNote(at, kept)],
     edits: own.length === 0 ? [] : [...(token?.edit === undefined ? [] : [token.edit]), ...own],
   };
 }
@@ -85,6 +85,20 @@ function notesOn({ target, opened, elsewhere, ours, name }: OpenedTarget): reado
       : []),
     ...(elsewhere.length > 0 ? [`${label} is connected in another place as well: ${elsewhere.join(", ")}.`] : []),
   ];
+}
+
+/** What opens the gateway to the client. */
+function accessNotes(
+  { target: { row }, name }: OpenedTarget,
+  { isLogin }: ChosenWay,
+  token: ConnectionToken | undefined,
+): readonly string[] {
+  if (token !== undefined) return [token.note];
+  if (!isLogin) return [];
+  const { label, logInCommand } = row;
+  const then =
+    logInCommand === undefined ? `${label} opens a browser for that.` : `Run \`${logInCommand} ${name}\` for that.`;
+  return [`People log in to this gateway, so that ${label} gets its address and no token. ${then}`];
 }
 
 interface Chosen {

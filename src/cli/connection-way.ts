@@ -5,6 +5,7 @@ import type { OwnWay } from "../config/clients/own-entry.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { dataDirectoryOf, type CommandContext } from "./command-context.ts";
 import { isOn, textOption } from "./options.ts";
+import { logsPeopleIn } from "./login-gateway.ts";
 import { findOwnGateways } from "./own-origins.ts";
 import { findOwnCommand } from "./own-command.ts";
 
@@ -14,6 +15,8 @@ export interface ChosenWay {
   readonly notes: readonly string[];
   /** Whether whoever connects needs a token. Over stdio nobody does: the command is run by the owner. */
   readonly needsToken: boolean;
+  /** Whether people log in to the gateway with their browser: a client then needs nothing but the address. */
+  readonly isLogin: boolean;
 }
 
 /** Origins that lead to a gateway of this user, or would: what tells an entry that is ours already. */
@@ -53,11 +56,11 @@ export async function chooseWay(context: CommandContext, config: Config, row: Cl
       "The gateway's port is chosen at each start, so that the client starts a command instead.",
     ]);
   const isOpen = config.people.principals.size === 0 && config.settings.auth.tokenHashes.length === 0;
-  return {
-    way: { kind: "url", url: given === undefined ? `${url}/mcp` : toEndpoint(given) },
-    notes: given === undefined ? await whatListens(context, config, url) : [],
-    needsToken: !isOpen,
-  };
+  const way = { kind: "url", url: given === undefined ? `${url}/mcp` : toEndpoint(given) } as const;
+  if (await logsPeopleIn(way.url))
+    return { way, notes: [], needsToken: textOption(context, "token") !== undefined, isLogin: true };
+  const notes = given === undefined ? await whatListens(context, config, url) : [];
+  return { way, notes, needsToken: !isOpen, isLogin: false };
 }
 
 /** With the path of the default exposure, unless a path is given. */
@@ -101,6 +104,7 @@ function stdioWay(context: CommandContext, config: Config, row: ClientRow, notes
     way: { kind: "command", command: own.command, args: [...own.args, "stdio", ...file, ...data] },
     notes: [...notes, ...temporary],
     needsToken: false,
+    isLogin: false,
   };
 }
 

@@ -8,6 +8,7 @@ export const clientHabits: Readonly<Record<ClientId, ClientHabits>> = {
   "claude-code": {
     isTerminal: true,
     reload: "Start a new session of `claude`, or type `/mcp` in one that runs and reconnect there.",
+    logInCommand: "claude mcp login",
   },
   cursor: {
     reload: "Open Cursor's settings, Tools & MCP, and switch the server on; where it is not listed, reload the window.",
@@ -24,6 +25,7 @@ export const clientHabits: Readonly<Record<ClientId, ClientHabits>> = {
     switchOff: { field: "enabled", value: false },
     isTerminal: true,
     reload: "Start a new session of `codex`; `/mcp` lists the server there.",
+    logInCommand: "codex mcp login",
   },
   gemini: {
     switchOff: { listedAt: ["mcp", "excluded"] },
@@ -45,6 +47,7 @@ export const clientHabits: Readonly<Record<ClientId, ClientHabits>> = {
     switchOff: { field: "enabled", value: false },
     isTerminal: true,
     reload: "Start `opencode` again; `opencode mcp list` shows the server.",
+    logInCommand: "opencode mcp auth",
   },
   lmstudio: {
     reload:

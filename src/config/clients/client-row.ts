@@ -124,6 +124,8 @@ export interface ClientHabits {
   readonly switchOff?: SwitchOff;
   /** What its user does so that it reads the file again: a sentence. */
   readonly reload: string;
+  /** Its command for logging in to a server, whose name follows. Undefined where it asks by itself. */
+  readonly logInCommand?: string;
 }
 
 /** One AI client. */

@@ -6,7 +6,7 @@ import { html, nothing, pageHeaders, toDocument, type Html } from "./page.ts";
 /** Pages for apps on devices without a browser, and of what the authorization server refuses. */
 export function createDevicePages(): DevicePages {
   return {
-    askCode(context, xsrf, problem) {
+    askCode(context, xsrf, { problem, code = "" }) {
       write(
         context,
         "Connect a device",
@@ -14,7 +14,15 @@ export function createDevicePages(): DevicePages {
           <form method="post" action="${pathOf(context)}">
             <input type="hidden" name="xsrf" value="${xsrf}" />
             <label for="user_code">The code that the app shows</label>
-            <input id="user_code" name="user_code" autocomplete="off" autocapitalize="characters" required autofocus />
+            <input
+              id="user_code"
+              name="user_code"
+              value="${code}"
+              autocomplete="off"
+              autocapitalize="characters"
+              required
+              autofocus
+            />
             <button>Go on</button>
           </form>`,
       );

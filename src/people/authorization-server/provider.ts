@@ -7,8 +7,8 @@ import type { Sealing } from "./sealed-rows.ts";
 
 /** What somebody types who has no browser where the app runs: how it is shown. */
 export interface DevicePages {
-  /** @param problem why the page is shown again */
-  askCode(context: LibraryContext, xsrf: string, problem: string | undefined): void;
+  /** `problem` is why the page is shown again, `code` what stood in the link that led here. */
+  askCode(context: LibraryContext, xsrf: string, why: { readonly problem?: string; readonly code?: string }): void;
   confirm(
     context: LibraryContext,
     xsrf: string,
@@ -66,6 +66,7 @@ export function createProvider(library: Library, options: ProviderOptions): Libr
   provider.use(async (context, next) => {
     await next();
     if (context.path.startsWith("/.well-known/")) context.body = toMetadata(context.body as object, options.scopes);
+    if (context.path === oauthPaths.code_verification && context.req.method === "GET") showCode(context, options.pages);
   });
   // What is kept of a secret is its hash.
   Object.assign(provider.Client.prototype, {
@@ -86,6 +87,23 @@ function toMetadata(metadata: object, scopes: readonly string[]): object {
 
 function atPath(issuer: string, uid: string): string {
   return `${issuer}${interactionPath}${uid}`;
+}
+
+/**
+ * For a link with the code in it, the library has a page that sends itself off by a script. Ours shows the code in its
+ * field, and whoever reads it sends it.
+ */
+function showCode(context: LibraryContext, pages: DevicePages): void {
+  const code = context.oidc.params?.["user_code"];
+  if (typeof code === "string" && context.status === 200)
+    pages.askCode(context, xsrfOf(String(context.body)), { code: code.slice(0, longestCode) });
+}
+
+/** Ours have nine signs. */
+const longestCode = 32;
+
+function xsrfOf(form: string): string {
+  return /name="xsrf" value="([^"]*)"/.exec(form)?.[1] ?? "";
 }
 
 /** Nothing is signed for clients, whose tokens are looked up; the library wants a key. */
@@ -173,7 +191,6 @@ function toConfiguration(options: ProviderOptions, refuseResource: () => Error):
 }
 
 function toDeviceFlow(pages: DevicePages) {
-  const xsrfOf = (form: string): string => /name="xsrf" value="([^"]*)"/.exec(form)?.[1] ?? "";
   return {
     enabled: true,
     userCodeInputSource: (
@@ -181,7 +198,7 @@ function toDeviceFlow(pages: DevicePages) {
       form: string,
       _out: unknown,
       error: { readonly name: string } | undefined,
-    ) => pages.askCode(context, xsrfOf(form), error === undefined ? undefined : toProblem(error.name)),
+    ) => pages.askCode(context, xsrfOf(form), error === undefined ? {} : { problem: toProblem(error.name) }),
     userCodeConfirmSource: (
       context: LibraryContext,
       form: string,
