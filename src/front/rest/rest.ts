@@ -20,6 +20,7 @@ import { createRestQuestions } from "./rest-questions.ts";
 import { createResourceRoutes } from "./routes-resources.ts";
 import type { Route } from "./route.ts";
 import { createSearchRoutes } from "./routes-search.ts";
+import { createServerDetailRoutes } from "./routes-server-details.ts";
 import { createServerRoutes } from "./routes-servers.ts";
 import { createStatusRoutes } from "./routes-status.ts";
 import { createSystemRoutes } from "./routes-system.ts";
@@ -55,6 +56,7 @@ export function createRoutes(deps: RestDeps, questions = createRestQuestions()):
     ...createSearchRoutes(deps),
     ...createResourceRoutes(deps),
     ...createServerRoutes(deps, cache),
+    ...createServerDetailRoutes(deps),
     ...createInstanceRoutes(deps),
     ...createStatusRoutes(deps),
     ...createCallRoutes(deps),
