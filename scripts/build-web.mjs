@@ -10,6 +10,8 @@ import { brotliCompress, constants } from "node:zlib";
 import { toWebNotices } from "./notices.mjs";
 
 const compress = promisify(brotliCompress);
+/** What the dashboard has in common with the gateway. */
+const sharedSources = ["src/config/json-change.ts"];
 /** Made by `npm run types` and nothing that the build reads. */
 const notSources = new Set(["node_modules", "schema.d.ts"]);
 
@@ -21,7 +23,7 @@ function hashOf(root) {
       for (const name of readdirSync(path).sort()) if (!notSources.has(name)) add(join(path, name));
     } else hash.update(`${path.slice(root.length)}\0`).update(readFileSync(path));
   };
-  for (const name of ["web", "package-lock.json", "scripts/build-web.mjs"]) add(join(root, name));
+  for (const name of ["web", ...sharedSources, "package-lock.json", "scripts/build-web.mjs"]) add(join(root, name));
   return hash.digest("hex");
 }
 

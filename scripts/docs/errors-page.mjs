@@ -75,6 +75,8 @@ const groups = [
         "`requestState` was changed, has expired, or belongs to another request or principal. The answer is -32602.",
       QUESTION_AMBIGUOUS:
         "Told to a server that asks something while several calls are in flight, and does not say which one it belongs to.",
+      QUESTION_UNKNOWN:
+        "An answer was sent over REST to a question that nobody waits for, or that somebody else was asked.",
       QUESTION_TIMEOUT: "Nobody answered a server's question in time.",
     },
   },

@@ -69,6 +69,11 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
     metrics: gateway.metrics,
     usage: gateway.usage.usage,
     tokens: async (ask) => await gateway.usage.tokens({ ...ask, waitMs: 0 }),
+    async toolTokens(view) {
+      const { costs } = gateway.usage;
+      await costs.prepare(view);
+      return (server, tool) => costs.tool(view, server, tool);
+    },
     clock: parts.clock,
     history: gateway.standing.history,
     status: gateway.standing.status,

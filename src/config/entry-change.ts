@@ -1,12 +1,10 @@
-import type { Path } from "./document.ts";
-
 /**
  * One value that is set in a file of a person's, or removed from it. All else in the file stays as its owner wrote it.
  *
  * A number in the path is the place in a list; a text that begins a path is a key of the file's outermost object.
  */
 export interface EntryChange {
-  readonly path: Path;
+  readonly path: readonly (string | number)[];
   /** What stands there afterwards. Undefined removes it, key and all. */
   readonly value: unknown;
 }

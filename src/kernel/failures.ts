@@ -202,6 +202,12 @@ export const failures = {
     retry: true,
     hint: "Set interactive: true for this server so that its calls run one after the other.",
   },
+  QUESTION_UNKNOWN: {
+    http: 404,
+    rpc: -31160,
+    retry: false,
+    hint: "It was answered already, taken back, or waited too long: the stream of its call tells.",
+  },
   QUESTION_TIMEOUT: {
     http: 504,
     rpc: -31027,

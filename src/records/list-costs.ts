@@ -27,6 +27,8 @@ export interface ListCosts {
   of(view: View, exposure: Exposure, client?: ClientProfile): TokenSum;
   /** Of `/mcp/flat`, which lists every tool. */
   flat(view: View): TokenSum;
+  /** What one tool costs there. */
+  tool(view: View, server: ViewServer, tool: ToolEntry): TokenSum;
   /** What the tools of each server cost there. Those without tools cost nothing. */
   servers(view: View): readonly ServerCost[];
   /** Reads what was counted before, and looks all tools over, a few at a time: the other methods are fast then. */
@@ -98,6 +100,7 @@ export function createListCosts(counts: Pick<TokenCounts, "get" | "count" | "loa
     of: (view, exposure, client) =>
       exposure.name === flatExposure.name ? flat(view) : sum(textsOf(view, exposure, client).map(priceText)),
     flat,
+    tool: (view, server, tool) => sum([priceOf(tool, view, server)]),
     servers: (view) =>
       view.servers.map((server) => {
         const tools = toolsOf(view, server);

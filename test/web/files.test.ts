@@ -35,7 +35,7 @@ test("what the first page loads is at most 170 KiB of JavaScript, compressed", (
 test("forms, the editor and charts are loaded only by pages that show some", () => {
   const names = readdirSync(join(folder, "assets")).map((name) => name.replace(/\.br$/, ""));
   const first = firstLoad().join(" ");
-  for (const part of ["tool-form", "json-editor", "chart"]) {
+  for (const part of ["tool-form", "json-editor", "chart", "app-frame"]) {
     expect(names.some((name) => name.startsWith(`${part}-`))).toBe(true);
     expect(first).not.toContain(`${part}-`);
   }
@@ -93,7 +93,10 @@ describe("the gateway", () => {
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
     expect(policy).toContain("require-trusted-types-for 'script'; trusted-types 'none'");
-    expect(policy).not.toMatch(/unsafe|nonce|sha256|https?:|\*/);
+    // Pages of servers are shown in a frame of another origin, and in nothing else.
+    const frames = `frame-src http://localhost:${new URL(gateway.url).port}/sandbox`;
+    expect(policy).toContain(frames);
+    expect(policy.replace(frames, "")).not.toMatch(/unsafe|nonce|sha256|https?:|\*/);
     expect(headers).toMatchObject({
       "x-frame-options": "DENY",
       "x-content-type-options": "nosniff",

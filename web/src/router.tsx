@@ -38,13 +38,13 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/tools",
-    validateSearch: texts("match", "server", "changes"),
+    validateSearch: texts("match", "server", "changes", "sort"),
     component: lazyRouteComponent(() => import("./pages/tools.tsx"), "Tools"),
   }),
   createRoute({
     getParentRoute,
     path: "/search",
-    validateSearch: texts("query"),
+    validateSearch: texts("query", "as"),
     component: lazyRouteComponent(() => import("./pages/search.tsx"), "Search"),
   }),
   createRoute({

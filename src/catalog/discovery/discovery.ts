@@ -23,6 +23,8 @@ export interface DiscoveryRequest {
   readonly isTrial?: boolean | undefined;
   /** Also says why each tool was found, where the engine can. */
   readonly explain?: boolean | undefined;
+  /** Leaves out what embeddings say. */
+  readonly isWordsOnly?: boolean | undefined;
 }
 
 /** A tool that a search found. */
@@ -45,6 +47,8 @@ export interface DiscoveredNeed {
 export interface DiscoveryResult {
   /** The engine that answered. */
   readonly engine: SearchEngine["name"];
+  /** Whether the meaning of words counts; `left-out` where the request wanted that. */
+  readonly meaning: "used" | "left-out" | "none";
   readonly needs: readonly DiscoveredNeed[];
   /** Skills that may help with any of the needs, best first. */
   readonly skills: readonly FoundSkill[];
@@ -145,7 +149,9 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
       const principal = view.principal.id;
       const server = request.server as ServerSlug | undefined;
       const filters = { ...(server === undefined ? {} : { server }), ...(allow === undefined ? {} : { allow }) };
-      const asking = { principal, parts: searchedParts, limit: request.limit, readOnly: request.readOnly, ...filters };
+      const isWordsOnly = request.isWordsOnly === true;
+      const wanted = isWordsOnly ? { ...filters, isWordsOnly } : filters;
+      const asking = { principal, parts: searchedParts, limit: request.limit, readOnly: request.readOnly, ...wanted };
       let queryCut = false;
       let degraded: string | undefined;
       const needs: DiscoveredNeed[] = [];
@@ -160,7 +166,16 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
       }
       const asked = { principal, parts: searchedParts, queries: request.queries, server };
       const skills = hasSkills ? await findSkills(asked, signal) : [];
-      return { engine: engine.name, needs, skills, searchTimeMs: performance.now() - startedMs, queryCut, degraded };
+      const meaning = !engine.hasMeaning ? "none" : isWordsOnly ? "left-out" : "used";
+      return {
+        engine: engine.name,
+        meaning,
+        needs,
+        skills,
+        searchTimeMs: performance.now() - startedMs,
+        queryCut,
+        degraded,
+      };
     },
     toolsOf: toolsForModels,
     async meant(view, servers, queries, signal) {

@@ -17,6 +17,8 @@ export interface SearchRequest {
   readonly limit: number;
   readonly server?: ServerSlug;
   readonly readOnly?: boolean;
+  /** Leaves out what embeddings say, for somebody who compares. */
+  readonly isWordsOnly?: boolean;
   /** Whether the principal may see a tool at all. */
   readonly allow?: (tool: ToolEntry) => boolean;
 }
@@ -50,6 +52,8 @@ export interface ExplainedHit extends ScoredTool {
 
 export interface SearchEngine {
   readonly name: "lexical" | "fuse";
+  /** Whether it also goes by the meaning of words (`search.embeddings`). */
+  readonly hasMeaning: boolean;
   /** Rejects with QUERY_INVALID or SEARCH_FAILED, or with the signal's reason. */
   search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer>;
   /** The same search for somebody who wants to know why; absent where an engine cannot say it. */

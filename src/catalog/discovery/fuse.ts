@@ -67,6 +67,7 @@ export function createFuseEngine({
   const workers = createSemaphore(parallelWorkers);
   return {
     name: "fuse",
+    hasMeaning: false,
     prepare: () => Promise.resolve(),
     async search(request, signal) {
       if (workers.waiting >= waitingLimit)

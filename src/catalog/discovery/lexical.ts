@@ -48,6 +48,7 @@ export function createLexicalEngine(deps: LexicalDeps): SearchEngine {
 
   return {
     name: "lexical",
+    hasMeaning: embeddings !== undefined,
     async prepare(sources, signal) {
       await indexes.whole(sources, signal);
       language.thesaurus();
@@ -56,7 +57,7 @@ export function createLexicalEngine(deps: LexicalDeps): SearchEngine {
       const { index, isPartial } = await indexes.of(request.parts, signal);
       const options = optionsFor(index, request);
       const found =
-        embeddings === undefined
+        embeddings === undefined || request.isWordsOnly === true
           ? search(index, request.query, options)
           : answer(index, request, options, await embeddings.similar(index, request.query, options, signal));
       return isPartial ? { ...found, degraded: "indexing" } : found;
@@ -65,7 +66,7 @@ export function createLexicalEngine(deps: LexicalDeps): SearchEngine {
       const { index, isPartial } = await indexes.of(request.parts, signal);
       const options = optionsFor(index, request);
       const found =
-        embeddings === undefined
+        embeddings === undefined || request.isWordsOnly === true
           ? explain(index, request.query, options)
           : withWords(
               index,

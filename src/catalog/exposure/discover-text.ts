@@ -92,7 +92,7 @@ function skillsOf(
   }));
 }
 
-function nothingSearched({ queries }: DiscoverRequest): Omit<DiscoveryResult, "engine"> {
+function nothingSearched({ queries }: DiscoverRequest): Omit<DiscoveryResult, "engine" | "meaning"> {
   return {
     needs: queries.map((query) => ({ query, hits: [], totalFound: 0, match: undefined })),
     skills: [],

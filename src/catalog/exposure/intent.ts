@@ -86,6 +86,8 @@ export interface DiscoverRequest {
   readonly isTrial?: boolean | undefined;
   /** Whether to say why each tool was found. */
   readonly explain?: boolean | undefined;
+  /** Whether embeddings are left out, for somebody who compares. */
+  readonly isWordsOnly?: boolean | undefined;
 }
 
 /** A request whose names an exposure has to look up. */

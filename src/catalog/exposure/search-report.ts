@@ -10,6 +10,8 @@ import { estimateTokens } from "./token-estimate.ts";
 export interface SearchReport {
   /** The engine that answered; null when the search failed. */
   readonly engine: "lexical" | "fuse" | null;
+  /** Whether the meaning of words counted (`search.embeddings`). */
+  readonly meaning: "used" | "left-out" | "none";
   readonly search_time_ms: number;
   /** What the answer costs a model, estimated. */
   readonly answer_tokens: number;
@@ -54,6 +56,7 @@ export function toSearchReport(found: Extract<Found, { kind: "found" }>, discove
   const { search, failed, unavailable, unavailableOthers } = found;
   return {
     engine: search?.engine ?? null,
+    meaning: search?.meaning ?? "none",
     search_time_ms: Math.round((search?.searchTimeMs ?? 0) * 100) / 100,
     answer_tokens: estimateTokens(renderFound(found, discoverTokens)),
     query_cut: search?.queryCut ?? false,

@@ -129,7 +129,7 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
     else if (path === "/readyz") answerReadiness(request, response, readiness());
     else if (path === "/" && isReading)
       deps.frontPage(request, response).catch((error: unknown) => refuse(request, response, error));
-    else if (path.startsWith("/ui") && (path.length === 3 || path[3] === "/")) dashboard(request, response);
+    else if (isDashboard(path)) dashboard(request, response);
     else {
       if (!isReading) refuseWhileDraining();
       if (peoplePages !== undefined && people?.owns(path) === true) peoplePages(request, response);
@@ -155,6 +155,11 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
       listener.drain();
     },
   };
+}
+
+/** Its pages, and the frame in which it shows pages of servers. */
+function isDashboard(path: string): boolean {
+  return (path.startsWith("/ui") && (path.length === 3 || path[3] === "/")) || path === "/sandbox";
 }
 
 /** Loads REST at its first request; those that come meanwhile wait for the same. */

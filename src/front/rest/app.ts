@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { parse as parseQuery } from "node:querystring";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
-import type { JsonObject } from "../../kernel/json-bytes.ts";
 import { requireRight, type Rights } from "../../engine/policy/rights.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { readBody } from "../http/body.ts";
@@ -51,8 +50,8 @@ async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promis
   }
   if (route?.isPublic === true) {
     const principal = await identify(deps, incoming, route);
-    const body = isReading(request) ? {} : await readJson(deps, request, openBodyBytes);
-    const asked = { ...toRequest(incoming, route, place, query), principal, body };
+    const body = isReading(request) ? noBody : await readJson(deps, request, openBodyBytes);
+    const asked = { ...toRequest(incoming, route, place, query), principal, ...body };
     writeAnswer(request, response, headers, await route.handle(asked));
     return;
   }
@@ -67,10 +66,10 @@ async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promis
   const adopting = deps.adopting(principal);
   if (adopting !== undefined) await adopting;
   if (route !== undefined) requireRight(principal, route.right, toRights(deps, place));
-  const body = isReading(request) ? {} : await readJson(deps, request, deps.bodyLimits.requestBodyBytes);
+  const body = isReading(request) ? noBody : await readJson(deps, request, deps.bodyLimits.requestBodyBytes);
   if (place === undefined) throw unknownRoute();
   if (route === undefined) throw wrongMethod(place, headers);
-  const answer = await route.handle({ ...toRequest(incoming, route, place, query), principal, headers, body });
+  const answer = await route.handle({ ...toRequest(incoming, route, place, query), principal, headers, ...body });
   if (answer !== undefined) writeAnswer(request, response, headers, answer);
 }
 
@@ -89,6 +88,10 @@ function requireJson(request: IncomingMessage): void {
       `a request of type ${type?.slice(0, 80) ?? "unknown"} is not accepted`,
     );
 }
+
+type RequestBody = Pick<PublicRequest, "body" | "bytes">;
+
+const noBody: RequestBody = Object.freeze({ body: {}, bytes: Buffer.alloc(0) });
 
 /** Of a body that anybody may send. */
 const openBodyBytes = 16_384;
@@ -113,16 +116,19 @@ function isReading({ method }: IncomingMessage): boolean {
 }
 
 /** A body is read to its end, and refused when it is not a JSON object, even by routes that do not use it. */
-async function readJson(deps: RestDeps, request: IncomingMessage, mostBytes: number): Promise<JsonObject> {
+async function readJson(deps: RestDeps, request: IncomingMessage, mostBytes: number): Promise<RequestBody> {
   const { jsonDepth } = deps.bodyLimits;
-  const body = await new Promise<Buffer>((resolve, reject) => {
-    readBody(request, { bytes: mostBytes }, (error, bytes) => (error === undefined ? resolve(bytes) : reject(error)));
+  const bytes = await new Promise<Buffer>((resolve, reject) => {
+    readBody(request, { bytes: mostBytes }, (error, read) => (error === undefined ? resolve(read) : reject(error)));
   });
-  return body.length === 0 ? {} : parseJsonBody(body, jsonDepth).value;
+  return { bytes, body: bytes.length === 0 ? {} : parseJsonBody(bytes, jsonDepth).value };
 }
 
 function toRequest({ request, response }: Incoming, route: Route, place: Place | undefined, query: string) {
-  const checked: Omit<PublicRequest<Record<string, unknown>, Record<string, unknown>>, "principal" | "body"> = {
+  const checked: Omit<
+    PublicRequest<Record<string, unknown>, Record<string, unknown>>,
+    "principal" | keyof RequestBody
+  > = {
     raw: request,
     response,
     params: route.params === undefined ? {} : checkPart(route.params, "params", place?.params ?? {}),

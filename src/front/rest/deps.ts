@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import type { View } from "../../catalog/model/view.ts";
+import type { ToolEntry } from "../../catalog/model/snapshot.ts";
+import type { View, ViewServer } from "../../catalog/model/view.ts";
 import type { ServerConfig, Settings } from "../../config/config.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Browsers } from "../web/browsers.ts";
@@ -10,6 +11,7 @@ import type { StatusReader } from "../../records/gateway-status.ts";
 import type { AuditHistory } from "../../records/audit-history.ts";
 import type { AuditFacts } from "../../records/audit-log.ts";
 import type { Metrics } from "../../records/metrics.ts";
+import type { TokenSum } from "../../records/list-costs.ts";
 import type { TokenReport } from "../../records/token-report.ts";
 import type { Usage } from "../../records/usage-log.ts";
 import type { ExposureName } from "../../config/exposures.ts";
@@ -129,6 +131,8 @@ export interface RestDeps {
   readonly usage: Pick<Usage, "read">;
   /** What definitions cost a principal; sessions and spending are those of `of`, or of everybody. */
   readonly tokens: (ask: TokensQuestion) => Promise<TokenReport>;
+  /** What each tool's definition costs in a flat list. */
+  readonly toolTokens: (view: View) => Promise<(server: ViewServer, tool: ToolEntry) => TokenSum>;
   readonly clock: Pick<Clock, "now">;
   /** Calls and logs that were recorded. */
   readonly history: RecordHistory;

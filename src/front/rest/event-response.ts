@@ -10,6 +10,8 @@ import { toProblem } from "../http/problem.ts";
  */
 export interface EventStream {
   send(event: string, data: object): void;
+  /** The same with JSON as the server wrote it, as latin1 text. */
+  sendText(event: string, data: string): void;
   /** Sends the last event, with JSON as the server wrote it, as latin1 text. */
   end(event: string, data: string): void;
   fail(failure: GatewayError): void;
@@ -48,6 +50,11 @@ export function openEventStream(response: ServerResponse, headers: Readonly<Reco
     else response.write(text, "latin1");
   }
 
+  function sendText(event: string, data: string): void {
+    open();
+    write(eventText(event, data));
+  }
+
   function finish(event: string, data: string): void {
     open();
     write(eventText(event, data));
@@ -59,10 +66,8 @@ export function openEventStream(response: ServerResponse, headers: Readonly<Reco
     get isOpen() {
       return isOpen;
     },
-    send(event, data) {
-      open();
-      write(eventText(event, asciiJson(data)));
-    },
+    send: (event, data) => sendText(event, asciiJson(data)),
+    sendText,
     end: finish,
     fail: (failure) => finish("error", asciiJson(toProblem(failure))),
   };

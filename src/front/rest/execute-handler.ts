@@ -13,6 +13,7 @@ import type { RestDeps } from "./deps.ts";
 import { openEventStream } from "./event-response.ts";
 import { readExecution, type NamedTool } from "./execute.ts";
 import { createExecutionRun, type Execution } from "./execution-run.ts";
+import type { RestQuestions } from "./rest-questions.ts";
 
 /** Handles `POST /execute/{name}`; false for every other request. */
 export type ExecuteHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -31,8 +32,8 @@ interface Incoming extends NamedTool {
 }
 
 /** The one route that is a hot path: no framework stands on the way of a call, as over MCP. */
-export function createExecuteHandler(deps: RestDeps): ExecuteHandler {
-  const run = createExecutionRun(deps);
+export function createExecuteHandler(deps: RestDeps, questions: RestQuestions): ExecuteHandler {
+  const run = createExecutionRun(deps, questions);
 
   return (request, response) => {
     const segment = request.method === "POST" ? executePath.exec(request.url ?? "")?.[1] : undefined;
@@ -77,7 +78,8 @@ export function createExecuteHandler(deps: RestDeps): ExecuteHandler {
     const stream = accepts.stream ? openEventStream(response, headers) : undefined;
     const trace = traceContextOf(request.headers);
     const meta = trace === undefined ? undefined : withTraceContext(undefined, trace);
-    await run({ principal, view, intent, response, headers, stream, meta, acceptsJson: accepts.json });
+    const elicitation = request.headers["toolyard-elicitation"];
+    await run({ principal, view, intent, response, headers, stream, meta, elicitation, acceptsJson: accepts.json });
   }
 
   async function resolve(incoming: Incoming, body: Buffer): Promise<Pick<Execution, "view" | "intent">> {

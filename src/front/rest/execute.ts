@@ -22,7 +22,7 @@ type CallIntent = Extract<Intent, { kind: "call" }>;
 /** The member of a body that says which app a bare name belongs to; also `X-App-Context`. */
 export const contextField = "_app_context";
 
-/** A REST client can be asked nothing, and says nothing of itself. */
+/** A REST client says nothing of itself, and can be asked nothing unless its request says so. */
 export function restContext(
   principal: Principal,
   signal: AbortSignal,
@@ -36,6 +36,25 @@ const restClient: CallContext["client"] = Object.freeze({
   revision: newestLegacyRevision,
   capabilities: Object.freeze({}),
 });
+
+const form = Object.freeze({ form: Object.freeze({}) });
+const url = Object.freeze({ url: Object.freeze({}) });
+/** Clients that answer questions, by the modes that they name. */
+const askedClients: ReadonlyMap<string, CallContext["client"]> = new Map(
+  Object.entries({ form, url, "form url": { ...form, ...url } }).map(([modes, elicitation]) => [
+    modes,
+    Object.freeze({ ...restClient, capabilities: Object.freeze({ elicitation: Object.freeze(elicitation) }) }),
+  ]),
+);
+
+/** The client of a request with this `Toolyard-Elicitation`; undefined where it names no mode that there is. */
+export function askedClient(header: string | readonly string[] | undefined): CallContext["client"] | undefined {
+  if (header === undefined) return undefined;
+  const named = String(header)
+    .split(",")
+    .map((mode) => mode.trim().toLowerCase());
+  return askedClients.get(["form", "url"].filter((mode) => named.includes(mode)).join(" "));
+}
 
 /** What `POST /execute/{name}` says of the tool that it means. */
 export interface NamedTool {

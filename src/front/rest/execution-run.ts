@@ -9,7 +9,8 @@ import { isJsonObject } from "../../kernel/json-bytes.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { RestDeps } from "./deps.ts";
 import type { EventStream } from "./event-response.ts";
-import { restContext, toExecuteAnswer } from "./execute.ts";
+import { askedClient, restContext, toExecuteAnswer } from "./execute.ts";
+import type { RestQuestions } from "./rest-questions.ts";
 
 /** A call that was understood, and where its answer goes. */
 export interface Execution {
@@ -21,6 +22,8 @@ export interface Execution {
   readonly stream: EventStream | undefined;
   /** What its headers say of its trace. */
   readonly meta: CallContext["meta"];
+  /** `Toolyard-Elicitation`: the modes of questions that its client answers. */
+  readonly elicitation: string | readonly string[] | undefined;
   /** Whether the client takes JSON beside it: then a call that said nothing on its way is answered plainly. */
   readonly acceptsJson: boolean;
 }
@@ -32,7 +35,7 @@ const idleControllers = 256;
  * Admits a call, makes it and answers it; it ends when its client goes. Rejects with GatewayErrors as long as nothing
  * was answered; a failure after that is an event of its stream.
  */
-export function createExecutionRun(deps: RestDeps): (execution: Execution) => Promise<void> {
+export function createExecutionRun(deps: RestDeps, questions: RestQuestions): (execution: Execution) => Promise<void> {
   const controllers = createAbortPool(idleControllers);
 
   return async (execution) => {
@@ -47,7 +50,12 @@ export function createExecutionRun(deps: RestDeps): (execution: Execution) => Pr
     });
     try {
       const listen = stream === undefined ? undefined : listenWith(stream);
-      const context = restContext(principal, controller.signal, { ...listen, meta: execution.meta });
+      const plain = restContext(principal, controller.signal, { ...listen, meta: execution.meta });
+      const client = stream === undefined ? undefined : askedClient(execution.elicitation);
+      const context =
+        stream === undefined || client === undefined
+          ? plain
+          : { ...plain, client, ask: questions.asker(principal, stream) };
       const outcome = await deps.performer.perform(intent, { context, view });
       answer(execution, toExecuteAnswer(view, intent, outcome));
     } catch (error) {

@@ -45,6 +45,7 @@ async function ask(accept: string | undefined, list: RecordList<Row>) {
     params: {},
     query: {},
     body: {},
+    bytes: Buffer.alloc(0),
     principal: localPrincipal,
   };
   // It reads from the beginning: an export waits for whoever does not.

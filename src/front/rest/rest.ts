@@ -15,9 +15,12 @@ import { createHistoryRoutes } from "./routes-history.ts";
 import { createInstanceRoutes } from "./routes-instances.ts";
 import { createLogRoutes } from "./routes-logs.ts";
 import { createNamespaceRoutes } from "./routes-namespaces.ts";
+import { createQuestionRoutes } from "./routes-questions.ts";
+import { createRestQuestions } from "./rest-questions.ts";
 import { createResourceRoutes } from "./routes-resources.ts";
 import type { Route } from "./route.ts";
 import { createSearchRoutes } from "./routes-search.ts";
+import { createServerDetailRoutes } from "./routes-server-details.ts";
 import { createServerRoutes } from "./routes-servers.ts";
 import { createStatusRoutes } from "./routes-status.ts";
 import { createSystemRoutes } from "./routes-system.ts";
@@ -34,23 +37,26 @@ import { createUsageRoutes } from "./routes-usage.ts";
 
 /** The REST API as a request handler. It does not listen itself. A new route changes only the file of its group. */
 export function createRest(deps: RestDeps): RestHandler {
-  const app = createRestApp(deps, createRoutes(deps));
-  const execute = createExecuteHandler(deps);
+  const questions = createRestQuestions();
+  const app = createRestApp(deps, createRoutes(deps, questions));
+  const execute = createExecuteHandler(deps, questions);
   return (request, response) => {
     if (!execute(request, response)) app(request, response);
   };
 }
 
 /** Every route that there is: each says who may use it. */
-export function createRoutes(deps: RestDeps): readonly Route[] {
+export function createRoutes(deps: RestDeps, questions = createRestQuestions()): readonly Route[] {
   const cache = createTextCache();
   const routes = [
     ...createNamespaceRoutes(deps, cache),
     ...describeExecute(),
+    ...createQuestionRoutes(questions),
     ...createToolRoutes(deps, cache),
     ...createSearchRoutes(deps),
     ...createResourceRoutes(deps),
     ...createServerRoutes(deps, cache),
+    ...createServerDetailRoutes(deps),
     ...createInstanceRoutes(deps),
     ...createStatusRoutes(deps),
     ...createCallRoutes(deps),

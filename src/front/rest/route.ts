@@ -16,6 +16,8 @@ export interface PublicRequest<P = unknown, Q = unknown> {
   readonly principal: Principal | undefined;
   /** An object, empty where none was sent. Its route checks it (`checkPart`). */
   readonly body: JsonObject;
+  /** The body as it was sent; empty where none was. */
+  readonly bytes: Buffer;
 }
 
 export interface RestRequest<P = unknown, Q = unknown> extends PublicRequest<P, Q> {

@@ -197,6 +197,8 @@ const serverActions = [
   { name: "enable", method: "POST", summary: "Switch a server on in the configuration" },
   { name: "disable", method: "POST", summary: "Switch a server off in the configuration" },
   { name: "test", method: "POST", summary: "Try a server apart from the gateway" },
+  { name: "login", method: "POST", summary: "Log in at a server, in a browser on the machine of the gateway" },
+  { name: "logout", method: "POST", summary: "Forget a login at a server" },
   { name: "remove", method: "DELETE", summary: "Take a server out of the configuration" },
 ] as const;
 
@@ -214,8 +216,11 @@ function changeServer(deps: RestDeps, { name, method, summary }: (typeof serverA
     },
     async handle(request) {
       const { slug } = request.params;
-      if (name !== "test") await order(deps, request, `config.server.${name}`, slug);
-      return toAnswer(await command(deps, request, ["servers", name, plainWord("slug", slug), "--json"]));
+      const word = plainWord("slug", slug);
+      const isAccount = name === "login" || name === "logout";
+      if (name !== "test") await order(deps, request, `${isAccount ? "server" : "config.server"}.${name}`, slug);
+      const words = isAccount ? [name, word] : ["servers", name, word, "--json"];
+      return toAnswer(await command(deps, request, words));
     },
   });
 }

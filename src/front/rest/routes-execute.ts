@@ -36,8 +36,14 @@ export function describeExecute(): readonly Route[] {
         tag: "Execute",
         summary: "Call a tool",
         description:
-          "The name in any spelling: `server:tool`, `server-tool`, `namespace__tool`, `namespace.tool`, or bare with X-App-Context or `_app_context`. With `Accept: text/event-stream` progress comes as events `progress` and `log`, then the answer as `result`, or the failure as `error`.",
-        headers: z.object({ "x-app-context": z.string().optional().describe("The app that a bare name belongs to.") }),
+          "The name in any spelling: `server:tool`, `server-tool`, `namespace__tool`, `namespace.tool`, or bare with X-App-Context or `_app_context`. With `Accept: text/event-stream` progress comes as events `progress` and `log`, then the answer as `result`, or the failure as `error`. With `Toolyard-Elicitation` as well, what the server asks comes as events `question`.",
+        headers: z.object({
+          "x-app-context": z.string().optional().describe("The app that a bare name belongs to."),
+          "toolyard-elicitation": z
+            .string()
+            .optional()
+            .describe("The questions that the client answers at `/api/questions/{id}`: `form`, `url`, or both."),
+        }),
         body: executeBody,
         responses: answers(executeAnswer, "What the tool answered, also when the tool itself failed.", executing),
       },

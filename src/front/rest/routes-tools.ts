@@ -44,6 +44,9 @@ const toolSummary = z
     namespace: z.string(),
     read_only: z.boolean(),
     input: z.string().describe("Compact signature."),
+    upstream_name: z.string().describe("The server's own name for it, which the rules of its entry use."),
+    tokens: z.int().describe("What its definition costs in a flat list."),
+    tokens_exact: z.boolean().describe("Whether that was counted; otherwise it is an estimate."),
   })
   .meta({ id: "ToolSummary" });
 
@@ -107,7 +110,13 @@ function listTools(deps: RestDeps, cache: TextCache): Route {
         return bytesAnswer(await search(deps, principal, { ...query, query: query.query }, abortedWith(response)));
       const view = deps.viewOf(principal);
       const key = `tools ${query.limit} ${query.cursor ?? ""} ${query.server ?? ""} ${query.readOnly}`;
-      return cachedAnswer(cache.of(view, key, () => toToolPage(view, query)));
+      const priceOf = await deps.toolTokens(view);
+      const page = (): ToolPage => toToolPage(view, query, priceOf);
+      // Estimates become exact while the view stays the same.
+      const isFinal = chooseServers(view, query.server).every((server) =>
+        server.tools.every((tool) => priceOf(server, tool).isExact),
+      );
+      return cachedAnswer(isFinal ? cache.of(view, key, page) : toCachedText(page()));
     },
   });
 }
@@ -146,6 +155,9 @@ async function search(
   return Buffer.from(renderFound(found, searchTokens), "utf8");
 }
 
+type ToolPage = z.output<typeof toolList>;
+type PriceOf = Awaited<ReturnType<RestDeps["toolTokens"]>>;
+
 interface PageRequest {
   readonly server?: string | undefined;
   readonly readOnly: boolean;
@@ -153,7 +165,7 @@ interface PageRequest {
   readonly cursor?: string | undefined;
 }
 
-function toToolPage(view: View, request: PageRequest): z.output<typeof toolList> {
+function toToolPage(view: View, request: PageRequest, priceOf: PriceOf): ToolPage {
   if (request.cursor !== undefined && !/^\d{1,7}$/.test(request.cursor))
     throw new GatewayError("CURSOR_INVALID", "the cursor is not one that this list gave out");
   const start = Number(request.cursor ?? 0);
@@ -166,13 +178,15 @@ function toToolPage(view: View, request: PageRequest): z.output<typeof toolList>
     );
   const end = start + request.limit;
   return {
-    tools: all.slice(start, end).map(({ server, tool }) => toSummary(server, tool)),
+    tools: all.slice(start, end).map(({ server, tool }) => toSummary(server, tool, priceOf)),
     total: all.length,
     ...(end < all.length ? { next_cursor: String(end) } : {}),
   };
 }
 
-function toSummary(server: ViewServer, { path, definition }: ToolEntry): z.output<typeof toolSummary> {
+function toSummary(server: ViewServer, tool: ToolEntry, priceOf: PriceOf): z.output<typeof toolSummary> {
+  const { path, definition, upstreamName } = tool;
+  const { tokens, isExact } = priceOf(server, tool);
   return {
     tool_path: path,
     name: definition.name,
@@ -182,6 +196,9 @@ function toSummary(server: ViewServer, { path, definition }: ToolEntry): z.outpu
     namespace: server.namespace,
     read_only: definition.annotations?.readOnlyHint === true,
     input: toSignature(definition.inputSchema, { maxTokens: signatureTokens }).text,
+    upstream_name: upstreamName,
+    tokens,
+    tokens_exact: isExact,
   };
 }
 

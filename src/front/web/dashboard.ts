@@ -6,6 +6,7 @@ import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import { refuseWithProblem } from "../http/problem.ts";
 import type { PublicUrl } from "../http/public-url.ts";
 import { findDashboardFiles, hasChanged, type DashboardFile } from "./dashboard-files.ts";
+import { sandboxOrigins, sandboxPath, sendSandbox } from "./sandbox.ts";
 import { isLoopback } from "./session-request.ts";
 
 /** Where the dashboard is. */
@@ -38,8 +39,7 @@ const policy = [
 
 const features = ["camera", "microphone", "geolocation", "payment", "usb", "serial", "hid", "midi", "display-capture"];
 
-const headers: Readonly<Record<string, string>> = Object.freeze({
-  "Content-Security-Policy": policy,
+const fixedHeaders: Readonly<Record<string, string>> = Object.freeze({
   "X-Content-Type-Options": "nosniff",
   "X-Frame-Options": "DENY",
   "Referrer-Policy": "no-referrer",
@@ -48,18 +48,27 @@ const headers: Readonly<Record<string, string>> = Object.freeze({
   "Permissions-Policy": features.map((feature) => `${feature}=()`).join(", "),
 });
 
+/** Pages of servers are shown in a frame of another origin, and in nothing else. */
+function headersAt(publicUrl: string): Readonly<Record<string, string>> {
+  const { sandbox } = sandboxOrigins(publicUrl);
+  return { ...fixedHeaders, "Content-Security-Policy": `${policy}; frame-src ${sandbox}${sandboxPath}` };
+}
+
 /** Serves the dashboard's files. They contain nothing of the gateway: what they show they ask for over REST. */
 export function createDashboard({ folder, publicUrl }: DashboardDeps): Dashboard {
   let files = findDashboardFiles(folder);
 
   return (request, response) => {
+    const address = publicUrl(request);
+    const headers = headersAt(address);
     try {
       if (request.method !== "GET" && request.method !== "HEAD")
         throw new GatewayError("HTTP_METHOD_UNSUPPORTED", "only GET, HEAD is served here");
       // With its slash at the end, without which relative addresses in the page would mean something else.
       const [path = "/"] = (request.url ?? "/").split(/[?#]/, 1);
+      if (path === sandboxPath) return sendSandbox(request, response, address);
       const elsewhere = betterAddress(request, path, publicUrl);
-      if (elsewhere === undefined) sendFile(request, response, find(path));
+      if (elsewhere === undefined) sendFile(request, response, { ...find(path), headers });
       else response.writeHead(307, { ...headers, Location: elsewhere, "Cache-Control": "no-store" }).end();
     } catch (error) {
       refuseWithProblem(response, toGatewayError(error), {
@@ -85,6 +94,10 @@ export function createDashboard({ folder, publicUrl }: DashboardDeps): Dashboard
   }
 }
 
+interface SentFile extends FoundFile {
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 interface FoundFile {
   readonly file: DashboardFile;
   /** Whether its name says what is in it, so that it never changes. */
@@ -106,7 +119,7 @@ function betterAddress(request: IncomingMessage, path: string, publicUrl: Public
   return `${isToMove ? moved.origin : here}${path === "/ui" ? dashboardPath : path}`;
 }
 
-function sendFile(request: IncomingMessage, response: ServerResponse, { file, isAsset }: FoundFile): void {
+function sendFile(request: IncomingMessage, response: ServerResponse, { file, isAsset, headers }: SentFile): void {
   const caching = isAsset ? "public, max-age=31536000, immutable" : "no-cache";
   const own = { ...headers, "Content-Type": file.type, "Cache-Control": caching, ETag: file.etag, Vary };
   if (request.headers["if-none-match"]?.split(",").some((tag) => tag.trim().replace(/^W\//, "") === file.etag)) {

@@ -43,6 +43,11 @@ export const queries = {
       queryKey: ["tools", path],
       queryFn: async () => await valueOf(api.GET("/api/tools/{path}", { params: { path: { path } } })),
     }),
+  server: (slug: string) =>
+    queryOptions({
+      queryKey: ["status", "details", slug],
+      queryFn: async () => await valueOf(api.GET("/api/servers/{slug}", { params: { path: { slug } } })),
+    }),
   tokens: queryOptions({
     queryKey: ["usage", "tokens"],
     queryFn: async () => await valueOf(api.GET("/api/usage/tokens")),
@@ -87,6 +92,9 @@ export interface ToolRow {
   readonly namespace: string;
   readonly read_only: boolean;
   readonly input: string;
+  readonly upstream_name: string;
+  readonly tokens: number;
+  readonly tokens_exact: boolean;
 }
 
 export interface OpenApi {

@@ -1,12 +1,15 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
-import { api, valueOf, type Schemas } from "../api/client.ts";
+import { api, rawFetch, valueOf, type Schemas } from "../api/client.ts";
+import { problemOf } from "../api/failure.ts";
+import { useOrder } from "../api/queries.ts";
 import { Button, CopyButton } from "../parts/button.tsx";
 import { DataTable, type Column } from "../parts/data-table.tsx";
 import { CheckField, TextField } from "../parts/field.tsx";
 import { Page } from "../parts/page.tsx";
-import { Empty, Loaded } from "../parts/states.tsx";
+import { saveBlob } from "../parts/save-blob.ts";
+import { Empty, FailureNote, Loaded } from "../parts/states.tsx";
 import { compact, count, duration, fullTime, plain, time } from "../words/format.ts";
 
 type Call = Schemas["Call"];
@@ -134,10 +137,13 @@ export function Calls() {
       title="Calls"
       about="What was called, by whom, and what came of it."
       actions={
-        <CopyButton
-          label="Copy as command"
-          text={`toolyard calls${failed === "true" ? " --failed" : ""}${server === undefined ? "" : ` --server ${server}`}${tool === undefined ? "" : ` --tool ${tool}`}`}
-        />
+        <>
+          <Exports filters={{ server, tool, client, failed }} />
+          <CopyButton
+            label="Copy as command"
+            text={`toolyard calls${failed === "true" ? " --failed" : ""}${server === undefined ? "" : ` --server ${server}`}${tool === undefined ? "" : ` --tool ${tool}`}`}
+          />
+        </>
       }
     >
       <div className="filters">
@@ -173,6 +179,41 @@ export function Calls() {
         }
       </Loaded>
     </Page>
+  );
+}
+
+const formats = [
+  ["NDJSON", "application/x-ndjson", "calls.ndjson"],
+  ["CSV", "text/csv", "calls.csv"],
+] as const;
+
+/** What fits the filters, up to 100,000 calls, as a file. */
+function Exports({ filters }: { readonly filters: Readonly<Record<string, string | undefined>> }) {
+  const save = useOrder(
+    async ([, type, name]: (typeof formats)[number]) => {
+      const given = Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined);
+      const response = await rawFetch(`/api/calls?${new URLSearchParams(given).toString()}`, {
+        headers: { Accept: type },
+      });
+      if (!response.ok) throw problemOf(response.status, await response.json());
+      saveBlob(await response.blob(), name);
+    },
+    { changes: [] },
+  );
+  return (
+    <>
+      {formats.map((format) => (
+        <Button
+          key={format[0]}
+          look="plain"
+          isBusy={save.isPending && save.variables === format}
+          onClick={() => save.mutate(format)}
+        >
+          Export {format[0]}
+        </Button>
+      ))}
+      {save.error !== null && <FailureNote error={save.error} />}
+    </>
   );
 }
 

@@ -8,12 +8,15 @@ import { Page, Section } from "../parts/page.tsx";
 import { ResultView } from "../parts/result-view.tsx";
 import { Segments } from "../parts/segments.tsx";
 import { FailureNote, Skeleton, LoadedPage } from "../parts/states.tsx";
-import { useToolRun, type ToolRun } from "../parts/tool-run.ts";
+import { QuestionForm } from "../parts/question-form.tsx";
+import { useToolRun, type QuestionAnswer, type ToolRun } from "../parts/tool-run.ts";
+import { appUriOf } from "../words/app-policy.ts";
 import { hasInexactNumber } from "../words/exact-json.ts";
 import { duration, plain } from "../words/format.ts";
 
 const ToolForm = lazy(async () => ({ default: (await import("../parts/tool-form.tsx")).ToolForm }));
 const JsonEditor = lazy(async () => ({ default: (await import("../parts/json-editor.tsx")).JsonEditor }));
+const AppFrame = lazy(async () => ({ default: (await import("../parts/app-frame.tsx")).AppFrame }));
 const here = getRouteApi("/run/$tool");
 
 /** Runs any tool: a form made from its schema, or JSON. */
@@ -35,7 +38,7 @@ function Runner({ tool }: { readonly tool: Details }) {
   const storage = `toolyard-run ${tool.tool_path}`;
   const [text, setText] = useState(() => sessionStorage.getItem(storage) ?? "{}");
   const [view, setView] = useState<string>("form");
-  const { run, call, cancel } = useToolRun(tool.tool_path);
+  const { run, call, answer, cancel } = useToolRun(tool.tool_path);
   useEffect(() => sessionStorage.setItem(storage, text), [storage, text]);
   const values = parse(text);
   const isInexact = hasInexactNumber(text);
@@ -127,7 +130,7 @@ function Runner({ tool }: { readonly tool: Details }) {
             </pre>
           </details>
         </Section>
-        <Outcome run={run} />
+        <Outcome run={run} tool={tool} onAnswer={answer} />
       </div>
     </Page>
   );
@@ -142,19 +145,32 @@ function parse(text: string): Values | undefined {
   }
 }
 
-function Outcome({ run }: { readonly run: ToolRun }) {
+interface OutcomeProps {
+  readonly run: ToolRun;
+  readonly tool: Details;
+  readonly onAnswer: (id: string, given: QuestionAnswer) => Promise<void>;
+}
+
+function Outcome({ run, tool, onAnswer }: OutcomeProps) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (run.state === "done" || run.state === "failed") place.current?.focus();
   }, [run.state]);
   const { progress } = run;
+  const appUri = appUriOf(tool.definition);
   return (
     <div className="outcome" ref={place} tabIndex={-1} role="group" aria-label="Outcome">
       <div aria-live="polite">
         {run.state === "idle" && <p className="muted">The result appears here.</p>}
         {run.state === "running" && (
           <>
-            <p>{progress?.message === undefined ? "Running" : plain(progress.message)}</p>
+            <p>
+              {run.questions.length > 0
+                ? "It waits for your answer."
+                : progress?.message === undefined
+                  ? "Running"
+                  : plain(progress.message)}
+            </p>
             <progress
               aria-label="Progress"
               max={progress?.total}
@@ -169,7 +185,20 @@ function Outcome({ run }: { readonly run: ToolRun }) {
           {plain(run.log.join("\n"))}
         </pre>
       )}
+      {run.questions.slice(0, 1).map((question) => (
+        <QuestionForm
+          key={question.id}
+          question={question}
+          server={tool.server}
+          onAnswer={async (given) => await onAnswer(question.id, given)}
+        />
+      ))}
       {run.failure !== undefined && <FailureNote error={run.failure} />}
+      {appUri !== undefined && run.state !== "idle" && (
+        <Suspense fallback={<Skeleton />}>
+          <AppFrame key={run.number} tool={tool} uri={appUri} sent={run.sent} answer={run.answer} />
+        </Suspense>
+      )}
       {run.answer !== undefined && <ResultView text={run.answer} />}
     </div>
   );

@@ -7,17 +7,19 @@ import { ConfirmButton } from "../parts/confirm.tsx";
 import { LogLines } from "../parts/log-lines.tsx";
 import { OutcomeNote } from "../parts/outcome-note.tsx";
 import { Page, Section } from "../parts/page.tsx";
+import { ServerAbout, ServerOrigins } from "../parts/server-about.tsx";
 import { ServerActions } from "../parts/server-actions.tsx";
 import { Empty, FailureNote, Loaded, LoadedPage } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
 import { TabLinks } from "../parts/tab-links.tsx";
 import { ToolTable } from "../parts/tool-table.tsx";
-import { ago, bytes, count, duration, fullTime, plain } from "../words/format.ts";
+import { ago, bytes, count, counted, duration, fullTime, plain } from "../words/format.ts";
 
 type Row = Schemas["ServerStatus"];
 const here = getRouteApi("/servers/$server");
 const tabs = [
   ["status", "Status"],
+  ["about", "What it says"],
   ["log", "Log"],
   ["tools", "Tools"],
   ["entry", "Configuration"],
@@ -91,7 +93,13 @@ function Shown({
       />
       {tab === "log" && <LogLines instance={server.instance} />}
       {tab === "tools" && <ToolTable server={server.server} match="" />}
-      {tab === "entry" && <Entry server={server} />}
+      {tab === "about" && <ServerAbout slug={server.server} />}
+      {tab === "entry" && (
+        <>
+          <Entry server={server} />
+          <ServerOrigins slug={server.server} />
+        </>
+      )}
       {tab === "status" && <Standing server={server} />}
     </Page>
   );
@@ -160,18 +168,26 @@ function History({ server }: { readonly server: Row }) {
       <Loaded query={history}>
         {({ events }) => {
           const told = events.filter(({ type }) => type in sentences);
+          const starts = events.filter(({ type }) => /\.(?:started|respawned|restarted)$/.test(type)).length;
+          const crashes = events.filter(({ type }) => type.endsWith(".crashed")).length;
           if (told.length === 0) return <p className="muted">Nothing has happened to it yet.</p>;
           return (
-            <ol className="history">
-              {told.map(({ id, time, type, data }) => (
-                <li key={id}>
-                  <time dateTime={time} title={fullTime(time)}>
-                    {ago(time)}
-                  </time>
-                  <span className="grow">{plain(sentences[type]?.(data) ?? type)}</span>
-                </li>
-              ))}
-            </ol>
+            <>
+              <p className="muted">
+                In its last {counted(events.length, "event")}: {counted(starts, "start")},{" "}
+                {crashes === 1 ? "1 crash" : `${count(crashes)} crashes`}.
+              </p>
+              <ol className="history">
+                {told.map(({ id, time, type, data }) => (
+                  <li key={id}>
+                    <time dateTime={time} title={fullTime(time)}>
+                      {ago(time)}
+                    </time>
+                    <span className="grow">{plain(sentences[type]?.(data) ?? type)}</span>
+                  </li>
+                ))}
+              </ol>
+            </>
           );
         }}
       </Loaded>
@@ -202,7 +218,7 @@ function word(status: unknown): string {
   return String(status).replaceAll("_", " ");
 }
 
-type Change = "enable" | "disable" | "test" | "remove";
+type Change = "enable" | "disable" | "test" | "login" | "logout" | "remove";
 
 /** What the configuration says of it; each of these is the command of that name. */
 function Entry({ server }: { readonly server: Row }) {
@@ -211,6 +227,8 @@ function Entry({ server }: { readonly server: Row }) {
       const params = { path: { slug: server.server } };
       if (change === "enable") return await valueOf(api.POST("/api/servers/{slug}/enable", { params }));
       if (change === "disable") return await valueOf(api.POST("/api/servers/{slug}/disable", { params }));
+      if (change === "login") return await valueOf(api.POST("/api/servers/{slug}/login", { params }));
+      if (change === "logout") return await valueOf(api.POST("/api/servers/{slug}/logout", { params }));
       if (change === "test") return await valueOf(api.POST("/api/servers/{slug}/test", { params }));
       return await valueOf(api.DELETE("/api/servers/{slug}", { params }));
     },
@@ -236,6 +254,20 @@ function Entry({ server }: { readonly server: Row }) {
         <Button isBusy={isBusy("disable")} onClick={() => mutate("disable")}>
           Switch off
         </Button>
+        {server.transport !== "stdio" && (
+          <>
+            <Button
+              look={server.status === "requires_reauth" ? "main" : "plain"}
+              isBusy={isBusy("login")}
+              onClick={() => mutate("login")}
+            >
+              Log in
+            </Button>
+            <Button look="plain" isBusy={isBusy("logout")} onClick={() => mutate("logout")}>
+              Forget the login
+            </Button>
+          </>
+        )}
         <ConfirmButton
           label="Take out"
           look="danger"
@@ -245,7 +277,13 @@ function Entry({ server }: { readonly server: Row }) {
           onYes={() => mutate("remove")}
         />
       </div>
-      {isPending && <p role="status">Working on it.</p>}
+      {isPending && (
+        <p role="status">
+          {variables === "login"
+            ? "A browser opens on the machine of the gateway: log in there, within three minutes."
+            : "Working on it."}
+        </p>
+      )}
       {error !== null && <FailureNote error={error} />}
       {data !== undefined && <OutcomeNote outcome={data} done="Done." />}
       {data !== undefined && data.facts.length > 0 && (

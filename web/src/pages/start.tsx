@@ -160,8 +160,14 @@ function Tried() {
   );
 }
 
+const lookAgainMs = 2_000;
+
 function Connect() {
-  const tokens = useQuery(queries.tokens);
+  // No event tells that a client asked for its tools: it is looked at again until one has.
+  const tokens = useQuery({
+    ...queries.tokens,
+    refetchInterval: ({ state }) => ((state.data?.sessions.count ?? 0) === 0 ? lookAgainMs : false),
+  });
   const count = tokens.data?.sessions.count ?? 0;
   return (
     <Section title="3. Connect a client" about={<Link to="/clients">Choose one</Link>}>
@@ -171,7 +177,7 @@ function Connect() {
       </p>
       {count === 0 ? (
         <p className="note" role="status">
-          No client has asked for its tools yet.
+          Waiting: no client has asked for its tools yet.
         </p>
       ) : (
         <p className="note good" role="status">

@@ -1,11 +1,15 @@
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useMemo, useState, useSyncExternalStore } from "react";
 import { queries } from "../api/queries.ts";
+import { sessionStore } from "../api/session.ts";
 import { SelectField } from "../parts/field.tsx";
 import { Page } from "../parts/page.tsx";
+import { Skeleton } from "../parts/states.tsx";
 import { ToolTable } from "../parts/tool-table.tsx";
 import { plain } from "../words/format.ts";
 
+const ToolRules = lazy(async () => ({ default: (await import("../parts/tool-rules.tsx")).ToolRules }));
 const here = getRouteApi("/tools");
 const changeChoices = [
   ["", "All"],
@@ -13,13 +17,43 @@ const changeChoices = [
   ["writes", "May change something"],
 ] as const;
 
-/** One table of all tools. */
+const orders = [
+  ["", "By server"],
+  ["tokens", "Most tokens first"],
+] as const;
+const none: ReadonlySet<string> = new Set();
+
+/** One table of all tools, with rules for those that are chosen. */
 export function Tools() {
-  const { match = "", server, changes } = here.useSearch();
+  const { match = "", server, changes, sort } = here.useSearch();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(none);
+  const session = useSyncExternalStore(sessionStore.subscribe, sessionStore.get);
+  const mayManage = session.kind === "in" && session.session.mayManage;
+  const tools = useQuery(queries.tools);
+  const choice = useMemo(
+    () => ({
+      chosen,
+      onChoose(named: readonly string[], isChosen: boolean) {
+        setChosen((now) => {
+          const next = new Set(now);
+          for (const tool of named)
+            if (isChosen) next.add(tool);
+            else next.delete(tool);
+          return next;
+        });
+      },
+    }),
+    [chosen],
+  );
   const navigate = useNavigate();
   const { data } = useQuery(queries.status);
-  const set = (next: { readonly match?: string; readonly server?: string; readonly changes?: string }): void => {
-    const merged = { match, server, changes, ...next };
+  const set = (next: {
+    readonly match?: string;
+    readonly server?: string;
+    readonly changes?: string;
+    readonly sort?: string;
+  }): void => {
+    const merged = { match, server, changes, sort, ...next };
     const search = Object.fromEntries(
       Object.entries(merged).filter(([, value]) => value !== undefined && value !== ""),
     );
@@ -52,8 +86,22 @@ export function Tools() {
           value={changes ?? ""}
           onChange={({ target }) => set({ changes: target.value })}
         />
+        <SelectField
+          label="Order"
+          choices={orders}
+          value={sort ?? ""}
+          onChange={({ target }) => set({ sort: target.value })}
+        />
       </div>
-      <ToolTable server={server} match={match} changes={changes} />
+      {mayManage && (
+        <Suspense fallback={<Skeleton lines={1} />}>
+          <ToolRules
+            chosen={(tools.data ?? []).filter(({ tool_path: tool }) => chosen.has(tool))}
+            onDone={() => setChosen(none)}
+          />
+        </Suspense>
+      )}
+      <ToolTable server={server} match={match} changes={changes} sort={sort} choice={mayManage ? choice : undefined} />
     </Page>
   );
 }

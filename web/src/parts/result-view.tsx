@@ -2,6 +2,7 @@ import { useState } from "react";
 import { indentJson, memberText } from "../words/exact-json.ts";
 import { bytes, plain } from "../words/format.ts";
 import { Button, CopyButton } from "./button.tsx";
+import { saveBlob } from "./save-blob.ts";
 import { Segments } from "./segments.tsx";
 
 /** The answer of a call as text: numbers are shown as they were written. */
@@ -92,6 +93,8 @@ function BlockView({ block }: { readonly block: Block }) {
         <Text text={resource.text} />
       </figure>
     );
+  if (type === "resource" && resource?.blob !== undefined)
+    return <Blob64 uri={resource.uri ?? ""} type={resource.mimeType ?? ""} data={resource.blob} />;
   if (type === "resource_link")
     return (
       <p>
@@ -99,6 +102,24 @@ function BlockView({ block }: { readonly block: Block }) {
       </p>
     );
   return <Json text={JSON.stringify(block)} />;
+}
+
+/** A file within a result: drawn or played where that runs nothing in it, and otherwise a download. */
+function Blob64({ uri, type, data }: { readonly uri: string; readonly type: string; readonly data: string }) {
+  const save = (): void => {
+    const content = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+    saveBlob(new Blob([content], { type: "application/octet-stream" }), uri.split("/").at(-1) ?? "resource");
+  };
+  return (
+    <figure>
+      <figcaption className="muted">
+        <code>{plain(uri)}</code> {plain(type)}, {bytes(Math.floor((data.length * 3) / 4))}
+      </figcaption>
+      {images.has(type) && <img className="picture" src={`data:${type};base64,${data}`} alt="Made by the tool" />}
+      {sounds.has(type) && <audio controls src={`data:${type};base64,${data}`} aria-label="Made by the tool" />}
+      <Button onClick={save}>Download</Button>
+    </figure>
+  );
 }
 
 function Text({ text }: { readonly text: string }) {
@@ -129,13 +150,7 @@ function Long({ text }: { readonly text: string }) {
 }
 
 function Download({ text }: { readonly text: string }) {
-  const save = (): void => {
-    const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
-    const link = document.createElement("a");
-    link.href = url;
-    link.download = "result.txt";
-    link.click();
-    URL.revokeObjectURL(url);
-  };
-  return <Button onClick={save}>Download the whole</Button>;
+  return (
+    <Button onClick={() => saveBlob(new Blob([text], { type: "text/plain" }), "result.txt")}>Download the whole</Button>
+  );
 }

@@ -11,18 +11,20 @@ export interface ToolFormProps {
   /** Called when the arguments fit the schema. */
   readonly onSubmit: () => void;
   readonly children: ReactNode;
+  /** Ids of fields begin with it: two forms of one page have different ones. */
+  readonly idPrefix?: string;
 }
 
 const ui: UiSchema = { "ui:submitButtonOptions": { norender: true } };
 
 /** A form for any schema. What it cannot show is edited as JSON. */
-export function ToolForm({ schema, value, onChange, onSubmit, children }: ToolFormProps) {
+export function ToolForm({ schema, value, onChange, onSubmit, children, idPrefix = "args" }: ToolFormProps) {
   return (
     <Fallback key={JSON.stringify(schema)}>
       <Form
         className="tool-form"
-        // Ids of fields begin with it; the usual one is that of the page itself.
-        idPrefix="args"
+        // The usual one is that of the page itself.
+        idPrefix={idPrefix}
         schema={withoutTitle(schema)}
         uiSchema={ui}
         formData={value}

@@ -1,5 +1,5 @@
 import { useRef, useState } from "react";
-import { rawFetch } from "../api/client.ts";
+import { api, rawFetch, valueOf } from "../api/client.ts";
 import { readEvents } from "../api/event-text.ts";
 import { ApiFailure, problemOf, toFailure } from "../api/failure.ts";
 
@@ -9,11 +9,34 @@ export interface Progress {
   readonly message?: string;
 }
 
+/** What the server asks in the middle of the call. */
+export interface Question {
+  readonly id: string;
+  readonly method: string;
+  readonly params: {
+    readonly mode?: string;
+    readonly message?: string;
+    readonly url?: string;
+    readonly requestedSchema?: Readonly<Record<string, unknown>>;
+  };
+}
+
+export interface QuestionAnswer {
+  readonly action: "accept" | "decline" | "cancel";
+  readonly content?: Readonly<Record<string, string | number | boolean | string[]>>;
+}
+
 export interface ToolRun {
+  /** Counts the calls: a new one has nothing of the one before. */
+  readonly number: number;
+  /** The arguments as they were sent. */
+  readonly sent: string;
   readonly state: "idle" | "running" | "done" | "failed";
   readonly progress: Progress | undefined;
   /** What the tool said meanwhile. */
   readonly log: readonly string[];
+  /** What waits for an answer of whoever is here, the oldest first. */
+  readonly questions: readonly Question[];
   /** The answer as text. */
   readonly answer: string | undefined;
   readonly failure: ApiFailure | undefined;
@@ -21,9 +44,12 @@ export interface ToolRun {
 }
 
 const idle: ToolRun = {
+  number: 0,
+  sent: "{}",
   state: "idle",
   progress: undefined,
   log: [],
+  questions: [],
   answer: undefined,
   failure: undefined,
   durationMs: undefined,
@@ -40,14 +66,14 @@ export function useToolRun(tool: string) {
     const own = new AbortController();
     controller.current = own;
     const started = performance.now();
-    setRun({ ...idle, state: "running" });
+    setRun(({ number }) => ({ ...idle, number: number + 1, sent: argumentsText, state: "running" }));
     const end = (last: Partial<ToolRun>): void => {
       if (controller.current === own) setRun((now) => ({ ...now, durationMs: performance.now() - started, ...last }));
     };
     try {
       const response = await rawFetch(`/execute/${encodeURIComponent(tool)}`, {
         method: "POST",
-        headers: { Accept: "text/event-stream" },
+        headers: { Accept: "text/event-stream", "Toolyard-Elicitation": "form, url" },
         body: argumentsText,
         signal: own.signal,
       });
@@ -55,6 +81,8 @@ export function useToolRun(tool: string) {
       let hasEnded = false;
       await readEvents(response.body, ({ type, data }) => {
         if (type === "progress") end({ progress: JSON.parse(data) as Progress });
+        else if (type === "question") ask(own, JSON.parse(data) as Question);
+        else if (type === "question-over") takeBack((JSON.parse(data) as Question).id);
         else if (type === "log") setRun((now) => ({ ...now, log: [...now.log, toLine(data)].slice(-mostLog) }));
         else {
           hasEnded = true;
@@ -67,11 +95,25 @@ export function useToolRun(tool: string) {
       const failure = own.signal.aborted
         ? new ApiFailure({ code: "CALL_CANCELLED", detail: "You have cancelled the call.", hint: "", status: 0 })
         : toFailure(error);
-      end({ state: "failed", failure });
+      end({ state: "failed", failure, questions: [] });
     }
   }
 
-  return { run, call, cancel: () => controller.current?.abort() };
+  function ask(own: AbortController, question: Question): void {
+    if (controller.current === own) setRun((now) => ({ ...now, questions: [...now.questions, question] }));
+  }
+
+  function takeBack(gone: string): void {
+    setRun((now) => ({ ...now, questions: now.questions.filter(({ id }) => id !== gone) }));
+  }
+
+  /** Rejects with why the answer was not taken. */
+  async function answer(id: string, given: QuestionAnswer): Promise<void> {
+    await valueOf(api.POST("/api/questions/{id}", { params: { path: { id } }, body: given }));
+    takeBack(id);
+  }
+
+  return { run, call, answer, cancel: () => controller.current?.abort() };
 }
 
 function toLine(data: string): string {

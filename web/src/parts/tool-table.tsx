@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { queries, type ToolRow } from "../api/queries.ts";
 import { count, counted, plain } from "../words/format.ts";
+import { Button } from "./button.tsx";
 import { DataTable, type Column } from "./data-table.tsx";
 import { Empty, Loaded } from "./states.tsx";
 
@@ -48,6 +49,12 @@ const columns: readonly Column<Row>[] = [
     cell: ({ read_only: isReading }) => (isReading ? <span className="muted">only reads</span> : "may change"),
   },
   {
+    heading: "Tokens",
+    width: "5rem",
+    align: "right",
+    cell: ({ tokens, tokens_exact: isExact }) => `${isExact ? "" : "~"}${count(tokens)}`,
+  },
+  {
     heading: "Calls 24 h",
     width: "6.5rem",
     align: "right",
@@ -67,10 +74,34 @@ interface ToolTableProps {
   readonly server?: string | undefined;
   readonly match: string;
   readonly changes?: string | undefined;
+  /** `tokens` has the dearest first. */
+  readonly sort?: string | undefined;
+  /** For whoever may choose tools to change what becomes of them. */
+  readonly choice?: Choice | undefined;
+}
+
+export interface Choice {
+  readonly chosen: ReadonlySet<string>;
+  readonly onChoose: (tools: readonly string[], isChosen: boolean) => void;
+}
+
+function chooser({ chosen, onChoose }: Choice): Column<Row> {
+  return {
+    heading: "Chosen",
+    width: "4.5rem",
+    cell: ({ tool_path: tool }) => (
+      <input
+        type="checkbox"
+        aria-label={`Choose ${plain(tool)}`}
+        checked={chosen.has(tool)}
+        onChange={({ target }) => onChoose([tool], target.checked)}
+      />
+    ),
+  };
 }
 
 /** All tools that can be called, or those of one server. */
-export function ToolTable({ server, match, changes = "" }: ToolTableProps) {
+export function ToolTable({ server, match, changes = "", sort, choice }: ToolTableProps) {
   const tools = useQuery(queries.tools);
   const usage = useQuery(queries.usage(24, "tool"));
   const status = useQuery(queries.status);
@@ -87,8 +118,12 @@ export function ToolTable({ server, match, changes = "" }: ToolTableProps) {
       .map((tool): Row => {
         const use = used.get(tool.tool_path);
         return { ...tool, calls: use?.calls ?? 0, errors: use?.errors ?? 0 };
-      });
-  }, [tools.data, usage.data, server, match, changes]);
+      })
+      .sort(sort === "tokens" ? (one, other) => other.tokens - one.tokens : () => 0);
+  }, [tools.data, usage.data, server, match, changes, sort]);
+  const shown = useMemo(() => (choice === undefined ? columns : [chooser(choice), ...columns]), [choice]);
+  const tokens = rows.reduce((sum, row) => sum + row.tokens, 0);
+  const areExact = rows.every((row) => row.tokens_exact);
   return (
     <Loaded query={tools} lines={10}>
       {(all) => {
@@ -96,9 +131,26 @@ export function ToolTable({ server, match, changes = "" }: ToolTableProps) {
           return (
             <>
               <p className="muted" role="status">
-                {counted(rows.length, "tool")}
+                {counted(rows.length, "tool")}, {areExact ? "" : "about "}
+                {count(tokens)} tokens in a flat list
+                {choice !== undefined && (
+                  <>
+                    {" "}
+                    <Button
+                      look="plain"
+                      onClick={() =>
+                        choice.onChoose(
+                          rows.map(({ tool_path: tool }) => tool),
+                          choice.chosen.size < rows.length,
+                        )
+                      }
+                    >
+                      {choice.chosen.size < rows.length ? "Choose all of these" : "Choose none"}
+                    </Button>
+                  </>
+                )}
               </p>
-              <DataTable label="Tools" columns={columns} rows={rows} rowKey={({ tool_path: tool }) => tool} />
+              <DataTable label="Tools" columns={shown} rows={rows} rowKey={({ tool_path: tool }) => tool} />
             </>
           );
         if (match !== "" || changes !== "") return <Empty title="No tool fits these filters" />;

@@ -1,0 +1,132 @@
+import * as z from "zod";
+import { gatewayAdmin, reading } from "../../engine/policy/rights.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { stringifyExact } from "../../wire/json/exact-json.ts";
+import { jsonAnswer } from "./answer.ts";
+import { abortedWith } from "./client-gone.ts";
+import type { RestDeps } from "./deps.ts";
+import { requireManager } from "./manager.ts";
+import { answers } from "./responses.ts";
+import { route, type Route } from "./route.ts";
+import * as schemas from "./schemas.ts";
+
+const tag = "Servers and instances";
+const params = z.object({ slug: schemas.name });
+const notCached = { "Cache-Control": "no-store" };
+
+const serverDetails = z
+  .object({
+    slug: z.string(),
+    displayName: z.string(),
+    namespace: z.string(),
+    instance: z.string(),
+    status: z.string(),
+    isKnown: z.boolean().describe("Whether it was ever connected: otherwise nobody knows what follows."),
+    name: schemas.nullableText.describe("What the server calls itself."),
+    title: schemas.nullableText,
+    version: schemas.nullableText,
+    eras: z.array(z.enum(["legacy", "modern"])).describe("Of the protocol, that it speaks."),
+    capabilities: schemas.json,
+    instructions: schemas.nullableText,
+    offers: z
+      .object({ tools: z.int(), resources: z.int(), templates: z.int(), prompts: z.int(), skills: z.int() })
+      .describe("All that it offers."),
+    shownTools: z.int().describe("Those that the rules let whoever asks see."),
+  })
+  .meta({ id: "ServerDetails" });
+
+const serverSettings = z
+  .object({
+    file: schemas.nullableText,
+    values: z.array(
+      z.object({
+        path: z.string().describe("Within the server's entry: `command`, `env.TOKEN`."),
+        value: z.unknown().describe("Secrets are hidden."),
+        origin: z.string().describe("`file:line:column`, a flag, a variable, or `default`."),
+      }),
+    ),
+  })
+  .meta({ id: "ServerSettings" });
+
+/** One server, as it describes itself, and where its settings come from. */
+export function createServerDetailRoutes(deps: RestDeps): readonly Route[] {
+  return [showServer(deps), showServerSettings(deps)];
+}
+
+function showServer(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/servers/{slug}",
+    right: reading,
+    params,
+    operation: {
+      id: "showServer",
+      tag,
+      summary: "One server: what it says of itself, and what it offers",
+      responses: answers(serverDetails, "The server, as whoever asks sees it.", [404]),
+    },
+    handle({ principal, params: { slug } }) {
+      const server = deps.viewOf(principal).server(slug);
+      if (server === undefined)
+        throw new GatewayError("SERVER_UNKNOWN", "there is no such server", { hint: "GET /api/servers lists yours." });
+      const { catalog } = server;
+      const told = (name: string): string | null => {
+        const value = catalog?.serverInfo[name];
+        return typeof value === "string" ? deps.redact(value) : null;
+      };
+      return jsonAnswer(
+        {
+          slug: server.slug,
+          displayName: server.title,
+          namespace: server.namespace,
+          instance: server.instance,
+          status: server.status,
+          isKnown: catalog !== undefined,
+          name: told("name"),
+          title: told("title"),
+          version: told("version"),
+          eras: catalog?.eras ?? [],
+          capabilities: JSON.parse(deps.redact(stringifyExact(catalog?.capabilities ?? {}))) as unknown,
+          instructions: catalog?.instructions === undefined ? null : deps.redact(catalog.instructions),
+          offers: {
+            tools: catalog?.tools.length ?? 0,
+            resources: catalog?.resources.length ?? 0,
+            templates: catalog?.templates.length ?? 0,
+            prompts: catalog?.prompts.length ?? 0,
+            skills: catalog?.skills.length ?? 0,
+          },
+          shownTools: server.tools.length,
+        },
+        notCached,
+      );
+    },
+  });
+}
+
+/** As `toolyard config show --origins` says it, which is run for it: the two cannot differ. */
+function showServerSettings(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/servers/{slug}/settings",
+    right: gatewayAdmin,
+    params,
+    operation: {
+      id: "showServerSettings",
+      tag,
+      summary: "The settings of a server that are in force, and where each comes from",
+      responses: answers(serverSettings, "Its settings, without secrets."),
+    },
+    async handle(request) {
+      const management = requireManager(deps, request);
+      const words = ["config", "show", "--json", "--origins"];
+      const { code, stdout, stderr } = await management.run(words, abortedWith(request.response));
+      if (code !== 0) throw new GatewayError("CONFIG_INVALID", deps.redact(stderr.trim()).slice(0, 1_000));
+      const { file, values } = JSON.parse(stdout) as z.output<typeof serverSettings>;
+      const start = `servers.${request.params.slug}.`;
+      const own = values
+        .filter(({ path }) => path.startsWith(start))
+        .map((row) => ({ ...row, path: row.path.slice(start.length) }));
+      return jsonAnswer({ file, values: own }, notCached);
+    },
+  });
+}
