@@ -15,6 +15,7 @@ import { createHistoryRoutes } from "./routes-history.ts";
 import { createInstanceRoutes } from "./routes-instances.ts";
 import { createLogRoutes } from "./routes-logs.ts";
 import { createNamespaceRoutes } from "./routes-namespaces.ts";
+import { createPromptRoutes } from "./routes-prompts.ts";
 import { createResourceRoutes } from "./routes-resources.ts";
 import type { Route } from "./route.ts";
 import { createSearchRoutes } from "./routes-search.ts";
@@ -50,6 +51,7 @@ export function createRoutes(deps: RestDeps): readonly Route[] {
     ...createToolRoutes(deps, cache),
     ...createSearchRoutes(deps),
     ...createResourceRoutes(deps),
+    ...createPromptRoutes(deps),
     ...createServerRoutes(deps, cache),
     ...createInstanceRoutes(deps),
     ...createStatusRoutes(deps),

@@ -36,9 +36,13 @@ export function show({ response }: Pick<Visit, "response">, form: OpenForm, page
   });
 }
 
+const ownPages = /^\/(?:oauth\/interaction\/[\w-]+|account|oauth\/device(?:\?user_code=[\w-]*)?)$/;
+/** A page of the dashboard with its filters; no fragment, and no way up out of it. */
+const dashboardPages = /^\/ui\/(?!.*\/\.{1,2}(?:[/?]|$))[\w\-.~%/]*(?:\?[\w\-.~%/&=+:,;!*()'$@]*)?$/;
+const longestNext = 2_000;
+
 /** Where somebody goes after the login: a path of this gateway, and nothing that a browser reads as another host. */
 export function safeNext(next: string | null): string {
-  return next !== null && /^\/(?:oauth\/interaction\/[\w-]+|account|oauth\/device(?:\?user_code=[\w-]*)?)$/.test(next)
-    ? next
-    : "/account";
+  if (next === null || next.length > longestNext) return "/account";
+  return ownPages.test(next) || dashboardPages.test(next) ? next : "/account";
 }
