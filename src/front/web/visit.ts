@@ -38,7 +38,7 @@ export function show({ response }: Pick<Visit, "response">, form: OpenForm, page
 
 const ownPages = /^\/(?:oauth\/interaction\/[\w-]+|account|oauth\/device(?:\?user_code=[\w-]*)?)$/;
 /** A page of the dashboard with its filters; no fragment, and no way up out of it. */
-const dashboardPages = /^\/ui\/(?!.*\/\.{1,2}(?:[/?]|$))[\w\-.~%/]*(?:\?[\w\-.~%/&=+:,;!*()'$@]*)?$/;
+const dashboardPages = /^(?!.*\/\.{1,2}(?:[/?]|$))\/ui\/[\w\-.~%/]*(?:\?[\w\-.~%/&=+:,;!*()'$@]*)?$/;
 const longestNext = 2_000;
 
 /** Where somebody goes after the login: a path of this gateway, and nothing that a browser reads as another host. */

@@ -3,10 +3,11 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { peopleQueries } from "../api/people-queries.ts";
 import { useOrder } from "../api/queries.ts";
-import { mayManageTeam, useWho } from "../api/who.ts";
+import { isOtherTeam, mayManageTeam, useWho } from "../api/who.ts";
 import { Button } from "../parts/button.tsx";
 import { ConfirmButton } from "../parts/confirm.tsx";
 import { InstallationSettings } from "../parts/installation-settings.tsx";
+import { OtherTeam } from "../parts/other-team.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { FailureNote, LoadedPage } from "../parts/states.tsx";
 import { ValuesForm } from "../parts/values-form.tsx";
@@ -18,8 +19,10 @@ const here = getRouteApi("/teams/$team/servers/$installation");
 export function InstallationPage() {
   const { team, installation } = here.useParams();
   const who = useWho();
-  const server = useQuery(peopleQueries.installation(team, installation));
+  const isElsewhere = isOtherTeam(who, team);
+  const server = useQuery({ ...peopleQueries.installation(team, installation), enabled: !isElsewhere });
   const isManaged = mayManageTeam(who, team);
+  if (isElsewhere) return <OtherTeam team={team} />;
   return (
     <LoadedPage query={server} title="Server">
       {({ value, etag }) => (

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { peopleQueries } from "../api/people-queries.ts";
-import { mayManageTeam, useWho } from "../api/who.ts";
+import { isOtherTeam, mayManageTeam, useWho } from "../api/who.ts";
+import { OtherTeam } from "../parts/other-team.tsx";
 import { Page } from "../parts/page.tsx";
 import { LoadedPage } from "../parts/states.tsx";
 import { TabLinks } from "../parts/tab-links.tsx";
@@ -19,7 +20,8 @@ export function Team() {
   const { team: slug } = here.useParams();
   const { tab = "members" } = here.useSearch();
   const who = useWho();
-  const team = useQuery(peopleQueries.team(slug));
+  const isElsewhere = isOtherTeam(who, slug);
+  const team = useQuery({ ...peopleQueries.team(slug), enabled: !isElsewhere });
   const isManaged = mayManageTeam(who, slug);
   const tabs: readonly (readonly [string, string])[] = [
     ["members", "Members"],
@@ -32,6 +34,7 @@ export function Team() {
         ] as const)
       : []),
   ];
+  if (isElsewhere) return <OtherTeam team={slug} />;
   const shown = tabs.some(([name]) => name === tab) ? tab : "members";
   return (
     <LoadedPage query={team} title={slug}>

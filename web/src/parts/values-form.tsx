@@ -127,9 +127,9 @@ async function readValues({ team, installation, whose }: Pick<ValuesFormProps, "
 
 /** Whether it is set, and who else may give it. */
 function Standing({ field, whose }: { readonly field: Field; readonly whose: "team" | "me" }) {
-  const { set, type, tier, editable, updatedAt } = field;
-  if (!editable)
-    return whose === "team" && tier === "user" ? <>Each member gives their own.</> : <>Somebody else decides this.</>;
+  const { set, type, tier, required, editable, updatedAt } = field;
+  if (!editable) return <>Somebody else decides this.</>;
+  if (whose === "team" && tier === "user" && required && !set) return <>Each member has to give their own.</>;
   if (type !== "secret") return set ? <>Set here.</> : <>Not given here.</>;
   return set ? <>Set {updatedAt === null ? "" : ago(updatedAt)}, and never shown.</> : <>Not set.</>;
 }
