@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { compareConfigs } from "../config/config-comparison.ts";
 import { editConfig, openConfigFile, readPrevious, saveConfig, type EditableConfig } from "../config/config-edit.ts";
 import type { Config } from "../config/config.ts";
@@ -48,11 +49,14 @@ export function createConfigDoor(deps: ConfigDoorDeps): Omit<Management, "run"> 
   async function settings(): Promise<readonly SettingStanding[]> {
     const current = gateway.config();
     const listed = new Map((await listValues(current, deps.startedWith)).map((row) => [row.path, row]));
+    const atStart = new Map((await listValues(started, deps.startedWith)).map((row) => [row.path, row.value]));
     return placedRows(settingsTable).map(({ path: steps, row }) => {
       const path = ["toolyard", ...steps].join(".");
       const { value = null, origin = "default" } = listed.get(path) ?? {};
       const needsRestart = row.isReadAtStart === true;
-      return { path, value, origin, from: fromOf(origin, current.file), needsRestart };
+      const before = needsRestart ? (atStart.get(path) ?? null) : null;
+      const runsWith = isDeepStrictEqual(before, value) ? null : before;
+      return { path, value, origin, from: fromOf(origin, current.file), needsRestart, runsWith };
     });
   }
 

@@ -28,7 +28,7 @@ const pages = [
   "",
   "?tab=templates",
   "?tab=prompts",
-  "?tab=prompts&prompt=args-prompt",
+  "?tab=prompts&prompt=everything-args-prompt",
   "?match=zzzz",
   "?tab=prompts&match=zzzz",
 ];
@@ -65,15 +65,15 @@ describe.skipIf(!hasBrowser)("resources and prompts", () => {
     const { prompts } = (await get(`${gateway.url}/api/prompts`)).json as {
       readonly prompts: readonly { readonly name: string; readonly server: string }[];
     };
-    expect(prompts.map(({ name, server }) => [name, server])).toContainEqual(["args-prompt", "everything"]);
+    expect(prompts.map(({ name, server }) => [name, server])).toContainEqual(["everything-args-prompt", "everything"]);
     expect((await get(`${gateway.url}/api/prompts?server=bad`)).json.prompts).toEqual([]);
-    const written = await post("/api/prompts/args-prompt", { arguments: { city: "Bern" } });
+    const written = await post("/api/prompts/everything-args-prompt", { arguments: { city: "Bern" } });
     expect([written.status, JSON.stringify(written.json.messages)]).toEqual([200, expect.stringContaining("Bern")]);
     const unknown = await post("/api/prompts/nobody", {});
     expect([unknown.status, unknown.json.code]).toEqual([404, "PROMPT_UNKNOWN"]);
-    const missing = await post("/api/prompts/args-prompt", { arguments: {} });
+    const missing = await post("/api/prompts/everything-args-prompt", { arguments: {} });
     expect([missing.status, missing.json.code]).toEqual([400, "PARAMS_INVALID"]);
-    const ref = { type: "ref/prompt", name: "completable-prompt" };
+    const ref = { type: "ref/prompt", name: "everything-completable-prompt" };
     const proposed = await post("/api/complete", { ref, argument: { name: "department", value: "E" } });
     expect(proposed.json.completion.values).toEqual(["Engineering"]);
     const context = { arguments: { department: "Engineering" } };
@@ -109,7 +109,7 @@ describe.skipIf(!hasBrowser)("resources and prompts", () => {
     await content.getByRole("button", { name: "Download" }).waitFor();
     expect(await content.locator("pre").textContent()).not.toBe("");
     await expectClean();
-    await page.getByLabel("Address").fill("everything|demo://resource/dynamic/blob/1");
+    await page.getByLabel("Address", { exact: true }).fill("everything|demo://resource/dynamic/blob/1");
     await page.keyboard.press("Enter");
     await content.getByText("that are no text and no picture").waitFor();
     const [saved] = await Promise.all([
@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser)("resources and prompts", () => {
       content.getByRole("button", { name: "Download" }).click(),
     ]);
     expect(saved.suggestedFilename()).toBe("1");
-    await page.getByLabel("Address").fill("everything|demo://nothing");
+    await page.getByLabel("Address", { exact: true }).fill("everything|demo://nothing");
     await page.keyboard.press("Enter");
     await content.getByRole("alert").waitFor();
     await expectClean();

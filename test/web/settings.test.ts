@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -18,7 +18,7 @@ const written = `{
   // Two people use this.
   "mcpServers": {},
   "toolyard": {
-    "search": { "engine": "auto" }, // the best there is
+    "search": { "engine": "lexical" }, // as by default
     "limits": { "sessions": 12 }
   }
 }
@@ -32,8 +32,7 @@ describe.skipIf(!hasBrowser)("settings as a form", () => {
   const fileText = async (): Promise<string> => await readFile(gateway.configFile, "utf8");
   beforeAll(async () => {
     browser = await launchBrowser();
-    gateway = await startGateway({ config: { mcpServers: {} }, env: { TOOLYARD_EXPOSURE: "flat" } });
-    await writeFile(gateway.configFile, written);
+    gateway = await startGateway({ config: written, env: { TOOLYARD_EXPOSURE: "flat" } });
     dashboard = await openDashboard(browser, gateway);
     ({ page } = dashboard);
   }, 120_000);
@@ -73,7 +72,9 @@ describe.skipIf(!hasBrowser)("settings as a form", () => {
     await expectClean();
     await page.setViewportSize({ width: 320, height: 640 });
     await find("");
-    for (const group of await page.locator("details.settings-group:not([open]) > summary").all()) await group.click();
+    await page.locator("details.settings-group").evaluateAll((all) => {
+      for (const group of all) (group as HTMLDetailsElement).open = true;
+    });
     expect(await overflow(page)).toBe(0);
     await page.setViewportSize({ width: 1280, height: 800 });
     await expectClean();
@@ -98,7 +99,7 @@ describe.skipIf(!hasBrowser)("settings as a form", () => {
     await page.getByText("Saved. The gateway applies it within a second.").waitFor();
     expect(await fileText()).toBe(written.replace("12", "24"));
     await page.getByRole("button", { name: "Undo the last change" }).click();
-    await page.getByText("Not saved yet.").waitFor();
+    await page.getByText("Not saved yet.", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await until(async () => (await fileText()) === written);
   });
@@ -115,22 +116,22 @@ describe.skipIf(!hasBrowser)("settings as a form", () => {
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await until(async () => !(await fileText()).includes("sessions"));
     expect(await fileText()).toContain("// Two people use this.");
-    await setting("sessions").getByText("In force: the default.").waitFor();
+    await setting("sessions").getByText("The default. The gateway runs with 12 until it is started again.").waitFor();
   });
 
   test("the form and the text are one: what is typed in one is in the other", async () => {
     await visit(page, gateway, "/settings");
     await find("engine");
-    await page.getByLabel("engine", { exact: true }).selectOption("lexical");
+    await page.getByLabel("engine", { exact: true }).selectOption("fuse");
     await page.getByText("Changed, not saved yet.").waitFor();
     await page.getByRole("button", { name: "Text", exact: true }).click();
     await until(async () =>
-      (await page.getByRole("textbox", { name: "Configuration" }).textContent())?.includes('"lexical"'),
+      (await page.getByRole("textbox", { name: "Configuration" }).textContent())?.includes('"fuse"'),
     );
     await expectClean();
     await page.getByRole("button", { name: "Go back to the file" }).click();
     await until(
-      async () => !(await page.getByRole("textbox", { name: "Configuration" }).textContent())?.includes('"lexical"'),
+      async () => !(await page.getByRole("textbox", { name: "Configuration" }).textContent())?.includes('"fuse"'),
     );
   });
 });

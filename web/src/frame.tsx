@@ -34,12 +34,12 @@ const use = [
   { to: "/servers", label: "Servers", icon: Server },
   { to: "/tools", label: "Tools", icon: Wrench },
   { to: "/search", label: "Search", icon: Search },
-  { to: "/resources", label: "Resources, prompts", icon: FileText },
+  { to: "/resources", label: "Resources", icon: FileText },
   { to: "/calls", label: "Calls", icon: Activity },
 ] as const;
 
 /** In a gateway with users and teams. */
-const people = { to: "/people", label: "People and teams", icon: Users } as const;
+const people = { to: "/people", label: "People", icon: Users } as const;
 
 /** For whoever runs the gateway; never mixed with what everybody uses. */
 const run = [

@@ -39,6 +39,8 @@ export interface SettingStanding {
   readonly origin: string;
   /** Whether a change takes effect at the next start only. */
   readonly needsRestart: boolean;
+  /** What the gateway goes on with until then, where the file says something else by now; null otherwise. */
+  readonly runsWith: unknown;
 }
 
 export interface ConfigEdit {

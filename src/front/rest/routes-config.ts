@@ -44,10 +44,11 @@ const settingList = z
     settings: z.array(
       z.object({
         path: z.string(),
-        value: z.unknown().describe("In force; null where there is none. Secrets are hidden."),
+        value: z.unknown().describe("Null where there is none. Secrets are hidden."),
         from: z.enum(["file", "given", "default"]).describe("A flag or variable (given) goes before the file."),
         origin: z.string().describe("File, line and column; the flag; or the variable."),
         needsRestart: z.boolean().describe("Whether a change takes effect at the next start only."),
+        runsWith: z.unknown().describe("What is in force until then, where the value is another one; null otherwise."),
       }),
     ),
   })

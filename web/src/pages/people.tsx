@@ -167,7 +167,7 @@ function Users() {
       heading: "User",
       width: "minmax(9rem, 1fr)",
       cell: ({ id, name }) => (
-        <Button look="plain" onClick={() => setEdited(id)}>
+        <Button look="plain" className="opens" onClick={() => setEdited(id)}>
           {plain(name)}
         </Button>
       ),
@@ -175,7 +175,7 @@ function Users() {
     {
       heading: "May",
       width: "10rem",
-      cell: ({ role }) => (role === "admin" ? "manage the gateway" : <span className="muted">use it</span>),
+      cell: ({ role }) => (role === "admin" ? "run the gateway" : <span className="muted">use it</span>),
     },
     {
       heading: "State",

@@ -50,13 +50,19 @@ function indented(text: string): string {
   }
 }
 
+/** The last part of an address, in which addresses of servers stand encoded. */
+function fileName(uri: string): string {
+  const last = /([\w.-]+)[^\w.-]*$/.exec(uri.replaceAll(/%[0-9a-f]{2}/gi, "/"))?.[1] ?? "";
+  return last.replace(/^\.+/, "") || "resource";
+}
+
 /** As a file of the browser's, under a name without a path; never opened in a page of ours. */
 function save({ uri = "", text, blob }: Content): void {
   const part = text ?? Uint8Array.from(atob(blob ?? ""), (character) => character.charCodeAt(0));
   const url = URL.createObjectURL(new Blob([part], { type: "application/octet-stream" }));
   const link = document.createElement("a");
   link.href = url;
-  link.download = /([\w.-]+)[^\w.-]*$/.exec(uri)?.[1]?.replace(/^\.+/, "") || "resource";
+  link.download = fileName(uri);
   link.click();
   URL.revokeObjectURL(url);
 }

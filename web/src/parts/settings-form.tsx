@@ -166,16 +166,18 @@ function whyNot({ kind }: SettingField, standing: Standing | undefined): string 
 }
 
 function Origin({ standing, isChanged }: { readonly standing: Standing | undefined; readonly isChanged: boolean }) {
-  const restart = standing?.needsRestart === true ? " Takes effect when the gateway is started again." : "";
-  if (isChanged) return <strong>Changed, not saved yet.{restart}</strong>;
-  if (standing === undefined || standing.from === "default") return <>In force: the default.{restart}</>;
+  if (!isChanged && standing != null && standing.runsWith != null)
+    return (
+      <strong>
+        {standing.from === "file" ? "From the file." : "The default."} The gateway runs with{" "}
+        {plain(JSON.stringify(standing.runsWith))} until it is started again.
+      </strong>
+    );
+  if (isChanged) return <strong>Changed, not saved yet.</strong>;
+  if (standing === undefined || standing.from === "default") return <>In force: the default.</>;
   if (standing.from === "given") return null;
   const [, line] = /:(\d+):\d+$/.exec(standing.origin) ?? [];
-  return (
-    <>
-      In force: from the file{line === undefined ? "" : `, line ${line}`}.{restart}
-    </>
-  );
+  return <>In force: from the file{line === undefined ? "" : `, line ${line}`}.</>;
 }
 
 interface InputProps {

@@ -35,7 +35,7 @@ export function TeamMembers({ team }: { readonly team: string }) {
       width: "minmax(9rem, 1fr)",
       cell: ({ id, user }) =>
         isManaged || user === who.user ? (
-          <Button look="plain" onClick={() => setEdited(id)}>
+          <Button look="plain" className="opens" onClick={() => setEdited(id)}>
             {plain(user)}
           </Button>
         ) : (

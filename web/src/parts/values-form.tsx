@@ -25,7 +25,7 @@ export function ValuesForm(props: ValuesFormProps) {
     <Section title={title}>
       <Loaded query={values}>
         {(base) =>
-          base.value.fields.length === 0 ? (
+          !base.value.fields.some((field) => isOffered(field, whose)) ? (
             <p className="muted">There is nothing to give.</p>
           ) : (
             <Steady latest={base}>{(begun, renew) => <Fields {...props} base={begun} renew={renew} />}</Steady>
@@ -34,6 +34,11 @@ export function ValuesForm(props: ValuesFormProps) {
       </Loaded>
     </Section>
   );
+}
+
+/** Members need not see what is the team's alone. */
+function isOffered({ editable, set }: Field, whose: "team" | "me"): boolean {
+  return whose === "team" || editable || set;
 }
 
 type Values = Schemas["ServerValues"];
@@ -66,7 +71,7 @@ function Fields({ team, installation, whose, isAllowed, base, renew }: FieldsPro
     changes: [["people"], ["status"], ["tools"]],
     onDone: renew,
   });
-  const { fields } = base.value;
+  const fields = base.value.fields.filter((field) => isOffered(field, whose));
   const isChanged = Object.keys(typed).length > 0;
   const theirs = change.theirs?.fields;
   return (
