@@ -1,11 +1,16 @@
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { localPrincipal } from "../kernel/principal.ts";
 import { createBrowserSessions } from "../people/identity/browser-sessions.ts";
+import { idleSessionMs } from "../people/directory/access-book.ts";
+import { sessionHashOf } from "../people/identity/session-cookie.ts";
 import type { Browsers } from "../front/web/browsers.ts";
 import { isFromDashboard, readSession } from "../front/web/session-request.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 
-type Parts = Pick<GatewayParts, "openBrowserStore" | "loginCodes" | "byToken" | "owner" | "authenticator" | "mcp">;
+type Parts = Pick<
+  GatewayParts,
+  "openBrowserStore" | "loginCodes" | "byToken" | "owner" | "authenticator" | "mcp" | "team" | "publicUrl"
+>;
 
 /** The directory of people may be elsewhere. */
 const lookUpMs = 10_000;
@@ -26,6 +31,21 @@ export async function openBrowsers(gateway: Parts): Promise<Browsers> {
       throw new GatewayError("UNAUTHORIZED", "the token that this browser logged in with is not valid any more", {
         hint: "Log in with another one.",
       });
+    },
+    hasPeople: gateway.team !== undefined,
+    personOf(request) {
+      const people = gateway.team?.people();
+      const row = people?.access.sessions.find(sessionHashOf(request, gateway.publicUrl(request).startsWith("https:")));
+      const user = row === undefined ? undefined : people?.directory.book.users.get(row.userId);
+      if (people === undefined || row === undefined || user === undefined) return undefined;
+      const ip = request.socket.remoteAddress ?? null;
+      return {
+        id: user.id,
+        name: user.name,
+        startedAtMs: row.createdAtMs,
+        endsAtMs: Math.min(row.expiresAtMs, row.seenAtMs + idleSessionMs),
+        end: async () => await people.access.sessions.end(user, [row.hash], { action: "logout", ip }),
+      };
     },
   };
 }

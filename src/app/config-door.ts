@@ -1,13 +1,17 @@
 import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { compareConfigs } from "../config/config-comparison.ts";
-import { openConfigFile, saveConfig, type EditableConfig } from "../config/config-edit.ts";
+import { editConfig, openConfigFile, readPrevious, saveConfig, type EditableConfig } from "../config/config-edit.ts";
 import type { Config } from "../config/config.ts";
 import { problemsOf } from "../config/problems.ts";
+import { placedRows } from "../config/row-reading.ts";
 import { createConfigSecrets } from "../config/secrets.ts";
-import type { ConfigCheck, ConfigFile, ConfigProblem, Management } from "../front/rest/management.ts";
+import { settingsTable } from "../config/settings-table.ts";
+import type { ConfigCheck, ConfigFile, ConfigProblem, Management, SettingStanding } from "../front/rest/management.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { redactTexts } from "../records/redacted-value.ts";
 import { createRedaction } from "../records/redaction.ts";
+import { listValues, type StartedWith } from "./config-values.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 
 export interface ConfigDoorDeps {
@@ -18,10 +22,11 @@ export interface ConfigDoorDeps {
   readonly loadText: (text: string) => Promise<Config>;
   /** The configuration of the start. */
   readonly started: Config;
+  readonly startedWith: StartedWith;
 }
 
 /** The configuration file, for whoever runs the gateway: as text, which keeps comments and layout. */
-export function createConfigDoor(deps: ConfigDoorDeps): Pick<Management, "read" | "check" | "save"> {
+export function createConfigDoor(deps: ConfigDoorDeps): Omit<Management, "run"> {
   const { gateway, file, loadText, started } = deps;
 
   async function check(text: string): Promise<ConfigCheck> {
@@ -41,7 +46,35 @@ export function createConfigDoor(deps: ConfigDoorDeps): Pick<Management, "read" 
     }
   }
 
+  async function settings(): Promise<readonly SettingStanding[]> {
+    const current = gateway.config();
+    const listed = new Map((await listValues(current, deps.startedWith)).map((row) => [row.path, row]));
+    const atStart = new Map((await listValues(started, deps.startedWith)).map((row) => [row.path, row.value]));
+    return placedRows(settingsTable).map(({ path: steps, row }) => {
+      const path = ["toolyard", ...steps].join(".");
+      const { value = null, origin = "default" } = listed.get(path) ?? {};
+      const needsRestart = row.isReadAtStart === true;
+      const before = needsRestart ? (atStart.get(path) ?? null) : null;
+      const runsWith = isDeepStrictEqual(before, value) ? null : before;
+      return { path, value, origin, from: fromOf(origin, current.file), needsRestart, runsWith };
+    });
+  }
+
   return {
+    settings,
+    edit(text, changes) {
+      try {
+        return editConfig(
+          { file: file(), text },
+          changes.map(({ path, value }) => ({ path, value })),
+        );
+      } catch (error) {
+        if (error instanceof GatewayError) throw error;
+        const why = error instanceof Error ? error.message : String(error);
+        throw new GatewayError("CONFIG_INVALID", `this text cannot be changed so: ${why}`, { cause: error });
+      }
+    },
+    previous: async () => await readPrevious(file()),
     read: async () => toFile(await openConfigFile(file())),
     check,
     async save(text, etag) {
@@ -57,6 +90,11 @@ export function createConfigDoor(deps: ConfigDoorDeps): Pick<Management, "read" 
       return toFile({ ...opened, text });
     },
   };
+}
+
+function fromOf(origin: string, file: string | undefined): SettingStanding["from"] {
+  if (origin === "default") return "default";
+  return file !== undefined && origin.startsWith(`${file}:`) ? "file" : "given";
 }
 
 function toFile({ file, text }: Pick<EditableConfig, "file" | "text">): ConfigFile {

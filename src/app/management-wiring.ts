@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
+import type { ConfigFlags } from "../config/given.ts";
 import type { Management } from "../front/rest/management.ts";
 import { createConfigDoor } from "./config-door.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
@@ -9,6 +10,8 @@ import { createOwnCommands } from "./own-commands.ts";
 export interface Surroundings {
   readonly program: readonly [command: string, ...args: string[]];
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The flags of the command line. */
+  readonly flags: ConfigFlags;
   readonly cwd: string;
   /** The user's folder for configurations: the file is made there if there is none. */
   readonly configFolder: string;
@@ -21,10 +24,13 @@ export interface Surroundings {
 
 /** What whoever runs this gateway may change over REST, loaded with it. */
 export function createManagement(gateway: GatewayParts, surroundings: Surroundings): Management {
-  const { started, configFolder, dataDir, loadText } = surroundings;
+  const { started, configFolder, dataDir, loadText, flags, environment: env } = surroundings;
   const file = (): string => gateway.config().file ?? join(configFolder, "toolyard.json");
   return {
-    ...createConfigDoor({ gateway, file, started, loadText: async (text) => await loadText(file(), text) }),
+    ...createConfigDoor({
+      ...{ gateway, file, started, startedWith: { flags, env } },
+      loadText: async (text) => await loadText(file(), text),
+    }),
     run: createOwnCommands({ ...surroundings, options: () => ["--config", file(), "--data-dir", dataDir] }),
   };
 }

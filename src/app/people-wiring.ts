@@ -89,7 +89,7 @@ function createDoors(directory: Directory, publicUrl: PublicUrl): Doors {
     isMeantFor: (audience, request) => reaches(audience, publicUrl(request), requestPath(request.url ?? "/")),
     bySession(request) {
       // For REST alone: what a page of ours asks. MCP wants a token.
-      if (directory.bySession === undefined || !requestPath(request.url ?? "/").startsWith("/api/")) return undefined;
+      if (directory.bySession === undefined || !isRestPath(requestPath(request.url ?? "/"))) return undefined;
       const site = request.headers["sec-fetch-site"];
       if (site !== undefined && site !== "same-origin" && site !== "none") return undefined;
       const hash = sessionHashOf(request, publicUrl(request).startsWith("https:"));
@@ -102,6 +102,10 @@ function createDoors(directory: Directory, publicUrl: PublicUrl): Doors {
 /** The page where a person logs in for an instance, and gives values of their own. */
 export function connectPage(publicUrl: PublicUrl, instance: string): string {
   return `${publicUrl(undefined)}/connect/${encodeURIComponent(instance)}`;
+}
+
+function isRestPath(path: string): boolean {
+  return path.startsWith("/api/") || path.startsWith("/execute/");
 }
 
 type Coming = ReturnType<typeof createComingDirectory>;

@@ -32,7 +32,11 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
     bodyLimits: parts.limits,
     authenticate(request) {
       const session = browsers.sessionOf(request);
-      return session === undefined ? gateway.authenticator.authenticate(request) : browsers.principalOf(session);
+      if (session !== undefined) return browsers.principalOf(session);
+      const principal = gateway.authenticator.authenticate(request);
+      // Whoever works in the dashboard opens no other page that would keep the session from ending.
+      if (!(principal instanceof Promise) && principal.via === "session") browsers.personOf(request);
+      return principal;
     },
     browsers,
     management: surroundings === undefined ? undefined : createManagement(gateway, surroundings),

@@ -1,15 +1,9 @@
-import { availableParallelism } from "node:os";
 import { basename } from "node:path";
 import { configurationSchema } from "../config/config-schema.ts";
-import { listConfig, type ListedValue } from "../config/config-listing.ts";
-import type { Config } from "../config/config.ts";
-import { parseDocument, type Document } from "../config/document.ts";
-import { findFile, readConfigText } from "../config/file.ts";
+import { listValues } from "../app/config-values.ts";
+import { findFile } from "../config/file.ts";
 import { problemsOf } from "../config/problems.ts";
-import { createConfigSecrets } from "../config/secrets.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
-import { createRedaction } from "../records/redaction.ts";
-import { redactTexts } from "../records/redacted-value.ts";
 import { readConfig, type CommandContext } from "./command-context.ts";
 import { teamConfig } from "./installs-command.ts";
 import { isOn, textOption } from "./options.ts";
@@ -95,7 +89,7 @@ async function fileOf(context: CommandContext): Promise<string | undefined> {
 /** What is in force for a command or a gateway that is started here with these flags. */
 async function show(context: CommandContext): Promise<number> {
   const current = await readConfig(context);
-  const values = await listed(context, current);
+  const values = await listValues(current, context);
   if (isOn(context, "json")) {
     const rows = isOn(context, "origins") ? values : values.map(({ path, value }) => ({ path, value }));
     process.stdout.write(`${JSON.stringify({ file: current.file ?? null, values: rows })}\n`);
@@ -115,21 +109,6 @@ async function show(context: CommandContext): Promise<number> {
 /** Without the folders of the file, which is the same one in every line. */
 function shortPlace(origin: string, file: string | undefined): string {
   return file !== undefined && origin.startsWith(`${file}:`) ? basename(file) + origin.slice(file.length) : origin;
-}
-
-async function listed(context: CommandContext, current: Config): Promise<readonly ListedValue[]> {
-  const { flags, env } = context;
-  const facts = { cores: availableParallelism(), isShared: current.people.principals.size > 0 };
-  const document = current.file === undefined ? undefined : await readDocument(current.file);
-  const { text } = createRedaction({ secrets: createConfigSecrets(() => current) });
-  return listConfig({ config: current, document, flags, env, facts }).map((row) => ({
-    ...row,
-    value: redactTexts(row.value, text),
-  }));
-}
-
-async function readDocument(file: string): Promise<Document> {
-  return parseDocument(await readConfigText(file), file);
 }
 
 /** What the file says otherwise than the running gateway. */

@@ -81,6 +81,7 @@ export async function serve(given: CommandContext): Promise<number> {
     surroundings: {
       program: [process.execPath, process.argv[1] ?? ""],
       environment: context.env,
+      flags: context.flags,
       cwd: context.cwd,
       configFolder: context.homeDirectories.config,
       dataDir,

@@ -82,6 +82,12 @@ export async function saveConfig(before: EditableConfig, text: string): Promise<
   }
 }
 
+/** The copy that the last change left beside the file; undefined when there is none. Throws CONFIG_INVALID. */
+export async function readPrevious(file: string): Promise<string | undefined> {
+  const backup = `${await follow(file)}.bak`;
+  return (await stat(backup).catch(() => undefined)) === undefined ? undefined : await readConfigText(backup, true);
+}
+
 async function claim(temporary: string, mode: number): ReturnType<typeof open> {
   try {
     return await open(temporary, "wx", mode);

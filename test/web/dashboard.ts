@@ -45,6 +45,44 @@ export async function openDashboard(
   gateway: RunningGateway,
   options: BrowserContextOptions = {},
 ): Promise<OpenDashboard> {
+  const opened = await openProfile(browser, gateway, options);
+  await opened.page.goto(linkTo(gateway));
+  await opened.page.getByRole("heading", { level: 1 }).waitFor();
+  return opened;
+}
+
+/** A fresh browser profile of a person of the gateway, who asked for a page and had to log in for it. */
+export async function openAsPerson(
+  browser: Browser,
+  gateway: RunningGateway,
+  { path, name, password, options }: PersonVisit,
+): Promise<OpenDashboard> {
+  const opened = await openProfile(browser, gateway, options);
+  await opened.page.goto(`${gateway.url}/ui${path}`);
+  await logInAs(opened.page, { name, password });
+  await opened.page.locator("#navigation").waitFor({ state: "attached" });
+  return opened;
+}
+
+export interface PersonVisit {
+  readonly path: string;
+  readonly name: string;
+  readonly password: string;
+  readonly options?: BrowserContextOptions;
+}
+
+/** Fills in the login page of the gateway. */
+export async function logInAs(page: Page, { name, password }: Pick<PersonVisit, "name" | "password">): Promise<void> {
+  await page.getByLabel("Name").fill(name);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Log in", exact: true }).click();
+}
+
+async function openProfile(
+  browser: Browser,
+  gateway: RunningGateway,
+  options: BrowserContextOptions = {},
+): Promise<OpenDashboard> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   const misdeeds: Misdeeds = { errors: [], foreign: [], dialogs: [] };
   await context.addInitScript(() => {
@@ -65,10 +103,7 @@ export async function openDashboard(
       void dialog.dismiss();
     });
   });
-  const page = await context.newPage();
-  await page.goto(linkTo(gateway));
-  await page.getByRole("heading", { level: 1 }).waitFor();
-  return { context, page, misdeeds };
+  return { context, page: await context.newPage(), misdeeds };
 }
 
 /** Opens a page of the dashboard, and waits until nothing in it is loading. */

@@ -3,6 +3,7 @@ import {
   Activity,
   BookOpen,
   Coins,
+  FileText,
   Gauge,
   LogOut,
   Menu,
@@ -12,23 +13,33 @@ import {
   Search,
   Server,
   Settings,
+  UserRound,
+  Users,
   Wrench,
 } from "lucide-react";
 import { useEffect, useState, useSyncExternalStore, type ReactNode } from "react";
 import { liveStore, type LiveState } from "./api/live.ts";
-import { logOut, sessionStore, type Session } from "./api/session.ts";
+import { chooseTeam, logOut, sessionStore, type Session } from "./api/session.ts";
+import { Who } from "./api/who.ts";
 import { Keys } from "./keys.tsx";
 import { Login, LoginAgain } from "./login.tsx";
 import { Button } from "./parts/button.tsx";
+import { SelectField } from "./parts/field.tsx";
+import { Page } from "./parts/page.tsx";
 import { Empty, FailureNote, Skeleton } from "./parts/states.tsx";
+import { plain } from "./words/format.ts";
 
 const use = [
   { to: "/", label: "Overview", icon: Gauge },
   { to: "/servers", label: "Servers", icon: Server },
   { to: "/tools", label: "Tools", icon: Wrench },
   { to: "/search", label: "Search", icon: Search },
+  { to: "/resources", label: "Resources", icon: FileText },
   { to: "/calls", label: "Calls", icon: Activity },
 ] as const;
+
+/** In a gateway with users and teams. */
+const people = { to: "/people", label: "People", icon: Users } as const;
 
 /** For whoever runs the gateway; never mixed with what everybody uses. */
 const run = [
@@ -56,7 +67,7 @@ export function Frame() {
         <FailureNote error={state.failure} onRetry={() => location.reload()} />
       </main>
     );
-  if (state.kind === "out" && state.was === undefined) return <Login failure={state.failure} />;
+  if (state.kind === "out" && state.was === undefined) return <Login failure={state.failure} ways={state.ways} />;
   const session = state.kind === "in" ? state.session : state.was;
   return (
     <>
@@ -65,13 +76,14 @@ export function Frame() {
           <Outlet />
         </Shell>
       )}
-      {state.kind === "out" && <LoginAgain />}
+      {state.kind === "out" && <LoginAgain ways={state.ways} />}
     </>
   );
 }
 
 function Shell({ session, children }: { readonly session: Session; readonly children: ReactNode }) {
   const [isOpen, setOpen] = useState(false);
+  const isAdmin = session.roles.includes("admin");
   const path = useRouterState({ select: ({ location }) => location.pathname });
   useEffect(() => setOpen(false), [path]);
   return (
@@ -104,8 +116,9 @@ function Shell({ session, children }: { readonly session: Session; readonly chil
             {use.map((item) => (
               <Item key={item.to} {...item} />
             ))}
+            {session.hasPeople && !isAdmin && <Item {...people} />}
           </nav>
-          {session.roles.includes("admin") && (
+          {isAdmin && (
             <nav aria-label="Run">
               <p className="nav-title" aria-hidden>
                 Run
@@ -113,13 +126,13 @@ function Shell({ session, children }: { readonly session: Session; readonly chil
               {run.map((item) => (
                 <Item key={item.to} {...item} />
               ))}
+              {session.hasPeople && <Item {...people} />}
             </nav>
           )}
           <div className="side-foot">
             <LiveMark />
-            <p className="muted">
-              {session.principal} · {session.version}
-            </p>
+            <WhoIsIt session={session} />
+            <p className="muted">{session.version}</p>
             <Button look="plain" onClick={() => void logOut()}>
               <LogOut aria-hidden size={14} /> Log out
             </Button>
@@ -128,14 +141,41 @@ function Shell({ session, children }: { readonly session: Session; readonly chil
       </header>
       <main id="main" tabIndex={-1}>
         <LostNote />
-        {children}
+        <Who.Provider value={session}>{children}</Who.Provider>
       </main>
       <Keys />
     </div>
   );
 }
 
-function Item({ to, label, icon: Icon }: (typeof use)[number] | (typeof run)[number]) {
+/** Who works here, and in which of their teams. */
+function WhoIsIt({ session }: { readonly session: Session }) {
+  const name = plain(session.user ?? session.principal);
+  return (
+    <>
+      {session.hasPeople && session.user !== null ? (
+        <Link to="/me" className="nav-item" activeProps={{ "aria-current": "page" }}>
+          <UserRound aria-hidden size={15} />
+          {name}
+        </Link>
+      ) : (
+        <p className="muted">{name}</p>
+      )}
+      {session.isPerson && session.teams.length > 1 ? (
+        <SelectField
+          label="Team"
+          choices={session.teams.map(({ team, title }) => [team, plain(title === "" ? team : title)] as const)}
+          value={session.team ?? ""}
+          onChange={({ target }) => chooseTeam(target.value)}
+        />
+      ) : (
+        session.team !== null && <p className="muted">Team {plain(session.team)}</p>
+      )}
+    </>
+  );
+}
+
+function Item({ to, label, icon: Icon }: (typeof use)[number] | (typeof run)[number] | typeof people) {
   return (
     <Link to={to} className="nav-item" activeOptions={{ exact: to === "/" }} activeProps={{ "aria-current": "page" }}>
       <Icon aria-hidden size={15} />
@@ -192,6 +232,15 @@ function LostNote() {
     <p className="note warn" role="status">
       The gateway does not answer: this is what was known last. It is tried again every few seconds.
     </p>
+  );
+}
+
+/** Where a tab ends that somebody logged in again with. */
+export function LoggedIn() {
+  return (
+    <Page title="You are logged in again">
+      <p>Go back to the tab that you came from: it goes on where it was. This one can be closed.</p>
+    </Page>
   );
 }
 

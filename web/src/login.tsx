@@ -1,24 +1,64 @@
 import { Dialog } from "@base-ui/react/dialog";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { toFailure, type ApiFailure } from "./api/failure.ts";
-import { logIn } from "./api/session.ts";
+import { loginPage, logIn, type LoginWays } from "./api/session.ts";
 import { Button, CopyButton } from "./parts/button.tsx";
 import { TextField } from "./parts/field.tsx";
 import { FailureNote } from "./parts/states.tsx";
+import { plain } from "./words/format.ts";
 
-/** Where nobody is logged in. */
-export function Login({ failure }: { readonly failure: ApiFailure | undefined }) {
+interface LoginProps {
+  readonly failure: ApiFailure | undefined;
+  readonly ways: LoginWays;
+}
+
+/** Where nobody is logged in. People have a page for that, and come back from it to the page that they asked for. */
+export function Login({ failure, ways }: LoginProps) {
+  const isElsewhere = ways.hasPeople && ways.person === null && failure === undefined;
+  const next = location.pathname + location.search;
+  useEffect(() => {
+    if (isElsewhere) location.replace(loginPage(next));
+  }, [isElsewhere, next]);
+  if (ways.person !== null) return <NoTeam name={ways.person} />;
   return (
     <main className="alone">
       <h1>Toolyard</h1>
       {failure !== undefined && <FailureNote error={failure} />}
-      <LoginForm />
+      {ways.hasPeople && (
+        <p>
+          <a className="button main" href={loginPage(next)}>
+            Log in
+          </a>
+        </p>
+      )}
+      {!isElsewhere && <LoginForm />}
+    </main>
+  );
+}
+
+/** Logged in, and in no team: there is nothing to show before somebody invites them. */
+function NoTeam({ name }: { readonly name: string }) {
+  return (
+    <main className="alone">
+      <h1>Toolyard</h1>
+      <p>
+        You are logged in as <strong>{plain(name)}</strong>, and are in no team yet.
+      </p>
+      <p>Ask an admin of a team to take you in, and look again.</p>
+      <p className="actions">
+        <Button look="main" onClick={() => location.reload()}>
+          Look again
+        </Button>
+        <a className="button" href="/account">
+          Your account
+        </a>
+      </p>
     </main>
   );
 }
 
 /** Where somebody was: the page behind stays as it is, with all that was typed. */
-export function LoginAgain() {
+export function LoginAgain({ ways }: { readonly ways: LoginWays }) {
   return (
     <Dialog.Root open>
       <Dialog.Portal>
@@ -26,8 +66,21 @@ export function LoginAgain() {
         <Dialog.Popup className="modal">
           <Dialog.Title className="modal-title">Your session has ended</Dialog.Title>
           <div className="modal-body">
-            <p>Nothing that you typed is lost. Log in again, here or in another tab, and go on.</p>
-            <LoginForm />
+            {ways.hasPeople ? (
+              <>
+                <p>Nothing that you typed is lost. Log in again in another tab, come back here, and go on.</p>
+                <p>
+                  <a className="button main" href={loginPage("/ui/logged-in")} target="_blank" rel="noreferrer">
+                    Log in in another tab
+                  </a>
+                </p>
+              </>
+            ) : (
+              <>
+                <p>Nothing that you typed is lost. Log in again, here or in another tab, and go on.</p>
+                <LoginForm />
+              </>
+            )}
           </div>
         </Dialog.Popup>
       </Dialog.Portal>

@@ -3,7 +3,7 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { createRoot } from "react-dom/client";
 import { startLive } from "./api/live.ts";
-import { followEvents, queryClient } from "./api/queries.ts";
+import { followEvents, followSession, queryClient } from "./api/queries.ts";
 import { findSession, followOtherTabs } from "./api/session.ts";
 import { router } from "./router.tsx";
 import "./style.css";
@@ -17,6 +17,7 @@ addEventListener("vite:preloadError", (event) => {
   location.reload();
 });
 
+followSession();
 void findSession();
 followOtherTabs();
 followEvents();

@@ -1,5 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
-import { BrokenPage, Frame, UnknownPage } from "./frame.tsx";
+import { BrokenPage, Frame, LoggedIn, UnknownPage } from "./frame.tsx";
 
 const root = createRootRoute({ component: Frame, notFoundComponent: UnknownPage });
 
@@ -52,6 +52,35 @@ const routes = [
     path: "/run/$tool",
     component: lazyRouteComponent(() => import("./pages/run.tsx"), "Run"),
   }),
+  createRoute({
+    getParentRoute,
+    path: "/resources",
+    validateSearch: texts("match", "server", "uri", "tab", "prompt"),
+    component: lazyRouteComponent(() => import("./pages/resources.tsx"), "Resources"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/people",
+    validateSearch: texts("tab"),
+    component: lazyRouteComponent(() => import("./pages/people.tsx"), "People"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/teams/$team",
+    validateSearch: texts("tab"),
+    component: lazyRouteComponent(() => import("./pages/team.tsx"), "Team"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/teams/$team/servers/$installation",
+    component: lazyRouteComponent(() => import("./pages/installation.tsx"), "InstallationPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/me",
+    component: lazyRouteComponent(() => import("./pages/me.tsx"), "Me"),
+  }),
+  createRoute({ getParentRoute, path: "/logged-in", component: LoggedIn }),
   createRoute({
     getParentRoute,
     path: "/calls",

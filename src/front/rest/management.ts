@@ -4,6 +4,15 @@ import type { ConfigDifference } from "../../config/config-comparison.ts";
 export interface Management {
   /** Reads the configuration file. Rejects with CONFIG_INVALID for one that cannot be read. */
   read(): Promise<ConfigFile>;
+  /** Every setting with its value in force and where that comes from. Rejects with CONFIG_INVALID. */
+  settings(): Promise<readonly SettingStanding[]>;
+  /**
+   * A text with some values set or removed; comments and layout stay. Writes nothing. Throws CONFIG_INVALID for a text
+   * in which that cannot be done.
+   */
+  edit(text: string, changes: readonly ConfigEdit[]): string;
+  /** The file as it was before it was last saved by this gateway or its commands; undefined without such a copy. */
+  previous(): Promise<string | undefined>;
   /** What a text in place of the file would mean. Never rejects because of what stands in it. */
   check(text: string): Promise<ConfigCheck>;
   /**
@@ -16,6 +25,28 @@ export interface Management {
    * terminal does. Rejects when it cannot be started, or takes too long; its failures are an outcome.
    */
   run(words: readonly string[], signal: AbortSignal): Promise<CommandOutcome>;
+}
+
+/** One setting as it is in force. */
+export interface SettingStanding {
+  /** `toolyard.limits.sessions` */
+  readonly path: string;
+  /** Null where there is none; secrets are hidden. */
+  readonly value: unknown;
+  /** Where it comes from; a flag or variable (`given`) takes precedence over the file. */
+  readonly from: "file" | "given" | "default";
+  /** `file:line:column`, the flag, or the variable. */
+  readonly origin: string;
+  /** Whether a change takes effect at the next start only. */
+  readonly needsRestart: boolean;
+  /** What the gateway goes on with until then, where the file says something else by now; null otherwise. */
+  readonly runsWith: unknown;
+}
+
+export interface ConfigEdit {
+  readonly path: readonly string[];
+  /** Undefined removes it. */
+  readonly value?: unknown;
 }
 
 export interface ConfigFile {

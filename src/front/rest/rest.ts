@@ -17,6 +17,7 @@ import { createLogRoutes } from "./routes-logs.ts";
 import { createNamespaceRoutes } from "./routes-namespaces.ts";
 import { createQuestionRoutes } from "./routes-questions.ts";
 import { createRestQuestions } from "./rest-questions.ts";
+import { createPromptRoutes } from "./routes-prompts.ts";
 import { createResourceRoutes } from "./routes-resources.ts";
 import type { Route } from "./route.ts";
 import { createSearchRoutes } from "./routes-search.ts";
@@ -55,6 +56,7 @@ export function createRoutes(deps: RestDeps, questions = createRestQuestions()):
     ...createToolRoutes(deps, cache),
     ...createSearchRoutes(deps),
     ...createResourceRoutes(deps),
+    ...createPromptRoutes(deps),
     ...createServerRoutes(deps, cache),
     ...createServerDetailRoutes(deps),
     ...createInstanceRoutes(deps),

@@ -39,9 +39,50 @@ const configCheck = z
   })
   .meta({ id: "ConfigCheck" });
 
+const settingList = z
+  .object({
+    settings: z.array(
+      z.object({
+        path: z.string(),
+        value: z.unknown().describe("Null where there is none. Secrets are hidden."),
+        from: z.enum(["file", "given", "default"]).describe("A flag or variable (given) goes before the file."),
+        origin: z.string().describe("File, line and column; the flag; or the variable."),
+        needsRestart: z.boolean().describe("Whether a change takes effect at the next start only."),
+        runsWith: z.unknown().describe("What is in force until then, where the value is another one; null otherwise."),
+      }),
+    ),
+  })
+  .meta({ id: "SettingList" });
+
+const configEdits = z
+  .object({
+    ...configText.shape,
+    changes: z
+      .array(
+        z.object({
+          path: z.array(z.string().max(200)).min(1).max(20),
+          value: z.unknown().optional().describe("Absent: the value is taken out."),
+        }),
+      )
+      .max(1_000),
+  })
+  .meta({ id: "ConfigEdits" });
+
+const previousText = z
+  .object({ text: schemas.nullableText.describe("Null when there is no copy.") })
+  .meta({ id: "PreviousConfig" });
+
 /** The configuration file, for whoever runs the gateway. */
 export function createConfigRoutes(deps: RestDeps): readonly Route[] {
-  return [showConfig(deps), checkConfig(deps), saveConfig(deps), showConfigSchema()];
+  return [
+    showConfig(deps),
+    checkConfig(deps),
+    saveConfig(deps),
+    showConfigSchema(),
+    listSettings(deps),
+    editText(deps),
+    showPrevious(deps),
+  ];
 }
 
 function showConfig(deps: RestDeps): Route {
@@ -126,5 +167,61 @@ function showConfigSchema(): Route {
       responses: answers(schemas.json, "The schema."),
     },
     handle: () => jsonAnswer(configurationSchema()),
+  });
+}
+
+function listSettings(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/config/settings",
+    right: gatewayAdmin,
+    operation: {
+      id: "listSettings",
+      tag,
+      summary: "Every setting with its value in force, and where that comes from",
+      responses: answers(settingList, "All of them."),
+    },
+    async handle(request) {
+      const settings = await requireManager(deps, request).settings();
+      return jsonAnswer({ settings }, { "Cache-Control": "no-store" });
+    },
+  });
+}
+
+function editText(deps: RestDeps): Route {
+  return route({
+    method: "POST",
+    path: "/api/config/edit",
+    right: gatewayAdmin,
+    operation: {
+      id: "editConfigText",
+      tag,
+      summary: "A text with some values set or taken out; comments and layout stay, and nothing is saved",
+      body: configEdits,
+      responses: answers(configText, "The text after that.", [413, 415]),
+    },
+    handle(request) {
+      const management = requireManager(deps, request);
+      const { text, changes } = checkPart(configEdits, "body", request.body);
+      return jsonAnswer({ text: management.edit(text, changes) }, { "Cache-Control": "no-store" });
+    },
+  });
+}
+
+function showPrevious(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/config/previous",
+    right: gatewayAdmin,
+    operation: {
+      id: "showPreviousConfig",
+      tag,
+      summary: "The configuration file as it was before its last change",
+      responses: answers(previousText, "The copy that the change left."),
+    },
+    async handle(request) {
+      const text = (await requireManager(deps, request).previous()) ?? null;
+      return jsonAnswer({ text }, { "Cache-Control": "no-store" });
+    },
   });
 }

@@ -5,11 +5,14 @@ import type { Principal } from "../../kernel/principal.ts";
 import type { BrowserLogin, BrowserSession } from "../../people/identity/browser-sessions.ts";
 import { hashToken } from "../../people/identity/token.ts";
 import { isLoopback, refuseOtherPages, refusePlainNetwork, toCookie, toEndedCookie } from "../web/session-request.ts";
+import type { VisitingPerson } from "../web/browsers.ts";
 import { jsonAnswer, type Answer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
 import { requireOwner } from "./manager.ts";
 import { checkPart } from "./part-check.ts";
+import * as people from "./people-schemas.ts";
 import { answers } from "./responses.ts";
+import { membershipsOf, toMembership } from "./routes-me.ts";
 import { publicRoute, route, type PublicRequest, type RestRequest, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 
@@ -28,6 +31,10 @@ const person = {
   team: schemas.nullableText,
   roles: z.array(z.string()),
   mayManage: z.boolean().describe("Whether the configuration can be changed."),
+  user: schemas.nullableText.describe("The name of the user; null for people of the configuration."),
+  teams: z.array(people.membership).describe("Between which the browser can choose, with `X-Toolyard-Team`."),
+  hasPeople: z.boolean().describe("Whether this gateway has users and teams."),
+  isPerson: z.boolean().describe("Whether the session is that of the pages for people, good in all their teams."),
 };
 
 const session = z
@@ -46,6 +53,14 @@ const login = z
     key: z.string().describe("Sent as `Toolyard-Key` with every request, beside the cookie. Shown only now."),
   })
   .meta({ id: "DashboardLoginAnswer" });
+
+const loginWays = z
+  .object({
+    hasPeople: z.boolean().describe("Whether people log in at `page`."),
+    page: z.string(),
+    person: schemas.nullableText.describe("Who this browser is logged in as there, also somebody who is in no team."),
+  })
+  .meta({ id: "LoginWays" });
 
 const sessionList = z
   .object({
@@ -76,7 +91,14 @@ const sessionList = z
 
 /** Logging in at the dashboard, and who is logged in. */
 export function createSessionRoutes(deps: RestDeps): readonly Route[] {
-  return [startSession(deps), showSession(deps), endOwnSession(deps), listSessions(deps), endSession(deps)];
+  return [
+    startSession(deps),
+    showSession(deps),
+    endOwnSession(deps),
+    showLoginWays(deps),
+    listSessions(deps),
+    endSession(deps),
+  ];
 }
 
 function startSession(deps: RestDeps): Route {
@@ -99,7 +121,7 @@ function startSession(deps: RestDeps): Route {
       const started = await logIn(deps, request, given);
       const principal = await deps.browsers.principalOf(started.session);
       return jsonAnswer(
-        { ...describe(deps, started.session, principal), key: started.key },
+        { ...describe(deps, { session: started.session, principal }), key: started.key },
         { ...notCached, "Set-Cookie": toCookie(raw, started.cookie) },
       );
     },
@@ -138,7 +160,12 @@ function showSession(deps: RestDeps): Route {
       summary: "Who is logged in",
       responses: answers(session, "The session of this browser."),
     },
-    handle: (request) => jsonAnswer(describe(deps, ownSession(deps, request), request.principal), notCached),
+    handle(request) {
+      const { principal, raw } = request;
+      const person = principal.via === "session" ? deps.browsers.personOf(raw) : undefined;
+      if (person !== undefined) return jsonAnswer(describe(deps, { person, principal }), notCached);
+      return jsonAnswer(describe(deps, { session: ownSession(deps, request), principal }), notCached);
+    },
   });
 }
 
@@ -154,8 +181,31 @@ function endOwnSession(deps: RestDeps): Route {
       responses: answers(z.object({ ended: z.boolean() }).meta({ id: "EndedSession" }), "It is logged out.", [415]),
     },
     async handle(request) {
+      if (request.principal.via === "session") {
+        refuseOtherPages(request.raw);
+        await deps.browsers.personOf(request.raw)?.end();
+        return jsonAnswer({ ended: true }, notCached);
+      }
       const ended = await deps.browsers.sessions.end(ownSession(deps, request).id);
       return jsonAnswer({ ended }, { ...notCached, "Set-Cookie": toEndedCookie(request.raw) });
+    },
+  });
+}
+
+function showLoginWays({ browsers }: RestDeps): Route {
+  return publicRoute({
+    method: "GET",
+    path: "/api/session/login",
+    operation: {
+      id: "showLoginWays",
+      tag,
+      summary: "How this gateway wants browsers to log in",
+      responses: answers(loginWays, "Where people log in, and who this browser is there."),
+    },
+    handle({ raw }) {
+      refuseOtherPages(raw);
+      const { hasPeople } = browsers;
+      return jsonAnswer({ hasPeople, page: "/auth/login", person: browsers.personOf(raw)?.name ?? null }, notCached);
     },
   });
 }
@@ -232,16 +282,28 @@ function ownSession({ browsers }: RestDeps, { raw }: RestRequest): BrowserSessio
   });
 }
 
-function describe(deps: RestDeps, one: BrowserSession, { id, team, roles }: Principal): z.output<typeof session> {
+interface Described {
+  readonly principal: Principal;
+  readonly session?: BrowserSession;
+  readonly person?: VisitingPerson;
+}
+
+function describe(deps: RestDeps, { principal, session: one, person: visiting }: Described): z.output<typeof session> {
+  const { id, team, roles, user } = principal;
+  const book = deps.people()?.book;
   return {
-    id: one.id,
+    id: one?.id ?? "person",
     version: deps.version,
     principal: id,
     team,
     roles: [...roles],
     mayManage: deps.management !== undefined && roles.includes("admin"),
-    startedAt: toTime(one.createdAtMs),
-    endsAt: toTime(one.endsAtMs),
+    user: visiting?.name ?? book?.users.get(user ?? "")?.name ?? null,
+    teams: book === undefined ? [] : membershipsOf(book, principal).map(toMembership),
+    hasPeople: book !== undefined,
+    isPerson: visiting !== undefined,
+    startedAt: toTime(one?.createdAtMs ?? visiting?.startedAtMs ?? 0),
+    endsAt: toTime(one?.endsAtMs ?? visiting?.endsAtMs ?? 0),
   };
 }
 

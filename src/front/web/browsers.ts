@@ -3,6 +3,18 @@ import type { Principal } from "../../kernel/principal.ts";
 import type { BrowserSession, BrowserSessions } from "../../people/identity/browser-sessions.ts";
 import type { LoginCodes } from "../../people/identity/login-codes.ts";
 
+/** Somebody who is logged in at the pages for people (team mode), with one session in all of their teams. */
+export interface VisitingPerson {
+  /** Of the user. */
+  readonly id: string;
+  readonly name: string;
+  readonly startedAtMs: number;
+  /** When it ends, unless it is used before. */
+  readonly endsAtMs: number;
+  /** Ends this session. */
+  end(): Promise<void>;
+}
+
 /** Who logs in at the dashboard, and who is logged in there. */
 export interface Browsers {
   readonly sessions: BrowserSessions;
@@ -11,4 +23,8 @@ export interface Browsers {
   sessionOf(request: IncomingMessage): BrowserSession | undefined;
   /** Whose it is, as that person is now. Rejects with UNAUTHORIZED when the token was taken back. */
   principalOf(session: Pick<BrowserSession, "tokenHash">): Promise<Principal>;
+  /** Whether people log in at pages of this gateway. */
+  readonly hasPeople: boolean;
+  /** Who is logged in there with the browser that a request comes from. Asking keeps the session from ending. */
+  personOf(request: IncomingMessage): VisitingPerson | undefined;
 }

@@ -36,10 +36,14 @@ export function show({ response }: Pick<Visit, "response">, form: OpenForm, page
   });
 }
 
-const nextPath =
+const ownPages =
   /^\/(?:oauth\/interaction\/[\w-]+|account|connect\/\w[\w.~%-]*|invite\/[\w-]+|oauth\/device(?:\?user_code=[\w-]*)?)$/;
+/** A page of the dashboard with its filters; no fragment, and no way up out of it. */
+const dashboardPages = /^(?!.*\/\.{1,2}(?:[/?]|$))\/ui\/[\w\-.~%/]*(?:\?[\w\-.~%/&=+:,;!*()'$@]*)?$/;
+const longestNext = 2_000;
 
 /** Where somebody goes after the login: a path of this gateway, and nothing that a browser reads as another host. */
 export function safeNext(next: string | null): string {
-  return next !== null && nextPath.test(next) ? next : "/account";
+  if (next === null || next.length > longestNext) return "/account";
+  return ownPages.test(next) || dashboardPages.test(next) ? next : "/account";
 }

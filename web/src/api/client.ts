@@ -1,15 +1,14 @@
 import createClient, { type Middleware } from "openapi-fetch";
 import { problemOf } from "./failure.ts";
 import type { components, paths } from "./schema.d.ts";
-import { keyHeader, loseSession, readKey } from "./session.ts";
+import { loseSession, proofHeaders } from "./session.ts";
 
 export type Schemas = components["schemas"];
 
 /** Every request proves the session, and has the type without which the gateway refuses changes. */
 const proof: Middleware = {
   onRequest({ request }) {
-    const key = readKey();
-    if (key !== undefined) request.headers.set(keyHeader, key);
+    for (const [name, value] of Object.entries(proofHeaders())) request.headers.set(name, value);
     if (request.method !== "GET" && !request.headers.has("Content-Type"))
       request.headers.set("Content-Type", "application/json");
     return request;
@@ -36,13 +35,12 @@ type RawInit = Omit<RequestInit, "headers"> & { readonly headers?: Readonly<Reco
 
 /** For what the client cannot do: streams, and texts whose numbers must stay as they are. */
 export async function rawFetch(path: string, init: RawInit = {}): Promise<Response> {
-  const key = readKey();
   const response = await fetch(path, {
     ...init,
     headers: {
       ...(init.method === undefined ? {} : { "Content-Type": "application/json" }),
       ...init.headers,
-      ...(key === undefined ? {} : { [keyHeader]: key }),
+      ...proofHeaders(),
     },
   });
   if (response.status === 401) loseSession();

@@ -2,6 +2,7 @@ import { QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstac
 import { api, valueOf } from "./client.ts";
 import { toFailure } from "./failure.ts";
 import { onLiveEvent } from "./live.ts";
+import { sessionStore } from "./session.ts";
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -73,6 +74,19 @@ export const queries = {
     queryKey: ["config"],
     queryFn: async () => await valueOf(api.GET("/api/config")),
   }),
+  settings: queryOptions({
+    queryKey: ["config", "settings"],
+    queryFn: async () => await valueOf(api.GET("/api/config/settings")),
+  }),
+  previousConfig: queryOptions({
+    queryKey: ["config", "previous"],
+    queryFn: async () => await valueOf(api.GET("/api/config/previous")),
+  }),
+  configSchema: queryOptions({
+    queryKey: ["config-schema"],
+    queryFn: async () => await valueOf(api.GET("/api/config/schema")),
+    staleTime: Number.POSITIVE_INFINITY,
+  }),
   openapi: queryOptions({
     queryKey: ["openapi"],
     queryFn: async () => {
@@ -122,8 +136,8 @@ const touched: readonly (readonly [prefix: string, keys: readonly (readonly stri
   ["mcp.request.logs", [["calls"], ["usage"], ["status"]]],
   ["mcp.server.logs", [["logs"]]],
   ["mcp.tools.discovered", [["tools"], ["status"], ["usage"]]],
-  ["mcp.server.", [["status"]]],
-  ["catalog.", [["tools"], ["status"]]],
+  ["mcp.server.", [["status"], ["resources"], ["prompts"]]],
+  ["catalog.", [["tools"], ["status"], ["resources"], ["prompts"]]],
   ["config.", [["config"], ["status"], ["tools"], ["clients"]]],
   ["auth.", [["sessions"]]],
 ];
@@ -170,5 +184,17 @@ export function useOrder<Given, Answer>(
     onSettled: async () => {
       await Promise.all(changes.map(async (queryKey) => await client.invalidateQueries({ queryKey: [...queryKey] })));
     },
+  });
+}
+
+/** Whoever logs in again sees what is now; somebody else sees nothing of whoever was here before. */
+export function followSession(): void {
+  let principal: string | undefined;
+  sessionStore.subscribe(() => {
+    const state = sessionStore.get();
+    if (state.kind !== "in") return;
+    if (principal !== undefined)
+      void (principal === state.session.principal ? queryClient.invalidateQueries() : queryClient.resetQueries());
+    ({ principal } = state.session);
   });
 }

@@ -3,16 +3,28 @@ import { lazy, Suspense, useDeferredValue, useEffect, useMemo, useState } from "
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { toFailure } from "../api/failure.ts";
 import { queries, useOrder } from "../api/queries.ts";
+import { useWho } from "../api/who.ts";
 import { Button } from "../parts/button.tsx";
 import { Page, Section } from "../parts/page.tsx";
-import { FailureNote, Loaded, Skeleton } from "../parts/states.tsx";
+import { Segments } from "../parts/segments.tsx";
+import { SettingsForm } from "../parts/settings-form.tsx";
+import { Empty, FailureNote, Loaded, Skeleton } from "../parts/states.tsx";
 import { count, counted, plain } from "../words/format.ts";
 
 const JsonEditor = lazy(async () => ({ default: (await import("../parts/json-editor.tsx")).JsonEditor }));
 
 /** The configuration file: with comments, checked before it is saved, and compared with what runs. */
 export function Settings() {
-  const config = useQuery({ ...queries.config, refetchOnWindowFocus: false });
+  const { mayManage } = useWho();
+  const config = useQuery({ ...queries.config, refetchOnWindowFocus: false, enabled: mayManage });
+  if (!mayManage)
+    return (
+      <Page title="Settings">
+        <Empty title="The configuration is for admins of the gateway">
+          <p>Whoever runs this gateway can change it, or make you an admin.</p>
+        </Empty>
+      </Page>
+    );
   return (
     <Page title="Settings" about={config.data && <code>{plain(config.data.file)}</code>}>
       <Loaded query={config} lines={8}>
@@ -29,6 +41,8 @@ function Editor({ file }: { readonly file: File }) {
   // What was opened, which somebody else may have changed since.
   const [base, setBase] = useState(file);
   const [text, setText] = useState(file.text);
+  const [view, setView] = useState("form");
+  const previous = useQuery(queries.previousConfig);
   const isChanged = text !== base.text;
   // Nobody loses what they typed because the file was changed elsewhere.
   useEffect(() => {
@@ -72,7 +86,22 @@ function Editor({ file }: { readonly file: File }) {
   return (
     <>
       <Suspense fallback={<Skeleton lines={10} />}>
-        <JsonEditor label="Configuration" value={text} onChange={setText} problems={problems} />
+        <div className="actions bar-actions">
+          <Segments
+            label="How the configuration is edited"
+            tabs={[
+              ["form", "Form"],
+              ["text", "Text"],
+            ]}
+            chosen={view}
+            onChoose={setView}
+          />
+        </div>
+        {view === "form" ? (
+          <SettingsForm text={text} onText={setText} isChanged={isChanged} />
+        ) : (
+          <JsonEditor label="Configuration" value={text} onChange={setText} problems={problems} />
+        )}
         <div className="actions bar-actions">
           <Button
             look="main"
@@ -90,6 +119,7 @@ function Editor({ file }: { readonly file: File }) {
           >
             Go back to the file
           </Button>
+          <Undo previous={previous.data?.text ?? null} isBusy={isChanged} onUndo={setText} />
           <span role="status" className="muted">
             {save.isSuccess && !isChanged
               ? "Saved. The gateway applies it within a second."
@@ -135,6 +165,22 @@ function Editor({ file }: { readonly file: File }) {
         )}
       </Suspense>
     </>
+  );
+}
+
+interface UndoProps {
+  readonly previous: string | null;
+  readonly isBusy: boolean;
+  readonly onUndo: (text: string) => void;
+}
+
+/** The file as it was before it was saved last: shown with what would change, and saved like any other text. */
+function Undo({ previous, isBusy, onUndo }: UndoProps) {
+  if (previous === null) return null;
+  return (
+    <Button isBusy={isBusy} onClick={() => onUndo(previous)}>
+      Undo the last change
+    </Button>
   );
 }
 

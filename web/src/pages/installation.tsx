@@ -1,0 +1,151 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { api, valueOf, type Schemas } from "../api/client.ts";
+import { peopleQueries } from "../api/people-queries.ts";
+import { useOrder } from "../api/queries.ts";
+import { isOtherTeam, mayManageTeam, useWho } from "../api/who.ts";
+import { Button } from "../parts/button.tsx";
+import { ConfirmButton } from "../parts/confirm.tsx";
+import { InstallationSettings } from "../parts/installation-settings.tsx";
+import { OtherTeam } from "../parts/other-team.tsx";
+import { Page, Section } from "../parts/page.tsx";
+import { FailureNote, LoadedPage } from "../parts/states.tsx";
+import { ValuesForm } from "../parts/values-form.tsx";
+import { counted, plain } from "../words/format.ts";
+
+const here = getRouteApi("/teams/$team/servers/$installation");
+
+/** A server of a team: what it is given, by whom, and how it is offered. */
+export function InstallationPage() {
+  const { team, installation } = here.useParams();
+  const who = useWho();
+  const isElsewhere = isOtherTeam(who, team);
+  const server = useQuery({ ...peopleQueries.installation(team, installation), enabled: !isElsewhere });
+  const isManaged = mayManageTeam(who, team);
+  if (isElsewhere) return <OtherTeam team={team} />;
+  return (
+    <LoadedPage query={server} title="Server">
+      {({ value, etag }) => (
+        <Page
+          title={plain(value.slug)}
+          about={
+            <>
+              <Link to="/teams/$team" params={{ team }} search={{ tab: "servers" }}>
+                Servers of {plain(team)}
+              </Link>{" "}
+              · {value.transport} · {value.source === "file" ? "of the configuration file" : "installed by the team"}
+              {!value.enabled && " · switched off"}
+            </>
+          }
+          actions={isManaged && value.source === "db" ? <Actions team={team} server={value} /> : undefined}
+        >
+          <Missing server={value} />
+          {who.team === team && (
+            <ValuesForm team={team} installation={installation} whose="me" title="Your own values" isAllowed />
+          )}
+          {value.source === "db" ? (
+            <>
+              <ValuesForm
+                team={team}
+                installation={installation}
+                whose="team"
+                title="Values of the team"
+                isAllowed={isManaged}
+              />
+              {isManaged && <InstallationSettings team={team} latest={{ value, etag }} />}
+            </>
+          ) : (
+            <Section title="Values of the team">
+              <p className="muted">
+                This server stands in the configuration file, and everybody has it: it is changed there
+                {who.mayManage && (
+                  <>
+                    , in <Link to="/settings">Settings</Link>
+                  </>
+                )}
+                .
+              </p>
+            </Section>
+          )}
+        </Page>
+      )}
+    </LoadedPage>
+  );
+}
+
+type Installation = Schemas["Installation"];
+
+/** Without these values nothing starts. */
+function Missing({ server: { missing } }: { readonly server: Installation }) {
+  if (missing.length === 0) return null;
+  return (
+    <div className="note warn" role="status">
+      <div>
+        <p>Needs {counted(missing.length, "value")} before it can be used:</p>
+        <ul>
+          {missing.map(({ path, tier }) => (
+            <li key={`${tier} ${path}`}>
+              <code>{plain(path)}</code>,{" "}
+              {tier === "user"
+                ? "which each member gives"
+                : tier === "team"
+                  ? "which the team gives"
+                  : "of the template"}
+            </li>
+          ))}
+        </ul>
+      </div>
+    </div>
+  );
+}
+
+function Actions({ team, server }: { readonly team: string; readonly server: Installation }) {
+  const navigate = useNavigate();
+  const params = { path: { team, installation: server.id } };
+  const order = useOrder(
+    async (what: "enable" | "disable" | "remove") => {
+      const path = "/api/teams/{team}/installations/{installation}";
+      if (what === "enable") await valueOf(api.POST(`${path}/enable`, { params }));
+      else if (what === "disable") await valueOf(api.POST(`${path}/disable`, { params }));
+      else await valueOf(api.DELETE(path, { params }));
+      return what;
+    },
+    {
+      changes: [["people"], ["status"], ["tools"]],
+      onDone(what) {
+        if (what === "remove") void navigate({ to: "/teams/$team", params: { team }, search: { tab: "servers" } });
+      },
+    },
+  );
+  return (
+    <>
+      {server.enabled ? (
+        <ConfirmButton
+          label="Switch off"
+          question={`Switch ${plain(server.slug)} off?`}
+          about={<p>Its processes end, and calls that run on it fail. Values stay.</p>}
+          isBusy={order.isPending}
+          onYes={() => order.mutate("disable")}
+        />
+      ) : (
+        <Button look="main" isBusy={order.isPending} onClick={() => order.mutate("enable")}>
+          Switch on
+        </Button>
+      )}
+      <ConfirmButton
+        label="Uninstall"
+        look="danger"
+        question={`Uninstall ${plain(server.slug)}?`}
+        about={
+          <p>
+            Its processes end for every member, and what the team and its members set for it is gone, with their logins
+            there. This cannot be undone.
+          </p>
+        }
+        isBusy={order.isPending}
+        onYes={() => order.mutate("remove")}
+      />
+      {order.error !== null && <FailureNote error={order.error} />}
+    </>
+  );
+}

@@ -1,0 +1,23 @@
+import { fullTime } from "../words/format.ts";
+import { CopyButton } from "./button.tsx";
+
+interface OnceSecretProps {
+  readonly title: string;
+  readonly secret: string;
+  readonly expires: string;
+}
+
+/** A token or an invitation that was just made: the gateway keeps only its hash, so that it is never shown again. */
+export function OnceSecret({ title, secret, expires }: OnceSecretProps) {
+  return (
+    <div className="note good" role="status">
+      <div className="grow">
+        <p>{title} It is shown only now.</p>
+        <p className="command">
+          <code>{secret}</code> <CopyButton text={secret} label="Copy" />
+        </p>
+        <p className="muted">Good until {fullTime(expires)}.</p>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,53 @@
+import { useQuery } from "@tanstack/react-query";
+import { useDeferredValue, useId, useState, type ReactNode } from "react";
+
+interface ProposingFieldProps {
+  readonly label: string;
+  readonly hint?: ReactNode;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  /** What it is part of, so that proposals of one argument are not shown for another. */
+  readonly about: string;
+  readonly propose: (value: string) => Promise<readonly string[]>;
+}
+
+/** A text for which a server proposes values while somebody types. The browser's own list shows them. */
+export function ProposingField({ label, hint, value, onChange, about, propose }: ProposingFieldProps) {
+  const id = useId();
+  const [isUsed, setUsed] = useState(false);
+  const asked = useDeferredValue(value);
+  const { data } = useQuery({
+    queryKey: ["propose", about, asked],
+    queryFn: async () => await propose(asked),
+    enabled: isUsed,
+    // Most servers propose nothing, and some answer with an error: then it is a field like any other.
+    retry: false,
+    placeholderData: (before) => before,
+  });
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <input
+        id={id}
+        type="text"
+        list={`${id}-proposed`}
+        autoComplete="off"
+        spellCheck={false}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        value={value}
+        onFocus={() => setUsed(true)}
+        onChange={({ target }) => onChange(target.value)}
+      />
+      <datalist id={`${id}-proposed`}>
+        {data?.map((one) => (
+          <option key={one} value={one} />
+        ))}
+      </datalist>
+      {hint !== undefined && (
+        <p id={`${id}-hint`} className="muted">
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,75 @@
+/** One setting, as the configuration's JSON Schema describes it. */
+export interface SettingField {
+  /** `toolyard.limits.sessions` */
+  readonly path: string;
+  readonly name: string;
+  readonly about: string;
+  readonly kind: "number" | "boolean" | "choice" | "text" | "list" | "other";
+  readonly choices: readonly string[];
+  readonly min: number | undefined;
+  readonly max: number | undefined;
+}
+
+export interface SettingGroup {
+  /** `limits`; empty for what stands in no group. */
+  readonly name: string;
+  readonly about: string;
+  readonly fields: readonly SettingField[];
+}
+
+interface Schema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly Schema[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+/** The settings of the gateway by group, in the order of the schema. What stands in no group comes first. */
+export function toSettingGroups(schema: unknown): readonly SettingGroup[] {
+  const settings = (schema as Schema).properties?.["toolyard"]?.properties ?? {};
+  const single: SettingField[] = [];
+  const groups: SettingGroup[] = [];
+  for (const [name, member] of Object.entries(settings)) {
+    if (isGroup(member)) groups.push({ name, about: member.description ?? "", fields: fieldsOf(member, name, []) });
+    else single.push(toField(member, [name]));
+  }
+  return [{ name: "", about: "", fields: single }, ...groups];
+}
+
+function isGroup({ properties }: Schema): boolean {
+  return properties !== undefined && Object.keys(properties).length > 0;
+}
+
+/** Groups within a group are part of it: their fields have longer names. */
+function fieldsOf({ properties = {} }: Schema, group: string, above: readonly string[]): readonly SettingField[] {
+  return Object.entries(properties).flatMap(([name, member]) =>
+    isGroup(member) ? fieldsOf(member, group, [...above, name]) : [toField(member, [group, ...above, name])],
+  );
+}
+
+function toField(schema: Schema, steps: readonly string[]): SettingField {
+  const choices = schema.enum ?? schema.anyOf?.find((one) => one.enum !== undefined)?.enum ?? [];
+  return {
+    path: ["toolyard", ...steps].join("."),
+    name: steps.length > 1 ? steps.slice(1).join(".") : (steps[0] ?? ""),
+    about: schema.description ?? "",
+    kind: kindOf(schema, choices),
+    choices,
+    min: schema.minimum,
+    max: schema.maximum,
+  };
+}
+
+function kindOf(schema: Schema, choices: readonly string[]): SettingField["kind"] {
+  if (choices.length > 0) return "choice";
+  const types = [schema.type, ...(schema.anyOf ?? []).map(({ type }) => type)];
+  if (types.includes("integer") || types.includes("number")) return "number";
+  if (types.includes("boolean")) return "boolean";
+  if (schema.type === "array")
+    return schema.items?.type === "string" || schema.items?.anyOf !== undefined ? "list" : "other";
+  return schema.type === "string" || types.every((type) => type === "string") ? "text" : "other";
+}
