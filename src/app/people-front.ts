@@ -21,7 +21,6 @@ import { createDocumentFetch } from "../people/authorization-server/client-docum
 import { loadLibrary } from "../people/authorization-server/library.ts";
 import { createSealing, type Sealing } from "../people/authorization-server/sealed-rows.ts";
 import { causesText } from "../people/sign-in/provider-errors.ts";
-import type { ProviderLogins } from "../people/sign-in/provider-logins.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import { openProviderLogins } from "./provider-wiring.ts";
 import { createPersonServers } from "./person-servers.ts";
@@ -45,22 +44,8 @@ export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Cl
       { component: "people" },
       "auth.passwords is false, and there is no identity provider: passwords still work",
     );
-  let server: Promise<AuthorizationServer> | undefined;
-  let opening: Promise<ProviderLogins> | undefined;
-  const logins = async (): Promise<ProviderLogins> => {
-    opening ??= openProviderLogins({ gateway, people, sealing, clock });
-    return await opening.catch((error: unknown) => {
-      opening = undefined;
-      throw error;
-    });
-  };
-  const oauth = async (): Promise<AuthorizationServer> => {
-    server ??= openServer({ gateway, people, sealing, log, clock });
-    return await server.catch((error: unknown) => {
-      server = undefined;
-      throw error;
-    });
-  };
+  const logins = openOnce(async () => await openProviderLogins({ gateway, people, sealing, clock }));
+  const oauth = openOnce(async () => await openServer({ gateway, people, sealing, log, clock }));
   return createPeopleSite({
     login: createLoginPages({
       accounts,
@@ -115,6 +100,18 @@ export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Cl
     reportFailure: (failure) =>
       log.error({ component: "people", err: failure.cause ?? failure }, "a page for people failed"),
   });
+}
+
+/** What could not be opened is tried again at the next request. */
+function openOnce<T>(open: () => Promise<T>): () => Promise<T> {
+  let opening: Promise<T> | undefined;
+  return async () => {
+    opening ??= open();
+    return await opening.catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
+  };
 }
 
 interface ServerParts {

@@ -2,7 +2,8 @@ import { reaches } from "../kernel/principal.ts";
 import type { Log } from "../kernel/log.ts";
 import type { RestHandler } from "../front/http/http-server.ts";
 import { createRest } from "../front/rest/rest.ts";
-import type { Connection } from "../front/rest/deps.ts";
+import type { View } from "../catalog/model/view.ts";
+import type { Connection, RestDeps } from "../front/rest/deps.ts";
 import type { JsonObject } from "../kernel/json-bytes.ts";
 import { createAuditHistory } from "../records/audit-history.ts";
 import { toDenial } from "./audited-access.ts";
@@ -73,11 +74,7 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
     metrics: gateway.metrics,
     usage: gateway.usage.usage,
     tokens: async (ask) => await gateway.usage.tokens({ ...ask, waitMs: 0 }),
-    async toolTokens(view) {
-      const { costs } = gateway.usage;
-      await costs.prepare(view);
-      return (server, tool) => costs.tool(view, server, tool);
-    },
+    toolTokens: async (view) => await countTools(gateway, view),
     clock: parts.clock,
     history: gateway.standing.history,
     status: gateway.standing.status,
@@ -106,6 +103,11 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
       log.error({ component: "front", operation, err: failure.cause ?? failure }, failure.message),
     log,
   });
+}
+
+async function countTools({ usage }: GatewayParts, view: View): ReturnType<RestDeps["toolTokens"]> {
+  await usage.costs.prepare(view);
+  return (server, tool) => usage.costs.tool(view, server, tool);
 }
 
 /** MCP clients with a session, and how many programs use the gateway without one. */

@@ -6,8 +6,8 @@ import { fetchResourceMetadata, probe } from "../servers/logins/resource-metadat
 const patienceMs = 3_000;
 
 /**
- * Whether the gateway at `url` has people log in (RFC 9728): clients then need nothing but the address. False also where
- * nothing listens, and after {@link patienceMs}.
+ * Whether the gateway at `url` has people log in (RFC 9728): clients then need nothing but the address. False also
+ * where nothing listens, and after {@link patienceMs}.
  */
 export async function logsPeopleIn(url: string): Promise<boolean> {
   const signal = AbortSignal.timeout(patienceMs);

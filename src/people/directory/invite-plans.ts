@@ -60,10 +60,6 @@ export type InvitePlans = ReturnType<typeof createInvitePlans>;
 export function createInvitePlans(facts: PeopleFacts) {
   const { book, clock, teamOf, standingOf } = facts;
 
-  function openOf(teamId: string): InviteRow[] {
-    return [...book.invites.values()].filter((invite) => invite.teamId === teamId && isOpen(invite));
-  }
-
   function isOpen({ usedAtMs, expiresAtMs }: InviteRow): boolean {
     return usedAtMs === null && expiresAtMs > clock.now();
   }
@@ -95,7 +91,8 @@ export function createInvitePlans(facts: PeopleFacts) {
     addInvite(by: ChangeActor, { team: slug, role, about = "" }: NewInvite): Plan<MadeInvite> {
       const team = teamOf(slug);
       if (!mayManage(standingOf(by, team), role)) throw forbidden(`you may not make anybody ${role} of the team`);
-      if (openOf(team.id).length >= mostInvites)
+      const ofTeam = [...book.invites.values()].filter((invite) => invite.teamId === team.id);
+      if (ofTeam.filter(isOpen).length >= mostInvites)
         throw conflict(`${mostInvites} invitations wait already`, "Take back those that nobody needs.");
       const { token: secret, hash } = facts.newSecret("ty_inv_");
       const [id, now] = [randomId("i_"), clock.now()];
@@ -105,7 +102,7 @@ export function createInvitePlans(facts: PeopleFacts) {
         ...{ createdAtMs: now, expiresAtMs, usedAtMs: null },
       };
       // Those that were used or forgotten go when the next one comes.
-      const gone = [...book.invites.values()].filter((invite) => invite.teamId === team.id && !isOpen(invite));
+      const gone = ofTeam.filter((invite) => !isOpen(invite));
       return {
         writes: { invites: [row], goneInvites: gone.map((invite) => invite.id) },
         ...{ action: "invite.add", object: id, team: slug, detail: { role, about: row.about } },

@@ -44,14 +44,14 @@ const hourMs = 3_600_000;
 export function createTeamDirectory({ beside, config, clock, fetchToken }: TeamDirectoryOptions): TeamDirectory {
   const book = createMemberBook();
   const access = createAccessBook(book);
-  const listeners = new Set<() => void>();
-  const onExpiry = new Set<() => void>();
+  const changes = createBell();
+  const expiries = createBell();
   const uses = createTokenUses();
   const alarm = createExpiryAlarm(clock, endExpired);
 
   function apply(writes: PeopleWrites): void {
     for (const { expiresAtMs } of writes.pats ?? []) alarm.expect(expiresAtMs);
-    if (book.apply(writes)) tell(listeners);
+    if (book.apply(writes)) changes.ring();
   }
 
   function byId(id: PrincipalId): Principal | undefined {
@@ -62,16 +62,21 @@ export function createTeamDirectory({ beside, config, clock, fetchToken }: TeamD
     return found === localPrincipal ? undefined : found;
   }
 
+  async function findElsewhere(hash: string): Promise<Principal | undefined> {
+    const writes = await fetchToken?.(hash);
+    if (writes !== undefined) access.apply(writes);
+    return access.byToken(hash, clock.now());
+  }
+
   /** Walks over all credentials. Those that expired stay in the database, and take what they opened along. */
   function endExpired(): number {
     const now = clock.now();
     const expired = [...book.tokens.values()].filter(({ row }) => row.expiresAtMs <= now);
     if (expired.length > 0) apply({ gonePats: expired.map(({ row }) => row.id) });
-    if (access.forgetExpired(now)) tell(listeners);
-    if (access.ends.forget(now)) tell(onExpiry);
-    let next = access.nextExpiryMs();
-    for (const { row } of book.tokens.values()) next = Math.min(next, row.expiresAtMs);
-    return next;
+    if (access.forgetExpired(now)) changes.ring();
+    if (access.ends.forget(now)) expiries.ring();
+    const ends = [...book.tokens.values()].map(({ row }) => row.expiresAtMs);
+    return ends.reduce((next, atMs) => Math.min(next, atMs), access.nextExpiryMs());
   }
 
   return {
@@ -87,24 +92,14 @@ export function createTeamDirectory({ beside, config, clock, fetchToken }: TeamD
       return held.member.credentials.get(held.row.id) ?? book.under(held.row.membershipId, toFacts(held.row));
     },
     byId,
-    elsewhere: fetchToken && {
-      async byToken(hash) {
-        const writes = await fetchToken(hash);
-        if (writes !== undefined) access.apply(writes);
-        return access.byToken(hash, clock.now());
-      },
-      byId: async (id) => byId(id),
-    },
+    elsewhere: fetchToken && { byToken: findElsewhere, byId: async (id) => byId(id) },
     bySession: (hash, team) => access.bySession(hash, team, clock.now()),
     isCurrent(principal) {
       if (book.members.has(principal.id)) return book.isCurrent(principal);
       return principal !== localPrincipal && beside.isCurrent(principal);
     },
     isOver: (principal) => access.ends.isOver(principal, clock.now()),
-    onExpiry(listener) {
-      onExpiry.add(listener);
-      return () => onExpiry.delete(listener);
-    },
+    onExpiry: expiries.listen,
     credentialsOf(id) {
       const member = book.members.get(id);
       return member === undefined ? beside.credentialsOf(id) : [member.row.id, ...member.pats.keys()];
@@ -121,25 +116,31 @@ export function createTeamDirectory({ beside, config, clock, fetchToken }: TeamD
       return { team: config().people.teams.get(member.team.slug)?.get(slug), user: undefined, isOnlyUser: false };
     },
     secrets: beside.secrets,
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onChange: changes.listen,
     apply,
     withdraw(membershipId, key) {
-      if (book.withdraw(membershipId, key)) tell(listeners);
+      if (book.withdraw(membershipId, key)) changes.ring();
     },
     applyAccess(writes) {
       for (const atMs of expiriesOf(writes)) alarm.expect(atMs);
-      if (access.apply(writes)) tell(listeners);
+      if (access.apply(writes)) changes.ring();
     },
     takeUses: uses.take,
     stop: alarm.stop,
   };
 }
 
-function tell(listeners: ReadonlySet<() => void>): void {
-  for (const listener of listeners) listener();
+function createBell() {
+  const listeners = new Set<() => void>();
+  return {
+    ring(): void {
+      for (const listener of listeners) listener();
+    },
+    listen(listener: () => void): () => void {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
 }
 
 /** When what is written ends, as far as something is opened with it. */
