@@ -117,8 +117,9 @@ function configurationOf(
       claims: () => accounts.get(sub) ?? { sub },
     }),
     pkce: { required: () => true },
-    // Providers on this machine are asked by this machine.
-    fetch: async (url: URL, options: RequestInit) => await fetch(url, options),
+    // Its own guard lets it send nothing to this machine.
+    fetch: async (url: string, { dispatcher: _guard, ...options }: RequestInit & { readonly dispatcher?: unknown }) =>
+      await fetch(url, options),
   };
 }
 
@@ -127,6 +128,11 @@ export async function goOn(browser: PageBrowser, page: SeenPage): Promise<SeenPa
   const [, href] = /<meta http-equiv="refresh" content="0;url=([^"]+)"/.exec(page.text) ?? [];
   if (href === undefined) throw new Error(`this page leads to no provider:\n${page.text}`);
   return await browser.open(href.replaceAll("&#38;", "&"));
+}
+
+/** The browser is logged in nowhere but at the gateway. */
+export function forgetProvider({ cookies }: PageBrowser): void {
+  for (const name of [...cookies.keys()]) if (!name.startsWith("ty_")) cookies.delete(name);
 }
 
 /** Logs in with the button of a provider. Ends at the page that people see then. */

@@ -1,13 +1,26 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePort } from "../harness/free-port.ts";
 import { get } from "../harness/rest.ts";
-import { connectApp } from "./app-client.ts";
-import { clientSecret, goOn, logInAt, startIdentityProvider, type IdentityProvider } from "./identity-provider.ts";
+import { callbackUrl, connectApp } from "./app-client.ts";
+import {
+  clientSecret,
+  forgetProvider,
+  goOn,
+  logInAt,
+  startIdentityProvider,
+  type IdentityProvider,
+} from "./identity-provider.ts";
 import { createPageBrowser, type PageBrowser } from "./page-browser.ts";
 import { startTeamWorld, type TeamWorld } from "./team-world.ts";
 
 let idp: IdentityProvider;
 let world: TeamWorld;
+/** Of the first admin. */
+let token: string;
+/** Codes and states that went through a browser. */
+const seenCodes: string[] = [];
 let names: readonly { readonly gateway: string; readonly name: string; readonly id: string }[];
 
 beforeAll(async () => {
@@ -37,83 +50,97 @@ beforeAll(async () => {
     mail: { ...about, clientId: "toolyard-mail", linkByEmail: true },
   };
   world = await startTeamWorld({ settings: { auth: { providers } }, port });
-  await world.ask("user", "add", "ann", "--admin", "--team", "red");
+  token = (await world.ask("user", "add", "ann", "--admin", "--team", "red")).made.token;
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
   await idp[Symbol.asyncDispose]();
 });
 
-const audit = async (): Promise<string> => (await world.command("audit", "--json")).stdout;
-/** The role of somebody in a team; undefined for those who are not in it. */
-const roleIn = async (team: string, name: string): Promise<string | undefined> => {
-  const { members } = await world.ask("team", "members", team);
-  return members.find((member: { name: string; role: string }) => member.name === name)?.role;
+// oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever came back
+const rest = async (method: string, path: string, body?: unknown): Promise<any> => {
+  const answer = await fetch(`${world.url}/api${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${method} ${path}: ${text}`);
+  return text === "" ? undefined : JSON.parse(text);
 };
-const userNamed = async (name: string): Promise<{ role: string; status: string } | undefined> =>
-  (await world.ask("user", "list")).users.find((user: { name: string }) => user.name === name);
+interface SeenUser {
+  readonly id: string;
+  readonly name: string;
+  readonly role: string;
+  readonly teams: readonly { readonly team: string; readonly role: string; readonly membership: string }[];
+}
+const userNamed = async (name: string): Promise<SeenUser | undefined> =>
+  (await rest("GET", "/users")).users.find((user: SeenUser) => user.name === name);
+/** The role of somebody in each of their teams. */
+const rolesOf = async (name: string): Promise<Record<string, string>> =>
+  Object.fromEntries(((await userNamed(name))?.teams ?? []).map(({ team, role }) => [team, role]));
+/** The newest entry of an action, as text. */
+const audited = async (action: string): Promise<string> => {
+  const { entries } = await rest("GET", "/audit?limit=200");
+  return JSON.stringify(entries.find((entry: { action: string }) => entry.action === action));
+};
 const logIn = async (name: string, person: IdentityProvider["person"], browser = createPageBrowser()) => {
   idp.person = person;
   return { browser, page: await logInAt(browser, world.url, name) };
 };
-const cookieOf = (browser: PageBrowser): string => `ty_session=${browser.cookies.get("ty_session") ?? ""}`;
 const statusOf = async (browser: PageBrowser): Promise<number> =>
-  (await get(`${world.url}/api/servers`, { cookie: cookieOf(browser) })).status;
+  (await get(`${world.url}/api/servers`, { cookie: `ty_session=${browser.cookies.get("ty_session") ?? ""}` })).status;
 
 test("the login page has a button for each provider, and a stranger's account there opens nothing", async () => {
   const { page, browser } = await logIn("closed", { sub: "stranger", preferred_username: "ann", email: "ann@x.test" });
   expect([page.status, page.text.includes("<code>IDENTITY_UNKNOWN</code>")]).toEqual([403, true]);
   expect(page.text).toContain("You have no account here.");
-  expect([
-    browser.cookies.has("ty_session"),
-    [...browser.cookies.keys()].filter((name) => name.includes("ty_login")),
-  ]).toEqual([false, []]);
+  const ours = [...browser.cookies.keys()].filter((name) => /^ty_(?:login|session)/.test(name));
+  expect(ours).toEqual([]);
   expect((await createPageBrowser().open(`${world.url}/auth/login`)).text).toContain("Log in with Closed &#38; Co");
-  expect(await audit()).toMatch(/"action":"login".*"object":"closed".*"outcome":"denied".*IDENTITY_UNKNOWN/);
+  const entry = await audited("login");
+  expect([entry.includes('"denied"'), entry.includes("IDENTITY_UNKNOWN")]).toEqual([true, true]);
 });
 
 test("groups give an account, teams and roles, and take back what they gave and nothing else", async () => {
   const eve = { sub: "s-eve", preferred_username: "Eve.Müller@corp.test", groups: ["engineering"] };
   const { page, browser } = await logIn("mapped", eve);
   expect(page.text).toContain("You are <strong>eve.muller</strong>");
-  expect([await roleIn("red", "eve.muller"), (await userNamed("eve.muller"))?.role]).toEqual(["member", "user"]);
+  expect([await rolesOf("eve.muller"), (await userNamed("eve.muller"))?.role]).toEqual([{ red: "member" }, "user"]);
+  expect(await audited("user.provision")).toContain('"actor":"eve.muller"');
   expect(await statusOf(browser)).toBe(200);
 
   await logIn("mapped", { ...eve, groups: ["engineering", "leads", "it"] });
-  expect([await roleIn("red", "eve.muller"), await roleIn("blue", "eve.muller")]).toEqual(["admin", "member"]);
+  expect(await rolesOf("eve.muller")).toEqual({ red: "admin", blue: "member" });
   expect((await userNamed("eve.muller"))?.role).toBe("admin");
   // With another role, people log in again.
   expect(await statusOf(browser)).toBe(401);
 
-  await world.ask("team", "add", "green");
-  await world.ask("team", "members", "green", "--add", "eve.muller");
+  await rest("POST", "/teams", { slug: "green" });
+  await rest("POST", "/teams/green/members", { user: "eve.muller" });
   const { browser: last } = await logIn("mapped", { ...eve, groups: ["other"] });
-  expect([await roleIn("red", "eve.muller"), await roleIn("blue", "eve.muller")]).toEqual([undefined, undefined]);
-  expect([await roleIn("green", "eve.muller"), (await userNamed("eve.muller"))?.role]).toEqual(["member", "user"]);
+  expect([await rolesOf("eve.muller"), (await userNamed("eve.muller"))?.role]).toEqual([{ green: "member" }, "user"]);
+  expect(await audited("user.groups")).toContain("blue");
   expect(await statusOf(last)).toBe(200);
   const { page: stranger } = await logIn("mapped", { sub: "s-none", preferred_username: "none", groups: ["other"] });
   expect(stranger.text).toContain("IDENTITY_UNKNOWN");
-  const written = await audit();
-  expect(written).toMatch(/"actor":"eve.muller".*"action":"user.provision".*"object":"eve.muller"/);
-  expect(written).toMatch(/"action":"user.groups".*blue/);
 });
 
-test("what somebody here changed by hand is theirs, and the last admin stays", async () => {
+test("what somebody here changed by hand is theirs", async () => {
   const ike = { sub: "s-ike", preferred_username: "ike", groups: ["leads"] };
   await logIn("mapped", ike);
-  await world.ask("team", "members", "red", "--add", "ike", "--role", "member").catch(() => undefined);
-  await world.ask("team", "members", "blue", "--remove", "ike");
-  await world.ask("team", "members", "blue", "--add", "ike", "--role", "admin");
-  await logIn("mapped", { ...ike, groups: ["leads"] });
-  expect(await roleIn("blue", "ike")).toBe("admin");
+  const blue = (await userNamed("ike"))?.teams.find(({ team }) => team === "blue");
+  await rest("PATCH", `/teams/blue/members/${blue?.membership}`, { role: "admin" });
+  await logIn("mapped", ike);
+  expect(await rolesOf("ike")).toEqual({ red: "admin", blue: "admin" });
   await logIn("mapped", { ...ike, groups: [] });
-  expect([await roleIn("red", "ike"), await roleIn("blue", "ike")]).toEqual([undefined, "admin"]);
+  expect(await rolesOf("ike")).toEqual({ blue: "admin" });
 });
 
 test("a verified address of a domain gives an account; another one, or one that nobody verified, does not", async () => {
   const person = { sub: "d-1", preferred_username: "dan", email: "Dan@Example.com", email_verified: true };
   expect((await logIn("domain", person)).page.text).toContain("You are <strong>dan</strong>");
-  expect(await roleIn("all", "dan")).toBe("member");
+  expect(await rolesOf("dan")).toEqual({ all: "member" });
   const others = [
     { ...person, sub: "d-2", email_verified: false },
     { ...person, sub: "d-3", email: "dan@sub.example.com" },
@@ -130,84 +157,95 @@ test("an address is taken for a user's only where that is switched on, verified,
   const same = { preferred_username: "dan", email: "dan@example.com" };
   expect((await logIn("closed", { ...same, sub: "m-1", email_verified: true })).page.status).toBe(403);
   expect((await logIn("mail", { ...same, sub: "m-2", email_verified: false })).page.status).toBe(403);
-  expect((await logIn("mail", { ...same, sub: "m-3", email_verified: true })).page.text).toContain(
-    "<strong>dan</strong>",
-  );
+  const { page } = await logIn("mail", { ...same, sub: "m-3", email_verified: true });
+  expect(page.text).toContain("You are <strong>dan</strong>");
+  await logIn("domain", { ...same, sub: "d-7", preferred_username: "double", email_verified: true });
+  expect((await logIn("mail", { ...same, sub: "m-4", email_verified: true })).page.status).toBe(403);
 });
 
-test("whoever is disabled or removed stays out, whatever the provider says", async () => {
+test("whoever is disabled or removed stays out, whatever the provider says, until somebody invites them", async () => {
   const fay = { sub: "s-fay", preferred_username: "fay", groups: ["engineering"] };
   const { browser } = await logIn("mapped", fay);
-  await world.ask("user", "disable", "fay");
+  const id = (await userNamed("fay"))?.id ?? "";
+  await rest("POST", `/users/${id}/disable`);
   expect(await statusOf(browser)).toBe(401);
   const { page } = await logIn("mapped", fay);
   expect([page.status, page.text.includes("Your account here is disabled.")]).toEqual([403, true]);
-  await world.ask("user", "enable", "fay");
-  await world.ask("user", "remove", "fay");
+  await rest("POST", `/users/${id}/enable`);
+  await rest("DELETE", `/users/${id}`);
   const { page: removed } = await logIn("mapped", fay);
   expect([removed.status, removed.text.includes("Your account here was removed.")]).toEqual([403, true]);
   expect(await userNamed("fay")).toBeUndefined();
-  const { secret } = (await world.ask("invite", "new", "--team", "red")).invite ?? {};
-  expect(secret).toEqual(expect.any(String));
+  const { secret } = await rest("POST", "/teams/red/invites", { role: "admin" });
+  const invited = createPageBrowser();
+  const login = await invited.open(`${world.url}/auth/login`);
+  const again = await goOn(invited, await invited.submit(login, { invite: secret }, "/auth/oidc/mapped/start"));
+  expect(again.text).toContain("You are <strong>fay</strong>");
+  // What the invitation gave is not the groups' to take.
+  await logIn("mapped", { ...fay, groups: [] });
+  expect(await rolesOf("fay")).toEqual({ red: "admin" });
 });
 
 test("somebody who is logged in links an account, which then logs them in; another user's stays theirs", async () => {
-  await world.ask("user", "add", "gus", "--team", "red");
-  const browser = await world.logIn("gus");
-  idp.person = { sub: "c-gus", preferred_username: "whoever" };
-  const account = await browser.open(`${world.url}/account`);
-  const linked = await goOn(browser, await browser.submit(account, {}, "/auth/oidc/closed/start?link"));
-  expect(linked.text).toContain("You are <strong>gus</strong>");
+  const link = async (browser: PageBrowser, sub: string) => {
+    const account = await browser.open(`${world.url}/account`);
+    idp.person = { sub };
+    forgetProvider(browser);
+    return await goOn(browser, await browser.submit(account, {}, "/auth/oidc/closed/start?link"));
+  };
+  const { browser } = await logIn("mapped", { sub: "s-gus", preferred_username: "gus", groups: ["engineering"] });
+  expect((await link(browser, "c-gus")).text).toContain("You are <strong>gus</strong>");
+  expect(await audited("identity.link")).toContain('"actor":"gus"');
   expect((await logIn("closed", { sub: "c-gus" })).page.text).toContain("You are <strong>gus</strong>");
-  expect(await audit()).toMatch(/"actor":"gus".*"action":"identity.link".*"object":"gus"/);
 
-  await world.ask("user", "add", "hal", "--team", "red");
-  const other = await world.logIn("hal");
-  const theirs = await other.submit(await other.open(`${world.url}/account`), {}, "/auth/oidc/closed/start?link");
-  idp.person = { sub: "c-gus" };
-  const refused = await goOn(other, theirs);
+  const { browser: other } = await logIn("mapped", {
+    sub: "s-hal",
+    preferred_username: "hal",
+    groups: ["engineering"],
+  });
+  const refused = await link(other, "c-gus");
   expect([refused.status, refused.text.includes("PEOPLE_CONFLICT")]).toEqual([409, true]);
-  // A form of before the login links nothing.
+  // A form of before the login links nothing, and neither does one that another session has begun.
   const stranger = createPageBrowser();
   const page = await stranger.open(`${world.url}/auth/login`);
   const bent = { ...page, text: page.text.replaceAll("/auth/oidc/closed/start", "/auth/oidc/closed/start?link") };
   idp.person = { sub: "c-new" };
-  expect((await goOn(stranger, await stranger.submit(bent, {}, "closed/start?link"))).text).toContain(
-    "IDENTITY_UNKNOWN",
-  );
+  const unlinked = await goOn(stranger, await stranger.submit(bent, {}, "closed/start?link"));
+  expect(unlinked.text).toContain("IDENTITY_UNKNOWN");
+  forgetProvider(other);
+  const begun = await other.submit(await other.open(`${world.url}/account`), {}, "/auth/oidc/closed/start?link");
+  const { browser: gus } = await logIn("closed", { sub: "c-gus" });
+  other.cookies.set("ty_session", gus.cookies.get("ty_session") ?? "");
+  expect((await goOn(other, begun)).text).toContain("LOGIN_EXPIRED");
 });
 
 test("a link for an account and an invitation are taken with an account elsewhere, once", async () => {
-  await world.ask("user", "add", "jo", "--team", "red");
+  await rest("POST", "/users", { name: "jo", team: "red" });
   const { link } = await world.ask("user", "link", "jo");
-  const code = new URL(link).hash.slice(1);
-  const browser = createPageBrowser();
-  idp.person = { sub: "c-jo", preferred_username: "somebody" };
-  const setup = await browser.open(`${world.url}/setup`);
-  const toProvider = { ...setup, text: setup.text.replace('action="/setup"', 'action="/auth/oidc/closed/start"') };
-  expect((await goOn(browser, await browser.submit(toProvider, { code }))).text).toContain(
-    "You are <strong>jo</strong>",
-  );
-  const second = createPageBrowser();
-  idp.person = { sub: "c-thief" };
-  const again = await second.open(`${world.url}/setup`);
-  const bent = { ...again, text: again.text.replace('action="/setup"', 'action="/auth/oidc/closed/start"') };
-  expect((await goOn(second, await second.submit(bent, { code }))).text).toContain("LOGIN_EXPIRED");
+  const take = async (browser: PageBrowser, sub: string) => {
+    idp.person = { sub, preferred_username: sub.replace("c-", "") };
+    const page = await browser.open(`${world.url}/setup`);
+    const bent = { ...page, text: page.text.replace('action="/setup"', 'action="/auth/oidc/closed/start"') };
+    expect(page.text).toContain('formaction="/auth/oidc/closed/start" formnovalidate');
+    return await goOn(browser, await browser.submit(bent, { code: `${world.url}/setup#${link.code}` }));
+  };
+  expect((await take(createPageBrowser(), "c-somebody")).text).toContain("You are <strong>jo</strong>");
+  expect((await take(createPageBrowser(), "c-thief")).text).toContain("LOGIN_EXPIRED");
 
-  const { secret } = await world.ask("invite", "new", "--team", "red");
-  const invited = createPageBrowser();
-  const login = await invited.open(`${world.url}/auth/login`);
-  idp.person = { sub: "c-kim", preferred_username: "kim" };
-  const page = await goOn(invited, await invited.submit(login, { invite: secret }, "/auth/oidc/closed/start"));
-  expect(page.text).toContain("You are <strong>kim</strong>");
-  expect(await roleIn("red", "kim")).toBe("member");
-  const late = createPageBrowser();
-  idp.person = { sub: "c-leo", preferred_username: "leo" };
-  const used = await late.submit(await late.open(`${world.url}/auth/login`), { invite: secret }, "closed/start");
-  expect((await goOn(late, used)).status).toBe(404);
+  const { secret } = await rest("POST", "/teams/red/invites", { role: "member" });
+  const accept = async (sub: string) => {
+    const browser = createPageBrowser();
+    idp.person = { sub, preferred_username: sub.replace("c-", "") };
+    const page = await browser.open(`${world.url}/auth/login`);
+    return await goOn(browser, await browser.submit(page, { invite: secret }, "/auth/oidc/closed/start"));
+  };
+  expect((await accept("c-kim")).text).toContain("You are <strong>kim</strong>");
+  expect(await rolesOf("kim")).toEqual({ red: "member" });
+  const late = await accept("c-leo");
+  expect([late.status, await userNamed("leo")]).toEqual([404, undefined]);
 });
 
-test("two first logins of one account at the same moment make one user", async () => {
+test("three first logins of one account at the same moment make one user", async () => {
   idp.person = { sub: "s-twin", preferred_username: "twin", groups: ["engineering"] };
   const browsers = [createPageBrowser(), createPageBrowser(), createPageBrowser()];
   const pages = await Promise.all(browsers.map(async (browser) => await logInAt(browser, world.url, "mapped")));
@@ -217,21 +255,22 @@ test("two first logins of one account at the same moment make one user", async (
 
 test("logging out at the provider ends the browser here, and the app that was connected in it; others stay", async () => {
   const liz = { sub: "s-liz", preferred_username: "liz", groups: ["engineering"] };
-  const { browser } = await logIn("mapped", liz);
-  const { browser: other } = await logIn("mapped", liz);
+  const stops = (): PageBrowser => createPageBrowser({ stopAt: callbackUrl });
+  const { browser } = await logIn("mapped", liz, stops());
+  const { browser: other } = await logIn("mapped", liz, stops());
   const app = await connectApp(world.url, browser);
   const kept = await connectApp(world.url, other);
-  const call = async (token: string): Promise<number> =>
-    (await get(`${world.url}/api/servers`, { authorization: `Bearer ${token}` })).status;
+  const call = async (access: string): Promise<number> =>
+    (await get(`${world.url}/api/servers`, { authorization: `Bearer ${access}` })).status;
   expect([await statusOf(browser), await call(app.access_token), await call(kept.access_token)]).toEqual([
     200, 200, 200,
   ]);
   // The provider asks; its page has a form that says yes.
   const page = await browser.open(`${idp.issuer}/session/end?client_id=toolyard-mapped`);
   await browser.submit(page, { logout: "yes" });
-  await expect.poll(async () => await statusOf(browser), { timeout: 60_000 }).toBe(401);
+  await expect.poll(async () => await statusOf(browser), { timeout: 50_000 }).toBe(401);
   expect([await call(app.access_token), await statusOf(other), await call(kept.access_token)]).toEqual([401, 200, 200]);
-  expect(await audit()).toMatch(/"action":"logout.provider".*"object":"liz".*"sessions\\":1.*"apps\\":1/);
+  expect(await audited("logout.provider")).toContain('"object":"liz"');
 });
 
 test("FAULT 102: an answer of the provider counts once, in the browser that asked, at the provider that was asked", async () => {
@@ -244,6 +283,7 @@ test("FAULT 102: an answer of the provider counts once, in the browser that aske
   const stops = (): PageBrowser => createPageBrowser({ stopAt: `${world.url}/auth/oidc/` });
   const browser = stops();
   const answer = await begin(browser, "mapped");
+  seenCodes.push(...["code", "state"].map((name) => answer.searchParams.get(name) ?? "missing"));
   const expectRefused = async (where: PageBrowser, url: URL | string, code = "LOGIN_EXPIRED"): Promise<void> => {
     const page = await where.open(String(url));
     expect([page.status >= 400, page.text.includes(`<code>${code}</code>`), where.cookies.has("ty_session")]).toEqual([
@@ -349,8 +389,14 @@ test("the provider's new keys are read as soon as something is signed with them"
   expect(idp.keyRequests).toBe(before + 1);
 });
 
-test("no secret of a login stands in the data directory or in the log", async () => {
-  const { stdout } = await world.command("audit", "--json");
-  const log = world.gateway.stderr();
-  for (const text of [clientSecret, "code_verifier", "id_token"]) expect([stdout, log].join("")).not.toContain(text);
+test("nothing of a login stands in the data directory or in the log", async () => {
+  const files = await readdir(join(world.directory, "data"), { recursive: true, withFileTypes: true });
+  const written = await Promise.all(
+    files
+      .filter((file) => file.isFile())
+      .map(async (file) => await readFile(join(file.parentPath, file.name), "latin1")),
+  );
+  const all = [...written, world.gateway.stdout(), world.gateway.stderr()].join("");
+  expect(all.length).toBeGreaterThan(10_000);
+  for (const text of [clientSecret, ...seenCodes]) expect(all.includes(text)).toBe(false);
 });
