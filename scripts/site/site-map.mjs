@@ -48,6 +48,7 @@ export const siteMap = [
       ["docs/operations.md", "Operations"],
       ["docs/security.md", "Security"],
       ["docs/teams.md", "People and teams"],
+      ["docs/single-sign-on.md", "Single sign-on"],
       ["docs/deployment.md", "Containers and services"],
       ["docs/behind-a-proxy.md", "Behind a reverse proxy"],
       ["docs/records.md", "Records"],

@@ -68,6 +68,10 @@ export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Cl
       providers,
       hasPasswords,
       serversOf: servers.of,
+      endSessionUrl: async (issuer, redirectUri) =>
+        providers().length === 0 || issuer === "password"
+          ? undefined
+          : await (await logins()).endSessionUrl(issuer, redirectUri),
     }),
     consent: createConsentPage({ oauth, forms, directory }),
     elsewhere: createProviderPages({

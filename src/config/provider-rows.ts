@@ -53,7 +53,7 @@ const rows = {
   clientSecret: text({
     fallback: undefined,
     fallbackText: "none: PKCE alone proves who redeems a code",
-    about: "the secret for it: a variable, or `file:` and an absolute path, which is read at each use",
+    about: "the secret for it: a variable, or `file:` and an absolute path, which is read again every hour",
     example: "${OIDC_SECRET}",
   }),
   title: text({
@@ -130,7 +130,7 @@ const rows = {
 export const providerRows = keyed(
   {
     about:
-      "with `--team`, identity providers (OpenID Connect) at which people log in; see [login at identity providers](login.md)",
+      "with `--team`, identity providers (OpenID Connect) at which people log in; see [single sign-on](single-sign-on.md)",
     key: "PROVIDER",
     keySchema: v.pipe(
       v.string(),

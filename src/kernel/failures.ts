@@ -470,7 +470,7 @@ export const failures = {
     http: 502,
     rpc: -31142,
     retry: false,
-    hint: "Nobody was logged in. An admin finds the reason in the gateway's log; docs/login.md lists what it can be.",
+    hint: "Nobody was logged in. An admin finds the reason in the gateway's log; docs/single-sign-on.md lists what it can be.",
   },
   IDENTITY_UNKNOWN: {
     http: 403,

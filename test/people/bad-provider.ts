@@ -6,8 +6,8 @@ import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from "j
 /** A provider that says whatever a test wants it to say, signed or not. */
 export interface BadProvider extends AsyncDisposable {
   readonly issuer: string;
-  /** Changes its metadata. */
-  metadata: Record<string, unknown>;
+  /** What its metadata say otherwise below a path: below each there is another provider. */
+  readonly metadata: Record<string, Record<string, unknown>>;
   /** Makes the ID token of the next answers, from the claims that would be right. */
   idToken: (claims: Record<string, unknown>) => Promise<string> | string;
   /** The same of the whole answer of the token endpoint. */
@@ -52,15 +52,16 @@ export async function startBadProvider(): Promise<BadProvider> {
       const id_token = await bad.idToken(rightClaims(bad));
       return bad.answer({ access_token: randomUUID(), token_type: "Bearer", expires_in: 60, id_token });
     }
-    if (!path.startsWith("/.well-known/")) return { status: 404, body: "{}" };
+    const [, below] = /^(.*)\/\.well-known\/openid-configuration$/.exec(path) ?? [];
+    if (below === undefined) return { status: 404, body: "{}" };
     const metadata = {
-      issuer,
+      issuer: `${issuer}${below}`,
       authorization_endpoint: `${issuer}/authorize`,
       token_endpoint: `${issuer}/token`,
       jwks_uri: `${issuer}/jwks`,
       id_token_signing_alg_values_supported: ["ES256", "HS256", "none"],
       authorization_response_iss_parameter_supported: true,
-      ...bad.metadata,
+      ...bad.metadata[below],
     };
     return { status: 200, body: JSON.stringify(metadata) };
   }

@@ -178,8 +178,8 @@ test("whoever is disabled or removed stays out, whatever the provider says, unti
   expect(await userNamed("fay")).toBeUndefined();
   const { secret } = await rest("POST", "/teams/red/invites", { role: "admin" });
   const invited = createPageBrowser();
-  const login = await invited.open(`${world.url}/auth/login`);
-  const again = await goOn(invited, await invited.submit(login, { invite: secret }, "/auth/oidc/mapped/start"));
+  const login = await invited.open(`${world.url}/auth/login?next=/invite/${secret}`);
+  const again = await goOn(invited, await invited.submit(login, {}, "/auth/oidc/mapped/start"));
   expect(again.text).toContain("You are <strong>fay</strong>");
   // What the invitation gave is not the groups' to take.
   await logIn("mapped", { ...fay, groups: [] });
@@ -236,11 +236,22 @@ test("a link for an account and an invitation are taken with an account elsewher
   const accept = async (sub: string) => {
     const browser = createPageBrowser();
     idp.person = { sub, preferred_username: sub.replace("c-", "") };
-    const page = await browser.open(`${world.url}/auth/login`);
-    return await goOn(browser, await browser.submit(page, { invite: secret }, "/auth/oidc/closed/start"));
+    const invitation = await browser.open(`${world.url}/invite/${secret}`);
+    const [, href = ""] = /href="([^"]*auth\/login[^"]*)"/.exec(invitation.text) ?? [];
+    const page = await browser.open(href === "" ? `${world.url}/auth/login?next=/invite/${secret}` : world.url + href);
+    return await goOn(browser, await browser.submit(page, {}, "/auth/oidc/closed/start"));
   };
   expect((await accept("c-kim")).text).toContain("You are <strong>kim</strong>");
   expect(await rolesOf("kim")).toEqual({ red: "member" });
+  // Somebody who is known already is asked, and not simply put into a team.
+  const more = await rest("POST", "/teams", { slug: "lilac" }).then(
+    async () => await rest("POST", "/teams/lilac/invites", { role: "member" }),
+  );
+  const known = createPageBrowser();
+  idp.person = { sub: "c-kim" };
+  const page = await known.open(`${world.url}/auth/login?next=/invite/${more.secret}`);
+  const asked = await goOn(known, await known.submit(page, {}, "/auth/oidc/closed/start"));
+  expect([asked.text.includes("Join as kim"), await rolesOf("kim")]).toEqual([true, { red: "member" }]);
   const late = await accept("c-leo");
   expect([late.status, await userNamed("leo")]).toEqual([404, undefined]);
 });
@@ -271,6 +282,17 @@ test("logging out at the provider ends the browser here, and the app that was co
   await expect.poll(async () => await statusOf(browser), { timeout: 50_000 }).toBe(401);
   expect([await call(app.access_token), await statusOf(other), await call(kept.access_token)]).toEqual([401, 200, 200]);
   expect(await audited("logout.provider")).toContain('"object":"liz"');
+});
+
+test("logging out here shows the way to log out at the provider, too", async () => {
+  const { browser } = await logIn("mapped", { sub: "s-max", preferred_username: "max", groups: ["engineering"] });
+  const out = await browser.submit(await browser.open(`${world.url}/account`), {}, "/auth/logout");
+  expect([out.status, await statusOf(browser), browser.cookies.has("ty_session")]).toEqual([200, 401, false]);
+  const [, there = ""] = /not logged out at <a href="([^"]+)"/.exec(out.text) ?? [];
+  const page = await browser.open(there.replaceAll("&#38;", "&"));
+  expect(page.url).toContain(`${idp.issuer}/session/end`);
+  const end = await browser.submit(page, { logout: "yes" });
+  expect([end.url, end.text.includes("<h1>Log in</h1>")]).toEqual([`${world.url}/auth/login`, true]);
 });
 
 test("FAULT 102: an answer of the provider counts once, in the browser that asked, at the provider that was asked", async () => {

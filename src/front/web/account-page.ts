@@ -10,7 +10,7 @@ import { pathOf, type PersonServers } from "./connect-page.ts";
 import { shorten } from "./consent-page.ts";
 import { toCookie, type Forms, type OpenForm } from "./forms.ts";
 import { alert, checkSame, expected, prefixed, sessionCookie, type LoginProvider } from "./login-pages.ts";
-import { html, nothing, redirect, type Html } from "./page.ts";
+import { html, nothing, redirect, writePage, type Html } from "./page.ts";
 import { isKnown, show, type KnownVisit, type Visit } from "./visit.ts";
 
 /** What somebody has here: tokens, apps, browsers, a password; and the way out. */
@@ -31,6 +31,8 @@ export interface AccountPagesDeps {
   readonly providers: () => readonly LoginProvider[];
   readonly hasPasswords: () => boolean;
   readonly serversOf: PersonServers["of"];
+  /** Where somebody whose session began at this issuer can log out there as well. */
+  readonly endSessionUrl: (issuer: string, redirectUri: string) => Promise<string | undefined>;
 }
 
 interface Shown {
@@ -94,7 +96,13 @@ export function createAccountPages(deps: AccountPagesDeps): AccountPages {
       await forms.read({ ...visit, session: hash });
       await sessions.end(visit.user, [visit.session.hash], { action: "logout", ip: visit.ip });
       const name = sessionCookieName(base.startsWith("https:"));
-      redirect(response, `${base}/auth/login`, [toCookie(name, "", base, 0)]);
+      const cookies = [toCookie(name, "", base, 0)];
+      // Somebody who cannot be reached now cannot keep anybody from logging out here.
+      const there = await deps.endSessionUrl(visit.session.via, `${base}/auth/login`).catch(() => undefined);
+      if (there === undefined) return redirect(response, `${base}/auth/login`, cookies);
+      const body = html`<p>You are not logged out at <a href="${there}">${new URL(there).host}</a>.</p>
+        <p><a href="${prefixed(visit, "/auth/login")}">Log in again</a></p>`;
+      writePage(response, { title: "You are logged out", body, headers: { "Set-Cookie": cookies } });
     },
   };
 }

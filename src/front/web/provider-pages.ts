@@ -5,6 +5,7 @@ import { loginCookieName, type WantedEntry } from "../../people/sign-in/login-st
 import type { ProviderLogins } from "../../people/sign-in/provider-logins.ts";
 import { readSmallBody } from "../../people/authorization-server/rewritten-request.ts";
 import { toCookie, type Forms } from "./forms.ts";
+import { invitePath } from "./invite-page.ts";
 import { prefixed, sessionCookie } from "./login-pages.ts";
 import { html, nothing, redirect, writePage, type Html } from "./page.ts";
 import { isKnown, safeNext, type Visit } from "./visit.ts";
@@ -60,8 +61,8 @@ async function start(
   // Who is logged in links an account to theirs, with a form that only their session can send.
   const isLinking = visit.query.has("link") && isKnown(visit);
   const fields = await forms.read({ request, base, session: isLinking ? hash : undefined });
-  const entry = isLinking ? { kind: "user" as const, session: hash ?? "" } : toEntry(fields, isName);
   const next = isLinking ? "/account" : safeNext(fields.get("next"));
+  const entry = isLinking ? { kind: "user" as const, session: hash ?? "" } : toEntry(fields, next, isName);
   const redirectUri = callbackAt(base, name);
   const { url, cookie } = await (await logins()).begin(name, { redirectUri, next, entry });
   const there: Html = { html: `<meta http-equiv="refresh" content="0;url=${html`${url}`.html}" />` };
@@ -75,18 +76,16 @@ async function start(
 }
 
 /** An invitation or a link that somebody uses with an account elsewhere. Throws REQUEST_INVALID. */
-function toEntry(fields: URLSearchParams, isName: (text: string) => boolean): WantedEntry | undefined {
-  const [invite, code] = [fields.get("invite") ?? "", fields.get("code") ?? ""];
-  if (invite !== "") return { kind: "invite", secret: invite.trim().replace(/^.*#/, "").slice(0, longestCode) };
-  if (code === "") return undefined;
+function toEntry(fields: URLSearchParams, next: string, isName: (text: string) => boolean): WantedEntry | undefined {
+  const code = fields.get("code") ?? "";
+  if (code === "")
+    return next.startsWith(invitePath) ? { kind: "invite", secret: next.slice(invitePath.length) } : undefined;
   const [name, team] = [fields.get("name") ?? "", fields.get("team") ?? ""];
   for (const text of [name, team])
     if (text !== "" && !(isName(text) && text === text.toLowerCase()))
       throw new GatewayError("REQUEST_INVALID", "a name has small letters, digits and hyphens", { hint: "" });
   return { kind: "setup", code: sha256(code.trim().replace(/^.*#/, "")), name, team };
 }
-
-const longestCode = 200;
 
 async function finish(visit: Visit, name: string, logins: ProviderLogins): Promise<void> {
   const { request, response, base, ip, session } = visit;

@@ -25,6 +25,7 @@ export interface ComingPerson {
 /** By what somebody may come in who is not known yet. */
 export type Entry =
   | { readonly kind: "user"; readonly userId: string }
+  /** For whoever is not known: others join on the page of the invitation. */
   | { readonly kind: "invite"; readonly secret: string }
   | { readonly kind: "setup"; readonly name: string; readonly team: string };
 
@@ -50,6 +51,65 @@ const longestName = 40;
 /** Who somebody is who logged in elsewhere, and what that gives and takes. */
 export function createIdentityPlans(facts: PeopleFacts, invites: Pick<InvitePlans, "findInvite">) {
   const { book, clock } = facts;
+  const whoIs = createRecognition(facts);
+  const placing = createPlacing(facts);
+
+  /** What an invitation gives stays, whatever the groups say. */
+  function accept(secret: string, user: UserRow, places: Places) {
+    const invite = invites.findInvite(secret);
+    const team = book.teams.get(invite.teamId);
+    if (team === undefined || book.membersOf(user.id).some((member) => member.team.id === team.id))
+      return { invite, team };
+    const given = places.memberships.findIndex(({ teamId }) => teamId === team.id);
+    if (given !== -1) places.memberships.splice(given, 1);
+    places.memberships.push(facts.newMember(user, team, invite.role));
+    return { invite, team };
+  }
+
+  function slugOf(teamId: string, made: readonly TeamRow[]): string {
+    return book.teams.get(teamId)?.slug ?? made.find(({ id }) => id === teamId)?.slug ?? teamId;
+  }
+
+  return {
+    signIn(signIn: SignIn): Plan<SignedIn> {
+      const { person, known, entry } = signIn;
+      const { user: found, by } = whoIs(signIn);
+      if (found.status !== "active") throw unknownPerson("your account here is disabled");
+      const isNew = !book.users.has(found.id);
+      const changed = placing.withRole(found, signIn);
+      const user = changed === found || isNew ? changed : revise(found, undefined, changed);
+      const places = placing.placesOf(user, signIn);
+      const invited = entry?.kind === "invite" && by === "entry" ? accept(entry.secret, user, places) : undefined;
+      const now = clock.now();
+      const { provider, issuer, subject, label } = person;
+      const identity = { issuer, subject, userId: user.id, label, createdAtMs: now, seenAtMs: now };
+      const isLinked = known?.userId === user.id;
+      const { teams, memberships, goneMemberships, full } = places;
+      const joined = memberships.map(({ teamId, role }) => `${slugOf(teamId, teams)}:${role}`);
+      const left = goneMemberships.map((id) => book.members.get(id)?.team.slug ?? "");
+      return {
+        writes: {
+          ...(isNew || user !== found ? { users: [user] } : {}),
+          ...(teams.length > 0 ? { teams } : {}),
+          ...(memberships.length > 0 ? { memberships } : {}),
+          ...(goneMemberships.length > 0 ? { goneMemberships } : {}),
+          ...(isLinked ? {} : { identities: [identity] }),
+          ...(invited === undefined ? {} : { invites: [{ ...invited.invite, usedAtMs: now }] }),
+        },
+        action: isNew ? "user.provision" : isLinked ? "user.groups" : "identity.link",
+        object: user.name,
+        actor: user.name,
+        ...(invited?.team === undefined ? {} : { team: invited.team.slug }),
+        detail: { provider, issuer, subject, by, role: user.role, joined, left, full },
+        result: { user, by },
+      };
+    },
+  };
+}
+
+/** Which user somebody is, or becomes. */
+function createRecognition(facts: PeopleFacts) {
+  const { book } = facts;
 
   function freeName(wanted: string): string {
     const base = toUserName(wanted);
@@ -59,39 +119,62 @@ export function createIdentityPlans(facts: PeopleFacts, invites: Pick<InvitePlan
     return free;
   }
 
-  function newUser({ name, email }: ComingPerson, role: UserRow["role"] = "user"): UserRow {
+  function newUser({ name, email }: Pick<ComingPerson, "name" | "email">, role: UserRow["role"] = "user"): UserRow {
     return { ...facts.newUser(freeName(name), role), ...(email === undefined ? {} : { email }) };
   }
 
   /** The one user with this address; nobody where there are several. */
-  function userWith(email: string): UserRow | undefined {
+  function userWith(email: string | undefined): UserRow | undefined {
+    if (email === undefined) return undefined;
     const found = [...book.users.values()].filter((user) => user.email?.toLowerCase() === email);
     return found.length === 1 ? found[0] : undefined;
   }
 
-  function whoIs({ person, rules, known, entry }: SignIn): SignedIn {
+  /** Whoever was chosen by a link, or by who is logged in. */
+  function chosen(userId: string, linked: UserRow | undefined): SignedIn {
+    const user = facts.userOf(userId);
+    if (linked !== undefined && linked.id !== user.id)
+      throw conflict("this account at the provider is another user's here", "");
+    return { user, by: linked === undefined ? "entry" : undefined };
+  }
+
+  return ({ person, rules, known, entry }: SignIn): SignedIn => {
     const linked = book.users.get(known?.userId ?? "");
-    if (entry?.kind === "user") {
-      const user = facts.userOf(entry.userId);
-      if (linked !== undefined && linked.id !== user.id)
-        throw conflict("this account at the provider is another user's here", "");
-      return { user, by: linked === undefined ? "entry" : undefined };
-    }
+    if (entry?.kind === "user") return chosen(entry.userId, linked);
     if (linked !== undefined) return { user: linked, by: undefined };
     if (entry?.kind === "invite") return { user: newUser(person), by: "entry" };
     if (entry?.kind === "setup") {
       if (book.users.size > 0) throw conflict("there is an admin already", "");
-      return { user: { ...newUser({ ...person, name: entry.name }, "admin") }, by: "entry" };
+      return { user: newUser({ ...person, name: entry.name }, "admin"), by: "entry" };
     }
     if (known !== undefined) throw unknownPerson("your account here was removed");
-    const { email } = person;
-    const same = rules.linkByEmail && email !== undefined ? userWith(email) : undefined;
+    const same = rules.linkByEmail ? userWith(person.email) : undefined;
     if (same !== undefined) return { user: same, by: "email" };
     if (!isProvisioned(person, rules)) throw unknownPerson("you have no account here");
     return { user: newUser(person), by: "provision" };
-  }
+  };
+}
 
-  function keepsAdmin(user: UserRow): boolean {
+interface Places {
+  readonly teams: TeamRow[];
+  readonly memberships: MembershipRow[];
+  readonly goneMemberships: string[];
+  /** Teams that the user would be in, but that are full. */
+  readonly full: string[];
+}
+
+interface Wanted {
+  readonly slug: string;
+  readonly role: TeamRole;
+  readonly givenBy: string;
+}
+
+/** What the provider's groups give and take. What somebody here gave is not touched. */
+function createPlacing(facts: PeopleFacts) {
+  const { book } = facts;
+
+  /** The last admin of the gateway stays one, and keeps a team to come with. */
+  function isLastAdmin(user: UserRow): boolean {
     try {
       facts.keepAdmin(user, true);
       return false;
@@ -100,23 +183,7 @@ export function createIdentityPlans(facts: PeopleFacts, invites: Pick<InvitePlan
     }
   }
 
-  /** The user's role as the provider's groups have it, where they decide. */
-  function withRole(user: UserRow, { person, rules }: SignIn): UserRow {
-    const isAdmin = rules.adminGroups.some((group) => person.groups.includes(group));
-    if (isAdmin && user.role === "user") return { ...user, role: "admin", roleFrom: person.provider };
-    const isGiven = user.role === "admin" && user.roleFrom === person.provider;
-    return !isAdmin && isGiven && !keepsAdmin(user) ? { ...user, role: "user", roleFrom: "" } : user;
-  }
-
-  interface Places {
-    readonly teams: TeamRow[];
-    readonly memberships: MembershipRow[];
-    readonly goneMemberships: string[];
-    /** Teams that the user would be in, but that are full. */
-    readonly full: string[];
-  }
-
-  function join(places: Places, user: UserRow, slug: string, role: TeamRole, givenBy: string): void {
+  function join(places: Places, user: UserRow, { slug, role, givenBy }: Wanted): void {
     const known = book.teamOf(slug);
     const team = known ?? facts.newTeam(slug, "");
     const { members: most } = team.limits;
@@ -125,81 +192,42 @@ export function createIdentityPlans(facts: PeopleFacts, invites: Pick<InvitePlan
     places.memberships.push({ ...facts.newMember(user, team, role), ...(givenBy === "" ? {} : { givenBy }) });
   }
 
-  /** What the provider's groups give and take. What somebody here gave is not touched. */
-  function placesOf(user: UserRow, signIn: SignIn): Places {
-    const { provider } = signIn.person;
-    const wanted = wantedTeams(signIn);
-    const places: Places = { teams: [], memberships: [], goneMemberships: [], full: [] };
-    const theirs = book.membersOf(user.id);
-    for (const { row, team } of theirs) {
-      const role = wanted.get(team.slug);
-      wanted.delete(team.slug);
-      if (row.givenBy !== provider || role === row.role) continue;
-      if (role !== undefined) places.memberships.push(revise(row, undefined, { role }));
-      else if (theirs.length - places.goneMemberships.length > 1 || !keepsAdmin(user))
-        places.goneMemberships.push(row.id);
-    }
-    for (const [slug, role] of wanted) join(places, user, slug, role, provider);
-    return places;
-  }
-
   return {
-    signIn(signIn: SignIn): Plan<SignedIn> {
-      const { person, known, entry } = signIn;
-      const { user: found, by } = whoIs(signIn);
-      if (found.status !== "active") throw unknownPerson("your account here is disabled");
-      const changed = withRole(found, signIn);
-      const isNew = !book.users.has(found.id);
-      const user = changed === found || isNew ? changed : revise(found, undefined, changed);
-      const places = placesOf(user, signIn);
-      const invite = entry?.kind === "invite" ? invites.findInvite(entry.secret) : undefined;
-      const invitedTo = invite === undefined ? undefined : book.teams.get(invite.teamId);
-      const isIn = (team: TeamRow): boolean => book.membersOf(user.id).some((member) => member.team.id === team.id);
-      if (invite !== undefined && invitedTo !== undefined && !isIn(invitedTo)) {
-        // What the invitation gives stays, whatever the groups say.
-        const given = places.memberships.findIndex(({ teamId }) => teamId === invitedTo.id);
-        if (given !== -1) places.memberships.splice(given, 1);
-        places.memberships.push(facts.newMember(user, invitedTo, invite.role));
+    withRole(user: UserRow, { person, rules }: SignIn): UserRow {
+      const isAdmin = rules.adminGroups.some((group) => person.groups.includes(group));
+      if (isAdmin && user.role === "user") return { ...user, role: "admin", roleFrom: person.provider };
+      const isGiven = user.role === "admin" && user.roleFrom === person.provider;
+      return !isAdmin && isGiven && !isLastAdmin(user) ? { ...user, role: "user", roleFrom: "" } : user;
+    },
+    placesOf(user: UserRow, signIn: SignIn): Places {
+      const { provider } = signIn.person;
+      const wanted = wantedTeams(signIn);
+      const places: Places = { teams: [], memberships: [], goneMemberships: [], full: [] };
+      const theirs = book.membersOf(user.id);
+      for (const { row, team } of theirs) {
+        const role = wanted.get(team.slug);
+        wanted.delete(team.slug);
+        if (row.givenBy !== provider || role === row.role) continue;
+        const isLast = theirs.length - places.goneMemberships.length === 1;
+        if (role !== undefined) places.memberships.push(revise(row, undefined, { role }));
+        else if (!isLast || !isLastAdmin(user)) places.goneMemberships.push(row.id);
       }
-      if (entry?.kind === "setup" && !wantedTeams(signIn).has(entry.team)) join(places, user, entry.team, "owner", "");
-      const now = clock.now();
-      const { issuer, subject, label } = person;
-      const identity = { issuer, subject, userId: user.id, label, createdAtMs: now, seenAtMs: now };
-      const isLinked = known?.userId === user.id;
-      const { teams, memberships, goneMemberships, full } = places;
-      return {
-        writes: {
-          ...(isNew || user !== found ? { users: [user] } : {}),
-          ...(teams.length > 0 ? { teams } : {}),
-          ...(memberships.length > 0 ? { memberships } : {}),
-          ...(goneMemberships.length > 0 ? { goneMemberships } : {}),
-          ...(isLinked ? {} : { identities: [identity] }),
-          ...(invite === undefined ? {} : { invites: [{ ...invite, usedAtMs: now }] }),
-        },
-        action: isNew ? "user.provision" : isLinked ? "user.groups" : "identity.link",
-        object: user.name,
-        actor: user.name,
-        ...(invitedTo === undefined ? {} : { team: invitedTo.slug }),
-        detail: {
-          ...{ provider: person.provider, issuer, subject, by, role: user.role },
-          joined: memberships.map(({ teamId, role }) => `${slugOf(teamId, teams)}:${role}`),
-          left: goneMemberships.map((id) => book.members.get(id)?.team.slug ?? ""),
-          full,
-        },
-        result: { user, by },
-      };
+      const { entry } = signIn;
+      if (entry?.kind === "setup") {
+        wanted.delete(entry.team);
+        join(places, user, { slug: entry.team, role: "owner", givenBy: "" });
+      }
+      for (const [slug, role] of wanted) join(places, user, { slug, role, givenBy: provider });
+      return places;
     },
   };
-
-  function slugOf(teamId: string, made: readonly TeamRow[]): string {
-    return book.teams.get(teamId)?.slug ?? made.find(({ id }) => id === teamId)?.slug ?? teamId;
-  }
 }
 
-/** The teams of a provider's settings that somebody with these groups is in; of several roles, the one that may most. */
+/** The teams that somebody with these groups is in, as the settings say; of several roles, the one that may most. */
 function wantedTeams({ rules, person }: SignIn): Map<string, TeamRole> {
   const wanted = new Map<string, TeamRole>();
-  const given = person.groups.flatMap((group) => (Object.hasOwn(rules.groups, group) ? [rules.groups[group]] : []));
+  const { groups } = rules;
+  const given = person.groups.flatMap((group) => (Object.hasOwn(groups, group) ? [groups[group]] : []));
   for (const teams of [rules.teams, ...given])
     for (const [slug, role] of Object.entries(teams ?? {})) {
       const before = wanted.get(slug);

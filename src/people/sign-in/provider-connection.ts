@@ -70,36 +70,24 @@ interface Opened {
   readonly untilMs: number;
 }
 
-export function createProviderConnection(deps: ProviderConnectionDeps): ProviderConnection {
-  const { library, settings, fetch, clock } = deps;
+/** Reads a provider's metadata. Any number of logins share one reading; one that failed is not remembered. */
+function createDiscovery({ library, settings, fetch, clock }: ProviderConnectionDeps): () => Promise<Opened> {
   const { client, jose } = library;
+  const { issuer: address, clientId } = settings;
+  const isPlain = address.startsWith("http:");
+  const tolerance = { [client.clockTolerance]: skewS };
   let opening: Promise<Opened> | undefined;
 
   async function discover(): Promise<Opened> {
-    const isPlain = settings.issuer.startsWith("http:");
     const secret = await readSecret(settings.clientSecret);
-    const discovered = await client.discovery(
-      new URL(settings.issuer),
-      settings.clientId,
-      { [client.clockTolerance]: skewS },
-      undefined,
-      { [client.customFetch]: fetch, ...(isPlain ? { execute: [client.allowInsecureRequests] } : {}) },
-    );
+    const how = { [client.customFetch]: fetch, ...(isPlain ? { execute: [client.allowInsecureRequests] } : {}) };
+    const discovered = await client.discovery(new URL(address), clientId, tolerance, undefined, how);
     const metadata = discovered.serverMetadata();
-    const {
-      issuer,
-      jwks_uri: keysAt,
-      token_endpoint_auth_methods_supported: methods = ["client_secret_basic"],
-    } = metadata;
+    const { issuer, jwks_uri: keysAt, token_endpoint_auth_methods_supported: methods } = metadata;
     if (keysAt === undefined) throw new Error("its metadata name no keys");
     // A new object: the authentication of a discovered one cannot be changed.
-    const auth = secret === undefined ? client.None() : toAuth(client, methods, secret);
-    const configuration = new client.Configuration(
-      metadata,
-      settings.clientId,
-      { [client.clockTolerance]: skewS },
-      auth,
-    );
+    const auth = secret === undefined ? client.None() : toAuth(client, methods ?? ["client_secret_basic"], secret);
+    const configuration = new client.Configuration(metadata, clientId, tolerance, auth);
     configuration[client.customFetch] = fetch;
     if (isPlain) client.allowInsecureRequests(configuration);
     const keys = jose.createRemoteJWKSet(new URL(keysAt), {
@@ -111,8 +99,7 @@ export function createProviderConnection(deps: ProviderConnectionDeps): Provider
     return { configuration, issuer, keys, untilMs: clock.monotonic() + metadataMs };
   }
 
-  /** Any number of logins share one reading; one that failed is not remembered. */
-  async function open(): Promise<Opened> {
+  return async () => {
     const before = await opening?.catch(() => undefined);
     if (before !== undefined && before.untilMs <= clock.monotonic()) opening = undefined;
     opening ??= discover().catch((error: unknown) => {
@@ -120,11 +107,17 @@ export function createProviderConnection(deps: ProviderConnectionDeps): Provider
       throw error;
     });
     return await opening;
-  }
+  };
+}
+
+export function createProviderConnection(deps: ProviderConnectionDeps): ProviderConnection {
+  const { library, settings } = deps;
+  const { client, jose } = library;
+  const open = createDiscovery(deps);
 
   async function verify(token: string, { keys, issuer }: Opened): Promise<JWTPayload> {
-    const checks = { issuer, audience: settings.clientId, algorithms, clockTolerance: skewS, maxTokenAge: longestAgeS };
-    return (await jose.jwtVerify(token, keys, checks)).payload;
+    const times = { clockTolerance: skewS, maxTokenAge: longestAgeS };
+    return (await jose.jwtVerify(token, keys, { issuer, audience: settings.clientId, algorithms, ...times })).payload;
   }
 
   async function askMore(opened: Opened, accessToken: string, subject: string): Promise<object> {
@@ -154,13 +147,8 @@ export function createProviderConnection(deps: ProviderConnectionDeps): Provider
     redeem: async (url, { state, nonce, verifier }) =>
       await attempt(async (opened) => {
         const { configuration, issuer } = opened;
-        const expected = {
-          expectedState: state,
-          expectedNonce: nonce,
-          pkceCodeVerifier: verifier,
-          idTokenExpected: true,
-        };
-        const tokens = await client.authorizationCodeGrant(configuration, url, expected);
+        const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier };
+        const tokens = await client.authorizationCodeGrant(configuration, url, { ...checks, idTokenExpected: true });
         // The library trusts the connection that the token came over; its signature counts as well.
         const signed = await verify(tokens.id_token ?? "", opened);
         const subject = signed.sub ?? "";

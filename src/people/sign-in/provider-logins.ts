@@ -107,8 +107,12 @@ export function createProviderLogins(deps: ProviderLoginsDeps): ProviderLogins {
       const settings = settingsOf(name);
       const { state, cookie } = states.begin({ provider: name, issuer: settings.issuer, next, entry });
       const connection = connect(name, settings);
-      // Whoever links an account or accepts an invitation says there who they are, once more.
-      const url = await connection.authorizationUrl({ ...state, redirectUri, isFresh: entry !== undefined });
+      // Whoever links an account says there who they are, once more.
+      const url = await connection.authorizationUrl({
+        ...state,
+        redirectUri,
+        isFresh: entry !== undefined && entry.kind !== "invite",
+      });
       return { url: url.href, cookie };
     },
     async finish(name, { url, cookieOf, ip, session }) {
@@ -118,9 +122,11 @@ export function createProviderLogins(deps: ProviderLoginsDeps): ProviderLogins {
         const state = await states.use(came);
         const claims = await connect(name, settings).redeem(url, state);
         const person = toPerson(name, claims, settings);
-        const { user } = await recognize({ person, settings, wanted: state.entry, session, ip });
+        const { user, by } = await recognize({ person, settings, wanted: state.entry, session, ip });
         const origin = { via: claims.issuer, sid: claims.sid, ip };
-        return { session: await deps.sessions.start(user, origin, session?.hash), next: state.next };
+        // An invitation that made somebody known was accepted by that; anybody else is asked on its page.
+        const next = state.entry?.kind === "invite" && by === "entry" ? "/account" : state.next;
+        return { session: await deps.sessions.start(user, origin, session?.hash), next };
       });
     },
     async logOut(name, token, ip) {
