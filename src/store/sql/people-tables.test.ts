@@ -115,3 +115,48 @@ test.each([
   expect(await store.people.read()).toEqual(people);
   expect(await entries()).toBe(1);
 });
+
+const identity = {
+  issuer: "https://sso.test",
+  subject: "1",
+  userId: "u_1",
+  label: "ann@x.test",
+  createdAtMs: 7,
+  seenAtMs: 8,
+};
+
+test("a user's account elsewhere is theirs, and stays known without an owner when they are removed", async () => {
+  await store.people.change({ ...people, identities: [identity] }, entryOf({}));
+  expect(await store.access.identity(identity)).toEqual(identity);
+  const other = { ...people.users[0], id: "u_2", name: "bob" } as PeopleRows["users"][0];
+  const taken = { users: [other], identities: [{ ...identity, userId: "u_2" }] };
+  await expect(store.people.change(taken, entryOf({}))).rejects.toThrow();
+  expect((await store.people.read()).users).toHaveLength(1);
+  await store.people.change({ goneUsers: ["u_1"] }, entryOf({}));
+  expect(await store.access.identity(identity)).toEqual({ ...identity, userId: null, label: "" });
+  await store.people.change(taken, entryOf({}));
+  expect(await store.access.identity(identity)).toMatchObject({ userId: "u_2", label: "ann@x.test" });
+});
+
+test("which provider gave a role or a membership, and a user's address, are kept and can go", async () => {
+  const users = [{ ...people.users[0], email: "ann@x.test", roleFrom: "staff" }] as PeopleRows["users"];
+  const memberships = [{ ...people.memberships[0], givenBy: "staff" }] as PeopleRows["memberships"];
+  await store.people.change({ ...people, users, memberships }, entryOf({}));
+  expect(await store.people.read()).toMatchObject({ users, memberships });
+  await store.people.change({ users: people.users, memberships: people.memberships }, entryOf({}));
+  const read = await store.people.read();
+  expect([read.users, read.memberships]).toEqual([people.users, people.memberships]);
+});
+
+test("what may be used once is refused the second time, with everything that belongs to it", async () => {
+  await store.people.change(people, entryOf({}));
+  const session = { hash: "h", userId: "u_1", role: "admin", via: "https://sso.test", sid: "s", createdAtMs: 1 };
+  const sessions = [{ ...session, seenAtMs: 1, expiresAtMs: 9_000 }];
+  const once = [{ hash: "state", expiresAtMs: 5_000 }];
+  expect(await store.access.change({ once }, [])).toBe(true);
+  expect(await store.access.change({ once, sessions }, [entryOf({})])).toBe(false);
+  expect((await store.access.read(10)).sessions).toEqual([]);
+  await store.access.purge(6_000);
+  expect(await store.access.change({ once, sessions }, [])).toBe(true);
+  expect((await store.access.read(10)).sessions).toEqual(sessions);
+});
