@@ -123,6 +123,8 @@ interface ServerParts {
 }
 
 async function openServer({ gateway, people, sealing, log, clock }: ServerParts): Promise<AuthorizationServer> {
+  if (gateway.config().settings.auth.external !== undefined)
+    throw new GatewayError("LOGIN_ELSEWHERE", "this gateway is not an authorization server: it has another one");
   const library = await gateway.late.load("people-site", loadLibrary);
   return createAuthorizationServer({
     library,
