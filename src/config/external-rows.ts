@@ -21,6 +21,7 @@ const issuers = (about: string) =>
       about,
       reason: "what they sign has to name exactly one of these",
       example: ["https://sso.example.com/realms/staff"],
+      isReadAtStart: true,
     }),
   );
 
@@ -29,6 +30,7 @@ const teamClaim = text({
   fallbackText: "none: whoever is in several teams is refused",
   about: "the claim that names the team, by its name here; a dot leads into an object",
   example: "toolyard_team",
+  isReadAtStart: true,
 });
 
 const externalMembers = {
@@ -38,6 +40,7 @@ const externalMembers = {
     about: "further audiences that stand for the whole gateway, beside the addresses that it gives out itself",
     reason: "some authorization servers cannot put a URL into a token",
     example: ["api://toolyard"],
+    isReadAtStart: true,
   }),
   algorithms: list({
     fallback: ["RS256", "PS256", "ES256", "EdDSA"],
@@ -45,6 +48,7 @@ const externalMembers = {
     type: `list of ${algorithms.join(", ")}`,
     about: "what a token may be signed with",
     example: ["ES256"],
+    isReadAtStart: true,
   }),
   scopes: list({
     fallback: [],
@@ -53,16 +57,27 @@ const externalMembers = {
     about: "what a token permits that names none of the gateway's scopes",
     reason: "nothing, unless it is said",
     example: ["mcp:read", "mcp:tools:execute"],
+    isReadAtStart: true,
   }),
   teamClaim,
   introspection: optionalGroup(
     "how tokens that are no JWT are asked about, at the first of the issuers (RFC 7662); not at all unless written",
     {
       clientId: needed(
-        text({ fallback: undefined, about: "the name that this gateway has there", example: "toolyard" }),
+        text({
+          fallback: undefined,
+          about: "the name that this gateway has there",
+          example: "toolyard",
+          isReadAtStart: true,
+        }),
       ),
       clientSecret: needed(
-        text({ fallback: undefined, about: "the secret for it", example: "${INTROSPECTION_SECRET}" }),
+        text({
+          fallback: undefined,
+          about: "the secret for it",
+          example: "${INTROSPECTION_SECRET}",
+          isReadAtStart: true,
+        }),
       ),
     },
   ),

@@ -14,7 +14,7 @@ let world: TeamWorld;
 let base: string;
 beforeAll(async () => {
   issuer = await startTokenIssuer();
-  const port = String(await freePort());
+  const port = await freePort();
   base = `http://127.0.0.1:${port}`;
   const external = {
     issuers: [issuer.issuer],

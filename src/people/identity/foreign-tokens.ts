@@ -1,8 +1,9 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { ForeignToken } from "../directory/foreign-book.ts";
 import type { Member } from "../directory/member.ts";
+import { chooseMember, textsOf, whyNot, type Claims } from "./foreign-claims.ts";
 import { createIntrospection, type Introspect } from "./introspection.ts";
-import { checkSignedToken, claimAt, isSignedToken, skewMs, textsOf } from "./signed-tokens.ts";
+import { checkSignedToken, isSignedToken, skewMs } from "./signed-tokens.ts";
 import { createTrustedIssuers } from "./trusted-issuers.ts";
 
 /** Whose token it is, and what it permits; undefined for one that is not good. */
@@ -35,8 +36,6 @@ export interface Stranger {
   readonly subject: string;
   readonly why: string;
 }
-
-type Claims = Readonly<Record<string, unknown>>;
 
 /** Access tokens (RFC 9068), and what servers sign that do not say what it is. An id token is for somebody else. */
 const kinds: ReadonlySet<string> = new Set(["at+jwt", "jwt", ""]);
@@ -95,22 +94,6 @@ export function createForeignTokens(deps: ForeignTokensDeps): CheckForeignToken 
       expiresAtMs,
     };
   };
-}
-
-/** The one that the claim names; without a claim, the only one that there is. */
-export function chooseMember(
-  members: readonly Member[],
-  claims: Claims,
-  teamClaim: string | undefined,
-): Member | undefined {
-  const named = teamClaim === undefined ? undefined : claimAt(claims, teamClaim);
-  if (named !== undefined) return members.find(({ team }) => team.slug === named);
-  return members.length === 1 ? members[0] : undefined;
-}
-
-export function whyNot(members: readonly Member[], teamClaim: string | undefined): string {
-  if (members.length === 0) return "this account is nobody's here, or its user is in no team";
-  return `the user is in several teams, or not in the one of the token (teamClaim: ${teamClaim ?? "not set"})`;
 }
 
 /** The widest of the gateway's own addresses that a token is for. */

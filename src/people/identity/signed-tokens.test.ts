@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startTokenIssuer, type TokenIssuer } from "../../../test/harness/token-issuer.ts";
 import { systemClock } from "../../kernel/clock.ts";
-import { checkSignedToken, claimAt, isSignedToken } from "./signed-tokens.ts";
+import { claimAt } from "./foreign-claims.ts";
+import { checkSignedToken, isSignedToken } from "./signed-tokens.ts";
 import { createTrustedIssuers } from "./trusted-issuers.ts";
 
 let issuer: TokenIssuer;

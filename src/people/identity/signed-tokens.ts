@@ -61,19 +61,3 @@ function issuerOf(token: string, kinds: ReadonlySet<string>, algorithms: readonl
     return undefined;
   }
 }
-
-/** A claim by its name, or by the path to it: `realm.team`. */
-export function claimAt(claims: Readonly<Record<string, unknown>>, path: string): unknown {
-  if (Object.hasOwn(claims, path)) return claims[path];
-  let value: unknown = claims;
-  for (const name of path.split(".")) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
-    value = (value as Readonly<Record<string, unknown>>)[name];
-  }
-  return value;
-}
-
-/** A claim that is one text or a list of them. */
-export function textsOf(claim: unknown): readonly string[] {
-  return [claim].flat().filter((one) => typeof one === "string");
-}
