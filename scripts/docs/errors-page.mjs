@@ -118,6 +118,8 @@ const groups = [
       VALUE_REFUSED:
         "A template, name, value or secret is not what its field takes, or whoever gives it may not give it.",
       SECRET_UNKNOWN: "The team has no secret of this name.",
+      LOGIN_ELSEWHERE:
+        "This gateway takes the tokens of another authorization server (`auth.external`), and is none itself.",
       SECRET_UNREADABLE: "A secret was encrypted with another key, or its row was changed.",
       LOGIN_EXPIRED:
         "A login at an identity provider took longer than ten minutes, was used, or began in another browser.",

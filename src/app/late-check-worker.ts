@@ -33,6 +33,8 @@ const loads: Readonly<Record<LateModule, () => Promise<unknown>>> = {
     const { loadProviderLibrary } = await import("../people/sign-in/provider-library.ts");
     await Promise.all([import("./people-front.ts"), loadLibrary(), loadProviderLibrary()]);
   },
+  "foreign-tokens": async () =>
+    await Promise.all([import("../people/identity/foreign-tokens.ts"), import("../people/identity/assertions.ts")]),
   team: async () => await import("./team-people.ts"),
   traces: async () => await import("../records/traces.ts"),
   "http-route": async () => await import("../wire/http/undici-client.ts"),

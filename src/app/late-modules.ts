@@ -99,6 +99,7 @@ const names: Readonly<Record<LateModule, string>> = {
   http: "the connection to remote servers",
   records: "the store of records",
   team: "the people of the database",
+  "foreign-tokens": "the check of tokens of another authorization server",
   "people-site": "the pages for people",
   "live-events": "the stream of events",
   webhooks: "the code that sends events to webhooks",

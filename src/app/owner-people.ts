@@ -4,6 +4,7 @@ import type { MadeInvite } from "../people/directory/invite-plans.ts";
 import type { SetupCode } from "../people/authorization-server/accounts.ts";
 import type { MadeToken } from "../people/directory/people-facts.ts";
 import { teamRoles, type TeamLimits, type TeamRole, type UserRow } from "../store/people-rows.ts";
+import { linkAccount } from "./owner-accounts.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import type { TeamPeople } from "./team-people.ts";
 
@@ -78,6 +79,8 @@ export interface PeopleRequest {
   readonly only?: readonly string[] | undefined;
   readonly limits?: TeamLimits | undefined;
   readonly about?: string | undefined;
+  readonly issuer?: string | undefined;
+  readonly subject?: string | undefined;
 }
 
 const usualDays = 90;
@@ -191,6 +194,11 @@ export async function askPeople(
   if (given.task === "user.link") {
     const link = await people.access.accounts.createLink(given.name, "owner");
     return { link: { ...link, publicUrl: config().settings.publicUrl ?? null } };
+  }
+  if (given.task === "user.account") {
+    const { name, issuer, subject } = given;
+    await linkAccount(people, { name: need(name), issuer: need(issuer), subject: need(subject) });
+    return {};
   }
   const task = Object.hasOwn(tasks, given.task) ? tasks[given.task] : undefined;
   if (task === undefined) throw new GatewayError("REQUEST_INVALID", "there is no such thing to do with people");

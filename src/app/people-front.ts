@@ -19,6 +19,8 @@ import { createAuthorizationServer, type AuthorizationServer } from "../people/a
 import { createInvitedAccounts } from "../people/authorization-server/invited-accounts.ts";
 import { createDocumentFetch } from "../people/authorization-server/client-documents.ts";
 import { loadLibrary } from "../people/authorization-server/library.ts";
+import type { AssertionRules } from "../people/authorization-server/assertion-grant.ts";
+import type { CheckAssertion } from "../people/identity/assertions.ts";
 import { createSealing, type Sealing } from "../people/authorization-server/sealed-rows.ts";
 import { causesText } from "../people/sign-in/provider-errors.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
@@ -127,6 +129,8 @@ interface ServerParts {
 }
 
 async function openServer({ gateway, people, sealing, log, clock }: ServerParts): Promise<AuthorizationServer> {
+  if (gateway.config().settings.auth.external !== undefined)
+    throw new GatewayError("LOGIN_ELSEWHERE", "this gateway is not an authorization server: it has another one");
   const library = await gateway.late.load("people-site", loadLibrary);
   return createAuthorizationServer({
     library,
@@ -139,6 +143,7 @@ async function openServer({ gateway, people, sealing, log, clock }: ServerParts)
     clock,
     scopes,
     usualScopes,
+    assertions: toAssertionRules(gateway, clock),
     isResourcePath: (path) => path === "/api" || gateway.mcp.endpointOf(path) !== undefined,
     settings() {
       const { accessTokenSeconds, refreshOverlapSeconds } = gateway.config().settings.auth;
@@ -146,4 +151,20 @@ async function openServer({ gateway, people, sealing, log, clock }: ServerParts)
     },
     onError: (error) => log.error({ component: "people", err: error }, "the authorization server failed"),
   });
+}
+
+/** What identity providers say of people, with code that is loaded at the first assertion. */
+function toAssertionRules({ config, late }: GatewayParts, clock: Clock): AssertionRules | undefined {
+  const { assertions } = config().settings.auth;
+  if (assertions === undefined) return undefined;
+  const { issuers, teamClaim } = assertions;
+  let check: CheckAssertion | undefined;
+  return {
+    teamClaim,
+    async check(assertion) {
+      const load = async () => await import("../people/identity/assertions.ts");
+      check ??= (await late.load("foreign-tokens", load)).createAssertionCheck(issuers, clock);
+      return await check(assertion);
+    },
+  };
 }

@@ -134,6 +134,7 @@ function createTeamSeat(
         isName: isServerSlug,
         valuesPage: (server, membership) => connectPage(publicUrl, installedId(server, membership as PrincipalId)),
         isScope,
+        loadLate,
         log,
       });
       coming.arrive(people.directory);

@@ -1,6 +1,7 @@
 import type { ServerConfig, ServerOverrides } from "../config/config.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
+import type { LoadLate } from "../kernel/late-module.ts";
 import type { Log } from "../kernel/log.ts";
 import type { Directory } from "../people/directory/directory.ts";
 import type { Member } from "../people/directory/member.ts";
@@ -14,6 +15,7 @@ import type { PeopleWrites } from "../store/people-rows.ts";
 import type { PeopleStore, RecordStore } from "../store/record-store.ts";
 import type { GatewayAudit } from "./audit-wing.ts";
 import { alsoLoggingOut, openTeamAccess, toFetchToken, type TeamAccess } from "./team-access.ts";
+import { createTeamForeign } from "./team-foreign.ts";
 import { openTeamInstalls, type TeamInstalls, type TeamInstallsDeps } from "./team-installs.ts";
 
 /** The people of the database and what they installed, read and ready. */
@@ -45,6 +47,7 @@ export interface TeamPeopleDeps extends Pick<
   readonly clock: Clock;
   /** Given, because loading it with this file would cost each start of a gateway a file. */
   readonly isScope: (text: string) => boolean;
+  readonly loadLate: LoadLate;
   readonly log: Log;
   /** What runs has to follow this. */
   readonly onServers: (changes: InstalledChanges) => Promise<void>;
@@ -60,7 +63,10 @@ const none: readonly never[] = Object.freeze([]);
 export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> {
   const { beside, config, clock, isName, isScope, log } = deps;
   const store = deps.store.people;
-  const directory = createTeamDirectory({ beside, config, clock, fetchToken: toFetchToken(deps.store.access) });
+  const directory: TeamDirectory = createTeamDirectory({
+    ...{ beside, config, clock, fetchToken: toFetchToken(deps.store.access) },
+    foreign: createTeamForeign({ ...deps, store: deps.store.access, book: () => directory.book }),
+  });
   const { book } = directory;
   let installs: TeamInstalls | undefined;
 
@@ -124,10 +130,7 @@ export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> 
   const changes = alsoLoggingOut(make, directory, access.change);
 
   return {
-    directory,
-    installs: opened,
-    access,
-    changes,
+    ...{ directory, installs: opened, access, changes },
     asOwner: changes(ownerActor),
     serversOf(id) {
       const member = book.members.get(id);

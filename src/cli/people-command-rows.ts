@@ -11,19 +11,22 @@ const teamRole: Options = { role: { word: "ROLE", about: "owner, admin or member
 export const peopleCommandRows: Readonly<Record<string, Command>> = {
   user: {
     words: 2,
-    usage: "toolyard user [list|add|link|disable|enable|role|reset|remove] [NAME] [options]",
+    usage: "toolyard user [list|add|link|account|disable|enable|role|reset|remove] [NAME] [options]",
     about: "Lists, adds, changes and removes the users of a running gateway for teams.",
     options: {
       ...common,
       ...ofTeam,
       role: { word: "ROLE", about: "add: owner, admin or member of the team; role: admin or user of the gateway" },
       admin: { about: "add: an admin of the gateway, whose team is made where it is missing" },
+      issuer: { word: "URL", about: "account: where the account is, as its tokens name it" },
+      subject: { word: "ID", about: "account: the account's id there, the claim `sub`" },
       "password-link": { about: "add: also print a link that sets the password" },
       json: { about: "print one JSON object" },
     },
     notes: `With --team, \`add\` prints a token, once. \`link\` prints a link that sets
 the password of a user, once and within the hour; without a name, one that makes the first admin. \`reset\` revokes all
-tokens of the user and logs them out everywhere. Disabling, resetting and removing end what the user has opened at once.`,
+tokens of the user and logs them out everywhere. \`account\` says whose an account at another authorization server or
+identity provider is. Disabling, resetting and removing end what the user has opened at once.`,
     load: async () => (await import("./short-commands.ts")).shortCommands.user,
   },
   team: {

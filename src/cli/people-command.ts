@@ -9,15 +9,20 @@ import { plainText } from "./plain-text.ts";
 import { findGateway } from "./running-gateways.ts";
 import { toTable } from "./table.ts";
 
-/** `toolyard user add|list|disable|enable|role|reset|remove`. */
+/** `toolyard user add|list|account|disable|enable|role|reset|remove`. */
 export async function user(context: CommandContext): Promise<number> {
   const [task = "list", name] = context.positionals;
   if (task === "list") return await ask(context, { task: "user.list" });
   if (task === "link") return await ask(context, { task: "user.link", name });
-  const tasks = ["add", "disable", "enable", "role", "reset", "remove"];
+  const tasks = ["add", "account", "disable", "enable", "role", "reset", "remove"];
   if (!tasks.includes(task) || name === undefined) return misused(`user list, or ${tasks.join(", ")} with NAME`);
   const role = textOption(context, "role");
   if (task === "role") return await ask(context, { task: "user.role", name, role });
+  if (task === "account") {
+    const [issuer, subject] = [textOption(context, "issuer"), textOption(context, "subject")];
+    if (issuer === undefined || subject === undefined) return misused("user account NAME --issuer URL --subject ID");
+    return await ask(context, { task: "user.account", name, issuer, subject });
+  }
   const isAdmin = isOn(context, "admin");
   const about = { team: typedTeam(context), role, days: readDays(context) };
   if (task !== "add") return await ask(context, { task: `user.${task}`, name });

@@ -40,6 +40,7 @@ function secretsOf(config: Config): ReadonlySet<string> {
   ]) {
     for (const overrides of servers.values()) overrideSecrets(overrides).forEach(add);
   }
+  add(config.settings.auth.external?.introspection?.clientSecret);
   const { embeddings, enrich } = config.settings.search;
   for (const endpoint of [embeddings, enrich]) {
     add(endpoint?.apiKey);

@@ -4,6 +4,7 @@ import { filledText, text as plainText } from "./check.ts";
 import { enrichRows } from "./enrich-rows.ts";
 import { profiledTools, type ClientProfile } from "./client-profiles.ts";
 import { longestMs } from "../kernel/limits.ts";
+import { assertionRows, externalRows } from "./external-rows.ts";
 import { instanceRows, serverTimes, startTimeout } from "./instance-rows.ts";
 import { limitRows } from "./limit-rows.ts";
 import { providerRows } from "./provider-rows.ts";
@@ -254,6 +255,8 @@ export const settingsTable = {
       reason: "apps renew several times at once, and would be logged out",
       example: 0,
     }),
+    external: externalRows,
+    assertions: assertionRows,
   }),
   search: group("how tools are found", {
     engine: choice({

@@ -119,6 +119,11 @@ export function buildSettings(source: SettingsSource): Settings {
   const layers = [given, read.written, fromForeignSpellings(read.written)];
   const { auth, teams: _teams, principals: _principals, ...resolved } = resolveRows(settingsTable, layers, facts);
   const { tokenHash, tokenHashes, providers, ...restOfAuth } = auth;
+  if (auth.external !== undefined && (!resolved.team || resolved.publicUrl === undefined))
+    refuse(
+      { document: source.document, path: ["toolyard", "auth", "external"] },
+      "expected `team` and `publicUrl` beside it: a token has to name the address that it is for",
+    );
   return {
     ...resolved,
     ...chooseExposure(source),

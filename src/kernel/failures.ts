@@ -484,6 +484,12 @@ export const failures = {
     retry: false,
     hint: "Name a file that `toolyard backup` wrote, or one that can be written.",
   },
+  LOGIN_ELSEWHERE: {
+    http: 404,
+    rpc: -31145,
+    retry: false,
+    hint: "Log in at the authorization server that /.well-known/oauth-protected-resource names.",
+  },
   STORE_FULL: {
     http: 507,
     rpc: -31090,

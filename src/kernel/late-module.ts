@@ -12,6 +12,7 @@ export type LateModule =
   | "webhooks"
   | "records"
   | "team"
+  | "foreign-tokens"
   | "people-site"
   | "traces";
 

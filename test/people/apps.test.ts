@@ -293,7 +293,7 @@ test("an app with a secret is known by it, may ask what a token is, and can give
   expect(await statusOf(app.access_token)).toBe(401);
 });
 
-test("tokens, codes, cookies and secrets are in no file, in no form", async () => {
+test("FAULT J: tokens, codes, cookies and secrets are in no file, log, record or output, in no form", async () => {
   const app = await connectApp(world.url, ann);
   const secret = await register(world.url, {
     redirect_uris: ["https://a.example/"],
@@ -302,10 +302,18 @@ test("tokens, codes, cookies and secrets are in no file, in no form", async () =
   const start = authorize(world.url, app.clientId);
   const code = (await consent(ann, start)).searchParams.get("code") ?? "";
   const { link } = await world.ask("user", "link", "bob");
+  // Used, refused, taken back and renewed: each leaves a line somewhere.
+  expect(await statusOf(app.access_token)).toBe(200);
+  await rpc(`${world.url}/mcp`, "tools/call", { name: "nothing" }, bearer(app.access_token));
+  await get(`${world.url}/api/servers?access_token=${app.access_token}`);
+  const renewed = (await refresh(world.url, app.clientId, app.refresh_token)).json as AppTokens;
+  await postForm(`${world.url}/oauth/revoke`, { client_id: app.clientId, token: renewed.refresh_token });
   const waiting = await ann.open(authorize(world.url, app.clientId).url);
   const secrets = [
     app.access_token,
     app.refresh_token,
+    renewed.access_token,
+    renewed.refresh_token,
     code,
     link.code,
     String(secret.json["client_secret"]),
@@ -319,6 +327,15 @@ test("tokens, codes, cookies and secrets are in no file, in no form", async () =
     files.filter((file) => file.isFile()).map(async (file) => await readFile(join(file.parentPath, file.name))),
   );
   expect(contents.some((bytes) => bytes.includes("Test app"))).toBe(true);
+  const told = await Promise.all(
+    [["audit"], ["calls"], ["user"]].map(async (words) => await world.command(...words, "--json")),
+  );
+  for (const text of [
+    ...told.flatMap(({ stdout, stderr }) => [stdout, stderr]),
+    world.gateway.stdout(),
+    world.gateway.stderr(),
+  ])
+    contents.push(Buffer.from(text));
   for (const one of all) {
     const forms = [
       one,

@@ -15,7 +15,7 @@ export interface TeamWorld extends AsyncDisposable {
   // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever came back
   ask(...words: string[]): Promise<any>;
   /** On the same port, so that what clients know of it stays true. */
-  restart(signal?: NodeJS.Signals): Promise<void>;
+  restart(signal?: NodeJS.Signals, between?: () => Promise<void>): Promise<void>;
   /** Makes a user with a password, and a browser in which they are logged in. */
   logIn(name: string, options?: PageBrowserOptions): Promise<PageBrowser>;
 }
@@ -59,9 +59,10 @@ export async function startTeamWorld(options: TeamWorldOptions = {}): Promise<Te
       if (code !== 0) throw new Error(`${words.join(" ")}: ${stderr}`);
       return JSON.parse(stdout);
     },
-    async restart(signal) {
+    async restart(signal, between) {
       const { port } = new URL(gateway.url);
       await gateway.stop(signal);
+      await between?.();
       gateway = await start(port);
     },
     async logIn(name, options) {

@@ -70,7 +70,7 @@ function showInside(deps: RestDeps): Route {
  * Metadata of the resource at `/mcp`, or of any other by its path after the well-known one. The OpenAPI document
  * describes only one of the two routes.
  */
-function showMetadata({ publicUrl, hasLogins }: RestDeps, path: string): Route {
+function showMetadata({ publicUrl, hasLogins, settings }: RestDeps, path: string): Route {
   const operation = {
     id: "showResourceMetadata",
     tag,
@@ -82,12 +82,13 @@ function showMetadata({ publicUrl, hasLogins }: RestDeps, path: string): Route {
     path,
     ...(path === metadataPath ? { operation } : {}),
     handle({ raw }) {
+      const servers = settings().auth.external?.issuers;
       const behind = splitTarget(raw.url ?? "/").path.slice(metadataPath.length);
       const metadata = {
         resource: toResource(publicUrl(raw), behind),
         resource_name: "Toolyard",
         bearer_methods_supported: ["header"],
-        ...(hasLogins ? { authorization_servers: [publicUrl(raw)], scopes_supported: [...scopes] } : {}),
+        ...(hasLogins ? { authorization_servers: servers ?? [publicUrl(raw)], scopes_supported: [...scopes] } : {}),
       };
       return jsonAnswer(metadata, { "Cache-Control": "max-age=3600" });
     },

@@ -6,6 +6,7 @@ import type { TeamDirectory } from "../../people/directory/team-directory.ts";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import { sessionHashOf } from "../../people/identity/session-cookie.ts";
 import { prefixOf } from "../http/public-url.ts";
+import { refuseWithProblem } from "../http/problem.ts";
 import { requestPath } from "../http/request-path.ts";
 import type { AccountPages } from "./account-page.ts";
 import { connectPath } from "./connect-page.ts";
@@ -73,6 +74,12 @@ export function createPeopleSite(deps: PeopleSiteDeps) {
     answer(visit).catch((error: unknown) => {
       const failure = toGatewayError(error);
       if (failure.code === "INTERNAL") deps.reportFailure(failure);
+      // Of what apps ask, no page comes of it.
+      if (isOAuthPath(visit.path, prefixOf(visit.base))) {
+        refuseWithProblem(response, failure);
+        request.resume();
+        return;
+      }
       const { message, hint, row } = failure;
       const said = failure.code === "INTERNAL" ? "Something went wrong here" : message;
       writePage(response, {

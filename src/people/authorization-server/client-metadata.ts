@@ -2,7 +2,12 @@ import { isLoopbackHost } from "../../servers/logins/addresses.ts";
 
 type Metadata = Readonly<Record<string, unknown>>;
 
-const grantTypes = ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"];
+const grantTypes = [
+  "authorization_code",
+  "refresh_token",
+  "urn:ietf:params:oauth:grant-type:device_code",
+  "urn:ietf:params:oauth:grant-type:jwt-bearer",
+];
 const kept = [
   "client_id",
   "client_name",

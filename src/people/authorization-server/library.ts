@@ -46,6 +46,15 @@ export interface LibraryGrant {
   save(): Promise<string>;
 }
 
+export interface LibraryAccessToken {
+  resourceServer: object;
+  scope: string;
+  readonly expiration: number;
+  readonly tokenType: string;
+  /** Resolves with the token itself. */
+  save(): Promise<string>;
+}
+
 /** An authorization that waits for a person. */
 export interface Interaction {
   readonly uid: string;
@@ -59,12 +68,25 @@ export interface LibraryProvider {
     find(id: string): Promise<LibraryClient | undefined>;
     readonly prototype: object;
   };
+  readonly AccessToken: new (about: {
+    readonly client: LibraryClient;
+    readonly accountId: string;
+    readonly grantId: string;
+    readonly gty: string;
+  }) => LibraryAccessToken;
+  readonly ResourceServer: new (url: string, about: object) => object;
   readonly Grant: new (about: {
     readonly jti: string;
     readonly accountId: string;
     readonly clientId: string;
   }) => LibraryGrant;
   proxy: boolean;
+  /** Another way to get a token: the handler sets the body, or throws one of the library's errors. */
+  registerGrantType(
+    type: string,
+    handler: (context: LibraryContext) => Promise<void>,
+    parameters: readonly string[],
+  ): void;
   callback(): (request: IncomingMessage, response: ServerResponse) => void;
   interactionDetails(request: IncomingMessage, response: ServerResponse): Promise<Interaction>;
   /** Returns the URL where the authorization goes on. */
@@ -94,6 +116,8 @@ export interface Library {
   readonly errors: {
     readonly InvalidGrant: new (message: string) => Error;
     readonly InvalidTarget: new () => Error;
+    readonly InvalidScope: new (message: string, scope: string) => Error;
+    readonly UnsupportedGrantType: new () => Error;
   };
 }
 

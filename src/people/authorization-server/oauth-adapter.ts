@@ -14,6 +14,8 @@ export interface ConsentFacts {
   readonly ip: string | null;
   /** The session of the browser, by where it was logged in. */
   readonly session: Pick<BrowserSessionRow, "via" | "sid">;
+  /** Given where nobody was asked in a browser. */
+  readonly via?: "jwt";
 }
 
 export interface OAuthAdapterDeps {
@@ -185,7 +187,7 @@ function createGrants(deps: OAuthAdapterDeps): LibraryAdapter {
       const detail = { grant: id, client: row.clientId, scopes: row.scopes, resources: resources.map(([url]) => url) };
       await change(
         { grants: [row] },
-        { actor, via: "browser", action: "app.consent", object: clientName, team, ip, detail },
+        { actor, via: facts.via ?? "browser", action: "app.consent", object: clientName, team, ip, detail },
       );
     },
     find,

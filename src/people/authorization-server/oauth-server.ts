@@ -2,10 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { BrowserSessionRow } from "../../store/access-rows.ts";
+import type { AccessStore } from "../../store/access-store.ts";
 import type { Member } from "../directory/member.ts";
 import { randomId } from "../../kernel/random-id.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";
 import type { ChangeAccess } from "./access-changes.ts";
+import { assertionGrantType, createAssertionGrant, type AssertionRules } from "./assertion-grant.ts";
 import { createNormalizer } from "./client-requests.ts";
 import type { FetchDocument } from "./client-documents.ts";
 import type { Interaction, Library, LibraryAdapter, LibraryClient, LibraryProvider } from "./library.ts";
@@ -49,7 +51,7 @@ export interface Agreement {
 
 export interface AuthorizationServerDeps {
   readonly library: Library;
-  readonly store: OAuthAdapterDeps["store"];
+  readonly store: OAuthAdapterDeps["store"] & Pick<AccessStore, "identity">;
   readonly change: ChangeAccess;
   readonly directory: OAuthAdapterDeps["directory"];
   readonly sealing: Sealing;
@@ -62,6 +64,8 @@ export interface AuthorizationServerDeps {
   readonly usualScopes: readonly string[];
   /** Whether a path of the gateway is something that can be asked for. */
   readonly isResourcePath: (path: string) => boolean;
+  /** Identity assertions that are taken; undefined for none. */
+  readonly assertions: AssertionRules | undefined;
   readonly settings: () => OAuthSettings;
   /** Told of what is nobody's mistake but ours. */
   readonly onError: (error: unknown) => void;
@@ -92,7 +96,7 @@ export function createAuthorizationServer(deps: AuthorizationServerDeps): Author
     },
   });
   const normalize = createNormalizer(deps);
-  const providerAt = createProviders(deps, adapter);
+  const providerAt = createProviders(deps, adapter, createAssertionGrant({ ...deps, consents }));
 
   async function interactionOf(request: IncomingMessage, response: ServerResponse, base: string): Promise<Interaction> {
     try {
@@ -159,20 +163,31 @@ export function createAuthorizationServer(deps: AuthorizationServerDeps): Author
 }
 
 /** One for each address under which the gateway is reached. */
-function createProviders(deps: AuthorizationServerDeps, adapter: (kind: string) => LibraryAdapter) {
+function createProviders(
+  deps: AuthorizationServerDeps,
+  adapter: (kind: string) => LibraryAdapter,
+  assertionGrant: ReturnType<typeof createAssertionGrant>,
+) {
   const providers = new Map<string, LibraryProvider>();
 
   return (base: string): LibraryProvider => {
     const known = providers.get(base);
     if (known !== undefined) return known;
+    const place = {
+      issuer: base,
+      isResource: (url: string) =>
+        url === base || (url.startsWith(`${base}/`) && deps.isResourcePath(url.slice(base.length))),
+      accessTokenSeconds: deps.settings().accessTokenSeconds,
+    };
     const provider = createProvider(deps.library, {
       ...deps,
-      issuer: base,
+      ...place,
       adapter,
-      isResource: (url) => url === base || (url.startsWith(`${base}/`) && deps.isResourcePath(url.slice(base.length))),
       describe: (id) => describe(deps.directory.book.members.get(id)),
-      accessTokenSeconds: deps.settings().accessTokenSeconds,
+      hasAssertions: deps.assertions !== undefined,
     });
+    const parameters = ["assertion", "scope", "resource"];
+    provider.registerGrantType(assertionGrantType, assertionGrant({ ...place, provider }), parameters);
     provider.on("error", () => undefined);
     provider.on("server_error", (_context, error) => deps.onError(error));
     if (providers.size >= mostProviders) providers.clear();

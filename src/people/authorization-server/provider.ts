@@ -1,5 +1,6 @@
 import { generateKeyPairSync, timingSafeEqual } from "node:crypto";
 import { sha256 } from "./access-changes.ts";
+import { assertionGrantType, assertionProfile } from "./assertion-grant.ts";
 import type { FetchDocument } from "./client-documents.ts";
 import type { Library, LibraryAdapter, LibraryClient, LibraryContext, LibraryProvider } from "./library.ts";
 import { hashedMark } from "./oauth-adapter.ts";
@@ -32,6 +33,8 @@ export interface ProviderOptions {
   /** What the introspection of a membership's token says beside the standard's members; undefined for nobody. */
   readonly describe: (membershipId: string) => Readonly<Record<string, unknown>> | undefined;
   readonly accessTokenSeconds: number;
+  /** Whether identity assertions are taken. */
+  readonly hasAssertions: boolean;
 }
 
 /** Paths of the authorization server below the gateway's address. */
@@ -65,7 +68,7 @@ export function createProvider(library: Library, options: ProviderOptions): Libr
   provider.proxy = true;
   provider.use(async (context, next) => {
     await next();
-    if (context.path.startsWith("/.well-known/")) context.body = toMetadata(context.body as object, options.scopes);
+    if (context.path.startsWith("/.well-known/")) context.body = toMetadata(context.body as object, options);
     if (context.path === oauthPaths.code_verification && context.req.method === "GET") showCode(context, options.pages);
   });
   // What is kept of a secret is its hash.
@@ -80,9 +83,16 @@ export function createProvider(library: Library, options: ProviderOptions): Libr
 }
 
 /** Apps ask for everything that the metadata names: nobody is told who somebody is, and so there are no claims. */
-function toMetadata(metadata: object, scopes: readonly string[]): object {
+function toMetadata(metadata: object, { scopes, hasAssertions }: ProviderOptions): object {
   const kept = Object.entries(metadata).filter(([name]) => !name.startsWith("claim"));
-  return { ...Object.fromEntries(kept), scopes_supported: [...scopes, "offline_access"] };
+  const known = Object.fromEntries(kept) as { readonly grant_types_supported?: readonly string[] };
+  const grantTypes = known.grant_types_supported?.filter((type) => hasAssertions || type !== assertionGrantType);
+  return {
+    ...known,
+    scopes_supported: [...scopes, "offline_access"],
+    grant_types_supported: grantTypes,
+    ...(hasAssertions ? { authorization_grant_profiles_supported: [assertionProfile] } : {}),
+  };
 }
 
 function atPath(issuer: string, uid: string): string {

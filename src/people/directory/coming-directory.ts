@@ -39,6 +39,9 @@ export function createComingDirectory(): ComingDirectory {
     get elsewhere() {
       return here === undefined ? waiting : here.elsewhere;
     },
+    get foreign() {
+      return here?.foreign;
+    },
     bySession: (hash, team) => here?.bySession?.(hash, team),
     isCurrent: (principal) => here?.isCurrent(principal) ?? false,
     isOver: (principal) => here?.isOver?.(principal) ?? false,

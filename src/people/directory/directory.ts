@@ -33,6 +33,11 @@ export interface Directory {
    * without one, the first that the person is in. Absent where nobody logs in.
    */
   bySession?(hash: string, team: string | undefined): Principal | undefined;
+  /**
+   * Who comes with a token of another authorization server, which is checked first. Absent where there is none. Found
+   * by `byToken` from then on, for a while. Rejects when that server cannot be asked.
+   */
+  readonly foreign?: ((token: string, hash: string) => Promise<Principal | undefined>) | undefined;
   /** Whether a principal that was returned earlier is still valid. */
   isCurrent(principal: Principal): boolean;
   /**

@@ -2,11 +2,11 @@ import type { Config } from "../../config/config.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { AccessRows, AccessWrites } from "../../store/access-rows.ts";
 import type { PatRow, PatUse, PeopleWrites } from "../../store/people-rows.ts";
-import type { PrincipalId } from "../../kernel/ids.ts";
 import { localPrincipal, type Principal } from "../../kernel/principal.ts";
 import { createAccessBook, type AccessBook } from "./access-book.ts";
 import type { Directory } from "./directory.ts";
 import { createExpiryAlarm } from "./expiry-alarm.ts";
+import { createForeignDoor, type ForeignDoor, type ForeignDoorDeps } from "./foreign-door.ts";
 import type { CredentialFacts, HeldPat } from "./member.ts";
 import { createMemberBook, type MemberBook } from "./member-book.ts";
 
@@ -37,46 +37,45 @@ export interface TeamDirectoryOptions {
    * token. Absent where there is no other gateway.
    */
   readonly fetchToken?: ((hash: string) => Promise<AccessWrites | undefined>) | undefined;
+  /** Checks tokens of another authorization server, where there is one. */
+  readonly foreign?: ForeignDoorDeps["check"] | undefined;
 }
 
 const hourMs = 3_600_000;
 
-export function createTeamDirectory({ beside, config, clock, fetchToken }: TeamDirectoryOptions): TeamDirectory {
+export function createTeamDirectory(options: TeamDirectoryOptions): TeamDirectory {
+  const { beside, config, clock, fetchToken, foreign } = options;
   const book = createMemberBook();
   const access = createAccessBook(book);
   const changes = createBell();
   const expiries = createBell();
   const uses = createTokenUses();
   const alarm = createExpiryAlarm(clock, endExpired);
+  const doorDeps = { book, clock, onToken: alarm.expect, onTaken: changes.ring };
+  const door = foreign === undefined ? undefined : createForeignDoor({ ...doorDeps, check: foreign });
 
   function apply(writes: PeopleWrites): void {
     for (const { expiresAtMs } of writes.pats ?? []) alarm.expect(expiresAtMs);
     if (book.apply(writes)) changes.ring();
   }
 
-  function byId(id: PrincipalId): Principal | undefined {
-    const member = book.members.get(id);
-    if (member !== undefined) return member.principal;
-    const found = beside.byId(id);
-    // Without a token of its own, `local` is everybody who reaches the gateway: here, nobody is.
-    return found === localPrincipal ? undefined : found;
+  const byId = createByIdOf(book, beside);
+
+  function applyAccess(writes: AccessWrites | AccessRows): void {
+    for (const atMs of expiriesOf(writes)) alarm.expect(atMs);
+    if (access.apply(writes)) changes.ring();
   }
 
   async function findElsewhere(hash: string): Promise<Principal | undefined> {
-    const writes = await fetchToken?.(hash);
-    if (writes !== undefined) access.apply(writes);
+    applyAccess((await fetchToken?.(hash)) ?? {});
     return access.byToken(hash, clock.now());
   }
 
-  /** Walks over all credentials. Those that expired stay in the database, and take what they opened along. */
   function endExpired(): number {
-    const now = clock.now();
-    const expired = [...book.tokens.values()].filter(({ row }) => row.expiresAtMs <= now);
-    if (expired.length > 0) apply({ gonePats: expired.map(({ row }) => row.id) });
-    if (access.forgetExpired(now)) changes.ring();
-    if (access.ends.forget(now)) expiries.ring();
-    const ends = [...book.tokens.values()].map(({ row }) => row.expiresAtMs);
-    return ends.reduce((next, atMs) => Math.min(next, atMs), access.nextExpiryMs());
+    const { isTaken, isOver, nextMs } = expire({ book, access, door }, clock.now());
+    if (isTaken) changes.ring();
+    if (isOver) expiries.ring();
+    return nextMs;
   }
 
   return {
@@ -86,7 +85,7 @@ export function createTeamDirectory({ beside, config, clock, fetchToken }: TeamD
     byToken(hash) {
       const held = book.tokens.get(hash);
       const now = clock.now();
-      if (held === undefined) return access.byToken(hash, now) ?? beside.byToken(hash);
+      if (held === undefined) return access.byToken(hash, now) ?? door?.byToken(hash, now) ?? beside.byToken(hash);
       if (held.row.expiresAtMs <= now) return undefined;
       uses.note(held, now);
       return held.member.credentials.get(held.row.id) ?? book.under(held.row.membershipId, toFacts(held.row));
@@ -98,7 +97,8 @@ export function createTeamDirectory({ beside, config, clock, fetchToken }: TeamD
       if (book.members.has(principal.id)) return book.isCurrent(principal);
       return principal !== localPrincipal && beside.isCurrent(principal);
     },
-    isOver: (principal) => access.ends.isOver(principal, clock.now()),
+    foreign: door?.find,
+    isOver: (principal) => [access.ends, door].some((one) => one?.isOver(principal, clock.now()) === true),
     onExpiry: expiries.listen,
     credentialsOf(id) {
       const member = book.members.get(id);
@@ -121,13 +121,36 @@ export function createTeamDirectory({ beside, config, clock, fetchToken }: TeamD
     withdraw(membershipId, key) {
       if (book.withdraw(membershipId, key)) changes.ring();
     },
-    applyAccess(writes) {
-      for (const atMs of expiriesOf(writes)) alarm.expect(atMs);
-      if (access.apply(writes)) changes.ring();
-    },
+    applyAccess,
     takeUses: uses.take,
     stop: alarm.stop,
   };
+}
+
+function createByIdOf(book: MemberBook, beside: Directory): Directory["byId"] {
+  return (id) => {
+    const member = book.members.get(id);
+    if (member !== undefined) return member.principal;
+    const found = beside.byId(id);
+    // Without a token of its own, `local` is everybody who reaches the gateway: here, nobody is.
+    return found === localPrincipal ? undefined : found;
+  };
+}
+
+interface Expiring {
+  readonly book: MemberBook;
+  readonly access: AccessBook;
+  readonly door: ForeignDoor | undefined;
+}
+
+/** Walks over all credentials. Those that expired stay in the database, and take what they opened along. */
+function expire({ book, access, door }: Expiring, nowMs: number) {
+  const expired = [...book.tokens.values()].filter(({ row }) => row.expiresAtMs <= nowMs);
+  const isTaken = [book.apply({ gonePats: expired.map(({ row }) => row.id) }), access.forgetExpired(nowMs)];
+  const isOver = [access.ends.forget(nowMs), door?.forget(nowMs)];
+  let nextMs = Math.min(access.nextExpiryMs(), door?.nextExpiryMs() ?? Number.POSITIVE_INFINITY);
+  for (const { row } of book.tokens.values()) nextMs = Math.min(nextMs, row.expiresAtMs);
+  return { isTaken: isTaken.includes(true), isOver: isOver.includes(true), nextMs };
 }
 
 function createBell() {

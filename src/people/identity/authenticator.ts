@@ -19,6 +19,8 @@ export interface Authenticator {
 
 /** Longer values cannot be tokens of ours, and are refused without hashing them. */
 const longestToken = 4_096;
+/** Authorization servers put groups into their tokens, up to what headers may have. */
+const longestForeign = 14_336;
 /** The scheme in any case (RFC 9110, section 11.1), one space, and the token, which is compared exactly. */
 const bearer = /^Bearer ([\x21-\x7e]+)$/i;
 
@@ -34,13 +36,16 @@ const closedDoors: Doors = { isMeantFor: () => false, bySession: () => undefined
 
 /** An authenticator that accepts the bearer tokens of `directory`. */
 export function createAuthenticator(directory: Directory, lookUp: LookUp, doors: Doors = closedDoors): Authenticator {
+  const isMeantFor = ({ audience }: Principal, request: IncomingMessage): boolean =>
+    audience === undefined || doors.isMeantFor(audience, request);
+
   return {
     get open() {
       return directory.open;
     },
     authenticate(request) {
       if (directory.open) return localPrincipal;
-      const token = readBearer(request);
+      const token = readBearer(request, directory.foreign === undefined ? longestToken : longestForeign);
       if (token === undefined) {
         const browsing = request.headers.authorization === undefined ? doors.bySession(request) : undefined;
         if (browsing !== undefined) return browsing;
@@ -49,12 +54,18 @@ export function createAuthenticator(directory: Directory, lookUp: LookUp, doors:
       const hash = createHash("sha256").update(token).digest("hex");
       const known = directory.byToken(hash);
       if (known !== undefined) {
-        if (known.audience === undefined || doors.isMeantFor(known.audience, request)) return known;
+        if (isMeantFor(known, request)) return known;
         throw unauthorized();
       }
-      const { elsewhere } = directory;
-      if (elsewhere === undefined) throw unauthorized();
-      return lookUp(request, async (signal) => await elsewhere.byToken(hash, signal), unauthorized);
+      if (directory.elsewhere === undefined && directory.foreign === undefined) throw unauthorized();
+      return lookUp(
+        request,
+        async (signal) => {
+          const found = (await directory.elsewhere?.byToken(hash, signal)) ?? (await directory.foreign?.(token, hash));
+          return found !== undefined && isMeantFor(found, request) ? found : undefined;
+        },
+        unauthorized,
+      );
     },
   };
 }
@@ -67,13 +78,9 @@ function unauthorized(): GatewayError {
  * The bearer token of a request. Accepted only from exactly one Authorization header: with two of them, a proxy might
  * read a different one than we do. Never taken from a query parameter.
  */
-export function readBearer(request: IncomingMessage): string | undefined {
+export function readBearer(request: IncomingMessage, longest = longestToken): string | undefined {
   const { authorization } = request.headers;
-  if (
-    authorization === undefined ||
-    authorization.length > longestToken ||
-    countAuthorizations(request.rawHeaders) !== 1
-  )
+  if (authorization === undefined || authorization.length > longest || countAuthorizations(request.rawHeaders) !== 1)
     return undefined;
   return bearer.exec(authorization)?.[1];
 }

@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import type { MembershipRow, TeamRow, UserRow } from "../../store/people-rows.ts";
+import { createForeignBook, type ForeignToken } from "./foreign-book.ts";
+import { createMemberBook } from "./member-book.ts";
+
+const common = { createdAtMs: 0, revision: 1 };
+const user: UserRow = { id: "u_1", name: "ann", role: "user", status: "active", ...common };
+const team: TeamRow = { id: "t_1", slug: "red", title: "", limits: {}, ...common };
+const row: MembershipRow = { id: "m_1", teamId: "t_1", userId: "u_1", role: "member", ...common };
+const token: ForeignToken = {
+  ...{ membershipId: "m_1", key: "app", scopes: ["mcp:read"], audience: "http://gateway/mcp" },
+  ...{ goodUntilMs: 1_000, expiresAtMs: 60_000 },
+};
+
+function open() {
+  const book = createMemberBook();
+  book.apply({ users: [user], teams: [team], memberships: [row] });
+  return { book, foreign: createForeignBook(book) };
+}
+
+test("a token that was checked is known for a while, and the app is the same with the next one", () => {
+  const { foreign } = open();
+  const first = foreign.put("hash 1", token);
+  expect(first).toMatchObject({ id: "m_1", via: "jwt", scopes: ["mcp:read"], audience: "http://gateway/mcp" });
+  expect([foreign.byToken("hash 1", 999), foreign.byToken("hash 1", 1_000)]).toEqual([first, undefined]);
+  expect(foreign.put("hash 2", { ...token, goodUntilMs: 90_000, expiresAtMs: 120_000 })).toBe(first);
+  expect([foreign.nextExpiryMs(), foreign.forget(60_000), foreign.isOver(first!, 60_000)]).toEqual([
+    120_000,
+    false,
+    false,
+  ]);
+  expect([foreign.forget(120_000), foreign.isOver(first!, 120_000)]).toEqual([true, true]);
+});
+
+test("a token that is good no more takes along what it opened, and an app that stays away is forgotten after a day", () => {
+  const { book, foreign } = open();
+  const first = foreign.put("hash 1", token)!;
+  expect([foreign.reject("hash 2"), book.isCurrent(first)]).toEqual([false, true]);
+  expect([foreign.reject("hash 1"), book.isCurrent(first), foreign.byToken("hash 1", 1)]).toEqual([
+    true,
+    false,
+    undefined,
+  ]);
+  const again = foreign.put("hash 1", token)!;
+  foreign.forget(60_000);
+  expect(book.isCurrent(again)).toBe(true);
+  foreign.forget(60_000 + 86_400_000);
+  expect([book.isCurrent(again), book.members.get("m_1")?.credentials.size]).toEqual([false, 0]);
+});
+
+test("however many tokens and apps there are, the oldest make room, and whoever is disabled does not come in", () => {
+  const { book, foreign } = open();
+  const first = foreign.put("hash 0", { ...token, key: "app 0" })!;
+  for (let index = 1; index <= 20_000; index += 1) foreign.put(`hash ${index}`, { ...token, key: `app ${index}` });
+  expect([foreign.byToken("hash 0", 1), foreign.byToken("hash 10000", 1)]).toEqual([undefined, undefined]);
+  expect(foreign.byToken("hash 10001", 1)?.id).toBe("m_1");
+  expect([book.isCurrent(first), book.members.get("m_1")?.credentials.size]).toEqual([false, 20_000]);
+  book.apply({ users: [{ ...user, status: "disabled" }] });
+  expect([foreign.put("hash 1", token), foreign.byToken("hash 20000", 1)]).toEqual([undefined, undefined]);
+});

@@ -1,0 +1,112 @@
+import type { Clock } from "../../kernel/clock.ts";
+import type { ForeignToken } from "../directory/foreign-book.ts";
+import type { Member } from "../directory/member.ts";
+import { chooseMember, textsOf, whyNot, type Claims } from "./foreign-claims.ts";
+import { createIntrospection, type Introspect } from "./introspection.ts";
+import { checkSignedToken, isSignedToken, skewMs } from "./signed-tokens.ts";
+import { createTrustedIssuers } from "./trusted-issuers.ts";
+
+/** Whose token it is, and what it permits; undefined for one that is not good. */
+export type CheckForeignToken = (token: string, signal: AbortSignal) => Promise<ForeignToken | undefined>;
+
+export interface ExternalRules {
+  readonly issuers: readonly string[];
+  readonly audiences: readonly string[];
+  readonly algorithms: readonly string[];
+  readonly scopes: readonly string[];
+  readonly teamClaim: string | undefined;
+  readonly introspection: { readonly clientId: string; readonly clientSecret: string } | undefined;
+}
+
+export interface ForeignTokensDeps {
+  readonly rules: ExternalRules;
+  /** The gateway's own address, in which every audience begins. */
+  readonly base: () => string;
+  readonly isScope: (text: string) => boolean;
+  /** The user with this account. */
+  readonly userOf: (account: { readonly issuer: string; readonly subject: string }) => Promise<string | undefined>;
+  readonly membersOf: (userId: string) => readonly Member[];
+  /** Told of people who come with a good token and are not let in. */
+  readonly onStranger: (about: Stranger) => void;
+  readonly clock: Pick<Clock, "now" | "monotonic">;
+}
+
+export interface Stranger {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly why: string;
+}
+
+/** Access tokens (RFC 9068), and what servers sign that do not say what it is. An id token is for somebody else. */
+const kinds: ReadonlySet<string> = new Set(["at+jwt", "jwt", ""]);
+/** A token that is signed is good until it expires; a person may lose the account meanwhile. */
+const signedMs = 300_000;
+/** What is revoked elsewhere is not told to us: it is asked again after this. */
+const introspectedMs = 1_000;
+/** Where the server does not say how long an opaque token lives. */
+const unsaidMs = 300_000;
+/** Of a token that names none of ours, which permits nothing: an empty list would stand for all that roles permit. */
+const noScopes: readonly string[] = Object.freeze(["none"]);
+
+/** Checks tokens of the authorization servers of `rules`. Rejects with LOGIN_FAILED while one cannot be asked. */
+export function createForeignTokens(deps: ForeignTokensDeps): CheckForeignToken {
+  const { rules, clock } = deps;
+  const issuers = createTrustedIssuers({ issuers: rules.issuers, clock });
+  const [first = ""] = rules.issuers;
+  const { introspection: client } = rules;
+  const introspect: Introspect | undefined =
+    client === undefined ? undefined : createIntrospection({ issuer: first, issuers, client: () => client });
+
+  async function claimsOf(token: string, signal: AbortSignal): Promise<Claims | undefined> {
+    const { algorithms } = rules;
+    if (isSignedToken(token)) return await checkSignedToken(token, issuers, { kinds, algorithms });
+    return await introspect?.(token, signal);
+  }
+
+  async function memberOf(claims: Claims): Promise<Member | undefined> {
+    const [issuer, subject] = [String(claims["iss"]), claims["sub"]];
+    if (typeof subject !== "string" || subject === "") return undefined;
+    const userId = await deps.userOf({ issuer, subject });
+    const members = userId === undefined ? [] : deps.membersOf(userId);
+    const member = chooseMember(members, claims, rules.teamClaim);
+    if (member === undefined) deps.onStranger({ issuer, subject, why: whyNot(members, rules.teamClaim) });
+    return member;
+  }
+
+  return async (token, signal) => {
+    const claims = await claimsOf(token, signal);
+    const audience = claims && resourceOf(textsOf(claims["aud"]), deps.base(), rules.audiences);
+    if (claims === undefined || audience === undefined) return undefined;
+    const member = await memberOf(claims);
+    if (member === undefined) return undefined;
+    const now = clock.now();
+    const { exp } = claims;
+    const expiresAtMs = typeof exp === "number" ? exp * 1_000 + skewMs : now + unsaidMs;
+    if (expiresAtMs <= now) return undefined;
+    const scopes = scopesOf(claims, rules.scopes, deps.isScope);
+    const app = claims["client_id"] ?? claims["azp"] ?? "";
+    return {
+      membershipId: member.row.id,
+      key: JSON.stringify([claims["iss"], claims["sub"], app, audience, scopes]),
+      scopes,
+      audience,
+      goodUntilMs: Math.min(expiresAtMs, now + (isSignedToken(token) ? signedMs : introspectedMs)),
+      expiresAtMs,
+    };
+  };
+}
+
+/** The widest of the gateway's own addresses that a token is for. */
+function resourceOf(audiences: readonly string[], base: string, others: readonly string[]): string | undefined {
+  const plain = audiences.map((one) => one.replace(/\/$/, ""));
+  const own = plain.filter((one) => one === base || one.startsWith(`${base}/`));
+  const [widest] = own.toSorted((one, two) => one.length - two.length);
+  return widest ?? (audiences.some((one) => others.includes(one)) ? base : undefined);
+}
+
+/** `scope` is a text with spaces (RFC 8693); some servers call it `scp`, as a text or a list. */
+function scopesOf(claims: Claims, usual: readonly string[], isScope: (text: string) => boolean): readonly string[] {
+  const said = textsOf(claims["scope"] ?? claims["scp"]).flatMap((text) => text.split(" "));
+  const ours = [...new Set(said.filter(isScope))].sort();
+  return ours.length > 0 ? ours : usual.length > 0 ? usual : noScopes;
+}
