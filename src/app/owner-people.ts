@@ -4,11 +4,12 @@ import type { MadeInvite } from "../people/directory/invite-plans.ts";
 import type { SetupCode } from "../people/authorization-server/accounts.ts";
 import type { MadeToken } from "../people/directory/people-facts.ts";
 import { teamRoles, type TeamLimits, type TeamRole, type UserRow } from "../store/people-rows.ts";
+import { findAccessTask, type AccessAnswer } from "./owner-access.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import type { TeamPeople } from "./team-people.ts";
 
 /** What a command about people is answered with. */
-export interface PeopleAnswer {
+export interface PeopleAnswer extends AccessAnswer {
   readonly users?: readonly UserLine[];
   readonly teams?: readonly TeamLine[];
   readonly members?: readonly MemberLine[];
@@ -192,6 +193,8 @@ export async function askPeople(
     const link = await people.access.accounts.createLink(given.name, "owner");
     return { link: { ...link, publicUrl: config().settings.publicUrl ?? null } };
   }
+  const access = findAccessTask(String(given.task));
+  if (access !== undefined) return await access(people, given);
   const task = Object.hasOwn(tasks, given.task) ? tasks[given.task] : undefined;
   if (task === undefined) throw new GatewayError("REQUEST_INVALID", "there is no such thing to do with people");
   const answer = await task({ book: people.directory.book, changes: people.asOwner }, given);

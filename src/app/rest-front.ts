@@ -98,7 +98,8 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
             reason: instance.statusView().reason,
           })),
       };
-      return { book: people.directory.book, changes: people.changes, installs };
+      const { users: access, clients } = people.access;
+      return { book: people.directory.book, changes: people.changes, installs, access, clients };
     },
     debugFacts: () => debugFacts(gateway),
     redact: gateway.redaction.text,
