@@ -48,6 +48,7 @@ export const siteMap = [
       ["docs/operations.md", "Operations"],
       ["docs/security.md", "Security"],
       ["docs/teams.md", "People and teams"],
+      ["docs/teams-transcript.md", "Two teams at work"],
       ["docs/deployment.md", "Containers and services"],
       ["docs/behind-a-proxy.md", "Behind a reverse proxy"],
       ["docs/records.md", "Records"],
