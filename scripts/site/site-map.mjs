@@ -49,6 +49,7 @@ export const siteMap = [
       ["docs/security.md", "Security"],
       ["docs/teams.md", "People and teams"],
       ["docs/single-sign-on.md", "Single sign-on"],
+      ["docs/teams-transcript.md", "Two teams at work"],
       ["docs/deployment.md", "Containers and services"],
       ["docs/behind-a-proxy.md", "Behind a reverse proxy"],
       ["docs/records.md", "Records"],

@@ -5,11 +5,12 @@ import type { SetupCode } from "../people/authorization-server/accounts.ts";
 import type { MadeToken } from "../people/directory/people-facts.ts";
 import { teamRoles, type TeamLimits, type TeamRole, type UserRow } from "../store/people-rows.ts";
 import { linkAccount } from "./owner-accounts.ts";
+import { findAccessTask, type AccessAnswer } from "./owner-access.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import type { TeamPeople } from "./team-people.ts";
 
 /** What a command about people is answered with. */
-export interface PeopleAnswer {
+export interface PeopleAnswer extends AccessAnswer {
   readonly users?: readonly UserLine[];
   readonly teams?: readonly TeamLine[];
   readonly members?: readonly MemberLine[];
@@ -200,6 +201,8 @@ export async function askPeople(
     await linkAccount(people, { name: need(name), issuer: need(issuer), subject: need(subject) });
     return {};
   }
+  const access = findAccessTask(String(given.task));
+  if (access !== undefined) return await access(people, given);
   const task = Object.hasOwn(tasks, given.task) ? tasks[given.task] : undefined;
   if (task === undefined) throw new GatewayError("REQUEST_INVALID", "there is no such thing to do with people");
   const answer = await task({ book: people.directory.book, changes: people.asOwner }, given);

@@ -3,8 +3,8 @@ import { usualScopes } from "../front/http/challenge.ts";
 import { createClientAddress } from "../front/http/client-address.ts";
 import type { RestHandler } from "../front/http/http-server.ts";
 import { createAccountPages } from "../front/web/account-page.ts";
-import { createConnectPage } from "../front/web/connect-page.ts";
-import { createInvitePage } from "../front/web/invite-page.ts";
+import { createConnectPage, type ConnectPageDeps } from "../front/web/connect-page.ts";
+import { createInvitePage, type InvitePageDeps } from "../front/web/invite-page.ts";
 import { createConsentPage } from "../front/web/consent-page.ts";
 import { createDevicePages } from "../front/web/device-pages.ts";
 import { createForms } from "../front/web/forms.ts";
@@ -34,7 +34,7 @@ export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Cl
   if (people === undefined) throw new GatewayError("STORE_UNAVAILABLE", "the people are not read yet");
   const sealing = createSealing(people.access.store.key);
   const { directory, changes } = people;
-  const { accounts, sessions, change, passwords } = people.access;
+  const { accounts, sessions, users } = people.access;
   const servers = createPersonServers(gateway, people);
   const forms = createForms(sealing.blind);
   const providers = () =>
@@ -62,10 +62,7 @@ export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Cl
       directory,
       tokens: changes,
       revokeApp: async ({ user, ip }, id) =>
-        void (await change(
-          { goneGrants: [id] },
-          { actor: user.name, via: "browser", action: "app.revoke", object: id, ip },
-        )),
+        await users.revokeApp({ id: user.name, via: "browser", ip, user: user.id, isAdmin: false }, id, user.id),
       forms,
       providers,
       hasPasswords,
@@ -87,6 +84,25 @@ export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Cl
           failure.message,
         ),
     }),
+    ...createOwnPages({ gateway, people, clock }, { servers, forms, hasPasswords }),
+    oauth,
+    sessions,
+    directory,
+    publicUrl: gateway.publicUrl,
+    addressOf: createClientAddress(() => gateway.config().settings),
+    reportFailure: (failure) =>
+      log.error({ component: "people", err: failure.cause ?? failure }, "a page for people failed"),
+  });
+}
+
+/** What people do for themselves: logging in at servers, and joining teams. */
+function createOwnPages(
+  { gateway, people, clock }: Pick<ServerParts, "gateway" | "people" | "clock">,
+  { servers, forms, hasPasswords }: Pick<ConnectPageDeps, "servers" | "forms"> & Pick<InvitePageDeps, "hasPasswords">,
+) {
+  const { directory, changes } = people;
+  const { passwords, sessions } = people.access;
+  return {
     connect: createConnectPage({
       servers,
       forms,
@@ -98,14 +114,7 @@ export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Cl
       forms,
       hasPasswords,
     }),
-    oauth,
-    sessions,
-    directory,
-    publicUrl: gateway.publicUrl,
-    addressOf: createClientAddress(() => gateway.config().settings),
-    reportFailure: (failure) =>
-      log.error({ component: "people", err: failure.cause ?? failure }, "a page for people failed"),
-  });
+  };
 }
 
 /** What could not be opened is tried again at the next request. */

@@ -1,5 +1,6 @@
 import type { ConnectableServer, PersonServer, PersonServers } from "../front/web/connect-page.ts";
 import type { KnownVisit } from "../front/web/visit.ts";
+import { abortAfter } from "../kernel/abort.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { Member } from "../people/directory/member.ts";
 import { viewOwnValues } from "../people/installations/install-view.ts";
@@ -10,7 +11,10 @@ import type { GatewayParts } from "./gateway-parts.ts";
 import { takesLogin } from "./server-logins.ts";
 import type { TeamPeople } from "./team-people.ts";
 
-type Parts = Pick<GatewayParts, "fleet" | "logins">;
+type Parts = Pick<GatewayParts, "fleet" | "logins" | "audit">;
+
+/** So long a page waits for a server that was just given what it wanted. */
+const settleMs = 5_000;
 
 /** An instance with the membership through which a person has it. */
 interface Held {
@@ -19,7 +23,7 @@ interface Held {
 }
 
 /** The servers of people, for their own pages: those of every team that they are in. */
-export function createPersonServers({ fleet, logins }: Parts, people: TeamPeople): PersonServers {
+export function createPersonServers({ fleet, logins, audit }: Parts, people: TeamPeople): PersonServers {
   const pending = createBrowserLogins();
   const { book } = people.directory;
   const { installs } = people;
@@ -58,6 +62,11 @@ export function createPersonServers({ fleet, logins }: Parts, people: TeamPeople
     return viewOwnValues(installs, tiered, owner).fields;
   }
 
+  /** Who it was: what the gateway notes of the login itself names nobody. */
+  async function note({ user, ip }: KnownVisit, action: string, object: string): Promise<void> {
+    await audit.order({ actor: user.name, via: "browser", action, object, ip });
+  }
+
   return {
     of: (user) => heldBy(user).map(toPersonServer),
     async find(user, id) {
@@ -84,15 +93,19 @@ export function createPersonServers({ fleet, logins }: Parts, people: TeamPeople
         async logIn(way, signal) {
           await logins.logIn(instance.server, id, way, signal);
           // Whoever has left meanwhile leaves no login behind.
-          if (owner === null || book.members.get(owner)?.principal !== undefined) return;
-          await logins.forget([id]);
-          throw new GatewayError("LOGIN_FAILED", "you are not in this team any more");
+          if (owner !== null && book.members.get(owner)?.principal === undefined) {
+            await logins.forget([id]);
+            throw new GatewayError("LOGIN_FAILED", "you are not in this team any more");
+          }
+          await note(visit, "server.connect", id);
+          await instance.settled(abortAfter(settleMs)).catch(() => undefined);
         },
       });
     },
     finish: async (visit) => await pending.finish(visit.query, browserOf(visit)),
-    async logOut({ user }, id) {
-      await logins.logOut(requireHeld(user, id).instance.server, id);
+    async logOut(visit, id) {
+      await logins.logOut(requireHeld(visit.user, id).instance.server, id);
+      await note(visit, "server.disconnect", id);
     },
     async setValues({ user, ip }, id, values) {
       const { member, instance } = requireHeld(user, id);

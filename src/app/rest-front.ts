@@ -3,7 +3,7 @@ import type { Log } from "../kernel/log.ts";
 import type { RestHandler } from "../front/http/http-server.ts";
 import { createRest } from "../front/rest/rest.ts";
 import type { View } from "../catalog/model/view.ts";
-import type { Connection, RestDeps } from "../front/rest/deps.ts";
+import type { Connection, RestDeps, RestPeople } from "../front/rest/deps.ts";
 import type { JsonObject } from "../kernel/json-bytes.ts";
 import { createAuditHistory } from "../records/audit-history.ts";
 import { toDenial } from "./audited-access.ts";
@@ -83,20 +83,7 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
       order: gateway.audit.order,
       onDenied: (request, failure, principal) => gateway.audit.deny(toDenial(request, failure, principal)),
     },
-    people() {
-      const people = gateway.team?.people();
-      if (people === undefined) return undefined;
-      const installs = {
-        ...people.installs,
-        fileServers: () => gateway.config().servers,
-        instancesOf: (id: string) =>
-          gateway.fleet.ofInstallation(id).map((instance) => ({
-            ...{ id: instance.id, owner: instance.owner, status: instance.status },
-            reason: instance.statusView().reason,
-          })),
-      };
-      return { book: people.directory.book, changes: people.changes, installs };
-    },
+    people: () => toRestPeople(gateway),
     debugFacts: () => debugFacts(gateway),
     redact: gateway.redaction.text,
     reportFailure: (failure, operation) =>
@@ -108,6 +95,22 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
 async function countTools({ usage }: GatewayParts, view: View): ReturnType<RestDeps["toolTokens"]> {
   await usage.costs.prepare(view);
   return (server, tool) => usage.costs.tool(view, server, tool);
+}
+
+function toRestPeople({ team, config, fleet }: GatewayParts): RestPeople | undefined {
+  const people = team?.people();
+  if (people === undefined) return undefined;
+  const installs = {
+    ...people.installs,
+    fileServers: () => config().servers,
+    instancesOf: (id: string) =>
+      fleet.ofInstallation(id).map((instance) => ({
+        ...{ id: instance.id, owner: instance.owner, status: instance.status },
+        reason: instance.statusView().reason,
+      })),
+  };
+  const { users: access, clients } = people.access;
+  return { book: people.directory.book, changes: people.changes, installs, access, clients };
 }
 
 /** MCP clients with a session, and how many programs use the gateway without one. */

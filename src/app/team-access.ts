@@ -3,6 +3,9 @@ import type { Log } from "../kernel/log.ts";
 import { createAccessChanges, type Change, type ChangeAccess } from "../people/authorization-server/access-changes.ts";
 import { createAccounts, type Accounts } from "../people/authorization-server/accounts.ts";
 import { createBrowserSessions, type BrowserSessions } from "../people/authorization-server/user-sessions.ts";
+import { createRegisteredClients, type RegisteredClients } from "../people/authorization-server/registered-clients.ts";
+import { createSealing } from "../people/authorization-server/sealed-rows.ts";
+import { createUserAccess, type UserAccess } from "../people/authorization-server/user-access.ts";
 import { createPasswords, type Passwords } from "../people/authorization-server/passwords.ts";
 import type { ChangeActor } from "../people/directory/change-queue.ts";
 import type { PeopleChanges } from "../people/directory/people-changes.ts";
@@ -19,6 +22,10 @@ export interface TeamAccess {
   /** Writes a login that was refused into the audit. */
   readonly deny: (change: Change) => void;
   readonly passwords: Passwords;
+  /** Apps and browsers of people. */
+  readonly users: UserAccess;
+  /** Apps that are registered. */
+  readonly clients: RegisteredClients;
   stop(): void;
 }
 
@@ -59,8 +66,10 @@ export async function openTeamAccess(deps: TeamAccessDeps): Promise<TeamAccess> 
     ...{ directory, store, change, sessions, passwords, clock, isName },
     onDenied: deny,
   });
+  const users = createUserAccess({ directory, sessions, change });
+  const clients = createRegisteredClients({ store, change, directory, sealing: createSealing(store.key), clock });
   return {
-    ...{ store, change, accounts, sessions, passwords, deny },
+    ...{ store, change, accounts, sessions, passwords, deny, users, clients },
     stop() {
       cancel();
       stopListening();

@@ -80,4 +80,46 @@ Programs send what stands after /invite/ to POST /api/invites/accept.`,
 ends what was opened with the token at once.`,
     load: async () => (await import("./short-commands.ts")).shortCommands.token,
   },
+  app: {
+    words: 2,
+    usage: "toolyard app [list|revoke] [ID] [options]",
+    about: "Lists the apps that act for people of a running gateway for teams, and takes their access back.",
+    options: {
+      ...common,
+      user: { word: "NAME", about: "only those of this user" },
+      json: { about: "print one JSON object" },
+    },
+    notes: "Streams and calls of an app end at once, and it has to ask again.",
+    load: async () => (await import("./short-commands.ts")).shortCommands.app,
+  },
+  session: {
+    words: 2,
+    usage: "toolyard session [list|end] [ID] [options]",
+    about: "Lists the browsers that people of a running gateway for teams are logged in with, and logs them out.",
+    options: {
+      ...common,
+      user: { word: "NAME", about: "only those of this user" },
+      json: { about: "print one JSON object" },
+    },
+    notes: "`toolyard user reset NAME` ends all of a user's, and tokens and apps as well.",
+    load: async () => (await import("./short-commands.ts")).shortCommands.session,
+  },
+  client: {
+    words: 2,
+    usage: "toolyard client [list|add|rm] [NAME|ID] [options]",
+    about: "Lists the apps that are registered at a running gateway for teams, registers one, and removes one.",
+    options: {
+      ...common,
+      redirect: {
+        word: "URL",
+        isRepeated: true,
+        about: "add: where the app is called back; may be given several times",
+      },
+      "with-secret": { about: "add: with a secret, for an app that can keep one; always without --redirect" },
+      json: { about: "print one JSON object" },
+    },
+    notes: `Most apps register themselves. \`rm\` also takes everybody's access of that app back, at once. Without
+--redirect, \`add\` makes a client for a service that asks at /oauth/introspect what a token is.`,
+    load: async () => (await import("./short-commands.ts")).shortCommands.client,
+  },
 };

@@ -1,3 +1,4 @@
+import { app, client, session } from "./access-command.ts";
 import { audit } from "./audit-command.ts";
 import { calls } from "./calls-command.ts";
 import { connect } from "./connect-command.ts";
@@ -29,11 +30,13 @@ import { tokens } from "./tokens-command.ts";
  */
 export const shortCommands = {
   ...everydayCommands,
+  app,
   audit,
   backup,
   calls,
   connect,
   disconnect,
+  client,
   clients: listClients,
   config,
   db,
@@ -52,6 +55,7 @@ export const shortCommands = {
   servers,
   secret,
   service,
+  session,
   status,
   stop,
   invite,

@@ -30,6 +30,8 @@ export interface AccessStore {
   onChange(listener: (writes: AccessWrites | undefined) => void): () => void;
   grant(id: string): Promise<GrantRow | undefined>;
   item(kind: string, hash: string): Promise<OAuthItemRow | undefined>;
+  /** All of a kind that have not expired, the newest last: for the few that people look through. */
+  itemsOf(kind: string, nowMs: number): Promise<readonly OAuthItemRow[]>;
   itemByLookup(kind: string, lookup: string): Promise<OAuthItemRow | undefined>;
   password(userId: string): Promise<PasswordRow | undefined>;
   setup(hash: string): Promise<SetupRow | undefined>;

@@ -92,7 +92,7 @@ async function idsOf(token: string): Promise<string[]> {
 }
 
 test("nobody gets in before there is somebody, and the gateway says how to make the first admin", async () => {
-  await until(() => gateway.stderr().includes("toolyard user add NAME --admin --team TEAM"));
+  await until(() => gateway.stderr().includes("toolyard user link"));
   expect((await get(`${gateway.url}/api/servers`)).status).toBe(401);
   const { code, stdout, stderr } = await command("user", "add", "ann", "--admin", "--team", "red");
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^ty_pat_[0-9a-f]{64}\n$/)]);

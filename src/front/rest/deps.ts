@@ -29,6 +29,8 @@ import type { InstallChanges } from "../../people/installations/install-changes.
 import type { InstalledServers } from "../../people/installations/installed-servers.ts";
 import type { SecretChanges } from "../../people/installations/secret-changes.ts";
 import type { TemplateCatalog } from "../../people/installations/template-catalog.ts";
+import type { RegisteredClients } from "../../people/authorization-server/registered-clients.ts";
+import type { UserAccess } from "../../people/authorization-server/user-access.ts";
 import type { PeopleChanges } from "../../people/directory/people-changes.ts";
 import type { TeamDirectory } from "../../people/directory/team-directory.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
@@ -45,6 +47,10 @@ export interface RestPeople {
   readonly book: TeamDirectory["book"];
   readonly changes: (by: ChangeActor) => PeopleChanges;
   readonly installs: RestInstalls;
+  /** Apps and browsers that people are logged in with. */
+  readonly access: UserAccess;
+  /** Apps that are registered at our authorization server. */
+  readonly clients: RegisteredClients;
 }
 
 /** What teams installed. */

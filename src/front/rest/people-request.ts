@@ -28,6 +28,11 @@ export function changesBy(deps: RestDeps, { raw, principal }: Pick<PublicRequest
   return requirePeople(deps).changes(toActor(raw, principal));
 }
 
+/** Whoever sends a request, as the audit names them. */
+export function senderOf({ raw, principal }: Pick<PublicRequest, "raw" | "principal">): ChangeActor {
+  return toActor(raw, principal);
+}
+
 function toActor({ socket }: IncomingMessage, principal: Principal | undefined): ChangeActor {
   const about = { via: "rest", ip: socket.remoteAddress ?? null };
   if (principal === undefined) return { ...about, id: "unknown", user: null, isAdmin: false };

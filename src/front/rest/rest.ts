@@ -30,6 +30,8 @@ import { createInviteRoutes } from "./routes-invites.ts";
 import { createInstallationRoutes } from "./routes-installations.ts";
 import { createServerValueRoutes } from "./routes-server-values.ts";
 import { createTemplateRoutes } from "./routes-templates.ts";
+import { createAccessRoutes } from "./routes-access.ts";
+import { createClientRoutes } from "./routes-oauth-clients.ts";
 import { createMeRoutes } from "./routes-me.ts";
 import { createMemberRoutes } from "./routes-members.ts";
 import { createTeamRoutes } from "./routes-teams.ts";
@@ -73,6 +75,8 @@ export function createRoutes(deps: RestDeps, questions = createRestQuestions()):
     ...createCommandRoutes(deps),
     ...createMeRoutes(deps),
     ...createUserRoutes(deps),
+    ...createAccessRoutes(deps),
+    ...createClientRoutes(deps),
     ...createTeamRoutes(deps),
     ...createMemberRoutes(deps),
     ...createInviteRoutes(deps),

@@ -218,8 +218,8 @@ function revokeTokens(deps: RestDeps): Route {
   });
 }
 
-/** By id or by name. */
-function findUser(book: RestPeople["book"], id: string): UserRow {
+/** By id or by name. Throws PERSON_UNKNOWN. */
+export function findUser(book: RestPeople["book"], id: string): UserRow {
   const found = book.users.get(id) ?? book.userNamed(id);
   if (found === undefined)
     throw new GatewayError("PERSON_UNKNOWN", "there is no such user", { hint: "GET /api/users lists them." });

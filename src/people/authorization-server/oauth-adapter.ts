@@ -228,6 +228,19 @@ function usedNow(
   return row === undefined || row.usedAtMs === usedAtMs ? [] : [{ id: row.id, usedAtMs }];
 }
 
+/** A client as it is kept: its secret is a hash, and what it says of itself is sealed. */
+export function toClientRow(
+  sealing: Pick<Sealing, "seal">,
+  { id, payload, expiresAtMs }: { readonly id: string; readonly payload: Payload; readonly expiresAtMs: number },
+): OAuthItemRow {
+  const hash = sha256(id);
+  return {
+    ...{ kind: "Client", hash, grantId: null, lookup: null, scopes: null, audience: null },
+    payload: sealing.seal(JSON.stringify(withHashedSecret(payload)), `Client ${hash}`),
+    ...{ consumedAtMs: null, uses: 0, expiresAtMs },
+  };
+}
+
 /** Secrets of clients are tokens: what is kept does not open anything. */
 function withHashedSecret(payload: Payload): Payload {
   const secret = payload["client_secret"];

@@ -1,6 +1,6 @@
 import { randomId } from "../../kernel/random-id.ts";
 import type { PasswordRow } from "../../store/access-rows.ts";
-import type { InviteRow, TeamRole, UserRow } from "../../store/people-rows.ts";
+import type { InviteRow, TeamRole, TeamRow, UserRow } from "../../store/people-rows.ts";
 import type { ChangeActor, Plan } from "./change-queue.ts";
 import { conflict, forbidden, unknown, type MadeToken, type PeopleFacts } from "./people-facts.ts";
 import { mayManage } from "./team-rights.ts";
@@ -121,8 +121,7 @@ export function createInvitePlans(facts: PeopleFacts) {
     /** Throws PERSON_UNKNOWN for one that is not good any more. */
     readInvite(secret: string): OpenInvite {
       const { teamId, role } = findOpen(secret);
-      const team = book.teams.get(teamId);
-      return { team: team?.slug ?? "", title: team?.title ?? "", role };
+      return { ...namesOf(book.teams.get(teamId)), role };
     },
 
     acceptInvite(answer: InviteAnswer): Plan<Joined> {
@@ -155,4 +154,8 @@ function noInvite(): ReturnType<typeof conflict> {
 
 function toPasswords({ id: userId, createdAtMs: changedAtMs }: UserRow, hash?: string): readonly PasswordRow[] {
   return hash === undefined ? [] : [{ userId, hash, changedAtMs }];
+}
+
+function namesOf(team: TeamRow | undefined): Pick<OpenInvite, "team" | "title"> {
+  return { team: team?.slug ?? "", title: team?.title ?? "" };
 }

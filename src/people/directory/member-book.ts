@@ -160,7 +160,7 @@ function createMemberships(
       if (user === undefined || team === undefined) throw new Error(`the membership ${row.id} refers to nothing`);
       const member: OpenMember = members.get(row.id) ?? {
         ...{ row, user, team, principal: undefined },
-        ...{ pats: new Map(), credentials: new Map() },
+        ...{ pats: new Map(), credentials: new Map(), emptied: 0 },
       };
       Object.assign(member, { row, user, team });
       members.set(row.id, member);

@@ -17,6 +17,8 @@ export interface Member {
   readonly principal: Principal | undefined;
   /** Who comes with the other credentials, by the credential's key. Made when one is first used. */
   readonly credentials: ReadonlyMap<string, Principal>;
+  /** How often the last of its tokens and credentials was taken away: what ran for them ends then. */
+  readonly emptied: number;
 }
 
 export interface HeldPat {
@@ -62,7 +64,12 @@ export function createCredentials(members: ReadonlyMap<string, OpenMember>): Cre
       member.credentials.set(key, principal);
       return principal;
     },
-    withdraw: (membershipId, key) => members.get(membershipId)?.credentials.delete(key) ?? false,
+    withdraw(membershipId, key) {
+      const member = members.get(membershipId);
+      if (member?.credentials.delete(key) !== true) return false;
+      noteEmptied(member);
+      return true;
+    },
     isCurrent(principal) {
       const member = members.get(principal.id);
       if (member === undefined) return false;
@@ -92,6 +99,7 @@ export function createHeldPats() {
       const member = this.remove(id);
       if (member === undefined) return false;
       member.credentials.delete(id);
+      noteEmptied(member);
       if (member.principal === undefined) return false;
       member.principal = Object.freeze({ ...member.principal });
       return true;
@@ -106,6 +114,10 @@ export function createHeldPats() {
       return held.member;
     },
   };
+}
+
+function noteEmptied(member: OpenMember): void {
+  if (member.pats.size + member.credentials.size === 0) member.emptied += 1;
 }
 
 /** Whether the person lost something by it. */

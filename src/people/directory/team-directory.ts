@@ -108,7 +108,7 @@ export function createTeamDirectory(options: TeamDirectoryOptions): TeamDirector
     tiesOf(id) {
       const member = book.members.get(id);
       if (member === undefined) return beside.credentialsOf(id);
-      return member.pats.size + member.credentials.size > 0 ? [id] : [];
+      return [`${id} ${member.emptied}`];
     },
     valuesFor(id, slug) {
       const member = book.members.get(id);

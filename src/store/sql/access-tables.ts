@@ -30,6 +30,11 @@ export interface ItemQuestion {
   readonly lookup?: string;
 }
 
+export interface ItemsQuestion {
+  readonly kind: string;
+  readonly nowMs: number;
+}
+
 /** What a change depends on was used before, or taken away: nothing of the change may stay. */
 export class Spent extends Error {
   override readonly name = "Spent";
@@ -125,6 +130,15 @@ export async function readItem(db: Db, { kind, hash, lookup }: ItemQuestion): Pr
   const found = hash === undefined ? ofKind.where("lookup", "=", lookup ?? "") : ofKind.where("hash", "=", hash);
   const row = await found.executeTakeFirst();
   return row === undefined ? null : toItem(row);
+}
+
+/** More clients than this nobody looks through; registering has limits of its own. */
+const mostItems = 10_000;
+
+export async function readItems(db: Db, { kind, nowMs }: ItemsQuestion): Promise<readonly OAuthItemRow[]> {
+  const ofKind = db.selectFrom("oauth_item").selectAll().where("kind", "=", kind).where("expires_at_ms", ">", nowMs);
+  const rows = await ofKind.orderBy("expires_at_ms").limit(mostItems).execute();
+  return rows.map(toItem);
 }
 
 export async function readPassword(db: Db, userId: string): Promise<PasswordRow | null> {

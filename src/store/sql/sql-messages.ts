@@ -34,7 +34,7 @@ import type {
   SetupRow,
 } from "../access-rows.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "../people-rows.ts";
-import type { ItemQuestion } from "./access-tables.ts";
+import type { ItemQuestion, ItemsQuestion } from "./access-tables.ts";
 import type { FailureCode } from "../../kernel/failures.ts";
 import type { FeedNews } from "./change-feed.ts";
 import type { LinkLimits } from "./postgres-link.ts";
@@ -84,6 +84,7 @@ export interface Questions {
   readonly access: { readonly ask: number; readonly answer: AccessRows & { readonly seq?: number } };
   readonly changeAccess: { readonly ask: AccessAsk; readonly answer: AccessAnswer };
   readonly grant: { readonly ask: string; readonly answer: GrantRow | null };
+  readonly accessItems: { readonly ask: ItemsQuestion; readonly answer: readonly OAuthItemRow[] };
   readonly accessItem: { readonly ask: ItemQuestion; readonly answer: OAuthItemRow | null };
   readonly password: { readonly ask: string; readonly answer: PasswordRow | null };
   readonly setupLink: { readonly ask: string; readonly answer: SetupRow | null };

@@ -1,0 +1,252 @@
+import * as z from "zod";
+import { gatewayAdmin, ownCredentials } from "../../engine/policy/rights.ts";
+import type { AppLine, SessionLine } from "../../people/authorization-server/user-access.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import { jsonAnswer } from "./answer.ts";
+import type { RestDeps } from "./deps.ts";
+import { doneAnswer, noStore, requirePeople, senderOf, toIso } from "./people-request.ts";
+import { done } from "./people-schemas.ts";
+import { answers } from "./responses.ts";
+import { route, type Route } from "./route.ts";
+import { findUser } from "./routes-users.ts";
+import * as schemas from "./schemas.ts";
+
+const tag = "People";
+const time = z.iso.datetime();
+
+const app = z
+  .object({
+    id: z.string(),
+    name: z.string().describe("As the app names itself; nobody has checked it."),
+    client: z.string().describe("Its id at the authorization server, or the address of its document."),
+    user: z.string(),
+    team: z.string(),
+    scopes: z.array(z.string()),
+    audience: z.array(z.string()).describe("The addresses that it may use."),
+    created: time,
+    used: time.describe("The hour in which it was last renewed."),
+    expires: time,
+  })
+  .meta({ id: "ConnectedApp" });
+
+const session = z
+  .object({
+    id: z.string(),
+    user: z.string(),
+    via: z.string().describe("`password`, or the identity provider."),
+    created: time,
+    seen: time,
+    expires: time,
+  })
+  .meta({ id: "BrowserLoginSession" });
+
+const appList = z.object({ apps: z.array(app) }).meta({ id: "ConnectedAppList" });
+const logins = z.object({ sessions: z.array(session) }).meta({ id: "BrowserLoginList" });
+const ended = z.object({ ended: z.int() }).meta({ id: "EndedBrowserLogins" });
+
+const ofUser = z.object({ id: schemas.name });
+const oneOfUser = ofUser.extend({ item: schemas.name });
+
+/** What people are logged in with: their own, and everybody's for admins of the gateway. */
+export function createAccessRoutes(deps: RestDeps): readonly Route[] {
+  return [
+    listOwnApps(deps),
+    revokeOwnApp(deps),
+    listOwnSessions(deps),
+    endOwnSession(deps),
+    listUserApps(deps),
+    revokeUserApp(deps),
+    listUserSessions(deps),
+    endUserSessions(deps),
+    endUserSession(deps),
+  ];
+}
+
+function listOwnApps(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/me/apps",
+    right: ownCredentials,
+    operation: {
+      id: "listMyApps",
+      tag,
+      summary: "Apps that act for you, in all of your teams",
+      responses: answers(appList, "Without what they were given, which nobody has."),
+    },
+    handle: ({ principal }) =>
+      jsonAnswer({ apps: requirePeople(deps).access.appsOf(userOf(principal)).map(toApp) }, noStore),
+  });
+}
+
+function revokeOwnApp(deps: RestDeps): Route {
+  return route({
+    method: "DELETE",
+    path: "/api/me/apps/{id}",
+    params: ofUser,
+    right: ownCredentials,
+    operation: {
+      id: "revokeMyApp",
+      tag,
+      summary: "Take an app's access back",
+      description: "Ends its streams and calls at once. The app has to ask again.",
+      responses: answers(done, "It has no access any more.", [404]),
+    },
+    async handle(request) {
+      const { principal, params } = request;
+      await requirePeople(deps).access.revokeApp(senderOf(request), params.id, userOf(principal));
+      return doneAnswer();
+    },
+  });
+}
+
+function listOwnSessions(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/me/sessions",
+    right: ownCredentials,
+    operation: {
+      id: "listMySessions",
+      tag,
+      summary: "Browsers that you are logged in with",
+      responses: answers(logins, "Without their cookies, which nobody has."),
+    },
+    handle: ({ principal }) =>
+      jsonAnswer({ sessions: requirePeople(deps).access.sessionsOf(userOf(principal)).map(toSession) }, noStore),
+  });
+}
+
+function endOwnSession(deps: RestDeps): Route {
+  return route({
+    method: "DELETE",
+    path: "/api/me/sessions/{id}",
+    params: ofUser,
+    right: ownCredentials,
+    operation: {
+      id: "endMySession",
+      tag,
+      summary: "Log one of your browsers out",
+      responses: answers(done, "It is logged out.", [404]),
+    },
+    async handle(request) {
+      const { principal, params } = request;
+      await requirePeople(deps).access.endSession(senderOf(request), params.id, userOf(principal));
+      return doneAnswer();
+    },
+  });
+}
+
+function listUserApps(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/users/{id}/apps",
+    params: ofUser,
+    right: gatewayAdmin,
+    operation: {
+      id: "listUserApps",
+      tag,
+      summary: "Apps that act for a user",
+      responses: answers(appList, "Those of all teams.", [404]),
+    },
+    handle({ params }) {
+      const { access, book } = requirePeople(deps);
+      return jsonAnswer({ apps: access.appsOf(findUser(book, params.id).id).map(toApp) }, noStore);
+    },
+  });
+}
+
+function revokeUserApp(deps: RestDeps): Route {
+  return route({
+    method: "DELETE",
+    path: "/api/users/{id}/apps/{item}",
+    params: oneOfUser,
+    right: gatewayAdmin,
+    operation: {
+      id: "revokeUserApp",
+      tag,
+      summary: "Take the access of a user's app back",
+      responses: answers(done, "It has no access any more.", [404]),
+    },
+    async handle(request) {
+      const { access, book } = requirePeople(deps);
+      const { id, item } = request.params;
+      await access.revokeApp(senderOf(request), item, findUser(book, id).id);
+      return doneAnswer();
+    },
+  });
+}
+
+function listUserSessions(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/users/{id}/sessions",
+    params: ofUser,
+    right: gatewayAdmin,
+    operation: {
+      id: "listUserSessions",
+      tag,
+      summary: "Browsers that a user is logged in with",
+      responses: answers(logins, "All of them.", [404]),
+    },
+    handle({ params }) {
+      const { access, book } = requirePeople(deps);
+      return jsonAnswer({ sessions: access.sessionsOf(findUser(book, params.id).id).map(toSession) }, noStore);
+    },
+  });
+}
+
+function endUserSessions(deps: RestDeps): Route {
+  return route({
+    method: "DELETE",
+    path: "/api/users/{id}/sessions",
+    params: ofUser,
+    right: gatewayAdmin,
+    operation: {
+      id: "endUserSessions",
+      tag,
+      summary: "Log a user out of every browser",
+      responses: answers(ended, "How many there were.", [404]),
+    },
+    async handle(request) {
+      const { access, book } = requirePeople(deps);
+      const { id } = findUser(book, request.params.id);
+      return jsonAnswer({ ended: await access.endSessions(senderOf(request), id) }, noStore);
+    },
+  });
+}
+
+function endUserSession(deps: RestDeps): Route {
+  return route({
+    method: "DELETE",
+    path: "/api/users/{id}/sessions/{item}",
+    params: oneOfUser,
+    right: gatewayAdmin,
+    operation: {
+      id: "endUserSession",
+      tag,
+      summary: "Log a user out of one browser",
+      responses: answers(done, "It is logged out.", [404]),
+    },
+    async handle(request) {
+      const { access, book } = requirePeople(deps);
+      const { id, item } = request.params;
+      await access.endSession(senderOf(request), item, findUser(book, id).id);
+      return doneAnswer();
+    },
+  });
+}
+
+/** Throws PEOPLE_CONFLICT: people of the configuration have neither apps nor browsers. */
+function userOf({ user }: Principal): string {
+  if (user !== null) return user;
+  throw new GatewayError("PEOPLE_CONFLICT", "only people of the database have apps and browsers there", { hint: "" });
+}
+
+function toApp({ clientId, createdAtMs, usedAtMs, expiresAtMs, ...line }: AppLine): z.output<typeof app> {
+  const times = { created: toIso(createdAtMs), used: toIso(usedAtMs), expires: toIso(expiresAtMs) };
+  return { ...line, client: clientId, scopes: [...line.scopes], audience: [...line.audience], ...times };
+}
+
+function toSession({ createdAtMs, seenAtMs, expiresAtMs, ...line }: SessionLine): z.output<typeof session> {
+  return { ...line, created: toIso(createdAtMs), seen: toIso(seenAtMs), expires: toIso(expiresAtMs) };
+}

@@ -1,0 +1,107 @@
+import * as z from "zod";
+import { gatewayAdmin } from "../../engine/policy/rights.ts";
+import { jsonAnswer } from "./answer.ts";
+import type { RestDeps } from "./deps.ts";
+import { checkPart } from "./part-check.ts";
+import { doneAnswer, noStore, requirePeople, senderOf, toIso } from "./people-request.ts";
+import { done } from "./people-schemas.ts";
+import { answers } from "./responses.ts";
+import { route, type Route } from "./route.ts";
+import * as schemas from "./schemas.ts";
+
+const tag = "People";
+
+const client = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    redirectUris: z.array(z.string()),
+    hasSecret: z.boolean(),
+    apps: z.int().describe("How many people's access it has."),
+    expires: z.iso.datetime().nullable().describe("Null for one that an admin registered."),
+  })
+  .meta({ id: "OAuthClient" });
+
+const clientList = z.object({ clients: z.array(client) }).meta({ id: "OAuthClientList" });
+
+const newClient = z.object({
+  name: z.string().min(1).max(100).describe("As people see it when they are asked for consent."),
+  redirectUris: z.array(z.string().max(500)).max(20).optional().describe("None: it only asks what tokens are."),
+  hasSecret: z.boolean().optional().describe("For an app that can keep one. Default: false."),
+});
+
+const madeClient = z
+  .object({ id: z.string(), secret: schemas.nullableText.describe("Shown only now.") })
+  .meta({ id: "MadeOAuthClient" });
+
+/** Apps that are registered at our authorization server. */
+export function createClientRoutes(deps: RestDeps): readonly Route[] {
+  return [listClients(deps), addClient(deps), removeClient(deps)];
+}
+
+function listClients(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/auth/clients",
+    right: gatewayAdmin,
+    operation: {
+      id: "listOAuthClients",
+      tag,
+      summary: "Apps that are registered",
+      description: "Apps that publish a document of their own are not: they are with those whom they act for.",
+      responses: answers(clientList, "Without their secrets, which nobody has."),
+    },
+    async handle() {
+      const clients = await requirePeople(deps).clients.list();
+      const shown = clients.map(({ expiresAtMs, redirectUris, ...line }) => ({
+        ...line,
+        redirectUris: [...redirectUris],
+        expires: expiresAtMs === null ? null : toIso(expiresAtMs),
+      }));
+      return jsonAnswer({ clients: shown }, noStore);
+    },
+  });
+}
+
+function addClient(deps: RestDeps): Route {
+  return route({
+    method: "POST",
+    path: "/api/auth/clients",
+    right: gatewayAdmin,
+    operation: {
+      id: "addOAuthClient",
+      tag,
+      summary: "Register an app that cannot do it itself",
+      body: newClient,
+      responses: answers(madeClient, "What the app is configured with.", [415]),
+    },
+    async handle(request) {
+      const {
+        name,
+        redirectUris = [],
+        hasSecret = redirectUris.length === 0,
+      } = checkPart(newClient, "body", request.body);
+      const given = { name, redirectUris, hasSecret };
+      return jsonAnswer(await requirePeople(deps).clients.add(senderOf(request), given), noStore);
+    },
+  });
+}
+
+function removeClient(deps: RestDeps): Route {
+  return route({
+    method: "DELETE",
+    path: "/api/auth/clients/{id}",
+    params: z.object({ id: schemas.name }),
+    right: gatewayAdmin,
+    operation: {
+      id: "removeOAuthClient",
+      tag,
+      summary: "Remove an app, with the access that it has to anybody's servers",
+      responses: answers(done, "It is not known any more, and what it had opened has ended.", [404]),
+    },
+    async handle(request) {
+      await requirePeople(deps).clients.remove(senderOf(request), request.params.id);
+      return doneAnswer();
+    },
+  });
+}
