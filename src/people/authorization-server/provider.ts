@@ -27,6 +27,8 @@ export interface ProviderOptions {
   readonly pages: DevicePages;
   /** What can be asked for. */
   readonly scopes: readonly string[];
+  /** What apps are told that they can ask for: they ask for all of it. More is asked for when it is needed. */
+  readonly usualScopes: readonly string[];
   /** Whether a URL is one of the gateway's own resources. */
   readonly isResource: (url: string) => boolean;
   /** What the introspection of a membership's token says beside the standard's members; undefined for nobody. */
@@ -65,7 +67,7 @@ export function createProvider(library: Library, options: ProviderOptions): Libr
   provider.proxy = true;
   provider.use(async (context, next) => {
     await next();
-    if (context.path.startsWith("/.well-known/")) context.body = toMetadata(context.body as object, options.scopes);
+    if (context.path.startsWith("/.well-known/")) context.body = toMetadata(context.body as object, options.usualScopes);
     if (context.path === oauthPaths.code_verification && context.req.method === "GET") showCode(context, options.pages);
   });
   // What is kept of a secret is its hash.
