@@ -67,7 +67,8 @@ export function createProvider(library: Library, options: ProviderOptions): Libr
   provider.proxy = true;
   provider.use(async (context, next) => {
     await next();
-    if (context.path.startsWith("/.well-known/")) context.body = toMetadata(context.body as object, options.usualScopes);
+    if (context.path.startsWith("/.well-known/"))
+      context.body = toMetadata(context.body as object, options.usualScopes);
     if (context.path === oauthPaths.code_verification && context.req.method === "GET") showCode(context, options.pages);
   });
   // What is kept of a secret is its hash.
