@@ -5,6 +5,7 @@ import type { PatRow, PatUse, PeopleWrites } from "../../store/people-rows.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 import { localPrincipal, type Principal } from "../../kernel/principal.ts";
 import { createAccessBook, type AccessBook } from "./access-book.ts";
+import type { DatabaseContact } from "./database-contact.ts";
 import type { Directory } from "./directory.ts";
 import { createExpiryAlarm } from "./expiry-alarm.ts";
 import type { CredentialFacts, HeldPat } from "./member.ts";
@@ -21,6 +22,8 @@ export interface TeamDirectory extends Directory {
   readonly access: Omit<AccessBook, "apply" | "forgetExpired" | "ends" | "nextExpiryMs">;
   /** What is in the database of them. Whatever is taken away by it is gone when this returns. */
   applyAccess(writes: AccessWrites | AccessRows): void;
+  /** Tells everybody who follows people: nobody, or everybody, may be current again. */
+  tell(): void;
   /** Tokens that were used for the first time in an hour, since the last call. */
   takeUses(): readonly PatUse[];
   stop(): void;
@@ -32,6 +35,8 @@ export interface TeamDirectoryOptions {
   /** What teams of the configuration set for servers, for teams of the database with the same name. */
   readonly config: () => Pick<Config, "people">;
   readonly clock: Clock;
+  /** Whether the database is there to say who was taken away. Always, where nobody else writes to it. */
+  readonly contact?: Pick<DatabaseContact, "isCut" | "refusal"> | undefined;
   /**
    * Finds a token of an app that another gateway of the same database gave out a moment ago; undefined for what is no
    * token. Absent where there is no other gateway.
@@ -41,7 +46,8 @@ export interface TeamDirectoryOptions {
 
 const hourMs = 3_600_000;
 
-export function createTeamDirectory({ beside, config, clock, fetchToken }: TeamDirectoryOptions): TeamDirectory {
+export function createTeamDirectory(options: TeamDirectoryOptions): TeamDirectory {
+  const { beside, config, clock, fetchToken, contact = { isCut: false, refusal: () => undefined } } = options;
   const book = createMemberBook();
   const access = createAccessBook(book);
   const listeners = new Set<() => void>();
@@ -52,6 +58,11 @@ export function createTeamDirectory({ beside, config, clock, fetchToken }: TeamD
   function apply(writes: PeopleWrites): void {
     for (const { expiresAtMs } of writes.pats ?? []) alarm.expect(expiresAtMs);
     if (book.apply(writes)) tell(listeners);
+  }
+
+  function applyAccess(writes: AccessWrites | AccessRows): void {
+    for (const atMs of expiriesOf(writes)) alarm.expect(atMs);
+    if (access.apply(writes)) tell(listeners);
   }
 
   function byId(id: PrincipalId): Principal | undefined {
@@ -78,7 +89,9 @@ export function createTeamDirectory({ beside, config, clock, fetchToken }: TeamD
     book,
     access,
     open: false,
+    refusal: contact.refusal,
     byToken(hash) {
+      if (contact.isCut) return besideAlone(contact, beside.byToken(hash));
       const held = book.tokens.get(hash);
       const now = clock.now();
       if (held === undefined) return access.byToken(hash, now) ?? beside.byToken(hash);
@@ -90,14 +103,15 @@ export function createTeamDirectory({ beside, config, clock, fetchToken }: TeamD
     elsewhere: fetchToken && {
       async byToken(hash) {
         const writes = await fetchToken(hash);
-        if (writes !== undefined) access.apply(writes);
+        if (writes !== undefined) applyAccess(writes);
         return access.byToken(hash, clock.now());
       },
       byId: async (id) => byId(id),
     },
-    bySession: (hash, team) => access.bySession(hash, team, clock.now()),
+    bySession: (hash, team) =>
+      contact.isCut ? besideAlone(contact, undefined) : access.bySession(hash, team, clock.now()),
     isCurrent(principal) {
-      if (book.members.has(principal.id)) return book.isCurrent(principal);
+      if (book.members.has(principal.id)) return !contact.isCut && book.isCurrent(principal);
       return principal !== localPrincipal && beside.isCurrent(principal);
     },
     isOver: (principal) => access.ends.isOver(principal, clock.now()),
@@ -105,6 +119,47 @@ export function createTeamDirectory({ beside, config, clock, fetchToken }: TeamD
       onExpiry.add(listener);
       return () => onExpiry.delete(listener);
     },
+    ...createMemberFacts({ book, beside, config }),
+    secrets: beside.secrets,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    apply,
+    withdraw(membershipId, key) {
+      if (book.withdraw(membershipId, key)) tell(listeners);
+    },
+    applyAccess,
+    tell: () => tell(listeners),
+    takeUses: uses.take,
+    stop: alarm.stop,
+  };
+}
+
+function tell(listeners: ReadonlySet<() => void>): void {
+  for (const listener of listeners) listener();
+}
+
+/** Of those who are in the database, nobody knows whether they still are. Throws DATABASE_SILENT. */
+function besideAlone(
+  { refusal }: Pick<DatabaseContact, "refusal">,
+  found: Principal | undefined,
+): Principal | undefined {
+  const failure = refusal();
+  if (found === undefined && failure !== undefined) throw failure;
+  return found;
+}
+
+/** What a person has, in the database or beside it. */
+function createMemberFacts({
+  book,
+  beside,
+  config,
+}: Pick<TeamDirectoryOptions, "beside" | "config"> & { readonly book: MemberBook }): Pick<
+  Directory,
+  "credentialsOf" | "tiesOf" | "valuesFor"
+> {
+  return {
     credentialsOf(id) {
       const member = book.members.get(id);
       return member === undefined ? beside.credentialsOf(id) : [member.row.id, ...member.pats.keys()];
@@ -120,26 +175,7 @@ export function createTeamDirectory({ beside, config, clock, fetchToken }: TeamD
       if (member === undefined) return { ...beside.valuesFor(id, slug), isOnlyUser: false };
       return { team: config().people.teams.get(member.team.slug)?.get(slug), user: undefined, isOnlyUser: false };
     },
-    secrets: beside.secrets,
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    apply,
-    withdraw(membershipId, key) {
-      if (book.withdraw(membershipId, key)) tell(listeners);
-    },
-    applyAccess(writes) {
-      for (const atMs of expiriesOf(writes)) alarm.expect(atMs);
-      if (access.apply(writes)) tell(listeners);
-    },
-    takeUses: uses.take,
-    stop: alarm.stop,
   };
-}
-
-function tell(listeners: ReadonlySet<() => void>): void {
-  for (const listener of listeners) listener();
 }
 
 /** When what is written ends, as far as something is opened with it. */
