@@ -115,16 +115,10 @@ export function createTeamDirectory(options: TeamDirectoryOptions): TeamDirector
       return principal !== localPrincipal && beside.isCurrent(principal);
     },
     isOver: (principal) => access.ends.isOver(principal, clock.now()),
-    onExpiry(listener) {
-      onExpiry.add(listener);
-      return () => onExpiry.delete(listener);
-    },
+    onExpiry: (listener) => subscribe(onExpiry, listener),
     ...createMemberFacts({ book, beside, config }),
     secrets: beside.secrets,
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onChange: (listener) => subscribe(listeners, listener),
     apply,
     withdraw(membershipId, key) {
       if (book.withdraw(membershipId, key)) tell(listeners);
@@ -134,6 +128,11 @@ export function createTeamDirectory(options: TeamDirectoryOptions): TeamDirector
     takeUses: uses.take,
     stop: alarm.stop,
   };
+}
+
+function subscribe(listeners: Set<() => void>, listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
 function tell(listeners: ReadonlySet<() => void>): void {
