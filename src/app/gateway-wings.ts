@@ -96,7 +96,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     audit,
   });
   const discovery = createSearches({
-    ...{ settings, fleet, store: kept, log, clock, loadLate: late.load },
+    ...{ settings, fleet, store: kept, log, clock, loadLate: late.load, teamOf: people.teamOf },
     samplingClients: () => mcp.samplingClients,
   });
   const engine = createEngine({
