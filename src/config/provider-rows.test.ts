@@ -2,17 +2,17 @@ import { expect, test } from "vitest";
 import { buildConfig } from "./load.ts";
 import type { AuthSettings } from "./config.ts";
 
-async function load(provider: object, env: Record<string, string> = {}): Promise<AuthSettings["providers"]> {
+function load(provider: object, env: Record<string, string> = {}): AuthSettings["providers"] {
   const text = JSON.stringify({ toolyard: { auth: { providers: { staff: provider } } } }, undefined, 2);
   const homeDirectories = { config: "/config", data: "/data" };
   const where = { cwd: "/conf", env, flags: {}, homeDirectories, cores: 2 };
-  return (await buildConfig({ file: "/conf/toolyard.json", text }, where)).settings.auth.providers;
+  return buildConfig({ file: "/conf/toolyard.json", text }, where).settings.auth.providers;
 }
 
 const right = { issuer: "https://sso.example.com/realms/staff", clientId: "toolyard" };
 
-test("a provider needs an issuer and a client's name; everything else has a default", async () => {
-  const { staff } = await load(right);
+test("a provider needs an issuer and a client's name; everything else has a default", () => {
+  const { staff } = load(right);
   expect(staff).toMatchObject({
     ...right,
     provision: "off",
@@ -25,19 +25,17 @@ test("a provider needs an issuer and a client's name; everything else has a defa
   expect(staff?.scopes).toEqual(["openid", "profile", "email"]);
 });
 
-test("the client's secret is a variable, a file with an absolute path, or nothing", async () => {
+test("the client's secret is a variable, a file with an absolute path, or nothing", () => {
   const clientSecret = "${SECRET}";
-  expect((await load({ ...right, clientSecret }, { SECRET: "s3cret-of-ours" }))["staff"]?.clientSecret).toBe(
-    "s3cret-of-ours",
-  );
-  await expect(load({ ...right, clientSecret })).rejects.toThrow("SECRET is not set");
-  expect((await load({ ...right, clientSecret: "file:/run/secret" }))["staff"]?.clientSecret).toBe("file:/run/secret");
-  await expect(load({ ...right, clientSecret: "file:secret" })).rejects.toThrow("absolute path");
+  expect(load({ ...right, clientSecret }, { SECRET: "s3cret-of-ours" })["staff"]?.clientSecret).toBe("s3cret-of-ours");
+  expect(() => load({ ...right, clientSecret })).toThrow("SECRET is not set");
+  expect(load({ ...right, clientSecret: "file:/run/secret" })["staff"]?.clientSecret).toBe("file:/run/secret");
+  expect(() => load({ ...right, clientSecret: "file:secret" })).toThrow("absolute path");
 });
 
-test("http is for providers on this machine", async () => {
+test("http is for providers on this machine", () => {
   for (const issuer of ["http://127.0.0.1:8080/realms/a", "http://localhost:9", "http://[::1]:9", "https://sso.test"])
-    expect((await load({ ...right, issuer }))["staff"]?.issuer).toBe(issuer);
+    expect(load({ ...right, issuer })["staff"]?.issuer).toBe(issuer);
   const wrong = [
     "http://sso.example.com",
     "http://127.0.0.1.evil.test",
@@ -49,7 +47,7 @@ test("http is for providers on this machine", async () => {
     "sso.example.com",
     "",
   ];
-  for (const issuer of wrong) await expect(load({ ...right, issuer })).rejects.toThrow("toolyard.auth.providers.staff");
+  for (const issuer of wrong) expect(() => load({ ...right, issuer })).toThrow("toolyard.auth.providers.staff");
 });
 
 test.each([
@@ -61,17 +59,17 @@ test.each([
   [{ ...right, groups: { a: { red: "king" } } }, "groups"],
   [{ ...right, groups: { a: { "Not a name": "member" } } }, "groups"],
   [{ ...right, teams: { red: "gateway" } }, "teams"],
-])("%j is refused with the place of what is wrong", async (provider, member) => {
-  await expect(load(provider)).rejects.toThrow(`providers.staff.${member}`);
+])("%j is refused with the place of what is wrong", (provider, member) => {
+  expect(() => load(provider)).toThrow(`providers.staff.${member}`);
 });
 
-test("names of providers stand in addresses, and are so", async () => {
-  const load2 = async (name: string): Promise<unknown> => {
+test("names of providers stand in addresses, and are so", () => {
+  const load2 = (name: string): unknown => {
     const text = JSON.stringify({ toolyard: { auth: { providers: { [name]: right } } } });
     const where = { cwd: "/c", env: {}, flags: {}, homeDirectories: { config: "/c", data: "/d" }, cores: 2 };
-    return await buildConfig({ file: "/c/toolyard.json", text }, where);
+    return buildConfig({ file: "/c/toolyard.json", text }, where);
   };
-  await expect(load2("git-hub2")).resolves.toBeDefined();
+  expect(load2("git-hub2")).toBeDefined();
   for (const name of ["Staff", "a/b", "..", "a b", "-a", "x".repeat(41)])
-    await expect(load2(name)).rejects.toThrow("lower-case letters");
+    expect(() => load2(name)).toThrow("lower-case letters");
 });
