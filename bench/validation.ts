@@ -1,6 +1,5 @@
 // What checking costs: start of the worker, compilation, a check, memory, and how long hostile schemas hold up the main
-// thread. Run it built: `npx esbuild bench/validation.ts --bundle --platform=node --format=esm --packages=external
-// --outfile=.cache/validation.mjs && node --expose-gc .cache/validation.mjs`, after `npm run build`.
+// thread. `npm run bench bench/validation.ts`
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";

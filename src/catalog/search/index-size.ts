@@ -3,8 +3,8 @@ import type { SearchIndex } from "./merge.ts";
 
 /** A part's share of the stems that many parts have in common, for each of its terms. */
 const stemBytes = 8;
-/** A stem in the table of all: its entry, and the string. */
-const termBytes = 80;
+/** A stem in the table of all: its entry, the string, and its trigrams. */
+const termBytes = 120;
 /** Per tool, made at the first search: places where scores are added up, and its purpose. */
 const scratchBytes = 49;
 /** What one small object or array costs beside its content. */

@@ -4,7 +4,7 @@ import type { IndexPart } from "./index-part.ts";
 import type { Language } from "./language.ts";
 import { mergePostings, type MergedPostings } from "./merge-postings.ts";
 import { mergeTerms } from "./merge-terms.ts";
-import { createSpellingIndex, type SpellingIndex } from "./trigrams.ts";
+import { createSpellingIndex, spellingInSteps, type SpellingIndex } from "./trigrams.ts";
 import type { RankingWeights } from "./weights.ts";
 
 /** The indexes of several instances, searched as one. Immutable. */
@@ -32,7 +32,7 @@ export interface SearchIndex extends MergedPostings {
   readonly rarity: Float64Array;
   /** What one mention counts: the field's weight over its length, `tool * fieldCount + field`. */
   readonly mention: Float32Array;
-  /** Made at the first misspelt word. */
+  /** Made at the first misspelt word; with the index where that would take too long for one piece. */
   spelling(): SpellingIndex;
 }
 
@@ -41,6 +41,9 @@ export interface SearchIndex extends MergedPostings {
  * tool has costs less than finding out.
  */
 const usualBoundedFrom = 50_000;
+
+/** Terms of some thousand tools. What knows their spellings is made in a few milliseconds. */
+const mostLateTerms = 5_000;
 
 export interface MergeOptions {
   readonly boundedFrom?: number;
@@ -76,7 +79,7 @@ export function* mergeInSteps(
   const postings = yield* mergePostings({ parts, firstTool, numbered, mention, saturation });
   yield* countPhraseOnly(postings, toolFrequency, serverOf);
   const rarity = yield* raritiesOf(terms, toolFrequency, toolCount, language);
-  let spelling: SpellingIndex | undefined;
+  let spelling = terms.size > mostLateTerms ? yield* spellingInSteps(terms) : undefined;
   return {
     language,
     parts,

@@ -109,3 +109,20 @@ test("parts that were made before words were forgotten are merged with those mad
   expect(index.refTerm).toEqual(alone.refTerm);
   expect(index.postingTool).toEqual(alone.postingTool);
 });
+
+test("a misspelt word finds its tool in an index that is too large for a late look at spellings, too", () => {
+  const language = createLanguage();
+  const words = Array.from({ length: 5_200 }, (_, at) => `q${at.toString(36)}z${(at * 31).toString(36)}`);
+  const instance = sampleInstance("large", [
+    { name: "forecast_weather", description: "Tells the weather" },
+    ...Array.from({ length: 52 }, (_, at) => ({
+      name: `tool_${at}`,
+      description: words.slice(at * 100, at * 100 + 100).join(" "),
+    })),
+  ]);
+  const index = mergeParts([buildIndexPart(instance, language)], language);
+  expect(index.terms.size).toBeGreaterThan(5_000);
+  const [first] = index.spelling().similar("forcast", 4, 0.5);
+  expect(first).toMatchObject({ stem: "forecast", term: index.terms.get("forecast") });
+  expect(index.spelling()).toBe(index.spelling());
+});

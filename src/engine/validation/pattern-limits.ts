@@ -17,12 +17,36 @@ export function mayRun(pattern: string): boolean {
 }
 
 /**
- * At most so many instructions, roughly, does its program have: as many as characters, and those again for each
- * repetition, as if all of them were inside each other.
+ * At most so many instructions, roughly, does its program have: as many as characters, those that are repeated as often
+ * as they may be.
  */
 export function estimateProgram(pattern: string): number {
-  let size = pattern.length;
-  for (const [, least = "", most = ""] of pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g))
-    size *= Math.max(1, Number(least), Number(most));
-  return size;
+  /** Of each group that is open: its size so far. */
+  const open: number[] = [];
+  let size = 0;
+  /** Of the character, class or group before, which is what a repetition repeats. */
+  let last = 0;
+  for (const [part, least, most = ""] of pattern.matchAll(parts)) {
+    if (part === "(") {
+      open.push(size + 1);
+      size = last = 0;
+    } else if (part === ")") {
+      last = size + 1;
+      size += open.pop() ?? 0;
+      size += 1;
+    } else if (least === undefined) {
+      last = part.length;
+      size += last;
+    } else {
+      const times = Math.max(1, Number(least), Number(most));
+      // Each time but the first has a choice before it, where it may be left out.
+      const more = (last + 1) * (times - 1);
+      size += more;
+      last += more;
+    }
+  }
+  return open.reduce((sum, before) => sum + before, size);
 }
+
+/** A repetition with numbers, a group's begin or end, a class, an escape, or any other character. */
+const parts = /\{(\d+)(?:,(\d*))?\}|[()]|\[(?:\\[\s\S]|[^\]\\])*\]|\\[\s\S]|[\s\S]/g;

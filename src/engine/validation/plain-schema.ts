@@ -152,9 +152,7 @@ function readKeyword(reading: Reading, { group, keyword, schema, depth }: Place)
     case "required":
       return required(reading, given);
     case "propertyNames":
-      // What zod writes for a record. Every name is a string.
-      if (!isJsonObject(given) || Object.keys(given).length !== 1 || given["type"] !== "string") throw new NotPlain();
-      return undefined;
+      return propertyNames(reading, given, depth);
     case "additionalProperties": {
       const other = given === false ? undefined : read(reading, given, depth + 1);
       return additional(reading, Object.keys(named(schema["properties"] ?? {})), other);
@@ -222,11 +220,10 @@ function multipleOf(divisor: unknown): PlainTest {
 function readFormat(reading: Reading, format: unknown, group: Group): PlainTest | undefined {
   if (typeof format !== "string") throw new NotPlain();
   const type = Object.hasOwn(checkedFormats, format) ? checkedFormats[format] : undefined;
-  if (type === "number") throw new NotPlain();
-  if (type === undefined || group !== "string") return undefined;
+  if (type !== group) return undefined;
   const wrong = [fault("format", { format })];
   const { formats } = reading.runtime;
-  return (value) => (formats()[format]?.validate(value as string) === false ? wrong : undefined);
+  return (value) => (formats()[format]?.validate(value as string | number) === false ? wrong : undefined);
 }
 
 function items(reading: Reading, item: PlainTest): PlainTest {
@@ -251,6 +248,23 @@ function required(reading: Reading, names: unknown): PlainTest {
     reading.pay(names.length);
     const missingProperty = names.find((name) => memberOf(value, name) === undefined);
     return missingProperty === undefined ? undefined : [fault("required", { missingProperty })];
+  };
+}
+
+function propertyNames(reading: Reading, given: unknown, depth: number): PlainTest | undefined {
+  const { type = "string", ...rest } = named(given);
+  // Ajv, which knows that names are strings, leaves out what it can.
+  if (type !== "string") throw new NotPlain();
+  // What zod writes for a record.
+  if (Object.keys(rest).every((key) => annotations.has(key))) return undefined;
+  const test = read({ ...reading, isBranch: true }, rest, depth + 1);
+  return (value) => {
+    for (const name of Object.keys(value as object)) {
+      reading.pay(1);
+      const wrong = test(name);
+      if (wrong !== undefined) return [...wrong, fault("propertyNames", { propertyName: name })];
+    }
+    return undefined;
   };
 }
 

@@ -57,11 +57,14 @@ export function toResultText(answer: ResultBytes, era: Era, serverInfoText: stri
   return isLarge ? pieces : joinText(pieces);
 }
 
-const firstType = Buffer.from('{"resultType":"complete",');
-const lastType = Buffer.from(',"resultType":"complete"}');
-const typeKey = Buffer.from('"resultType"');
+const firstTypeText = '{"resultType":"complete",';
+const lastTypeText = ',"resultType":"complete"}';
+const typeKeyText = '"resultType"';
 /** How a name begins that is spelled with an escape. */
-const escape = Buffer.from("\\u");
+const escapeText = "\\u";
+const [firstType, lastType, typeKey, escape] = [firstTypeText, lastTypeText, typeKeyText, escapeText].map((text) =>
+  Buffer.from(text),
+) as [Buffer, Buffer, Buffer, Buffer];
 
 /**
  * The result without its `resultType` where servers usually write it, at the beginning or at the end. Undefined when
@@ -69,6 +72,7 @@ const escape = Buffer.from("\\u");
  * of a scan.
  */
 function withoutPlainType(result: JsonBytes, isLarge: boolean): WireText | undefined {
+  if (!isLarge) return withoutTypeText(result.toString("latin1"));
   const isFirst = result.subarray(0, firstType.length).equals(firstType);
   if (!isFirst && !result.subarray(-lastType.length).equals(lastType)) return undefined;
   const start = isFirst ? firstType.length : 0;
@@ -76,9 +80,15 @@ function withoutPlainType(result: JsonBytes, isLarge: boolean): WireText | undef
   const at = result.indexOf(typeKey, start);
   if ((at >= 0 && at < end) || result.includes(escape)) return undefined;
   const [before, after] = isFirst ? ["{", ""] : ["", "}"];
-  return isLarge
-    ? [before, result.subarray(start, end), after]
-    : `${before}${result.toString("latin1", start, end)}${after}`;
+  return [before, result.subarray(start, end), after];
+}
+
+/** The same for a result that is made a string in any case: there, looking costs a third. */
+function withoutTypeText(text: string): string | undefined {
+  const isFirst = text.startsWith(firstTypeText);
+  if (!isFirst && !text.endsWith(lastTypeText)) return undefined;
+  const rest = isFirst ? `{${text.slice(firstTypeText.length)}` : `${text.slice(0, -lastTypeText.length)}}`;
+  return rest.includes(typeKeyText) || text.includes(escapeText) ? undefined : rest;
 }
 
 /** The result without its `resultType`, wherever that stands, and however often. */
