@@ -142,7 +142,9 @@ describe.skipIf(!hasBrowser)("people in the dashboard", () => {
     await dialog.getByLabel("For whom").fill("Dora, from support");
     await dialog.getByRole("button", { name: "Make an invitation" }).click();
     await dialog.getByText("It is shown only now.").waitFor();
-    const secret = await dialog.locator(".command code").textContent();
+    const link = String(await dialog.locator(".command code").textContent());
+    expect((await fetch(link)).status).toBe(200);
+    const secret = link.split("/invite/")[1] ?? "";
     await expectClean(page);
     await dialog.getByRole("button", { name: "Close" }).click();
     await page.getByText("Dora, from support").waitFor();
@@ -156,6 +158,7 @@ describe.skipIf(!hasBrowser)("people in the dashboard", () => {
       body: JSON.stringify({ secret, name: "dora" }),
     });
     expect(joined.status).toBeGreaterThanOrEqual(400);
+    expect((await fetch(link)).status).toBeGreaterThanOrEqual(400);
   });
 
   test("a token is made with its limits, works as far as they go, and opens nothing once it is revoked", async () => {
