@@ -1,7 +1,7 @@
 // Takes the pictures of docs/dashboard.md: a gateway with real servers, a few calls, and Chromium. They are compared
 // with nothing.
 import { execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -12,7 +12,9 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const main = join(root, "dist/cli/main.js");
 const images = join(root, "docs/images");
 const folder = mkdtempSync(join(tmpdir(), "toolyard-screens-"));
-const options = ["--config", join(root, "examples/mcp.json"), "--data-dir", join(folder, "data")];
+const config = ["--config", join(root, "examples/mcp.json")];
+const own = [...config, "--data-dir", join(folder, "data")];
+const ofTeams = [...config, "--data-dir", join(folder, "teams")];
 
 const pictures = [
   ["overview", "/", "light"],
@@ -20,6 +22,12 @@ const pictures = [
   ["search", "/search?query=add%20two%20numbers", "light"],
   ["run", "/run/everything%3Aget-sum", "dark"],
   ["settings", "/settings", "dark"],
+  ["resources", "/resources?tab=prompts&prompt=everything-completable-prompt", "light"],
+];
+
+const teamPictures = [
+  ["people", "/people?tab=users", "light"],
+  ["team-server", "/teams/red/servers/mail", "light"],
 ];
 
 const calls = [
@@ -35,10 +43,35 @@ async function call(url, name, values) {
   await fetch(`${url}/execute/${encodeURIComponent(name)}`, { method: "POST", headers, body: JSON.stringify(values) });
 }
 
-async function take(url, browser) {
+/** A command of ours for the gateway with these options. */
+function command(options, ...words) {
+  const stdio = ["ignore", "pipe", "ignore"];
+  return execFileSync(process.execPath, [main, ...words, ...options], { encoding: "utf8", stdio }).trim();
+}
+
+function addPeople() {
+  command(ofTeams, "user", "add", "ann", "--admin", "--team", "red");
+  command(ofTeams, "team", "add", "blue");
+  for (const [name, team] of [
+    ["bob", "red"],
+    ["cid", "blue"],
+    ["dora", "blue"],
+  ])
+    command(ofTeams, "user", "add", name, "--team", team);
+  const file = join(folder, "mail.json");
+  const fields = [
+    { path: "headers.X-Region", tier: "team", type: "enum", enum: ["eu", "us"], required: true },
+    { path: "headers.X-Key", tier: "user", type: "secret", required: true, description: "From your account page." },
+  ];
+  writeFileSync(file, JSON.stringify({ entry: { url: "https://mail.example.com/mcp" }, fields }));
+  command(ofTeams, "template", "add", "mail", "--file", file);
+  command(ofTeams, "install", "mail", "--team", "red");
+}
+
+async function take({ url, browser, options, pictures }) {
   const context = await browser.newContext({ viewport: { width: 1200, height: 720 } });
   const page = await context.newPage();
-  await page.goto(execFileSync(process.execPath, [main, "open", "--print", ...options], { encoding: "utf8" }).trim());
+  await page.goto(command(options, "open", "--print"));
   await page.getByRole("heading", { level: 1 }).waitFor();
   for (const [name, path, colorScheme] of pictures) {
     await page.emulateMedia({ colorScheme });
@@ -58,21 +91,36 @@ async function take(url, browser) {
 
 execFileSync(process.execPath, [join(root, "scripts/build.mjs")], { stdio: "inherit" });
 mkdirSync(images, { recursive: true });
-const gateway = spawn(process.execPath, [main, "serve", ...options, "--port", "0"], {
-  stdio: ["ignore", "pipe", "ignore"],
-});
 const browser = await chromium.launch({ executablePath: "/usr/bin/chromium" });
-try {
-  for await (const line of createInterface({ input: gateway.stdout })) {
-    const [, url] = /^listening on (\S+)$/.exec(line) ?? [];
-    if (url === undefined) continue;
-    for (const [name, values] of calls) await call(url, name, values);
-    await take(url, browser);
-    break;
+
+/** Serves with these options while `work` runs. */
+async function serve(options, work) {
+  const gateway = spawn(process.execPath, [main, "serve", ...options, "--port", "0"], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  try {
+    for await (const line of createInterface({ input: gateway.stdout })) {
+      const [, url] = /^listening on (\S+)$/.exec(line) ?? [];
+      if (url === undefined) continue;
+      await work(url);
+      break;
+    }
+  } finally {
+    gateway.kill("SIGTERM");
+    await new Promise((resolve) => gateway.once("exit", resolve));
   }
+}
+
+try {
+  await serve(own, async (url) => {
+    for (const [name, values] of calls) await call(url, name, values);
+    await take({ url, browser, options: own, pictures });
+  });
+  await serve([...ofTeams, "--team"], async (url) => {
+    addPeople();
+    await take({ url, browser, options: ofTeams, pictures: teamPictures });
+  });
 } finally {
   await browser.close();
-  gateway.kill("SIGTERM");
-  await new Promise((resolve) => gateway.once("exit", resolve));
   rmSync(folder, { recursive: true, force: true });
 }

@@ -124,6 +124,7 @@ test("every route says who may use it, or needs no credential at all: and those 
   expect(open.sort()).toEqual([
     "GET /.well-known/oauth-protected-resource",
     "GET /.well-known/oauth-protected-resource/*",
+    "GET /api/session/login",
     "GET /documentation",
     "GET /documentation/json",
     "GET /documentation/style.css",

@@ -34,6 +34,33 @@ const tools = [
   { name: "die", description: "Ends the process in the middle of the call.", inputSchema: { type: "object" } },
 ];
 
+const svg = Buffer.from("<svg onload='window.hacked=1'/>").toString("base64");
+/** What is not a tool: each request has one answer. */
+const others = {
+  "resources/list": {
+    resources: [{ uri: "evil://page", name: all, title: all, description: all, mimeType: "text/html" }],
+  },
+  "resources/templates/list": {
+    resourceTemplates: [{ uriTemplate: "evil://{<b>}/{x}", name: all, title: all, description: all }],
+  },
+  "resources/read": {
+    contents: [
+      { uri: `evil://${hostile.link}`, mimeType: "text/html", text: all },
+      { uri: "evil://drawing", mimeType: "image/svg+xml", blob: svg },
+    ],
+  },
+  "prompts/list": {
+    prompts: [{ name: "evil", title: all, description: all, arguments: [{ name: "<b>", description: all }] }],
+  },
+  "prompts/get": {
+    description: all,
+    messages: [
+      { role: all, content: { type: "text", text: all } },
+      { role: "user", content: { type: "image", mimeType: "image/svg+xml", data: svg } },
+    ],
+  },
+};
+
 const send = (message) => process.stdout.write(`${message}\n`);
 const answer = (id, result) => send(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`);
 
@@ -46,13 +73,14 @@ for await (const line of createInterface({ input: process.stdin })) {
       id,
       JSON.stringify({
         protocolVersion: "2025-11-25",
-        capabilities: { tools: {} },
+        capabilities: { tools: {}, resources: {}, prompts: {} },
         serverInfo: { name: all, version: hostile.image },
         instructions: all,
       }),
     );
   else if (method === "tools/list") answer(id, JSON.stringify({ tools }));
   else if (method === "ping") answer(id, "{}");
+  else if (Object.hasOwn(others, method)) answer(id, JSON.stringify(others[method]));
   else if (method === "tools/call") call(id, params);
   else if (id !== undefined)
     send(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":{"code":-32601,"message":"no such method"}}`);

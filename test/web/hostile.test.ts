@@ -61,6 +61,10 @@ describe.skipIf(!hasBrowser)("a server that writes markup", () => {
       "/calls",
       "/logs",
       "/tokens",
+      "/resources?uri=hostile%7Cevil%3A%2F%2Fpage",
+      "/resources?tab=templates",
+      "/resources?tab=prompts&prompt=hostile-evil",
+      "/settings",
       "/start",
     ]) {
       await visit(page, gateway, path);
@@ -90,6 +94,25 @@ describe.skipIf(!hasBrowser)("a server that writes markup", () => {
       await result.getByRole("button", { name: view }).click();
       await expectInert();
     }
+  });
+
+  test("FAULT 35: resources and prompts that are markup are text, and a drawing that could run a script is none", async () => {
+    await visit(page, gateway, "/resources");
+    await page.getByRole("list", { name: "Resources" }).getByRole("button").click();
+    const content = page.getByRole("region", { name: "Content" });
+    await content.getByText("that are no text and no picture").waitFor();
+    expect(await content.textContent()).toContain("<script>window.hacked=1</script>");
+    expect(await content.locator("img, svg[onload], iframe").count()).toBe(0);
+    await expectInert();
+    await visit(page, gateway, "/resources?tab=prompts");
+    await page.getByRole("list", { name: "Prompts" }).getByRole("button").click();
+    await page.getByRole("button", { name: "Get the prompt" }).click();
+    const written = page.getByRole("region", { name: "What the server wrote" });
+    await written.waitFor();
+    expect(await written.textContent()).toContain("⟦U+202E⟧");
+    expect(await written.locator("img, iframe").count()).toBe(0);
+    await expectInert();
+    expect(await axeProblems(page)).toEqual([]);
   });
 
   test("a number that JavaScript cannot hold is shown as it was sent", async () => {

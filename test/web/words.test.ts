@@ -3,6 +3,8 @@ import { expect, test } from "vitest";
 import { readEvents, type StreamEvent } from "../../web/src/api/event-text.ts";
 import { hasInexactNumber, indentJson, memberText } from "../../web/src/words/exact-json.ts";
 import { duration, plain } from "../../web/src/words/format.ts";
+import { toSettingGroups } from "../../web/src/words/setting-fields.ts";
+import { fillTemplate, templateNames } from "../../web/src/words/uri-template.ts";
 import { splitWords } from "../../web/src/words/words.ts";
 
 test("JSON is indented without changing a value, as JSON.stringify would indent it", () => {
@@ -86,4 +88,61 @@ test("a stream is read event by event, wherever its bytes are cut", async () => 
       { id: "2", type: "message", data: "one\ntwo" },
     ]);
   }
+});
+
+test.each([
+  ["demo://text/{id}", { id: "a b" }, "demo://text/a%20b"],
+  ["file:///{+path}", { path: "a/b c" }, "file:///a/b%20c"],
+  ["https://x/{a,b}{?q,limit}", { a: "1", q: "ü&" }, "https://x/1?q=%C3%BC%26"],
+  ["x{/a*}{;b}{.c}{#d}{&e}", { a: "1", b: "2", c: "3", d: "4/5", e: "6" }, "x/1;b=2.3#4/5&e=6"],
+  ["x/{name:3}", { name: "abcdef" }, "x/abc"],
+  ["x{?q}", {}, "x"],
+])("the template %s is filled in as RFC 6570 says", (template, values, uri) => {
+  expect(fillTemplate(template, values)).toBe(uri);
+});
+
+test("a template's variables are named once, in order, without their modifiers", () => {
+  expect(templateNames("x/{+path}/{name:3}{?q*,path}")).toEqual(["path", "name", "q"]);
+});
+
+test("settings are grouped as in the schema, each with the kind of field that it takes", () => {
+  const leaf = { description: "Why." };
+  const schema = {
+    properties: {
+      toolyard: {
+        properties: {
+          host: { ...leaf, type: "string" },
+          limits: {
+            description: "How much.",
+            properties: {
+              calls: { ...leaf, anyOf: [{ type: "integer" }, { type: "string" }], minimum: 1, maximum: 9 },
+              deep: { properties: { on: { ...leaf, type: "boolean" } } },
+            },
+          },
+          mode: { ...leaf, anyOf: [{ enum: ["a", "b"] }, { type: "string" }] },
+          names: { ...leaf, type: "array", items: { type: "string" } },
+          teams: { ...leaf, type: "object", additionalProperties: {} },
+        },
+      },
+    },
+  };
+  const groups = toSettingGroups(schema);
+  expect(groups.map(({ name, fields }) => [name, fields.map((field) => [field.path, field.kind])])).toEqual([
+    [
+      "",
+      [
+        ["toolyard.host", "text"],
+        ["toolyard.mode", "choice"],
+        ["toolyard.names", "list"],
+        ["toolyard.teams", "other"],
+      ],
+    ],
+    [
+      "limits",
+      [
+        ["toolyard.limits.calls", "number"],
+        ["toolyard.limits.deep.on", "boolean"],
+      ],
+    ],
+  ]);
 });

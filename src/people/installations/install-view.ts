@@ -58,8 +58,14 @@ export function viewInstallation({ servers }: ViewParts, row: InstallationRow, a
     transport: tiered?.server.transport.kind ?? "unknown",
     locks: JSON.parse(row.locks) as string[],
     settings: isManaged ? (JSON.parse(row.settings) as unknown) : {},
-    missing: missing.filter(({ tier }) => isManaged || tier === "user"),
+    missing: missing.map((value) => toWhom(value, row, tiered)).filter(({ tier }) => isManaged || tier === "user"),
   };
+}
+
+/** Somebody who is no member has no values of their own: what each member gives is not for the team to give. */
+function toWhom(missing: MissingValue, { scope }: InstallationRow, tiered: TieredServer | undefined): MissingValue {
+  const isOwn = scope !== "shared" && tiered !== undefined && mayGive(tiered, "user", missing.path);
+  return isOwn && missing.tier === "team" ? { ...missing, tier: "user" } : missing;
 }
 
 /** What the team set. Members see neither what is locked or hidden, nor any value of a secret. */

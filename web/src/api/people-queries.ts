@@ -116,6 +116,14 @@ export const peopleQueries = {
         return await revisedOf(api.GET("/api/teams/{team}/installations/{installation}", { params }));
       },
     }),
+  instances: (team: string, installation: string) =>
+    queryOptions({
+      queryKey: ["people", "team", team, "servers", installation, "instances"],
+      queryFn: async () => {
+        const params = { path: { team, installation } };
+        return await valueOf(api.GET("/api/teams/{team}/installations/{installation}/instances", { params }));
+      },
+    }),
   values: (team: string, installation: string, whose: "team" | "me") =>
     queryOptions({
       queryKey: ["people", "team", team, "servers", installation, "values", whose],

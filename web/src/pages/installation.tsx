@@ -9,7 +9,8 @@ import { ConfirmButton } from "../parts/confirm.tsx";
 import { InstallationSettings } from "../parts/installation-settings.tsx";
 import { OtherTeam } from "../parts/other-team.tsx";
 import { Page, Section } from "../parts/page.tsx";
-import { FailureNote, LoadedPage } from "../parts/states.tsx";
+import { FailureNote, Loaded, LoadedPage } from "../parts/states.tsx";
+import { StatusMark } from "../parts/status-mark.tsx";
 import { ValuesForm } from "../parts/values-form.tsx";
 import { counted, plain } from "../words/format.ts";
 
@@ -45,6 +46,7 @@ export function InstallationPage() {
           )}
           {value.source === "db" ? (
             <>
+              <Instances team={team} installation={installation} />
               <ValuesForm
                 team={team}
                 installation={installation}
@@ -70,6 +72,41 @@ export function InstallationPage() {
         </Page>
       )}
     </LoadedPage>
+  );
+}
+
+/** Where it runs, or waits for something. The page of a server's own logins is one of the pages for people. */
+function Instances({ team, installation }: { readonly team: string; readonly installation: string }) {
+  const who = useWho();
+  const instances = useQuery(peopleQueries.instances(team, installation));
+  const members = useQuery(peopleQueries.members(team));
+  const nameOf = (member: string | null): string => {
+    if (member === null) return "the whole team";
+    return members.data?.find(({ id }) => id === member)?.user ?? member;
+  };
+  return (
+    <Section title="Where it runs">
+      <Loaded query={instances}>
+        {({ instances: rows }) =>
+          rows.length === 0 ? (
+            <p className="muted">Nobody has used it since the gateway started: a first request starts it.</p>
+          ) : (
+            <ul className="list">
+              {rows.map(({ id, member, status, reason }) => (
+                <li key={id}>
+                  <span className="grow">for {plain(nameOf(member))}</span>
+                  <StatusMark server={{ status: status as Schemas["ServerStatus"]["status"], dormant: false }} />
+                  {reason !== "" && <span className="muted wide">{plain(reason)}</span>}
+                  {who.isPerson && (member === null || member === who.principal) && (
+                    <a href={`/connect/${encodeURIComponent(id)}`}>Log in there</a>
+                  )}
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Section>
   );
 }
 

@@ -110,8 +110,8 @@ function NewInvite({ team, onClose }: { readonly team: string; readonly onClose:
         {add.data !== undefined && (
           <>
             <OnceSecret
-              title="Send this to whoever you invite: it is good once."
-              secret={add.data.secret}
+              title="Send this link to whoever you invite: it is good once."
+              secret={`${location.origin}/invite/${add.data.secret}`}
               expires={add.data.expires}
             />
             <p className="muted">
