@@ -20,6 +20,8 @@ const pictures = [
   ["overview", "/", "light"],
   ["servers", "/servers", "light"],
   ["search", "/search?query=add%20two%20numbers", "light"],
+  ["tools", "/tools?sort=tokens", "light"],
+  ["server", "/servers/everything?tab=about", "light"],
   ["run", "/run/everything%3Aget-sum", "dark"],
   ["settings", "/settings", "dark"],
   ["resources", "/resources?tab=prompts&prompt=everything-completable-prompt", "light"],

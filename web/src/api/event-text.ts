@@ -5,18 +5,27 @@ export interface StreamEvent {
   readonly data: string;
 }
 
+/** Of two line breaks, less one character. */
+const longestBreak = 3;
+
 /** Reads a stream of events piece by piece; calls back for each that is whole. Rejects when the stream breaks. */
 export async function readEvents(
   body: ReadableStream<Uint8Array>,
   onEvent: (event: StreamEvent) => void,
 ): Promise<void> {
   const reader = body.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader();
-  let rest = "";
+  // An event may be 30 MB long and come in a thousand pieces: they are joined once it is whole.
+  let pieces: string[] = [];
+  let end = "";
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
-    const blocks = (rest + value).split(/\r?\n\r?\n/);
-    rest = blocks.pop() ?? "";
+    pieces.push(value);
+    const seam = end + value;
+    end = seam.slice(-longestBreak);
+    if (!/\n\r?\n/.test(seam)) continue;
+    const blocks = pieces.join("").split(/\r?\n\r?\n/);
+    pieces = [blocks.pop() ?? ""];
     for (const block of blocks) {
       const event = parseBlock(block);
       if (event !== undefined) onEvent(event);

@@ -1,5 +1,5 @@
 import { QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { api, valueOf } from "./client.ts";
+import { api, valueOf, type Schemas } from "./client.ts";
 import { toFailure } from "./failure.ts";
 import { onLiveEvent } from "./live.ts";
 import { sessionStore } from "./session.ts";
@@ -146,16 +146,37 @@ const touched: readonly (readonly [prefix: string, keys: readonly (readonly stri
 const soonMs = 100;
 const laterMs = 1_000;
 
+interface StatusChange {
+  readonly instance: string | null;
+  readonly time: string;
+  readonly data: { readonly to: Schemas["ServerStatus"]["status"]; readonly reason?: string };
+}
+
+/** What the event itself says is on the screen before the whole is read again. */
+function showStatus({ instance, time, data: { to, reason } }: StatusChange): void {
+  queryClient.setQueryData(queries.status.queryKey, (known) => {
+    if (known === undefined) return known;
+    const servers = known.servers.map((row) =>
+      row.instance === instance
+        ? { ...row, status: to, dormant: false, reason: reason ?? "", since: time, retryAt: null, next: null }
+        : row,
+    );
+    return { ...known, servers };
+  });
+}
+
 /** Has the cache follow the gateway's events. */
 export function followEvents(): void {
   const due = new Map<string, readonly string[]>();
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let flushedMs = 0;
   const flush = (): void => {
     timer = undefined;
+    flushedMs = performance.now();
     for (const queryKey of due.values()) void queryClient.invalidateQueries({ queryKey });
     due.clear();
   };
-  onLiveEvent(({ type }) => {
+  onLiveEvent(({ type, data }) => {
     if (type === "reset") {
       void queryClient.invalidateQueries();
       return;
@@ -168,7 +189,10 @@ export function followEvents(): void {
       clearTimeout(timer);
       timer = undefined;
     }
-    timer ??= setTimeout(flush, isState ? soonMs : laterMs);
+    if (type === "mcp.server.status_changed") showStatus(JSON.parse(data) as StatusChange);
+    // The first of a burst is read at once.
+    const sinceMs = performance.now() - flushedMs;
+    timer ??= setTimeout(flush, isState ? Math.max(0, soonMs - sinceMs) : laterMs);
   });
 }
 

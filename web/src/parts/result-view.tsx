@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { indentJson, memberText } from "../words/exact-json.ts";
 import { bytes, plain } from "../words/format.ts";
 import { Button, CopyButton } from "./button.tsx";
@@ -37,12 +37,7 @@ const views = [
 /** What a tool answered: texts, images, sounds, links, structured content, and the whole as it came. */
 export function ResultView({ text }: ResultViewProps) {
   const [view, setView] = useState("result");
-  const result = memberText(text, "result");
-  const error = memberText(text, "error");
-  const structured = result === undefined ? undefined : memberText(result, "structuredContent");
-  const content = result === undefined ? undefined : memberText(result, "content");
-  const warning = memberText(text, "warning");
-  const isGood = memberText(text, "success") === "true";
+  const { result, error, structured, content, warning, isGood } = useMemo(() => partsOf(text), [text]);
   const shown = views.filter(([name]) => name !== "structured" || structured !== undefined);
   return (
     <section className="result" aria-label="Result">
@@ -61,8 +56,21 @@ export function ResultView({ text }: ResultViewProps) {
   );
 }
 
+/** Reads all of a text that may have 30 MB: once for each answer. */
+function partsOf(text: string) {
+  const result = memberText(text, "result");
+  return {
+    result,
+    error: memberText(text, "error"),
+    structured: result === undefined ? undefined : memberText(result, "structuredContent"),
+    content: result === undefined ? undefined : memberText(result, "content"),
+    warning: memberText(text, "warning"),
+    isGood: memberText(text, "success") === "true",
+  };
+}
+
 function Blocks({ text }: { readonly text: string }) {
-  const blocks = JSON.parse(text) as readonly Block[];
+  const blocks = useMemo(() => JSON.parse(text) as readonly Block[], [text]);
   if (blocks.length === 0) return <p className="muted">The result has no content.</p>;
   return (
     <div className="stack">

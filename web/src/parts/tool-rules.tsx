@@ -106,7 +106,7 @@ function HiddenList({
           <code className="grow">
             {plain(rule.server)}: {plain(rule.name)}
           </code>
-          <Button onClick={() => onShow(rule)} aria-label={`Show ${plain(rule.name)} of ${plain(rule.server)} again`}>
+          <Button onClick={() => onShow(rule)} aria-label={`Show again: ${plain(rule.name)} of ${plain(rule.server)}`}>
             Show again
           </Button>
         </li>

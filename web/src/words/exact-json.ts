@@ -4,6 +4,16 @@
 
 const space = /\s/;
 
+/** From quote to quote: a string may be 30 MB long. */
+function endOfString(text: string, from: number): number {
+  for (let quote = text.indexOf('"', from + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    let escapes = 0;
+    while (text[quote - 1 - escapes] === "\\") escapes += 1;
+    if (escapes % 2 === 0) return quote + 1;
+  }
+  throw new SyntaxError("the text ends in the middle of a string");
+}
+
 /** The end of the value that begins at `from`. Throws SyntaxError. */
 function endOfValue(text: string, from: number): number {
   let at = from;
@@ -12,12 +22,7 @@ function endOfValue(text: string, from: number): number {
     const character = text[at];
     if (character === undefined) throw new SyntaxError("the text ends in the middle of a value");
     if (character === '"') {
-      at += 1;
-      while (text[at] !== '"') {
-        if (at >= text.length) throw new SyntaxError("the text ends in the middle of a string");
-        at += text[at] === "\\" ? 2 : 1;
-      }
-      at += 1;
+      at = endOfString(text, at);
     } else if (character === "{" || character === "[") {
       depth += 1;
       at += 1;

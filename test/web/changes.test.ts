@@ -1,0 +1,142 @@
+import { readFile } from "node:fs/promises";
+import { createServer, type IncomingMessage } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { axeProblems, hasBrowser, launchBrowser, openDashboard, violations, visit } from "./dashboard.ts";
+import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { run, untilOnline } from "../harness/rest.ts";
+import { until } from "../harness/until.ts";
+
+/** An endpoint of embeddings, where texts are near when they have letters in common. */
+const embedding = createServer((request, response) => void answer(request).then((body) => response.end(body)));
+
+async function answer(request: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const piece of request) text += String(piece);
+  const { input } = JSON.parse(text) as { readonly input: string | readonly string[] };
+  const data = [input].flat().map((words, index) => ({
+    index,
+    embedding: "abcdefghijklmnop".split("").map((letter) => words.toLowerCase().split(letter).length - 1 + 0.01),
+  }));
+  return JSON.stringify({ data });
+}
+
+describe.skipIf(!hasBrowser)("a page", () => {
+  let browser: Browser;
+  let gateway: RunningGateway;
+  let page: Page;
+  beforeAll(async () => {
+    embedding.listen(0, "127.0.0.1");
+    await once(embedding, "listening");
+    const url = `http://127.0.0.1:${(embedding.address() as AddressInfo).port}/v1/embeddings`;
+    const config = {
+      mcpServers: { bad: badServer("--behaviours=echo,canary,in-flight,fail") },
+      toolyard: { search: { embeddings: { url, model: "letters" } } },
+    };
+    gateway = await startGateway({ config: `// kept\n${JSON.stringify(config, undefined, 2)}\n` });
+    await untilOnline(gateway.url);
+    browser = await launchBrowser();
+    ({ page } = await openDashboard(browser, gateway));
+  }, 120_000);
+  afterAll(async () => {
+    await browser.close();
+    await gateway[Symbol.asyncDispose]();
+    embedding.close();
+  });
+
+  async function expectClean(): Promise<void> {
+    expect(await axeProblems(page)).toEqual([]);
+    expect(await violations(page)).toEqual([]);
+  }
+
+  test("waits for the first client, and is green only when that has asked for its tools", async () => {
+    await visit(page, gateway, "/start");
+    await page.getByText("Waiting: no client has asked for its tools yet.").waitFor();
+    const client = new Client({ name: "first", version: "1" });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`)) as never);
+    await client.listTools();
+    await page.getByText("1 conversation asked for tools within thirty days.").waitFor({ timeout: 60_000 });
+    await expectClean();
+    await client.close();
+  }, 120_000);
+
+  test("hides tools that were chosen, after it has shown what that changes, and shows them again", async () => {
+    await visit(page, gateway, "/tools");
+    await page.getByLabel("Choose bad:fail").check();
+    await page.getByLabel("Choose bad:in-flight").check();
+    await page.getByRole("button", { name: "Hide 2 tools" }).click();
+    const dialog = page.getByRole("dialog", { name: "Hide 2 tools?" });
+    await dialog.getByText("deny").first().waitFor();
+    await expectClean();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "hidden" });
+    await until(async () => (await page.locator("code", { hasText: "bad:fail" }).count()) === 0);
+    const text = await readFile(gateway.configFile, "utf8");
+    expect(text).toMatch(/^\/\/ kept/);
+    expect(JSON.parse(text.slice(text.indexOf("{"))).mcpServers.bad.tools.deny).toEqual(["in-flight", "fail"]);
+    await page.getByText("Hidden by 2 rules").click();
+    await expectClean();
+    await page.getByRole("button", { name: "Show again: fail of bad" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await page.getByRole("link", { name: "bad:fail" }).waitFor();
+  }, 120_000);
+
+  test("says what a server says of itself, and which line of the file each setting comes from", async () => {
+    await visit(page, gateway, "/servers/bad?tab=about");
+    await page.getByText("bad-server", { exact: true }).waitFor();
+    await page.getByRole("heading", { name: "Capabilities" }).waitFor();
+    await page.getByText(/1 of them hidden by rules/).waitFor();
+    await visit(page, gateway, "/servers/bad?tab=entry");
+    const settings = page.getByRole("region", { name: "Settings in force" });
+    await settings.getByText("line 5 of the file").first().waitFor();
+    await settings.getByText("default").first().waitFor();
+    await expectClean();
+  }, 120_000);
+
+  test("has several needs searched at once, by words and embeddings beside words alone, and teaches only when told to", async () => {
+    const asked: string[] = [];
+    page.on("request", (request) => {
+      if (request.url().endsWith("/api/search")) asked.push(request.postData() ?? "");
+    });
+    await visit(page, gateway, "/search");
+    await page.getByLabel("What is needed, one need in each line").fill("echo a text\nfail on purpose");
+    await page.getByLabel("What is needed, one need in each line").press("Enter");
+    await page.getByRole("heading", { name: "echo a text" }).waitFor();
+    await page.getByRole("heading", { name: "fail on purpose" }).waitFor();
+    await page.getByRole("heading", { name: "Words alone" }).first().waitFor();
+    await page
+      .getByText(/number \d+ by words alone/)
+      .first()
+      .waitFor();
+    await expectClean();
+    expect(asked.every((body) => body.includes('"learn":false'))).toBe(true);
+    await page.getByRole("button", { name: "Learn from what I run now" }).click();
+    await page.getByText("What you run next counts as found with these words").waitFor();
+    expect(asked.at(-1)).toContain('"learn":true');
+  }, 120_000);
+
+  test("says so when there is nobody to search as", async () => {
+    await visit(page, gateway, "/search?query=echo&as=nobody");
+    await page.getByRole("alert").getByText("nobody called").waitFor();
+  });
+
+  test("exports calls as a file of lines, and as a table", async () => {
+    await run(gateway.url, "bad:canary", {});
+    await visit(page, gateway, "/calls");
+    await page.getByRole("link", { name: "bad:canary" }).first().waitFor();
+    for (const [format, start] of [
+      ["NDJSON", '{"id":'],
+      ["CSV", "id,time,"],
+    ] as const) {
+      const download = page.waitForEvent("download");
+      await page.getByRole("button", { name: `Export ${format}` }).click();
+      const text = await readFile(await (await download).path(), "utf8");
+      expect(text.startsWith(start)).toBe(true);
+      expect(text).toContain("bad:canary");
+    }
+  }, 60_000);
+});
