@@ -145,6 +145,10 @@ const groups = [
       RECORD_UNKNOWN: "A call was asked for that was never recorded, is not kept any more, or is somebody else's.",
       STORE_UNAVAILABLE:
         "Records or the audit were asked for, and their database cannot be used: it is switched off, is still being opened, is damaged, is a server that is away, was written by a newer version, was deleted or replaced, or its thread is being started again.",
+      DATABASE_SILENT:
+        "The gateway shares its database with others, and has not heard from it for so long that it cannot know who may still use it. People of the configuration file are let in as before.",
+      KEY_DIFFERS:
+        "Gateways share a database, and another one encrypted keys of teams with a key that this one does not have. What this one can still open it goes on using; it encrypts nothing that the others could not open.",
       STORE_BEHIND:
         "People or servers of teams were to be changed, and another gateway of the same database changed some at the same moment.",
       BACKUP_UNUSABLE:

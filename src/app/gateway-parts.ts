@@ -66,6 +66,7 @@ export interface GatewayParts extends AsyncDisposable {
   readonly records: Records;
   /** People who are kept in the database, where they are. */
   readonly team: GatewayPeople["team"];
+  readonly unreadyPeople: GatewayPeople["unready"];
   /** How the gateway is, and what happened, for those who may see it. */
   readonly standing: Standing;
   readonly audit: GatewayAudit;
@@ -147,7 +148,10 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   /** Ends what people have opened who are not the same any more. */
   function endForeign(): void {
     const isGone = (principal: Principal): boolean => principal !== owner && !directory.isCurrent(principal);
-    mcp.endWhere(isGone, () => new GatewayError("UNAUTHORIZED", "the credential is no longer valid"));
+    mcp.endWhere(
+      isGone,
+      () => directory.refusal?.() ?? new GatewayError("UNAUTHORIZED", "the credential is no longer valid"),
+    );
     outlets.live.endWhere(isGone);
   }
 
@@ -232,7 +236,15 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log, envir
     late,
     records,
     team: people.team,
-    standing: createStanding({ ...wings, version, clock, config, directory: people.directory }),
+    unreadyPeople: people.unready,
+    standing: createStanding({
+      ...wings,
+      version,
+      unready: people.unready,
+      clock,
+      config,
+      directory: people.directory,
+    }),
     audit,
     viewOf,
     personOf: async (id: string, signal: AbortSignal) =>

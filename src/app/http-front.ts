@@ -68,7 +68,7 @@ export function createHttpFront(
     bodyTimeoutMs: gateway.config().settings.limits.bodyTimeoutMs,
     readiness() {
       const problems = gateway.records.problems();
-      return { unready: unusableStore(problems), unrecorded: toReason(problems) };
+      return { unready: unusableStore(problems) ?? gateway.unreadyPeople(), unrecorded: toReason(problems) };
     },
     onConnect,
     onDenied: (request, failure) => gateway.audit.deny(toDenial(request, failure)),

@@ -31,6 +31,8 @@ export interface GatewayPeople {
   readonly secrets: () => ReadonlySet<string>;
   /** Undefined where the people come from the configuration alone. */
   readonly team: TeamSeat | undefined;
+  /** Why a load balancer should look for another gateway, where several share the people. */
+  unready(): string | undefined;
   /** Applies a changed configuration, if people come from there. */
   follow(config: Config): void;
 }
@@ -77,6 +79,10 @@ export function createPeople(deps: PeopleDeps): GatewayPeople {
     authenticator: createAuthenticator(directory, lookUp, createDoors(directory, deps.publicUrl)),
     lookUp,
     team,
+    unready() {
+      const problem = directory.refusal?.() ?? team?.people()?.installs.keyProblem();
+      return problem === undefined ? undefined : `${problem.message}. ${problem.hint}`;
+    },
     follow(next) {
       own?.follow(next);
       team?.people()?.installs.servers.forgetAll();

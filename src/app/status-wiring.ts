@@ -23,6 +23,7 @@ export interface StandingDeps extends Pick<
   readonly clock: Clock;
   readonly config: () => Config;
   readonly directory: Pick<Directory, "byId">;
+  readonly unready: () => string | undefined;
 }
 
 export function createStanding(deps: StandingDeps): Standing {
@@ -50,6 +51,7 @@ export function createStanding(deps: StandingDeps): Standing {
       configFile: () => config().file,
       addresses: () => [...addresses],
       restart: () => deps.late.problem,
+      unready: deps.unready,
       store: () => readStoreStanding(records),
       allInstances: fleet.all,
       instancesOf: (principal) => fleet.of(principal),

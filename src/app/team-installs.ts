@@ -1,4 +1,5 @@
 import type { Config, ServerConfig } from "../config/config.ts";
+import type { GatewayError } from "../kernel/gateway-error.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Log } from "../kernel/log.ts";
 import { randomId } from "../kernel/random-id.ts";
@@ -9,7 +10,7 @@ import { createInstallQueue } from "../people/installations/install-queue.ts";
 import { createInstalledServers, type InstalledServers } from "../people/installations/installed-servers.ts";
 import { createSecretChanges, type SecretChanges } from "../people/installations/secret-changes.ts";
 import { createTemplateCatalog, type TemplateCatalog } from "../people/installations/template-catalog.ts";
-import { createVault } from "../people/installations/vault.ts";
+import { createVault, type Vault } from "../people/installations/vault.ts";
 import { seal, unseal } from "../store/files/sealing.ts";
 import type { KeyRing } from "../store/key-ring.ts";
 import type { InstallStore } from "../store/record-store.ts";
@@ -21,6 +22,8 @@ export interface TeamInstalls {
   readonly templates: TemplateCatalog;
   readonly changes: InstallChanges;
   readonly secrets: SecretChanges;
+  /** Why secrets cannot be opened although another gateway of the same database can. */
+  keyProblem(): GatewayError | undefined;
   /** Whoever is no member any more has no values. */
   forgetMembers(isMember: (id: string) => boolean): void;
   /** The same for a team: its instances end. */
@@ -40,6 +43,8 @@ export interface TeamInstallsDeps {
   /** The page where a member gives values of their own. */
   readonly valuesPage: (server: ServerConfig, membershipId: string) => string;
   readonly log: Log;
+  /** Whether other gateways write to the same database. */
+  readonly isShared: boolean;
   /** Called when a change is on the disk: resolves when what runs follows it. */
   readonly onTouched: (touched: Touched) => Promise<void>;
 }
@@ -67,7 +72,9 @@ export async function openTeamInstalls(deps: TeamInstallsDeps): Promise<TeamInst
     valuesPage: deps.valuesPage,
   };
   const servers = createInstalledServers(common);
-  const carryOut = createInstallQueue({ store, book, vault, servers, now, onTouched: deps.onTouched });
+  const keys = createKeyWatch(vault, deps);
+  const { onTouched } = deps;
+  const carryOut = createInstallQueue({ store, book, vault, servers, now, onTouched, onFollowed: keys.look });
   const templates = createTemplateCatalog({ ...common, carryOut, servers });
   const forSecrets = { ...common, carryOut, teamIds: () => people.teams.keys() };
   const secrets = createSecretChanges(forSecrets);
@@ -75,10 +82,8 @@ export async function openTeamInstalls(deps: TeamInstallsDeps): Promise<TeamInst
   const rows = await store.read();
   vault.apply(rows);
   book.apply(rows);
-  const problem = await vault.unlock();
-  if (problem !== undefined)
-    log.error({ component: "people", hint: problem.hint }, `secrets of teams cannot be opened: ${problem.message}`);
-  else if (await secrets.resume())
+  await keys.look();
+  if (keys.problem === undefined && (await secrets.resume()))
     log.info({ component: "people" }, "a rotation of the key that was interrupted is finished");
   let cancel = clock.after(usesMs, noteUses);
 
@@ -100,6 +105,7 @@ export async function openTeamInstalls(deps: TeamInstallsDeps): Promise<TeamInst
     servers,
     templates,
     secrets,
+    keyProblem: () => (deps.isShared ? keys.problem : undefined),
     changes: createInstallChanges({ ...forSecrets, catalog: templates }),
     forgetMembers(isMember) {
       for (const id of new Set(book.membersWithValues())) if (!isMember(id)) book.forgetMember(id);
@@ -115,6 +121,29 @@ export async function openTeamInstalls(deps: TeamInstallsDeps): Promise<TeamInst
     async close() {
       cancel();
       await writeUses();
+    },
+  };
+}
+
+const outdated =
+  "keys of teams are encrypted under another key than this gateway has: it goes on with what is open, and has to be started again with that key";
+
+/** Notices when the keys of teams need another key than the gateway has, and says so once. */
+function createKeyWatch(vault: Pick<Vault, "unlock" | "isOutdated">, { log }: Pick<TeamInstallsDeps, "log">) {
+  let problem: GatewayError | undefined;
+  let said = "";
+
+  return {
+    get problem() {
+      return problem;
+    },
+    async look(): Promise<void> {
+      problem = await vault.unlock();
+      const quiet = vault.isOutdated ? outdated : "";
+      const text = problem === undefined ? quiet : `secrets of teams cannot be opened: ${problem.message}`;
+      if (text !== "" && text !== said) log.error({ component: "people", hint: problem?.hint }, text);
+      if (text === "" && said !== "") log.info({ component: "people" }, "secrets of teams can be opened again");
+      said = text;
     },
   };
 }

@@ -6,6 +6,7 @@ import type { Log } from "../kernel/log.ts";
 import type { Directory } from "../people/directory/directory.ts";
 import type { Member } from "../people/directory/member.ts";
 import { createPeopleChanges, type PeopleChanges } from "../people/directory/people-changes.ts";
+import { createDatabaseContact, type DatabaseContact } from "../people/directory/database-contact.ts";
 import { createTeamDirectory, type TeamDirectory } from "../people/directory/team-directory.ts";
 import { createToken, hashToken } from "../people/identity/token.ts";
 import { ownerActor, type ChangeActor } from "../people/directory/change-queue.ts";
@@ -39,7 +40,7 @@ export interface TeamPeopleDeps extends Pick<
   TeamInstallsDeps,
   "config" | "keyRing" | "directory" | "isName" | "valuesPage"
 > {
-  readonly store: Pick<RecordStore, "people" | "installs" | "access">;
+  readonly store: Pick<RecordStore, "people" | "installs" | "access" | "health" | "onHealth">;
   /** Told of logins that were refused. */
   readonly deny: GatewayAudit["deny"];
   /** People of the configuration. */
@@ -63,8 +64,9 @@ const none: readonly never[] = Object.freeze([]);
 export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> {
   const { beside, config, clock, isName, isScope, log } = deps;
   const store = deps.store.people;
+  const contact = deps.store.access.isShared ? openContact(deps, () => directory.tell()) : undefined;
   const directory: TeamDirectory = createTeamDirectory({
-    ...{ beside, config, clock, fetchToken: toFetchToken(deps.store.access) },
+    ...{ beside, config, clock, contact, fetchToken: toFetchToken(deps.store.access) },
     foreign: createTeamForeign({ ...deps, store: deps.store.access, book: () => directory.book }),
   });
   const { book } = directory;
@@ -108,20 +110,7 @@ export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> 
       { component: "people" },
       "nobody may use this gateway yet: `toolyard user link` prints a link that makes the first admin",
     );
-  let cancel = clock.after(usesMs, noteUses);
-
-  async function writeUses(): Promise<void> {
-    const uses = directory.takeUses();
-    if (uses.length === 0) return;
-    await store
-      .use(uses)
-      .catch((error: unknown) => log.warn({ component: "people", err: error }, "uses of tokens are not noted"));
-  }
-
-  function noteUses(): void {
-    void writeUses();
-    cancel = clock.after(usesMs, noteUses);
-  }
+  const uses = noteUses(directory, deps);
 
   const make = createPeopleChanges({
     ...{ directory: people, store, clock, isName, isScope, createToken, hashToken },
@@ -142,13 +131,51 @@ export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> 
       return server && opened.servers.ownValues(server.key, { id, teamId: member.team.id });
     },
     async close() {
-      cancel();
+      contact?.stop();
       stopListening();
       access.stop();
       directory.stop();
-      await Promise.all([writeUses(), opened.close()]);
+      await Promise.all([uses.close(), opened.close()]);
     },
   };
+}
+
+/** Writes down which tokens were used, a few seconds later. */
+function noteUses({ takeUses }: Pick<TeamDirectory, "takeUses">, { store, clock, log }: TeamPeopleDeps) {
+  async function write(): Promise<void> {
+    const uses = takeUses();
+    if (uses.length === 0) return;
+    await store.people
+      .use(uses)
+      .catch((error: unknown) => log.warn({ component: "people", err: error }, "uses of tokens are not noted"));
+  }
+
+  function again(): void {
+    void write();
+    cancel = clock.after(usesMs, again);
+  }
+  let cancel = clock.after(usesMs, again);
+
+  return {
+    async close(): Promise<void> {
+      cancel();
+      await write();
+    },
+  };
+}
+
+/** A database that others write to says who was taken away there. */
+function openContact({ store, clock, config, log }: TeamPeopleDeps, tell: () => void): DatabaseContact {
+  return createDatabaseContact({
+    ...{ store, clock },
+    longestMs: () => config().settings.databaseSilenceMs,
+    onChange(isCut) {
+      if (isCut)
+        log.error({ component: "people" }, "the database is away for too long: nobody is let in until it is back");
+      else log.info({ component: "people" }, "the database is back: people are let in again");
+      tell();
+    },
+  });
 }
 
 async function openInstalls(deps: TeamPeopleDeps, book: TeamDirectory["book"]): Promise<TeamInstalls> {
@@ -156,6 +183,7 @@ async function openInstalls(deps: TeamPeopleDeps, book: TeamDirectory["book"]): 
     ...deps,
     store: deps.store.installs,
     people: book,
+    isShared: deps.store.access.isShared,
     onTouched: async ({ teams, installations }) =>
       await deps.onServers({
         teams: [...teams].flatMap((id) => book.teams.get(id)?.slug ?? none),

@@ -174,6 +174,14 @@ export const settingsTable = {
     example: "postgres://toolyard@db.example.com/toolyard",
     isReadAtStart: true,
   }),
+  databaseSilenceMs: number({
+    fallback: 30_000,
+    min: 1_000,
+    max: 3_600_000,
+    about: "milliseconds that people of a PostgreSQL are served for without hearing from it",
+    reason:
+      "a restart of a database takes seconds; for longer, somebody who lost access elsewhere must not keep it here",
+  }),
   dataDir: text({
     fallback: undefined,
     fallbackText: "the platform's usual place, such as `~/.local/share/toolyard`",

@@ -442,6 +442,18 @@ export const failures = {
     retry: true,
     hint: "GET /readyz and the gateway's log say why its database cannot be used; calls are served without it.",
   },
+  DATABASE_SILENT: {
+    http: 503,
+    rpc: -31155,
+    retry: true,
+    hint: "Try again later: the gateway looks for its database every few seconds. GET /readyz says why it is away.",
+  },
+  KEY_DIFFERS: {
+    http: 503,
+    rpc: -31156,
+    retry: false,
+    hint: "Start every gateway of the database with the same TOOLYARD_KEY and the one before it in TOOLYARD_KEY_PREVIOUS, and run `toolyard key rotate` at one of them when all have both.",
+  },
   STORE_BEHIND: {
     http: 409,
     rpc: -31109,

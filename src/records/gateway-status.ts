@@ -90,6 +90,8 @@ export interface StatusDeps {
   readonly configFile: () => string | undefined;
   readonly addresses: () => readonly string[];
   readonly restart: () => string | undefined;
+  /** Why it is not ready, beside what is wrong with its store. */
+  readonly unready: () => string | undefined;
   readonly store: () => StoreStanding;
   readonly allInstances: () => readonly Instance[];
   readonly instancesOf: (principal: Principal) => readonly Instance[];
@@ -127,7 +129,7 @@ export function createStatusReader(deps: StatusDeps): StatusReader {
       configFile: isAdmin ? (deps.configFile() ?? null) : null,
       addresses: isAdmin ? deps.addresses() : [],
       restart: isAdmin ? (deps.restart() ?? null) : null,
-      unready: isAdmin ? (unusableStore(store.problems) ?? null) : null,
+      unready: isAdmin ? (unusableStore(store.problems) ?? deps.unready() ?? null) : null,
       store: isAdmin ? store : { ...store, problems: [] },
       counts: count(servers),
       servers,

@@ -300,6 +300,8 @@ export interface StoreProblem {
   readonly message: string;
   /** What to do, or what the gateway does by itself. */
   readonly hint: string;
+  /** Of a database that others write to: for how long nothing was heard of it when this was noticed. */
+  readonly unheardMs?: number;
 }
 
 /**

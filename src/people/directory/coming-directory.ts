@@ -49,6 +49,7 @@ export function createComingDirectory(): ComingDirectory {
       onExpiry.add(listener);
       return () => onExpiry.delete(listener);
     },
+    refusal: () => here?.refusal?.(),
     credentialsOf: (id) => here?.credentialsOf(id) ?? [],
     tiesOf: (id) => (here?.tiesOf ?? here?.credentialsOf)?.(id) ?? [],
     valuesFor: (id, slug) => here?.valuesFor(id, slug) ?? nobody,

@@ -1,4 +1,5 @@
 import type { PersonalValues } from "../../config/personal.ts";
+import type { GatewayError } from "../../kernel/gateway-error.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 
@@ -47,6 +48,11 @@ export interface Directory {
   isOver?(principal: Principal): boolean;
   /** Calls `listener` when credentials expired for which `isOver` is true from then on. Returns what unsubscribes. */
   onExpiry?(listener: () => void): () => void;
+  /**
+   * Why nobody of a database can be let in now, although they are known: what was taken from them since is not. Absent
+   * where that cannot be.
+   */
+  readonly refusal?: (() => GatewayError | undefined) | undefined;
   /** Hashes of the tokens that a person has now, in the form that `byToken` takes. */
   credentialsOf(id: PrincipalId): readonly string[];
   /**

@@ -4,6 +4,7 @@ import type { AccessRows, AccessWrites } from "../../store/access-rows.ts";
 import type { PatRow, PatUse, PeopleWrites } from "../../store/people-rows.ts";
 import { localPrincipal, type Principal } from "../../kernel/principal.ts";
 import { createAccessBook, type AccessBook } from "./access-book.ts";
+import type { DatabaseContact } from "./database-contact.ts";
 import type { Directory } from "./directory.ts";
 import { createExpiryAlarm } from "./expiry-alarm.ts";
 import { createForeignDoor, type ForeignDoor, type ForeignDoorDeps } from "./foreign-door.ts";
@@ -21,6 +22,8 @@ export interface TeamDirectory extends Directory {
   readonly access: Omit<AccessBook, "apply" | "forgetExpired" | "ends" | "nextExpiryMs">;
   /** What is in the database of them. Whatever is taken away by it is gone when this returns. */
   applyAccess(writes: AccessWrites | AccessRows): void;
+  /** Tells everybody who follows people: nobody, or everybody, may be current again. */
+  tell(): void;
   /** Tokens that were used for the first time in an hour, since the last call. */
   takeUses(): readonly PatUse[];
   stop(): void;
@@ -32,6 +35,8 @@ export interface TeamDirectoryOptions {
   /** What teams of the configuration set for servers, for teams of the database with the same name. */
   readonly config: () => Pick<Config, "people">;
   readonly clock: Clock;
+  /** Whether the database is there to say who was taken away. Always, where nobody else writes to it. */
+  readonly contact?: Pick<DatabaseContact, "isCut" | "refusal"> | undefined;
   /**
    * Finds a token of an app that another gateway of the same database gave out a moment ago; undefined for what is no
    * token. Absent where there is no other gateway.
@@ -44,7 +49,7 @@ export interface TeamDirectoryOptions {
 const hourMs = 3_600_000;
 
 export function createTeamDirectory(options: TeamDirectoryOptions): TeamDirectory {
-  const { beside, config, clock, fetchToken, foreign } = options;
+  const { beside, config, clock, fetchToken, foreign, contact = { isCut: false, refusal: () => undefined } } = options;
   const book = createMemberBook();
   const access = createAccessBook(book);
   const changes = createBell();
@@ -82,7 +87,9 @@ export function createTeamDirectory(options: TeamDirectoryOptions): TeamDirector
     book,
     access,
     open: false,
+    refusal: contact.refusal,
     byToken(hash) {
+      if (contact.isCut) return besideAlone(contact, beside.byToken(hash));
       const held = book.tokens.get(hash);
       const now = clock.now();
       if (held === undefined) return access.byToken(hash, now) ?? door?.byToken(hash, now) ?? beside.byToken(hash);
@@ -92,14 +99,37 @@ export function createTeamDirectory(options: TeamDirectoryOptions): TeamDirector
     },
     byId,
     elsewhere: fetchToken && { byToken: findElsewhere, byId: async (id) => byId(id) },
-    bySession: (hash, team) => access.bySession(hash, team, clock.now()),
+    bySession: (hash, team) =>
+      contact.isCut ? besideAlone(contact, undefined) : access.bySession(hash, team, clock.now()),
     isCurrent(principal) {
-      if (book.members.has(principal.id)) return book.isCurrent(principal);
+      if (book.members.has(principal.id)) return !contact.isCut && book.isCurrent(principal);
       return principal !== localPrincipal && beside.isCurrent(principal);
     },
     foreign: door?.find,
     isOver: (principal) => [access.ends, door].some((one) => one?.isOver(principal, clock.now()) === true),
     onExpiry: expiries.listen,
+    ...createMemberFacts({ beside, config }, book),
+    secrets: beside.secrets,
+    onChange: changes.listen,
+    apply,
+    withdraw(membershipId, key) {
+      if (book.withdraw(membershipId, key)) changes.ring();
+    },
+    applyAccess,
+    tell: changes.ring,
+    takeUses: uses.take,
+    stop: alarm.stop,
+  };
+}
+
+type MemberFacts = Pick<Directory, "credentialsOf" | "tiesOf" | "valuesFor">;
+
+/** What a person has, in the database or beside it. */
+function createMemberFacts(
+  { beside, config }: Pick<TeamDirectoryOptions, "beside" | "config">,
+  book: MemberBook,
+): MemberFacts {
+  return {
     credentialsOf(id) {
       const member = book.members.get(id);
       return member === undefined ? beside.credentialsOf(id) : [member.row.id, ...member.pats.keys()];
@@ -115,16 +145,17 @@ export function createTeamDirectory(options: TeamDirectoryOptions): TeamDirector
       if (member === undefined) return { ...beside.valuesFor(id, slug), isOnlyUser: false };
       return { team: config().people.teams.get(member.team.slug)?.get(slug), user: undefined, isOnlyUser: false };
     },
-    secrets: beside.secrets,
-    onChange: changes.listen,
-    apply,
-    withdraw(membershipId, key) {
-      if (book.withdraw(membershipId, key)) changes.ring();
-    },
-    applyAccess,
-    takeUses: uses.take,
-    stop: alarm.stop,
   };
+}
+
+/** Of those who are in the database, nobody knows whether they still are. Throws DATABASE_SILENT. */
+function besideAlone(
+  { refusal }: Pick<DatabaseContact, "refusal">,
+  found: Principal | undefined,
+): Principal | undefined {
+  const failure = refusal();
+  if (found === undefined && failure !== undefined) throw failure;
+  return found;
 }
 
 function createByIdOf(book: MemberBook, beside: Directory): Directory["byId"] {

@@ -84,6 +84,8 @@ export function createInstanceTokens(options: {
       const principal = directory.byId(record.principal);
       if (principal !== undefined) {
         if (!isStillGood(record)) throw unauthorized();
+        const refusal = directory.isCurrent(principal) ? undefined : directory.refusal?.();
+        if (refusal !== undefined) throw refusal;
         return principal;
       }
       if (elsewhere === undefined) throw unauthorized();

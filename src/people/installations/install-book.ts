@@ -37,7 +37,7 @@ export interface InstallBook {
   /** A member is gone; in the database everything of theirs is gone with them. */
   forgetMember(membershipId: string): void;
   forgetTeam(teamId: string): void;
-  /** What has to be applied to become `rows`. */
+  /** What has to be applied to become `rows`, but for the keys of teams. */
   differenceTo(rows: InstallRows): InstallWrites;
   noteUse(secretId: string, usedAtMs: number): void;
 }
@@ -111,7 +111,10 @@ export function createInstallBook(): InstallBook {
       const keptPersonal = new Set(rows.personal.map((row) => `${row.membershipId}\0${row.installationId}`));
       const isGone = (id: string): boolean => !kept.has(id);
       return {
-        ...rows,
+        templates: rows.templates.filter((row) => templates.get(row.id)?.revision !== row.revision),
+        installations: rows.installations.filter((row) => installations.get(row.id)?.revision !== row.revision),
+        personal: rows.personal.filter((row) => isOther(personal.get(row.membershipId)?.get(row.installationId), row)),
+        secrets: rows.secrets.filter((row) => secrets.get(row.id)?.sealed !== row.sealed),
         goneTemplates: [...templates.keys()].filter(isGone),
         goneInstallations: [...installations.keys()].filter(isGone),
         goneSecrets: [...secrets.ids()].filter(isGone),
@@ -122,6 +125,10 @@ export function createInstallBook(): InstallBook {
     },
     noteUse: secrets.noteUse,
   };
+}
+
+function isOther(known: PersonalRow | undefined, { revision, config }: PersonalRow): boolean {
+  return known?.revision !== revision || known.config !== config;
 }
 
 interface Indexes {

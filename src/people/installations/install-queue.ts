@@ -27,14 +27,20 @@ export type CarryOut = <Result>(
 export interface InstallQueueDeps {
   readonly store: InstallStore;
   readonly book: InstallBook;
-  readonly vault: Pick<Vault, "apply">;
+  readonly vault: Pick<Vault, "apply" | "differenceTo">;
   readonly servers: Pick<InstalledServers, "forget">;
   readonly now: () => number;
   /** Called when a change is on the disk, before whoever asked for it is answered. */
   readonly onTouched: (touched: Touched) => Promise<void>;
+  /** Another gateway of the same database changed something, which is in force here now. */
+  readonly onFollowed: () => Promise<void>;
 }
 
-export function createInstallQueue({ store, book, vault, servers, now, onTouched }: InstallQueueDeps): CarryOut {
+/** Gateways that change servers of teams at the same moment get past each other within these. */
+const mostAttempts = 5;
+
+export function createInstallQueue(deps: InstallQueueDeps): CarryOut {
+  const { store, book, vault, servers, now, onTouched, onFollowed } = deps;
   let last: Promise<unknown> = Promise.resolve();
   let isUncertain = false;
 
@@ -48,12 +54,17 @@ export function createInstallQueue({ store, book, vault, servers, now, onTouched
     await onTouched(touched);
   }
 
+  async function readAll(): Promise<void> {
+    const rows = await store.read();
+    await apply({ ...book.differenceTo(rows), ...vault.differenceTo(rows) });
+  }
+
   async function carryOut<Result>(
     actor: Actor,
     plan: () => InstallPlan<Result> | Promise<InstallPlan<Result>>,
   ): Promise<Result> {
     // The one before may have been written although nobody said so.
-    if (isUncertain) await apply(book.differenceTo(await store.read()));
+    if (isUncertain) await readAll();
     isUncertain = false;
     const { writes, action, object, team = null, detail = {}, result } = await plan();
     const who: Pick<AuditEntry, "actor" | "via"> = { actor: actor.id, via: actor.via };
@@ -67,11 +78,28 @@ export function createInstallQueue({ store, book, vault, servers, now, onTouched
 
   // What another gateway of the same database changed is in force before the next change is planned.
   store.onChange(() => {
-    last = last.then(async () => await apply(book.differenceTo(await store.read()))).catch(() => (isUncertain = true));
+    last = last
+      .then(async () => {
+        await readAll();
+        await onFollowed();
+      })
+      .catch(() => (isUncertain = true));
   });
 
+  /** What another gateway wrote meanwhile is read, and the change planned again. */
+  async function insist<Result>(...given: Parameters<typeof carryOut<Result>>): Promise<Result> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await carryOut(...given);
+      } catch (error) {
+        const isBehind = error instanceof GatewayError && error.code === "STORE_BEHIND";
+        if (!isBehind || attempt === mostAttempts) throw error;
+      }
+    }
+  }
+
   return async (actor, plan) => {
-    const mine = last.then(async () => await carryOut(actor, plan));
+    const mine = last.then(async () => await insist(actor, plan));
     last = mine.catch(() => undefined);
     return await mine;
   };

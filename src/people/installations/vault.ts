@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { DataKeyRow, InstallWrites, SecretRow } from "../../store/install-rows.ts";
+import type { DataKeyRow, InstallRows, InstallWrites, SecretRow } from "../../store/install-rows.ts";
 import type { KeyRing, WrappingKey } from "../../store/key-ring.ts";
 
 /** What seals and opens, of the store's primitives. */
@@ -23,8 +23,15 @@ export interface Vault {
   seal(row: Omit<SecretRow, "sealed" | "keyId">, text: string): Promise<Pick<InstallWrites, "secrets" | "dataKeys">>;
   /** Throws SECRET_UNREADABLE. */
   open(row: SecretRow): string;
-  /** Reads the gateway's key, if anything was sealed with it. Resolves to why nothing can be opened. */
+  /** What has to be applied to have these keys and no others. */
+  differenceTo(rows: Pick<InstallRows, "dataKeys">): Pick<InstallWrites, "dataKeys" | "goneDataKeys">;
+  /**
+   * Reads the gateway's key, if anything was sealed with it; again where something was sealed with another one, which
+   * may be there by now. Resolves to why something cannot be opened.
+   */
   unlock(): Promise<GatewayError | undefined>;
+  /** Whether keys of teams are encrypted with a key that is not here, even where they are open from before. */
+  readonly isOutdated: boolean;
   /** Whether an earlier rotation has to be finished. */
   readonly isRotating: boolean;
   /** All teams' keys, wrapped with the next key: to be written, then `finishRotation`. */
@@ -54,11 +61,15 @@ export function createVault(deps: VaultDeps): Vault {
 
   return {
     apply: keys.apply,
+    differenceTo: keys.differenceTo,
     unlock: keys.unlock,
     rewrap: keys.rewrap,
     finishRotation: keys.finishRotation,
     get isRotating() {
       return keys.isRotating;
+    },
+    get isOutdated() {
+      return keys.isOutdated();
     },
     async seal(row, text) {
       const { row: keyRow, key, isNew } = await keys.forTeam(row.teamId);
@@ -103,26 +114,20 @@ function createTeamKeys({ openRing, newId, now }: Omit<VaultDeps, "sealing">) {
     if (row === undefined) throw unreadable("its team's key is not there");
     if (ring === undefined) throw unreadable(problem?.message ?? "the gateway's key is not read yet");
     const wrapping = ring.find(row.kek);
-    if (wrapping === undefined) throw unreadable("it was encrypted under another key than the gateway has now");
+    if (wrapping === undefined)
+      throw differs("a key of a team is encrypted under another key than the gateway has now");
     const key = wrapping.unwrap(row.wrapped, boundKey(row));
     if (key === undefined) throw unreadable("its team's key was changed");
     open.set(row.id, key);
     return key;
   }
 
-  function make(teamId: string, wrapping: WrappingKey): TeamKey {
-    const key = randomBytes(32);
-    const about = { id: newId("k_"), teamId };
-    return {
-      row: { ...about, wrapped: wrapping.wrap(key, boundKey(about)), kek: wrapping.id, createdAtMs: now() },
-      key,
-    };
-  }
+  const isOutdated = (): boolean => lacksKey(ring, rows);
 
   function comingFor(teamId: string, wrapping: WrappingKey): TeamKey {
     const known = coming.get(teamId);
     // One that was made before a rotation is wrapped with a key that may be gone.
-    const made = known?.row.kek === wrapping.id ? known : make(teamId, wrapping);
+    const made = known?.row.kek === wrapping.id ? known : makeKey({ newId, now }, teamId, wrapping);
     coming.set(teamId, made);
     return made;
   }
@@ -131,6 +136,8 @@ function createTeamKeys({ openRing, newId, now }: Omit<VaultDeps, "sealing">) {
     apply({ dataKeys = [], goneDataKeys = [] }: Pick<InstallWrites, "dataKeys" | "goneDataKeys">): void {
       for (const row of dataKeys) {
         rows.set(row.id, row);
+        const made = coming.get(row.teamId);
+        if (made?.row.id === row.id) open.set(row.id, made.key);
         coming.delete(row.teamId);
       }
       for (const id of goneDataKeys) {
@@ -138,21 +145,26 @@ function createTeamKeys({ openRing, newId, now }: Omit<VaultDeps, "sealing">) {
         open.delete(id);
       }
     },
+    differenceTo: (given: Pick<InstallRows, "dataKeys">) => keyDifference(rows, given),
     opened: (id: string): Buffer => keyOf(rows.get(id)),
     idsOf: (teamId: string) => [...rows.values()].filter((old) => old.teamId === teamId).map(({ id }) => id),
-    fresh: async (teamId: string): Promise<TeamKey> => make(teamId, (await ringFor()).current),
+    fresh: async (teamId: string): Promise<TeamKey> => makeKey({ newId, now }, teamId, (await ringFor()).current),
     async forTeam(teamId: string): Promise<TeamKey & { readonly isNew: boolean }> {
       const { current } = await ringFor();
       const known = [...rows.values()].find((row) => row.teamId === teamId);
+      // The others could not open what is wrapped with a key that they do not have any more.
+      if (known === undefined && isOutdated()) throw differs("another gateway uses another key than this one");
       return known === undefined
         ? { ...comingFor(teamId, current), isNew: true }
         : { row: known, key: keyOf(known), isNew: false };
     },
+    isOutdated,
     async unlock(): Promise<GatewayError | undefined> {
-      if (rows.size === 0) return undefined;
       problem = undefined;
+      if (rows.size === 0) return undefined;
       try {
         await ringFor();
+        if (isOutdated()) ring = await openRing(false);
         for (const row of rows.values()) keyOf(row);
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error;
@@ -173,6 +185,25 @@ function createTeamKeys({ openRing, newId, now }: Omit<VaultDeps, "sealing">) {
   };
 }
 
+function keyDifference(
+  rows: ReadonlyMap<string, DataKeyRow>,
+  { dataKeys }: Pick<InstallRows, "dataKeys">,
+): Pick<InstallWrites, "dataKeys" | "goneDataKeys"> {
+  const kept = new Set(dataKeys.map(({ id }) => id));
+  return { dataKeys, goneDataKeys: [...rows.keys()].filter((id) => !kept.has(id)) };
+}
+
+function lacksKey(ring: KeyRing | undefined, rows: ReadonlyMap<string, DataKeyRow>): boolean {
+  return ring !== undefined && [...rows.values()].some(({ kek }) => ring.find(kek) === undefined);
+}
+
+function makeKey({ newId, now }: Pick<VaultDeps, "newId" | "now">, teamId: string, wrapping: WrappingKey): TeamKey {
+  const key = randomBytes(32);
+  const about = { id: newId("k_"), teamId };
+  const row = { ...about, wrapped: wrapping.wrap(key, boundKey(about)), kek: wrapping.id, createdAtMs: now() };
+  return { row, key };
+}
+
 /** What a value is bound to: a row that somebody moves to another team, row, field or version does not open. */
 function boundSecret({ teamId, id, field, version }: Pick<SecretRow, "teamId" | "id" | "field" | "version">): string {
   return [teamId, "secret", id, field, version].join("|");
@@ -180,6 +211,10 @@ function boundSecret({ teamId, id, field, version }: Pick<SecretRow, "teamId" | 
 
 function boundKey({ teamId, id }: Pick<DataKeyRow, "teamId" | "id">): string {
   return [teamId, "data_key", id, "wrapped", 1].join("|");
+}
+
+function differs(what: string): GatewayError {
+  return new GatewayError("KEY_DIFFERS", what);
 }
 
 function unreadable(why: string): GatewayError {

@@ -22,6 +22,8 @@ export interface ChangeFeed {
   readonly seq: number;
   /** A number that no other gateway of this database has; undefined when there are too many. */
   readonly slot: number | undefined;
+  /** When the database last answered it, by the clock of `performance`. */
+  readonly heardAtMs: number;
   close(): Promise<void>;
 }
 
@@ -44,6 +46,7 @@ export async function createChangeFeed({ client, after, onNews, onLost }: FeedOp
   const db = createPostgresKysely<StateTables>(oneConnection(client));
   let seq = after ?? 0;
   let isEnded = false;
+  let heardAtMs = performance.now();
   let looking: Promise<void> | undefined;
   let isWoken = false;
 
@@ -56,7 +59,10 @@ export async function createChangeFeed({ client, after, onNews, onLost }: FeedOp
 
   async function lookOnce(): Promise<void> {
     const found = db.selectFrom("change").selectAll().where("seq", ">", seq).orderBy("seq").limit(mostChanges);
+    // What is answered now was so when it was asked.
+    const askedAtMs = performance.now();
     const changes = await found.execute();
+    heardAtMs = askedAtMs;
     const last = changes.at(-1);
     if (last === undefined) return;
     const isWhole = changes[0]?.seq === seq + 1 && changes.length < mostChanges;
@@ -83,6 +89,8 @@ export async function createChangeFeed({ client, after, onNews, onLost }: FeedOp
     await sql`listen ${sql.id(changeChannel)}`.execute(db);
     if (after === undefined) seq = await lastChange(db);
     slot = await takeSlot(db);
+    // What was changed while it was away is told before anybody is told that it is back.
+    await lookOnce();
     timer = setInterval(look, lookMs);
   } catch (error) {
     isEnded = true;
@@ -92,13 +100,16 @@ export async function createChangeFeed({ client, after, onNews, onLost }: FeedOp
   client.on("notification", look);
   client.on("error", lose);
   client.on("end", () => lose(new Error("Connection terminated")));
-  // What was changed while it was away.
+  // What was changed before it could be woken.
   look();
   return {
     get seq() {
       return seq;
     },
     slot,
+    get heardAtMs() {
+      return heardAtMs;
+    },
     async close() {
       isEnded = true;
       clearInterval(timer);

@@ -11,6 +11,8 @@ export interface ChangeListeners {
   saw(kind: ToldKind, seq: number | undefined): void;
   /** This gateway wrote a change without knowing what others wrote before it. */
   wrote(kind: ToldKind, seq: number | undefined): void;
+  /** The last change that all kinds know of; undefined where nothing was told or read yet. */
+  readonly first: number | undefined;
   /** What is read now and does not have this change is older than what is known here. */
   least(kind: ToldKind): number;
   tell(news: FeedNews): void;
@@ -33,6 +35,9 @@ export function createChangeListeners(own: string): ChangeListeners {
   return {
     seen: (kind) => last.get(kind),
     saw,
+    get first() {
+      return last.size === 0 ? undefined : Math.min(...last.values());
+    },
     wrote(kind, seq) {
       if (seq !== undefined) written.set(kind, seq);
     },

@@ -20,7 +20,9 @@ import { sql } from "kysely";
 
 export interface PostgresDeskOptions {
   readonly pg: PgModule;
-  readonly data: Pick<SqlWorkerData, "auditKey" | "retention" | "gatewayId" | "link"> & { readonly database: string };
+  readonly data: Pick<SqlWorkerData, "auditKey" | "retention" | "gatewayId" | "link" | "after"> & {
+    readonly database: string;
+  };
   readonly onProblems: () => void;
   readonly onNews: (news: FeedNews) => void;
   readonly onSlot: (slot: number) => void;
@@ -37,6 +39,7 @@ export function createPostgresDesk(options: PostgresDeskOptions): StoreDesk {
     pg,
     url: data.database,
     auditKey: data.auditKey,
+    after: data.after,
     limits: { ...defaultLinkLimits, ...data.link },
     onProblem: onProblems,
     onNews,

@@ -79,7 +79,7 @@ export function toPostgresProblem(error: unknown, place: string): StoreProblem {
       database: null,
       kind: "failed",
       message: `${place} cannot be used: ${reason}`,
-      hint: "Give all gateways of one database the same TOOLYARD_KEY: 32 bytes in base64, because a passphrase makes another key in each data directory.",
+      hint: "Give all gateways of one database the same TOOLYARD_KEY: 32 bytes in base64, because a passphrase makes another key in each data directory. Where it was changed, name the one before it in TOOLYARD_KEY_PREVIOUS, or copy `audit.key` from the data directory of a gateway that works.",
     };
   const hint = refusedCodes.test(codeOf(error))
     ? "Look at the user, the password and the rights in the URL of the database (`toolyard.database`)."

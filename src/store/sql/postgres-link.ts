@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import type { Socket } from "node:net";
 import { sql, type Kysely } from "kysely";
 import type { Client, ClientConfig } from "pg";
 import type { StoreProblem } from "../record-store.ts";
@@ -36,6 +37,8 @@ export interface LinkOptions {
   readonly url: string;
   /** Of the chain of the audit: all gateways of one database have the same. */
   readonly auditKey: Uint8Array;
+  /** The last change that is known; undefined when nothing was read yet. */
+  readonly after?: number | undefined;
   readonly limits: LinkLimits;
   readonly onProblem: () => void;
   readonly onNews: (news: FeedNews) => void;
@@ -53,7 +56,7 @@ export interface LinkLimits {
   readonly longestMs: number;
 }
 
-export const defaultLinkLimits: LinkLimits = { connections: 4, statementMs: 5_000, retryMs: 250, longestMs: 5_000 };
+export const defaultLinkLimits: LinkLimits = { connections: 4, statementMs: 5_000, retryMs: 250, longestMs: 2_000 };
 
 /** Any number: the lock of those who write to the state. */
 const stateLock = 7_402_886_518;
@@ -63,9 +66,13 @@ const migrationMs = 600_000;
 export function createPostgresLink(options: LinkOptions): PostgresLink {
   const { url, limits } = options;
   const place = nameDatabase(url);
-  const state = createPostgresKysely<StateTables>(openPool(options, "state"));
-  const records = createPostgresKysely<RecordsTables>(openPool(options, "records"));
-  const life = createLinkLife(options, place);
+  const sockets = new Set<Socket>();
+  const state = createPostgresKysely<StateTables>(openPool(options, "state", sockets));
+  const records = createPostgresKysely<RecordsTables>(openPool(options, "records", sockets));
+  // A connection of before may be one that nobody answers on any more, which would be noticed when it is needed.
+  const life = createLinkLife(options, place, () => {
+    for (const socket of sockets) socket.destroy();
+  });
 
   /** What fails for the server's sake is noticed here as early as in the feed. */
   async function watched<T>(run: () => Promise<T>): Promise<T> {
@@ -114,14 +121,15 @@ interface LinkLife extends Pick<PostgresLink, "problem" | "tried" | "arrived"> {
   stop(): Promise<void>;
 }
 
-function createLinkLife(options: LinkOptions, place: string): LinkLife {
+function createLinkLife(options: LinkOptions, place: string, dropConnections: () => void): LinkLife {
   const { limits, onProblem, onOpen } = options;
   const [tried, arrived] = [createSignal(), createSignal()];
   let problem: StoreProblem | undefined;
   let feed: ChangeFeed | undefined;
   let timer: NodeJS.Timeout | undefined;
   let delayMs = limits.retryMs;
-  let lastSeq: number | undefined;
+  let lastSeq = options.after;
+  let heardAtMs = performance.now();
   let isClosed = false;
 
   function setProblem(next: StoreProblem | undefined): void {
@@ -158,9 +166,11 @@ function createLinkLife(options: LinkOptions, place: string): LinkLife {
 
   function fail(error: unknown): void {
     if (isClosed) return;
+    heardAtMs = feed?.heardAtMs ?? heardAtMs;
     void feed?.close();
     feed = undefined;
-    setProblem(toPostgresProblem(error, place));
+    dropConnections();
+    setProblem({ ...toPostgresProblem(error, place), unheardMs: Math.round(performance.now() - heardAtMs) });
     // One that is away comes back: who needs it first waits for it.
     if (problem?.kind !== "away") arrived.done();
     if (timer !== undefined) return;
@@ -203,7 +213,7 @@ async function enter<Tables>(db: Kysely<Tables>, team: string, kind: Transaction
   if (kind === "write") await sql`select pg_advisory_xact_lock(${stateLock}::bigint)`.execute(db);
 }
 
-function openPool(options: LinkOptions, name: keyof typeof schemaOf) {
+function openPool(options: LinkOptions, name: keyof typeof schemaOf, sockets: Set<Socket>) {
   const { pg, limits } = options;
   const pool = new pg.Pool({
     ...configOf(options, { schema: schemaOf[name] }),
@@ -213,6 +223,11 @@ function openPool(options: LinkOptions, name: keyof typeof schemaOf) {
   });
   // Of one that nobody uses: the feed notices the same.
   pool.on("error", () => undefined);
+  pool.on("connect", (client) => {
+    const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
+    sockets.add(stream);
+    stream.once("close", () => sockets.delete(stream));
+  });
   return pool;
 }
 

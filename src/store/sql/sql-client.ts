@@ -27,7 +27,8 @@ export interface SqlClient {
 export interface SqlClientOptions {
   readonly clock: Clock;
   readonly workerFile: URL;
-  readonly data: Omit<SqlWorkerData, "buildId">;
+  /** Of each worker that is started. */
+  readonly data: () => Omit<SqlWorkerData, "buildId">;
   readonly heapMb: number;
   /** Questions that may wait for an answer at once: whoever asks more is refused. */
   readonly questions: number;
@@ -45,7 +46,7 @@ export function createSqlClient(options: SqlClientOptions): SqlClient {
   let closing: Promise<void> | undefined;
   const life = createSqlLife({
     ...options,
-    startThread: (on) => startSqlThread({ workerFile, data: { ...data, buildId }, heapMb, ...on }),
+    startThread: (on) => startSqlThread({ workerFile, data: { ...data(), buildId }, heapMb, ...on }),
     maySleep: () => open.size === 0 && maySleep(),
     onReply(reply) {
       if (reply.kind !== "answer" && reply.kind !== "refused") return onReply(reply);

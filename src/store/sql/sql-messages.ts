@@ -47,6 +47,8 @@ export interface SqlWorkerData {
   /** The URL of a PostgreSQL; undefined for SQLite, in `folder`. */
   readonly database: string | undefined;
   readonly link: Partial<LinkLimits> | undefined;
+  /** The last change of others that this gateway knows, where an earlier thread told it of some. */
+  readonly after: number | undefined;
   /** Tells this gateway from others of the same database. */
   readonly gatewayId: string;
   /** Where a SQLite of our own is unpacked to. */

@@ -74,7 +74,7 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
   const client = createSqlClient({
     clock,
     workerFile,
-    data: { ...toWorkerData(options, limits), gatewayId },
+    data: () => ({ ...toWorkerData(options, limits), gatewayId, after: changes.first }),
     heapMb: limits.heapMb,
     questions: limits.questions,
     sleep: limits.sleep,
@@ -152,7 +152,10 @@ function startDeadline(deadlineMs: number): { readonly deadline: Promise<void>; 
   return { deadline, cancel: () => clearTimeout(timer) };
 }
 
-function toWorkerData(options: SqlStoreOptions, limits: SqlStoreLimits): Omit<SqlWorkerData, "buildId" | "gatewayId"> {
+function toWorkerData(
+  options: SqlStoreOptions,
+  limits: SqlStoreLimits,
+): Omit<SqlWorkerData, "buildId" | "gatewayId" | "after"> {
   const { folder, database, link, driverFolder = join(folder, "sqlite"), auditKey, keep } = options;
   const { lookMs, retentionMs, pauseMs } = limits;
   const retention = { ...limits.retention, ...keep };
