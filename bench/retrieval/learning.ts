@@ -77,7 +77,8 @@ async function teach(
     language,
     store: { load: async () => undefined, save: () => undefined },
     clock: systemClock,
-    isShared: () => true,
+    sharedWith: () => null,
+    teamOf: () => undefined,
   });
   const teacher = createLexicalEngine({ phrasesOf, language });
   const used = new Map<string, number>();

@@ -9,7 +9,7 @@ import type { NamespaceLoads } from "../engine/namespaces/namespace-loads.ts";
 import { mayUse } from "../engine/policy/tool-rules.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { ToolDefinition } from "../kernel/definitions.ts";
-import type { InstanceId } from "../kernel/ids.ts";
+import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
 import type { LoadLate } from "../kernel/late-module.ts";
 import type { Log } from "../kernel/log.ts";
 import type { Principal } from "../kernel/principal.ts";
@@ -54,16 +54,19 @@ export interface SearchesDeps {
   readonly log: Log;
   readonly clock: Clock;
   readonly loadLate: LoadLate;
+  /** By the team's id, which no person has; undefined for people without one. */
+  readonly teamOf: (principal: PrincipalId) => string | undefined;
   /** Called with the first search. */
   readonly samplingClients: () => SamplingClients;
 }
 
 /** Searches. Their engine is loaded at the first one. */
 export function createSearches(deps: SearchesDeps): Discovery {
-  const { settings, fleet, loadLate } = deps;
-  // A server that all share has one instance, which is named like it.
-  const isShared = ({ server }: ToolEntry): boolean => fleet.get(server as string as InstanceId)?.owner === null;
+  const { settings, fleet, loadLate, teamOf } = deps;
+  // A server that all share has one instance, which is named like it. What a team shares of its own, each person learns.
+  const sharedWith = (principal: PrincipalId, { server }: ToolEntry): string | null | undefined =>
+    fleet.get(server as string as InstanceId)?.owner === null ? (teamOf(principal) ?? null) : undefined;
   const load = async () =>
-    await loadDiscovery(settings.search, { ...deps, samplingClients: deps.samplingClients(), isShared });
+    await loadDiscovery(settings.search, { ...deps, samplingClients: deps.samplingClients(), sharedWith });
   return createDiscovery(async () => await loadLate("search", load));
 }

@@ -98,6 +98,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   const discovery = createSearches({
     ...{ settings, fleet, store: kept, log, clock, loadLate: late.load },
     samplingClients: () => mcp.samplingClients,
+    teamOf: people.teamOf,
   });
   const engine = createEngine({
     ...deps,

@@ -31,6 +31,8 @@ export interface GatewayPeople {
   readonly secrets: () => ReadonlySet<string>;
   /** Undefined where the people come from the configuration alone. */
   readonly team: TeamSeat | undefined;
+  /** A team as it is told apart from others, also from one of the same name later; undefined for people without one. */
+  teamOf(id: PrincipalId): string | undefined;
   /** Why a load balancer should look for another gateway, where several share the people. */
   unready(): string | undefined;
   /** Applies a changed configuration, if people come from there. */
@@ -79,6 +81,8 @@ export function createPeople(deps: PeopleDeps): GatewayPeople {
     authenticator: createAuthenticator(directory, lookUp, createDoors(directory, deps.publicUrl)),
     lookUp,
     team,
+    teamOf: (id) =>
+      team?.people()?.directory.book.members.get(id)?.row.teamId ?? directory.byId(id)?.team ?? undefined,
     unready() {
       const problem = directory.refusal?.() ?? team?.people()?.installs.keyProblem();
       return problem === undefined ? undefined : `${problem.message}. ${problem.hint}`;

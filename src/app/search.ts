@@ -7,7 +7,7 @@ import type { Enrichment } from "../catalog/discovery/enrichment.ts";
 import type { SamplingClients } from "../catalog/discovery/client-writer.ts";
 import type { PhraseWriter } from "../catalog/discovery/phrase-writer.ts";
 import type { PhrasesOf } from "../catalog/search/phrase-book.ts";
-import type { UseMemory } from "../catalog/discovery/memory-of-use.ts";
+import type { UseMemory, UseMemoryDeps } from "../catalog/discovery/memory-of-use.ts";
 import type { Log } from "../kernel/log.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { phrasesIn } from "../kernel/tool-phrases.ts";
@@ -17,7 +17,8 @@ export interface SearchDeps {
   readonly log: Log;
   readonly clock: Clock;
   readonly store: Pick<GatewayStore, "learned" | "phrases" | "vectors">;
-  readonly isShared: (tool: ToolEntry) => boolean;
+  readonly sharedWith: UseMemoryDeps["sharedWith"];
+  readonly teamOf: UseMemoryDeps["teamOf"];
   readonly samplingClients: SamplingClients;
 }
 
@@ -95,7 +96,7 @@ async function loadMemory(
     import("../catalog/discovery/memory-of-use.ts"),
     deps.store.learned(),
   ]);
-  const memory = await createUseMemory({ language, store, clock: deps.clock, isShared: deps.isShared });
+  const memory = await createUseMemory({ ...deps, language, store });
   return { memory, close: async () => await store[Symbol.asyncDispose]() };
 }
 

@@ -29,6 +29,9 @@ function tool(name: string): ToolEntry {
   return tools.find((entry) => entry.definition.name === name) as ToolEntry;
 }
 
+/** Alice and bob have none. */
+const teamOf = (principal: PrincipalId): string | undefined => /^(red|blue)-/.exec(principal)?.[1];
+
 /** In these tests every user has an instance of Slack of their own, and all other servers are shared. */
 function remember(
   options: { readonly store?: ReturnType<typeof createLearnedFile>; readonly now?: () => number } = {},
@@ -38,7 +41,8 @@ function remember(
     language,
     store,
     clock: { now: options.now ?? (() => 1_000) },
-    isShared: (entry) => entry.server !== "slack",
+    sharedWith: (principal, entry) => (entry.server === "slack" ? undefined : (teamOf(principal) ?? null)),
+    teamOf,
   });
 }
 
@@ -194,4 +198,27 @@ test("a broken file is forgotten, the next save makes it whole", async () => {
     await store[Symbol.asyncDispose]();
     expect(JSON.parse(await readFile(path, "utf8"))).toMatchObject({ tools: [{ tool: "create_issue" }] });
   }
+});
+
+test("what one team asked a shared server for shows nothing to another team, nor to people without one", async () => {
+  const [red, redToo, blue] = ["red-1", "red-2", "blue-1"] as PrincipalId[] as [PrincipalId, PrincipalId, PrincipalId];
+  const store = createLearnedFile(join(folder, "learned.json"), () => undefined);
+  const memory = await remember({ store });
+  memory.offered(red, "zeppelin takeover", [tool("create_issue")]);
+  memory.executed(red, tool("create_issue"));
+  const seen = (memories: UseMemory): number[] =>
+    [red, redToo, blue, alice].map((one) => recall(memories, one, "zeppelin", "create_issue"));
+  expect(seen(memory)).toEqual([expect.closeTo(0.71, 2), expect.closeTo(0.71, 2), 0, 0]);
+  // An offer of one team is no lesson for the call of another, and people without a team teach none.
+  memory.executed(blue, tool("create_issue"));
+  memory.offered(alice, "dirigible merger", [tool("create_issue")]);
+  memory.executed(alice, tool("create_issue"));
+  expect([red, blue, bob].map((one) => recall(memory, one, "dirigible", "create_issue") > 0)).toEqual([
+    false,
+    false,
+    true,
+  ]);
+  await store[Symbol.asyncDispose]();
+  const again = await remember({ store: createLearnedFile(join(folder, "learned.json"), () => undefined) });
+  expect(seen(again)).toEqual(seen(memory));
 });

@@ -30,7 +30,7 @@ const principalLimit = 1_000;
 /**
  * Remembers what people searched for before they called a tool. It influences the ranking and is never shown. Words
  * that led to a tool of a user's own instance count for that user only; those for a shared instance count for
- * everyone who shares it.
+ * everyone in the same team who shares it, and never for another team.
  */
 export interface UseMemory {
   /** To be told of every search that was answered, with the tools in its answer. */
@@ -57,7 +57,7 @@ export interface Recalled {
   readonly similarity: number;
 }
 
-/** A tool by name and owner. `owner` is null where everyone shares the server. */
+/** A tool by name and owner: a person, a team, or null where people without a team share the server. */
 export interface Place {
   readonly owner: string | null;
   readonly server: string;
@@ -76,8 +76,13 @@ export interface UseMemoryDeps {
   readonly language: Pick<Language, "telling">;
   readonly store: UseMemoryStore;
   readonly clock: Pick<Clock, "now">;
-  /** Whether everyone shares the instance of a tool. */
-  readonly isShared: (tool: ToolEntry) => boolean;
+  /**
+   * Who shares the instance of a tool with this person: a team, by a name that no person has; null for everybody, and
+   * undefined where the person has an instance alone.
+   */
+  readonly sharedWith: (principal: PrincipalId, tool: ToolEntry) => string | null | undefined;
+  /** The team of this person by that name; undefined for people without one. */
+  readonly teamOf: (principal: PrincipalId) => string | undefined;
 }
 
 interface Taught {
@@ -106,11 +111,10 @@ export async function createUseMemory(deps: UseMemoryDeps): Promise<UseMemory> {
   const oldest = deps.clock.now() - memoryAgeMs;
   for (const entry of readTaught(await deps.store.load(), oldest)) remember(entry);
 
-  const placeOf = (principal: PrincipalId, tool: ToolEntry): Place => ({
-    owner: deps.isShared(tool) ? null : principal,
-    server: tool.server,
-    tool: tool.upstreamName,
-  });
+  const placeOf = (principal: PrincipalId, tool: ToolEntry): Place => {
+    const shared = deps.sharedWith(principal, tool);
+    return { owner: shared === undefined ? principal : shared, server: tool.server, tool: tool.upstreamName };
+  };
 
   function remember(entry: Taught): void {
     const key = keyOf(entry.place);
@@ -167,10 +171,12 @@ export async function createUseMemory(deps: UseMemoryDeps): Promise<UseMemory> {
     },
     recall(principal, query, options) {
       if (count === 0) return [];
+      // What somebody without a team, or of another one, asked for is nothing that this one may see the effect of.
+      const common = deps.teamOf(principal) ?? null;
       return past
         .like(keepable(deps.language.telling(query)), {
           ...options,
-          isWanted: ({ place }) => place.owner === null || place.owner === principal,
+          isWanted: ({ place }) => place.owner === common || place.owner === principal,
         })
         .map(({ query: { place }, similarity }) => ({ place, similarity }));
     },
