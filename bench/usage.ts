@@ -29,7 +29,7 @@ await measureCounting();
 /** Fifty people, a thousand tools, ten clients. */
 function measureUsage(): (at: number) => void {
   const events = createEventBus(fail);
-  createUsage({ events, clock: systemClock, store: () => undefined });
+  createUsage({ events, clock: systemClock, store: () => undefined, installationOf: (id) => id });
   const clients = Array.from({ length: 10 }, (_, at) => `client-${at}`);
   const given = Array.from({ length: 1_000 }, (_, at) => eventOf(`files:tool_${at}`, `p${at % 50}`, clients[at % 10]));
   return (at) => events.emit(given[at % given.length] as EventOf<"mcp.request.logs">);

@@ -96,9 +96,8 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     audit,
   });
   const discovery = createSearches({
-    ...{ settings, fleet, store: kept, log, clock, loadLate: late.load },
+    ...{ settings, fleet, store: kept, log, clock, loadLate: late.load, teamOf: people.teamOf },
     samplingClients: () => mcp.samplingClients,
-    teamOf: people.teamOf,
   });
   const engine = createEngine({
     ...deps,

@@ -81,8 +81,7 @@ export function createPeople(deps: PeopleDeps): GatewayPeople {
     authenticator: createAuthenticator(directory, lookUp, createDoors(directory, deps.publicUrl)),
     lookUp,
     team,
-    teamOf: (id) =>
-      team?.people()?.directory.book.members.get(id)?.row.teamId ?? directory.byId(id)?.team ?? undefined,
+    teamOf: (id) => team?.people()?.directory.book.members.get(id)?.row.teamId ?? directory.byId(id)?.team ?? undefined,
     unready() {
       const problem = directory.refusal?.() ?? team?.people()?.installs.keyProblem();
       return problem === undefined ? undefined : `${problem.message}. ${problem.hint}`;

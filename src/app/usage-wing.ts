@@ -5,6 +5,7 @@ import type { ExposureName } from "../config/exposures.ts";
 import { untilAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { EventBus } from "../kernel/event-bus.ts";
+import type { InstanceId } from "../kernel/ids.ts";
 import type { Principal } from "../kernel/principal.ts";
 import { createFindingHistory } from "../records/finding-history.ts";
 import { createFinding, type Finding, type FindingMeter } from "../records/finding.ts";
@@ -57,7 +58,10 @@ export interface UsageWingDeps {
 /** Builds what counts calls and tokens. No worker is started before definitions have to be counted. */
 export function createUsageWing(deps: UsageWingDeps): UsageWing {
   const { events, clock, kept, store, viewOf, mcp } = deps;
-  const usage = createUsage({ events, clock, store });
+  const usage = createUsage({
+    ...{ events, clock, store },
+    installationOf: (id) => deps.fleet.get(id as InstanceId)?.about().installation ?? id,
+  });
   const counts = createTokenCounts({ store: kept.tokenCounts, clock });
   const costs = createListCosts(counts);
   const finding = createFinding({ clock, costs });

@@ -39,7 +39,7 @@ function historyWith(found: { readonly call?: RequestRecord; readonly calls?: re
       asked.calls.push(query);
       return { rows: found.calls ?? [], next: null };
     },
-    call: async () => found.call,
+    call: async () => found.call && { ...found.call, installation: found.call.instance },
     logs: async (query) => {
       asked.logs.push(query);
       return { rows: [], next: null };

@@ -38,6 +38,7 @@ export function callToJson(row: CallRow): CallJson {
     client: row.client,
     server: row.server,
     instance: row.instance,
+    installation: row.installation,
     via: row.via,
     method: row.method,
     name: row.name,

@@ -59,11 +59,12 @@ function callOf(given: Partial<Record<keyof Call, unknown>> = {}): Call {
   } as Call;
 }
 
+const installationOf = (id: string): string => id;
 const everything: UsageQuery = { fromMs: 0, toMs: 8.64e15, by: [], limit: 100 };
 const hour = 3_600_000;
 
 test("calls are summed by what is asked for: durations without waiting, tokens, cut results, errors by code", async () => {
-  using usage = createUsage({ events, clock, store: () => undefined });
+  using usage = createUsage({ events, clock, installationOf, store: () => undefined });
   events.emit(callOf());
   events.emit(callOf({ durationMs: 70_000, cutTokens: 12 }));
   events.emit(callOf({ outcome: "tool_error" }));
@@ -103,7 +104,7 @@ test("calls are summed by what is asked for: durations without waiting, tokens, 
 
 test("what was written and what still waits are one sum, at every moment, and after a restart", async () => {
   const store = await openStore();
-  const usage = createUsage({ events, clock, store: () => store });
+  const usage = createUsage({ events, clock, installationOf, store: () => store });
   const calls = async () =>
     (await usage.read({ ...everything, by: ["hour"] })).sums.map((sum) => [...sum.group, sum.calls]);
   events.emit(callOf());
@@ -126,7 +127,7 @@ test("what was written and what still waits are one sum, at every moment, and af
   usage[Symbol.dispose]();
   await stores.pop()?.close(10_000);
   const again = await openStore();
-  using after = createUsage({ events, clock, store: () => again });
+  using after = createUsage({ events, clock, installationOf, store: () => again });
   const { sums, sinceMs } = await after.read({ ...everything, by: ["tool"] });
   expect(sinceMs).toBeNull();
   expect(sums).toMatchObject([{ group: ["files:read"], calls: 3, durationMsSum: 21, argumentTokens: 30 }]);
@@ -140,7 +141,12 @@ test("nothing is lost while the store takes nothing, and nothing counted twice w
     ...store,
     append: (kind, row) => !isFull && store.append(kind, row),
   };
-  using usage = createUsage({ events, clock, store: () => (opened === undefined ? undefined : hindered) });
+  using usage = createUsage({
+    events,
+    clock,
+    installationOf,
+    store: () => (opened === undefined ? undefined : hindered),
+  });
   const total = async () => (await usage.read(everything)).sums[0]?.calls;
   events.emit(callOf());
   await clock.advance(hour);
@@ -157,14 +163,14 @@ test("nothing is lost while the store takes nothing, and nothing counted twice w
 
 test("while the store cannot be read, the answer is what is still known, and says since when", async () => {
   const store = await openStore();
-  using well = createUsage({ events, clock, store: () => store });
+  using well = createUsage({ events, clock, installationOf, store: () => store });
   events.emit(callOf());
   await clock.advance(usageWriteMs);
   await store.flush();
   expect((await well.read(everything)).sums).toMatchObject([{ calls: 1 }]);
   const unavailable = { ...store, usage: () => Promise.reject(new GatewayError("STORE_UNAVAILABLE", "it is ill")) };
   events.emit(callOf());
-  using ill = createUsage({ events, clock, store: () => unavailable });
+  using ill = createUsage({ events, clock, installationOf, store: () => unavailable });
   events.emit(callOf({ path: "files:write" }));
   const { sums, sinceMs } = await ill.read({ ...everything, by: ["tool"] });
   expect([sums.map(({ group }) => group), sinceMs]).toEqual([[["files:write"]], usageWriteMs]);
@@ -174,7 +180,12 @@ test("FAULT 106: while the store has no thread that takes its rows, the answer d
   const store = await openStore();
   const unavailable = () => Promise.reject(new GatewayError("STORE_UNAVAILABLE", "its thread is gone"));
   const never = new Promise<void>(() => undefined);
-  using usage = createUsage({ events, clock, store: () => ({ ...store, flush: () => never, usage: unavailable }) });
+  using usage = createUsage({
+    events,
+    clock,
+    installationOf,
+    store: () => ({ ...store, flush: () => never, usage: unavailable }),
+  });
   events.emit(callOf());
   const { sums, sinceMs } = await usage.read(everything);
   expect(sums).toMatchObject([{ calls: 1 }]);
@@ -182,7 +193,7 @@ test("FAULT 106: while the store has no thread that takes its rows, the answer d
 });
 
 test("of what is not a tool only the method is kept: a URI may have a secret in it", async () => {
-  using usage = createUsage({ events, clock, store: () => undefined });
+  using usage = createUsage({ events, clock, installationOf, store: () => undefined });
   events.emit(callOf({ method: "resources/read", path: "https://host/?key=secret", name: "https://host/?key=secret" }));
   const answer = JSON.stringify(await usage.read({ ...everything, by: ["tool"] }));
   expect(answer).toContain("resources/read");

@@ -3,7 +3,7 @@ import type { EventBus } from "../kernel/event-bus.ts";
 import { toGatewayError } from "../kernel/gateway-error.ts";
 import type { RecordStore, UsageQuery, UsageSum } from "../store/record-store.ts";
 import { flushRecent } from "./record-history.ts";
-import { mergeSums, sumRows } from "./usage-sums.ts";
+import { mergeSums, sumRows, type InstallationOf } from "./usage-sums.ts";
 import { clearCounts, createUsageRows, hourOf, usageLimits, type UsageRow, type UsageRows } from "./usage-rows.ts";
 
 /** Who used what, by the hour. Disposing writes what is not written yet; do so before the store is closed. */
@@ -26,6 +26,7 @@ export interface UsageDeps {
   readonly clock: Clock;
   /** Undefined while there is none. */
   readonly store: () => UsageStore | undefined;
+  readonly installationOf: InstallationOf;
 }
 
 type UsageStore = Pick<RecordStore, "append" | "flush" | "usage" | "health">;
@@ -38,7 +39,7 @@ const mostKeptRows = 20_000;
 const mostGroups = 10_000;
 
 /** Counts every call from now on. */
-export function createUsage({ events, clock, store }: UsageDeps): Usage {
+export function createUsage({ events, clock, store, installationOf }: UsageDeps): Usage {
   let current = createUsageRows(hourOf(clock.now()));
   /** Past hours that are not written yet. */
   let past: readonly UsageRow[] = [];
@@ -84,7 +85,8 @@ export function createUsage({ events, clock, store }: UsageDeps): Usage {
     cancel = clock.after(usageWriteMs, tick);
   }
 
-  const waiting = (query: UsageQuery): readonly UsageSum[] => sumRows([...past, ...current.rows()], query);
+  const waiting = (query: UsageQuery): readonly UsageSum[] =>
+    sumRows([...past, ...current.rows()], query, installationOf);
 
   const readWaiting = (query: UsageQuery): UsageAnswer => ({ sums: mergeSums([waiting(query)], query), sinceMs });
 

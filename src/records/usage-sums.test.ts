@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { UsageHour } from "../store/record-rows.ts";
 import type { UsageQuery } from "../store/record-store.ts";
-import { mergeSums, sumRows } from "./usage-sums.ts";
+import { mergeSums, sumRows as sumRowsBy } from "./usage-sums.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -24,6 +24,9 @@ const row = (more: Partial<UsageHour> = {}): UsageHour => ({
   ...more,
 });
 const asking = (more: Partial<UsageQuery> = {}): UsageQuery => ({ fromMs: 0, toMs: day, by: [], limit: 100, ...more });
+/** `i_1@bob` is an instance of `i_1`. */
+const sumRows = (rows: readonly UsageHour[], query: UsageQuery) =>
+  sumRowsBy(rows, query, (instance) => instance.split("@")[0] ?? "");
 const callsBy = (rows: readonly UsageHour[], query: UsageQuery) =>
   mergeSums([sumRows(rows, query)], query).map(({ group, calls }) => [...group, calls]);
 
@@ -115,4 +118,16 @@ describe("sums of several places", () => {
     const rows = [10 * hour, 2 * hour, 0].map((hourMs, at) => row({ hourMs, calls: at + 1 }));
     expect(callsBy(rows, asking({ by: ["tool", "hour"] })).map(([, at]) => Number(at) / hour)).toEqual([0, 2, 10]);
   });
+});
+
+test("instances of one installation are one, and can be asked for together", () => {
+  const rows = ["i_1@anna", "i_1@bob", "i_2@bob"].map((instance) => row({ instance, principal: "bob" }));
+  expect(callsBy(rows, asking({ by: ["installation"] }))).toEqual([
+    ["i_1", 2],
+    ["i_2", 1],
+  ]);
+  expect(callsBy(rows, asking({ by: ["instance"], installation: "i_1" }))).toEqual([
+    ["i_1@anna", 1],
+    ["i_1@bob", 1],
+  ]);
 });

@@ -5,14 +5,21 @@ import { hourOf } from "./usage-rows.ts";
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 
+/** Of an instance, by its id. */
+export type InstallationOf = (instance: string) => string;
+
 /** Sums of rows that are in memory, as the store sums what is written. In no particular order. */
-export function sumRows(rows: readonly UsageHour[], query: UsageQuery): readonly UsageSum[] {
+export function sumRows(
+  rows: readonly UsageHour[],
+  query: UsageQuery,
+  installationOf: InstallationOf,
+): readonly UsageSum[] {
   const fromMs = hourOf(query.fromMs);
   const toMs = Math.ceil(query.toMs / hourMs) * hourMs;
   const matching = rows.filter(
-    (row) => row.calls > 0 && row.hourMs >= fromMs && row.hourMs < toMs && isAskedFor(row, query),
+    (row) => row.calls > 0 && row.hourMs >= fromMs && row.hourMs < toMs && isAskedFor(row, query, installationOf),
   );
-  return merge(matching.map((row) => toSum(row, query.by)));
+  return merge(matching.map((row) => toSum(row, query.by, installationOf)));
 }
 
 /** Sums of several places as one, in the order that the store promises. */
@@ -37,14 +44,16 @@ function compareGroups(left: UsageSum, right: UsageSum): number {
 
 const filters = ["team", "principal", "server", "instance", "tool", "client"] as const;
 
-function isAskedFor(row: UsageHour, query: UsageQuery): boolean {
+function isAskedFor(row: UsageHour, query: UsageQuery, installationOf: InstallationOf): boolean {
+  const { installation } = query;
+  if (installation !== undefined && installationOf(row.instance) !== installation) return false;
   return filters.every((name) => query[name] === undefined || query[name] === row[name]);
 }
 
-function toSum(row: UsageHour, by: readonly UsageDimension[]): UsageSum {
+function toSum(row: UsageHour, by: readonly UsageDimension[], installationOf: InstallationOf): UsageSum {
   const { calls, durationMsSum, durationMsMax, buckets, argumentTokens, resultTokens, cut } = row;
   return {
-    group: by.map((dimension) => valueOf(row, dimension)),
+    group: by.map((dimension) => valueOf(row, dimension, installationOf)),
     calls,
     errors: row.code === "" ? 0 : calls,
     durationMsSum,
@@ -56,8 +65,9 @@ function toSum(row: UsageHour, by: readonly UsageDimension[]): UsageSum {
   };
 }
 
-function valueOf(row: UsageHour, dimension: UsageDimension): string | null {
+function valueOf(row: UsageHour, dimension: UsageDimension, installationOf: InstallationOf): string | null {
   if (dimension === "hour") return String(row.hourMs);
+  if (dimension === "installation") return installationOf(row.instance);
   return dimension === "day" ? String(row.hourMs - (row.hourMs % dayMs)) : row[dimension];
 }
 

@@ -45,7 +45,7 @@ export interface RecordStore {
   /** Newest first. */
   calls(query: CallQuery): Promise<Page<CallRow>>;
   /** With arguments and result where they were kept; undefined when there is no such row. */
-  call(id: number): Promise<RequestRecord | undefined>;
+  call(id: number): Promise<KeptRequest | undefined>;
   /** Newest first. */
   logs(query: LogQuery): Promise<Page<ServerLogLine>>;
   /** Newest first. */
@@ -182,7 +182,12 @@ interface ServerFilter {
   readonly instance?: string | undefined;
 }
 
-export interface CallQuery extends PageQuery, TimeRange, ServerFilter {
+interface InstallationFilter {
+  /** All instances of an installation. */
+  readonly installation?: string | undefined;
+}
+
+export interface CallQuery extends PageQuery, TimeRange, ServerFilter, InstallationFilter {
   readonly principal?: string | undefined;
   /** `RequestRecord.name`. */
   readonly tool?: string | undefined;
@@ -193,8 +198,14 @@ export interface CallQuery extends PageQuery, TimeRange, ServerFilter {
   readonly failed?: boolean | undefined;
 }
 
+/** A call as it was kept. */
+export interface KeptRequest extends RequestRecord {
+  /** Of what a team installed its id; otherwise the instance. */
+  readonly installation: string;
+}
+
 /** A call in a list: without what was said in it. */
-export interface CallRow extends Omit<RequestRecord, "body"> {
+export interface CallRow extends Omit<KeptRequest, "body"> {
   /** Whether `call(id)` has arguments and result. */
   readonly hasBody: boolean;
 }
@@ -218,6 +229,7 @@ export const usageDimensions = [
   "principal",
   "server",
   "instance",
+  "installation",
   "tool",
   "client",
   "code",
@@ -225,7 +237,7 @@ export const usageDimensions = [
 /** `hour` and `day` (of UTC) are given as ms, as text; the others as in `UsageHour`. */
 export type UsageDimension = (typeof usageDimensions)[number];
 
-export interface UsageQuery extends ServerFilter {
+export interface UsageQuery extends ServerFilter, InstallationFilter {
   /** Inclusive; rounded down to the hour. */
   readonly fromMs: number;
   /** Exclusive; rounded up to the hour. */

@@ -109,6 +109,7 @@ const usageQuery = z.object({
   principal: filter.describe("Only an admin may name somebody else."),
   server: filter,
   instance: filter,
+  installation: filter.describe("Of what a team installed: its id."),
   tool: filter,
   client: filter,
   limit: schemas.clampedNumber({ least: 1, most: 10_000, standard: 1_000 }),

@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { EventRecord } from "../record-rows.ts";
 import type { EventQuery, Page } from "../record-store.ts";
+import { putKnownInstance, toKnownInstance } from "./known-instances.ts";
 import { filterEqual, floorOf, idRange, readPage } from "./paging.ts";
 import { prepareQuery, runWith, type RowWriter } from "./row-writer.ts";
 import type { SqlDatabase } from "./sql-driver.ts";
@@ -10,9 +11,15 @@ export function createEventWriter(database: SqlDatabase, db: Kysely<RecordsTable
   const about = { team: null, principal: null, installation: null, instance: null, server: null };
   const row = { id: 0, at_ms: 0, type: "", ...about, detail: "" };
   const insert = prepareQuery(database, db.insertInto("event").values(row).compile());
+  const known = { instance: "", installation: "", seen_ms: 0 };
+  const put = prepareQuery(database, putKnownInstance(db, known).compile());
   return {
-    write({ id, atMs, type, team, principal, installation, instance, server, detail }) {
+    write(event) {
+      const { id, atMs, type, team, principal, installation, instance, server, detail } = event;
       runWith(insert, [id, atMs, type, team, principal, installation, instance, server, detail]);
+      const found = toKnownInstance(event);
+      if (found !== undefined)
+        runWith(put, [found.instance, found.installation, found.seen_ms, found.installation, found.seen_ms]);
     },
   };
 }

@@ -3,6 +3,7 @@ import { logLevels, type RequestRecord, type ServerLogLine, type UsageHour } fro
 import type { RecordKind, RecordRows } from "../record-store.ts";
 import type { RetentionLimits } from "./retention-limits.ts";
 import { isRowsFault } from "./postgres-errors.ts";
+import { putKnownInstance, toKnownInstance } from "./known-instances.ts";
 import { requestColumns, toRequestValues } from "./request-log.ts";
 import { bucketColumns, type RecordsTables } from "./tables.ts";
 import { addedColumns, usageKey } from "./usage.ts";
@@ -74,6 +75,9 @@ function writersFor(limits: RetentionLimits): Writers {
     async event(db, rows) {
       const values = rows.map(({ atMs, ...row }) => ({ ...row, at_ms: atMs }));
       await db.insertInto("event").values(values).execute();
+      // One after the other, and the last one counts: a key that stands twice in one statement is refused.
+      const known = new Map(rows.flatMap((row) => toKnownInstance(row) ?? []).map((row) => [row.instance, row]));
+      for (const row of known.values()) await putKnownInstance(db, row).execute();
     },
     async tools(db, rows) {
       for (const { installation, server, discoveredAtMs, tools } of rows) {

@@ -82,7 +82,11 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
       [failed.id, false, 1.5],
       [call.id, true, 1.25],
     ]);
-    expect(await store.call(call.id)).toEqual({ ...call, body: { ...body, arguments: '{"a":"\uFFFD"}' } });
+    expect(await store.call(call.id)).toEqual({
+      ...call,
+      installation: call.instance,
+      body: { ...body, arguments: '{"a":"\uFFFD"}' },
+    });
     expect((await store.calls({ limit: 10, failed: true })).rows.map(({ id }) => id)).toEqual([failed.id]);
     expect((await store.calls({ limit: 10, team: "red" })).rows.map(({ id }) => id)).toEqual([call.id]);
     expect((await store.logs({ limit: 10 })).rows).toMatchObject([{ line: "one", level: "info" }]);
@@ -93,6 +97,37 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
     expect(await store.finding({ fromMs: 0, dayMs: 0, exposure: "meta" })).toMatchObject({
       spent: [{ ...spent, wrappingTokens: 5 }],
     });
+  });
+
+  test("calls and usage are found by the installation of their instances", async () => {
+    const store = await open();
+    const [own, theirs] = ["mail-red-m_1-ab", "mail-red-m_2-cd"];
+    const started = (instance: string) => eventOf(store, { instance, installation: "i_1", server: "mail", atMs: 1 });
+    for (const instance of [own, own, theirs]) {
+      store.append("event", started(instance));
+      store.append("request", requestOf(store, { instance, server: "mail" }));
+      store.append("usage", usageOf({ instance, server: "mail" }));
+    }
+    store.append("request", requestOf(store));
+    store.append("usage", usageOf());
+    await store.flush();
+    const { rows } = await store.calls({ limit: 9 });
+    expect(rows.map(({ installation }) => installation)).toEqual(["files", "i_1", "i_1", "i_1"]);
+    expect((await store.calls({ limit: 9, installation: "i_1" })).rows).toHaveLength(3);
+    expect((await store.calls({ limit: 9, installation: "files", server: "files" })).rows).toHaveLength(1);
+    expect((await store.calls({ limit: 9, installation: "i_2" })).rows).toEqual([]);
+    expect(await store.call(rows[1]?.id ?? 0)).toMatchObject({ installation: "i_1", instance: theirs });
+    const usage = { fromMs: 0, toMs: 1, limit: 9 };
+    expect(
+      (await store.usage({ ...usage, by: ["installation"] })).map(({ group, calls }) => [...group, calls]),
+    ).toEqual([
+      ["i_1", 3],
+      ["files", 1],
+    ]);
+    expect(await store.usage({ ...usage, by: ["instance"], installation: "i_1" })).toMatchObject([
+      { group: [own], calls: 2 },
+      { group: [theirs], calls: 1 },
+    ]);
   });
 
   test("a row that the database refuses takes no other along", async () => {

@@ -177,3 +177,40 @@ test("a filter that fits nothing is given up after so many rows, and can be gone
   await many.close(10_000);
   await rm(place, { recursive: true });
 });
+
+test("calls and usage are found by the installation of their instances", async () => {
+  const folderOf = await mkdtemp(join(tmpdir(), "toolyard-installations-"));
+  const store = await whenOpened(createTestStore(folderOf));
+  try {
+    const [own, theirs] = ["mail-red-m_1-ab", "mail-red-m_2-cd"];
+    const started = (instance: string) => eventOf(store, { instance, installation: "i_1", server: "mail", atMs: 1 });
+    for (const instance of [own, own, theirs]) {
+      store.append("event", started(instance));
+      store.append("request", requestOf(store, { instance, server: "mail" }));
+      store.append("usage", usageOf({ instance, server: "mail" }));
+    }
+    store.append("request", requestOf(store));
+    store.append("usage", usageOf());
+    await store.flush();
+    const { rows } = await store.calls({ limit: 9 });
+    expect(rows.map(({ installation }) => installation)).toEqual(["files", "i_1", "i_1", "i_1"]);
+    expect((await store.calls({ limit: 9, installation: "i_1" })).rows).toHaveLength(3);
+    expect((await store.calls({ limit: 9, installation: "files", server: "files" })).rows).toHaveLength(1);
+    expect((await store.calls({ limit: 9, installation: "i_2" })).rows).toEqual([]);
+    expect(await store.call(rows[1]?.id ?? 0)).toMatchObject({ installation: "i_1", instance: theirs });
+    const usage = { fromMs: 0, toMs: 1, limit: 9 };
+    expect(
+      (await store.usage({ ...usage, by: ["installation"] })).map(({ group, calls }) => [...group, calls]),
+    ).toEqual([
+      ["i_1", 3],
+      ["files", 1],
+    ]);
+    expect(await store.usage({ ...usage, by: ["instance"], installation: "i_1" })).toMatchObject([
+      { group: [own], calls: 2 },
+      { group: [theirs], calls: 1 },
+    ]);
+  } finally {
+    await store.close(10_000);
+    await rm(folderOf, { recursive: true, force: true });
+  }
+});

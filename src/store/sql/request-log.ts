@@ -1,6 +1,7 @@
 import type { Kysely, SelectQueryBuilder } from "kysely";
 import type { RequestOutcome, RequestRecord } from "../record-rows.ts";
-import type { CallQuery, CallRow, Page } from "../record-store.ts";
+import type { CallQuery, CallRow, KeptRequest, Page } from "../record-store.ts";
+import { installationOf, isOfInstallation } from "./known-instances.ts";
 import { createForgetting } from "./newest-rows.ts";
 import { filterEqual, floorOf, idRange, readPage } from "./paging.ts";
 import { createManyRows, prepareQuery, runWith, type RowWriter } from "./row-writer.ts";
@@ -117,6 +118,7 @@ export async function readCalls(db: Kysely<RecordsTables>, query: CallQuery): Pr
     rows: async (above) =>
       await filterCalls(found(db.selectFrom("request_log")), others)
         .select(requestColumns)
+        .select(installationOf("request_log").as("installation"))
         .select((inner) =>
           inner
             .exists(inner.selectFrom("request_body").select("id").whereRef("request_body.id", "=", "request_log.id"))
@@ -129,23 +131,27 @@ export async function readCalls(db: Kysely<RecordsTables>, query: CallQuery): Pr
   });
   return {
     next: page.next,
-    rows: page.rows.map((row) => ({ ...toCall(row), hasBody: Boolean(row.has_body) })),
+    rows: page.rows.map((row) => ({
+      ...toCall(row),
+      installation: row.installation,
+      hasBody: Boolean(row.has_body),
+    })),
   };
 }
 
 type Filters = Pick<
   CallQuery,
-  "team" | "principal" | "server" | "instance" | "tool" | "client" | "outcome" | "code" | "failed"
+  "team" | "principal" | "server" | "instance" | "installation" | "tool" | "client" | "outcome" | "code" | "failed"
 >;
+
+const indexedFilters: ReadonlySet<string> = new Set(["instance", "installation", "principal"]);
 
 /** The one filter that an index finds, and those that every row found has to be looked at for. */
 function splitFilters(query: CallQuery): { readonly indexed: Filters; readonly others: Filters } {
-  const { team, principal, server, instance, tool, client, outcome, code, failed } = query;
-  const all = Object.entries({ instance, principal, failed, team, server, tool, client, outcome, code });
+  const { team, principal, server, instance, installation, tool, client, outcome, code, failed } = query;
+  const all = Object.entries({ instance, installation, principal, failed, team, server, tool, client, outcome, code });
   const given = all.filter(([, value]) => value !== undefined);
-  const place = given.findIndex(
-    ([name, value]) => name === "instance" || name === "principal" || (name === "failed" && value === true),
-  );
+  const place = given.findIndex(([name, value]) => indexedFilters.has(name) || (name === "failed" && value === true));
   const isIndexed = (at: number): boolean => at === place;
   return {
     indexed: Object.fromEntries(given.filter((_, at) => isIndexed(at))) as Filters,
@@ -153,18 +159,25 @@ function splitFilters(query: CallQuery): { readonly indexed: Filters; readonly o
   };
 }
 
-function filterCalls(from: Calls, { failed, tool, ...equal }: Filters): Calls {
-  const filtered = filterEqual(from, { ...equal, name: tool });
+function filterCalls(from: Calls, { failed, tool, installation, ...equal }: Filters): Calls {
+  const named = filterEqual(from, { ...equal, name: tool });
+  const filtered = installation === undefined ? named : named.where(isOfInstallation("request_log", installation));
   if (failed === undefined) return filtered;
   return filtered.where("outcome", failed ? "<>" : "=", "ok");
 }
 
-export async function readCall(db: Kysely<RecordsTables>, id: number): Promise<RequestRecord | null> {
-  const row = await db.selectFrom("request_log").select(requestColumns).where("id", "=", id).executeTakeFirst();
+export async function readCall(db: Kysely<RecordsTables>, id: number): Promise<KeptRequest | null> {
+  const row = await db
+    .selectFrom("request_log")
+    .select(requestColumns)
+    .select(installationOf("request_log").as("installation"))
+    .where("id", "=", id)
+    .executeTakeFirst();
   if (row === undefined) return null;
   const body = await db.selectFrom("request_body").selectAll().where("id", "=", id).executeTakeFirst();
   return {
     ...toCall(row),
+    installation: row.installation,
     body:
       body === undefined
         ? null

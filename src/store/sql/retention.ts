@@ -57,6 +57,9 @@ export function retentionSteps(
     deletePiece(sql`delete from usage_hour where (hour_ms, team, principal, instance, tool, client, code) in
       (select hour_ms, team, principal, instance, tool, client, code from usage_hour
         where hour_ms < ${nowMs - limits.usageMs} order by hour_ms limit ${pieceRows})`),
+    // Usage is kept the longest of what names instances.
+    deletePiece(sql`delete from known_instance where instance in
+      (select instance from known_instance where seen_ms < ${nowMs - limits.usageMs} limit ${pieceRows})`),
     deleteSurplus({ transact, requestBytes }, limits.requests),
   ];
 }

@@ -3,6 +3,7 @@ import { createRecords } from "./migrations/records-0001.ts";
 import { addTraceIds } from "./migrations/records-0002.ts";
 import { addRequestBacklog } from "./migrations/records-0003.ts";
 import { createFindingTables } from "./migrations/records-0004.ts";
+import { addInstances } from "./migrations/records-0005.ts";
 import { createState } from "./migrations/state-0001.ts";
 import { createPeople } from "./migrations/state-0002.ts";
 import { addRights } from "./migrations/state-0003.ts";
@@ -18,6 +19,7 @@ export const recordsSteps: Migrations = {
   "0002": addTraceIds,
   "0003": addRequestBacklog,
   "0004": createFindingTables,
+  "0005": addInstances,
 };
 
 /** The steps of `state.db`. */

@@ -1,11 +1,4 @@
-import type {
-  AuditEntry,
-  AuditRow,
-  EventRecord,
-  RequestRecord,
-  ServerLogLine,
-  ToolMetadataRow,
-} from "../record-rows.ts";
+import type { AuditEntry, AuditRow, EventRecord, ServerLogLine, ToolMetadataRow } from "../record-rows.ts";
 import type {
   AuditPlace,
   AuditQuery,
@@ -15,6 +8,7 @@ import type {
   EventQuery,
   FindingQuery,
   FindingRows,
+  KeptRequest,
   LogQuery,
   Page,
   RecordKind,
@@ -66,7 +60,7 @@ export interface SqlWorkerData {
 /** Questions by name: what is asked, and what is answered. Both are JSON. */
 export interface Questions {
   readonly calls: { readonly ask: CallQuery; readonly answer: Page<CallRow> };
-  readonly call: { readonly ask: number; readonly answer: RequestRecord | null };
+  readonly call: { readonly ask: number; readonly answer: KeptRequest | null };
   readonly logs: { readonly ask: LogQuery; readonly answer: Page<ServerLogLine> };
   readonly events: { readonly ask: EventQuery; readonly answer: Page<EventRecord> };
   readonly usage: { readonly ask: UsageQuery; readonly answer: readonly UsageSum[] };

@@ -47,13 +47,13 @@ describe("what is written", () => {
     const plain = requestOf(store, { client: null });
     for (const row of [full, plain]) expect(store.append("request", row)).toBe(true);
     await store.flush();
-    expect(await store.call(full.id)).toEqual(full);
-    expect(await store.call(plain.id)).toEqual(plain);
+    expect(await store.call(full.id)).toEqual({ ...full, installation: full.instance });
+    expect(await store.call(plain.id)).toEqual({ ...plain, installation: plain.instance });
     expect(await store.call(7)).toBeUndefined();
     await store.close(10_000);
     const next = await open();
     const { body: _, ...listed } = full;
-    expect((await next.calls({ limit: 10 })).rows[1]).toEqual({ ...listed, hasBody: true });
+    expect((await next.calls({ limit: 10 })).rows[1]).toEqual({ ...listed, installation: full.instance, hasBody: true });
     expect(next.nextId()).toBeGreaterThan(plain.id);
   });
 

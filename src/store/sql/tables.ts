@@ -12,6 +12,7 @@ export interface RecordsTables {
   readonly usage_hour: UsageHourTable;
   readonly event: EventTable;
   readonly tool_metadata: ToolMetadataTable;
+  readonly known_instance: { instance: string; installation: string; seen_ms: number };
   readonly finding_session: FindingSessionTable;
   readonly finding_day: FindingDayTable;
   readonly meta: MetaTable;

@@ -1,6 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from "kysely";
 import { latencyBoundsMs, type UsageHour } from "../record-rows.ts";
 import type { UsageDimension, UsageQuery, UsageSum } from "../record-store.ts";
+import { installationOf, isOfInstallation } from "./known-instances.ts";
 import { filterEqual } from "./paging.ts";
 import { BadValue, prepareQuery, runWith, type RowWriter } from "./row-writer.ts";
 import type { SqlDatabase } from "./sql-driver.ts";
@@ -54,6 +55,7 @@ const groups: Readonly<Record<UsageDimension, RawBuilder<string | null>>> = {
   principal: sql`principal`,
   server: sql`server`,
   instance: sql`instance`,
+  installation: installationOf("usage_hour"),
   tool: sql`tool`,
   client: sql`nullif(client, '')`,
   code: sql`code`,
@@ -62,10 +64,11 @@ const groups: Readonly<Record<UsageDimension, RawBuilder<string | null>>> = {
 const groupNames = ["g0", "g1", "g2"] as const;
 
 export async function readUsage(db: Kysely<RecordsTables>, query: UsageQuery): Promise<readonly UsageSum[]> {
-  const { team, principal, server, instance, tool, client, limit } = query;
+  const { team, principal, server, instance, installation, tool, client, limit } = query;
   const by = query.by.slice(0, groupNames.length);
   const sum = (name: string): RawBuilder<number> => sql<number>`coalesce(sum(${sql.ref(name)}), 0)`;
-  const selected = filterEqual(db.selectFrom("usage_hour"), { team, principal, server, instance, tool, client })
+  const all = filterEqual(db.selectFrom("usage_hour"), { team, principal, server, instance, tool, client });
+  const selected = (installation === undefined ? all : all.where(isOfInstallation("usage_hour", installation)))
     .where("hour_ms", ">=", Math.floor(query.fromMs / hourMs) * hourMs)
     .where("hour_ms", "<", Math.ceil(query.toMs / hourMs) * hourMs)
     .select(addedColumns.map((name) => sum(name).as(name)))
