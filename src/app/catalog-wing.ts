@@ -63,7 +63,7 @@ export interface SearchesDeps {
 /** Searches. Their engine is loaded at the first one. */
 export function createSearches(deps: SearchesDeps): Discovery {
   const { settings, fleet, loadLate, teamOf } = deps;
-  // A server that all share has one instance, which is named like it. Of what one team shares, each person learns alone.
+  // A server that all share has one instance, which is named like it. What one team shares, each person learns alone.
   const sharedWith = (principal: PrincipalId, { server }: ToolEntry): string | null | undefined =>
     fleet.get(server as string as InstanceId)?.owner === null ? (teamOf(principal) ?? null) : undefined;
   const load = async () =>
