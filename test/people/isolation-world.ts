@@ -171,7 +171,7 @@ async function startTwoTeams(directory: string, database: string | undefined): P
   });
 }
 
-/** Two teams with four people each, one of them in both, and a server that both have installed. Gives an admin's token. */
+/** Two teams with four people each, one of them in both, and a server that both installed. Gives an admin's token. */
 async function addPeople(gateway: RunningGateway, ask: Ask, known: Known): Promise<string> {
   const where = ["--config", gateway.configFile, "--data-dir", join(gateway.directory, "data"), "--json"];
   const first = await runCommand(["user", "add", "root", "--admin", "--team", "operators", ...where]);
