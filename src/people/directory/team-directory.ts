@@ -49,8 +49,7 @@ export interface TeamDirectoryOptions {
 const hourMs = 3_600_000;
 
 export function createTeamDirectory(options: TeamDirectoryOptions): TeamDirectory {
-  const { beside, config, clock, fetchToken, foreign } = options;
-  const { contact = { isCut: false, refusal: () => undefined } } = options;
+  const { beside, config, clock, fetchToken, foreign, contact = { isCut: false, refusal: () => undefined } } = options;
   const book = createMemberBook();
   const access = createAccessBook(book);
   const changes = createBell();
@@ -109,7 +108,7 @@ export function createTeamDirectory(options: TeamDirectoryOptions): TeamDirector
     foreign: door?.find,
     isOver: (principal) => [access.ends, door].some((one) => one?.isOver(principal, clock.now()) === true),
     onExpiry: expiries.listen,
-    ...createMemberFacts({ book, beside, config }),
+    ...createMemberFacts({ beside, config }, book),
     secrets: beside.secrets,
     onChange: changes.listen,
     apply,
@@ -123,21 +122,13 @@ export function createTeamDirectory(options: TeamDirectoryOptions): TeamDirector
   };
 }
 
-/** Of those who are in the database, nobody knows whether they still are. Throws DATABASE_SILENT. */
-function besideAlone(
-  { refusal }: Pick<DatabaseContact, "refusal">,
-  found: Principal | undefined,
-): Principal | undefined {
-  const failure = refusal();
-  if (found === undefined && failure !== undefined) throw failure;
-  return found;
-}
-
 type MemberFacts = Pick<Directory, "credentialsOf" | "tiesOf" | "valuesFor">;
-type MemberFactsDeps = Pick<TeamDirectoryOptions, "beside" | "config"> & { readonly book: MemberBook };
 
 /** What a person has, in the database or beside it. */
-function createMemberFacts({ book, beside, config }: MemberFactsDeps): MemberFacts {
+function createMemberFacts(
+  { beside, config }: Pick<TeamDirectoryOptions, "beside" | "config">,
+  book: MemberBook,
+): MemberFacts {
   return {
     credentialsOf(id) {
       const member = book.members.get(id);
@@ -155,6 +146,16 @@ function createMemberFacts({ book, beside, config }: MemberFactsDeps): MemberFac
       return { team: config().people.teams.get(member.team.slug)?.get(slug), user: undefined, isOnlyUser: false };
     },
   };
+}
+
+/** Of those who are in the database, nobody knows whether they still are. Throws DATABASE_SILENT. */
+function besideAlone(
+  { refusal }: Pick<DatabaseContact, "refusal">,
+  found: Principal | undefined,
+): Principal | undefined {
+  const failure = refusal();
+  if (found === undefined && failure !== undefined) throw failure;
+  return found;
 }
 
 function createByIdOf(book: MemberBook, beside: Directory): Directory["byId"] {
