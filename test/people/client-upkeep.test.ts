@@ -38,7 +38,7 @@ const statusOf = async (token: string): Promise<number> =>
 function onDatabase(statement: string, ...values: readonly (string | number)[]): readonly SqlRow[] {
   const data = join(world.directory, "data");
   const [file = ""] = readdirSync(data, { recursive: true, encoding: "utf8" }).filter((name) =>
-    /state\.db$/.test(name),
+    name.endsWith("state.db"),
   );
   const database = loadDriver(tmpdir()).open(join(data, file));
   try {
