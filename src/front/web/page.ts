@@ -43,7 +43,7 @@ const style =
   "button{margin:1rem .5rem 0 0;min-width:8rem;cursor:pointer}table{width:100%;border-collapse:collapse}" +
   "td,th{text-align:left;padding:.4rem .4rem .4rem 0;border-top:1px solid GrayText;vertical-align:top;overflow-wrap:anywhere}" +
   "td button{margin:0;min-width:0}code{font:14px/1.5 ui-monospace,monospace;overflow-wrap:anywhere}" +
-  ".button{display:inline-block;padding:.6rem 1rem;border:1px solid;border-radius:.2rem}.line{margin-top:.5rem}" +
+  "a{color:inherit}.button{display:inline-block;padding:.6rem 1rem;border:1px solid;border-radius:.2rem}.line{margin-top:.5rem}" +
   "input[type=checkbox]{width:1.5rem;height:1.5rem;vertical-align:middle;margin-right:.5rem}" +
   "[role=alert],.warning{border-left:.3rem solid;padding:.1rem 0 .1rem .8rem;margin:1rem 0;font-weight:600}" +
   ":focus-visible{outline:3px solid Highlight;outline-offset:2px}";
