@@ -3,7 +3,8 @@
 // makes each of them call discover_mcp_tools and execute_mcp_tool, and its own resource tools where it has such, and
 // what comes back is compared with what the gateway itself answers. No account is needed, and nothing leaves the
 // machine but what npm fetches. Each client is tried twice, once without its row in the table of client profiles, so
-// that a row that is no longer needed is seen. `npm run clients`; not part of the tests, because the packages are large
+// that a row that is no longer needed is seen. Those that have a command for it also log in to a gateway for teams, in
+// a browser whose person is a script. `npm run clients`; not part of the tests, because the packages are large
 // and change every week.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -15,9 +16,10 @@ import { installNewest } from "./clients/installed-client.mjs";
 import { observeClient } from "./clients/observe-client.mjs";
 import { startRecordingProxy } from "./clients/recording-proxy.mjs";
 import { startScriptedModel } from "./clients/scripted-model.mjs";
+import { tryInTeam } from "./clients/team-trial.mjs";
 import { projectDir } from "./conformance/cached-package.mjs";
 import { startListening } from "./conformance/listening.mjs";
-import { seenTable } from "./docs/clients-page.mjs";
+import { seenTable, teamTable } from "./docs/clients-page.mjs";
 import { bundledTable } from "./docs/bundled-table.mjs";
 import { writeDocs } from "./write-docs.mjs";
 
@@ -60,7 +62,7 @@ async function main() {
       for (const problem of row.problems) process.stderr.write(`${client.name}: ${problem}\n`);
       rows.push(row);
     }
-    process.stdout.write(`${seenTable(rows)}\n`);
+    process.stdout.write(`${seenTable(rows)}\n\n${teamTable(rows)}\n`);
     if (flags.write) await keep(rows);
     return rows.every(({ problems }) => problems.length === 0) ? 0 : 1;
   } finally {
@@ -115,10 +117,19 @@ async function tryClient(client, { directory, fronts, model }) {
     };
     const without = await observe("without");
     const seen = await observe("with");
-    return { ...told, version, ...seen, offeredWithout: without.offered };
+    const team = await inTeam(client, command, directory);
+    const problems = [...seen.problems, ...(team?.failure === undefined ? [] : [`with a login, ${team.failure}`])];
+    return { ...told, version, ...seen, problems, offeredWithout: without.offered, ...(team && { team }) };
   } catch (error) {
     return { ...told, version: null, ...nothing, problems: [`could not be tried: ${error.message}`] };
   }
+}
+
+/** Undefined for a client whose login needs a person at its keyboard. */
+async function inTeam(client, command, directory) {
+  if (client.team === undefined) return undefined;
+  const onOutput = (chunk) => flags.verbose && process.stderr.write(chunk);
+  return await tryInTeam({ client, command, directory: join(directory, `${client.command}-team`), onOutput });
 }
 
 /** Rows of clients that were not tried this time stay as they were. */

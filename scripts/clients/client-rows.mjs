@@ -13,12 +13,21 @@ const prompt = "Find a tool and call it.";
  * @property {string} model the origin of the model
  * @property {string} home an empty directory
  *
+ * @typedef {object} TeamLogin
+ * @property {string} id as `toolyard connect` knows it
+ * @property {string[]} login its command
+ * @property {boolean} [needsTerminal] whether it logs in on a terminal only
+ * @property {string[]} list its command that shows its servers
+ * @property {string} kept below its home: where its tokens are, as JSON
+ * @property {RegExp} says what it prints when it needs a login
+ *
  * @typedef {object} Client
  * @property {string} name
  * @property {string} package
  * @property {string} command below node_modules/.bin
  * @property {string} setup how it is made to talk to a model without an account
  * @property {string} [needs] what its user has to do or to know, because nothing that the gateway says changes it
+ * @property {TeamLogin} [team] how it logs in where people have to
  * @property {(around: Surroundings) => Promise<{ args: string[], env: Record<string, string> }>} prepare
  */
 
@@ -29,6 +38,14 @@ export const clients = [
     package: "@anthropic-ai/claude-code",
     command: "claude",
     setup: "`ANTHROPIC_BASE_URL`, `ENABLE_TOOL_SEARCH=true`",
+    team: {
+      id: "claude-code",
+      login: ["mcp", "login", "toolyard"],
+      needsTerminal: true,
+      list: ["mcp", "list"],
+      kept: ".claude/.credentials.json",
+      says: /Needs authentication/,
+    },
     async prepare({ url, model, home }) {
       const config = join(home, "mcp.json");
       if (url !== undefined)
@@ -52,6 +69,13 @@ export const clients = [
     package: "@openai/codex",
     command: "codex",
     setup: 'a `model_providers` entry with `wire_api = "responses"`',
+    team: {
+      id: "codex",
+      login: ["mcp", "login", "toolyard"],
+      list: ["mcp", "list"],
+      kept: ".credentials.json",
+      says: /AuthRequired/,
+    },
     async prepare({ url, model, home }) {
       const settings = [
         'model = "none"',
@@ -100,6 +124,13 @@ export const clients = [
     package: "opencode-ai",
     command: "opencode",
     setup: "a provider of `@ai-sdk/openai-compatible`",
+    team: {
+      id: "opencode",
+      login: ["mcp", "auth", "toolyard"],
+      list: ["mcp", "list"],
+      kept: ".local/share/opencode/mcp-auth.json",
+      says: /needs authentication/i,
+    },
     async prepare({ url, model, home }) {
       const config = join(home, "opencode.json");
       const settings = {

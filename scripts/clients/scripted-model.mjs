@@ -16,6 +16,7 @@ const ownTools = { list: "list_mcp_resources", read: "read_mcp_resource" };
  * @property {Set<string>} tools names of all tools that the model was offered, behind their namespace where they have
  *   one
  * @property {Map<string, string>} results the text that came back, by step: discover, execute, list, read
+ * @property {string[]} executed what came back from execute in each conversation that has ended
  * @property {Set<string>} dialects
  *
  * @typedef {object} Script
@@ -41,7 +42,9 @@ export async function startScriptedModel(script) {
     const { tools, results } = dialect.read(asked);
     for (const { name, namespace } of tools) seen.tools.add(namespace === undefined ? name : `${namespace}.${name}`);
     for (const [step, text] of results) seen.results.set(step, text);
-    dialect.write(response, asked, nextMove(tools, results, script));
+    const move = nextMove(tools, results, script);
+    if ("text" in move && results.has("execute")) seen.executed.push(results.get("execute"));
+    dialect.write(response, asked, move);
   });
   return { ...http, seen: () => seen, forget: () => (seen = nothingSeen()) };
 }
@@ -87,7 +90,7 @@ function answerOther(request, response) {
 }
 
 /** @returns {SeenByModel} */
-const nothingSeen = () => ({ tools: new Set(), results: new Map(), dialects: new Set() });
+const nothingSeen = () => ({ tools: new Set(), results: new Map(), executed: [], dialects: new Set() });
 
 function parse(text) {
   try {

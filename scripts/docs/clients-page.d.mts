@@ -11,6 +11,12 @@ export interface SeenClient {
   readonly own: readonly string[];
   readonly api: readonly string[];
   readonly problems: readonly string[];
+  readonly team?: {
+    readonly known?: "document" | "registration";
+    readonly done: readonly string[];
+    readonly said?: string;
+    readonly failure?: string;
+  };
 }
 
 export declare function clientsPage(

@@ -16,6 +16,8 @@
  * @property {readonly string[]} own
  * @property {readonly string[]} api
  * @property {readonly string[]} problems
+ * @property {{ known?: string, done: readonly string[], said?: string, failure?: string }} [team] what it did where
+ *   people log in
  *
  * @typedef {{ product: string, reason: string, toolMeta: object, ownResourceTools: boolean }} ProfileRow
  */
@@ -53,6 +55,30 @@ function seenRow({ name, version, clientName, revision, offeredWithout, offered,
   return `| ${cells.map(cell).join(" | ")} |`;
 }
 
+const teamSteps = ["loggedIn", "called", "renewed", "restarted", "shutOut"];
+
+/** @param {readonly SeenClient[]} seen */
+export function teamTable(seen) {
+  const head = [
+    "| Client | Version | Known by | Logged in | Called a tool | Renewed, three at once | After a restart | Shut out: it says |",
+    "|---|---|---|---|---|---|---|---|",
+  ];
+  return [...head, ...seen.flatMap(teamRow)].join("\n");
+}
+
+function teamRow({ name, version, team }) {
+  if (team === undefined) return [];
+  const { known, done, said, failure } = team;
+  const next = teamSteps[done.length];
+  const verdicts = teamSteps.map((step) => {
+    if (step === next) return failure ?? "no";
+    if (!done.includes(step)) return "-";
+    return step === "shutOut" ? `\`${said}\`` : "yes";
+  });
+  const knownBy = { document: "its document", registration: "registering" }[known] ?? "-";
+  return [`| ${[name, version ?? "-", knownBy, ...verdicts].map(cell).join(" | ")} |`];
+}
+
 /**
  * @param {Readonly<Record<string, ProfileRow>>} profiles
  * @param {readonly SeenClient[]} seen
@@ -71,6 +97,12 @@ ${setups.join("\n")}
 What is left to do, or to know:
 
 ${notes.join("\n")}
+
+${teamOpening}
+
+${teamTable(seen)}
+
+${teamClosing}
 
 ${profilesOpening}
 ${rows.join("\n")}
@@ -105,6 +137,19 @@ without and with its row in the table below.
 
 const between = `How each was made to work without an account:
 `;
+
+const teamOpening = `## Where people log in
+
+Those that have a command for logging in are tried with a gateway for teams ([people and teams](teams.md)) in the same run. \`toolyard connect\`
+gives them the address and no token, their own command opens a browser, and a script that is its person agrees there. Then each calls a tool, does so
+in three processes at once with an access token that is too old, does so again after the gateway was restarted, and once more after its
+person has taken its access back, which has to fail. *Known by* is how the gateway came to know the client: by a document that the client names
+(client ID metadata document; the machine of the test has no Internet, so that the gateway used what it knows of it), or because it registered itself.`;
+
+const teamClosing = `The same is done in the tests, with twenty processes at once, for apps with the official SDKs (\`@modelcontextprotocol/client\` and
+\`@modelcontextprotocol/sdk\`), and with three for \`mcp-remote\`, which also logs in with the code of a terminal without a browser; its consent is
+given in Chromium. Gemini CLI and Qwen Code log in from within a session (\`/mcp auth\`), Copilot CLI, VS Code, Cursor and Claude Desktop with a person in front
+of them: these have not been tried. What VS Code and Cursor register is known from public reports and tested as such.`;
 
 const profilesOpening = `## The table of profiles
 

@@ -24,6 +24,15 @@ test("every client that was tried discovered and executed", () => {
   expect(seen.flatMap(({ name, problems }) => problems.map((problem) => `${name}: ${problem}`))).toEqual([]);
 });
 
+test("every client that can log in by a command did, and was shut out in the end", () => {
+  const tried = seen.flatMap(({ name, team }) => (team === undefined ? [] : [{ name, ...team }]));
+  expect(tried.map(({ name }) => name)).toEqual(["Claude Code", "Codex", "opencode"]);
+  for (const { name, done, said } of tried) {
+    expect(done, name).toEqual(["loggedIn", "called", "renewed", "restarted", "shutOut"]);
+    expect(said, name).toMatch(/auth/i);
+  }
+});
+
 test("a row says that a client has resource tools of its own exactly where it was seen to have both", () => {
   for (const { name, clientName, own, offered } of seen) {
     const hasOwn = own.length === 2;

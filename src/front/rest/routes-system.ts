@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import { scopes } from "../../engine/policy/scopes.ts";
-import { metadataPath, toResource } from "../http/challenge.ts";
+import { metadataPath, toResource, usualScopes } from "../http/challenge.ts";
 import { jsonAnswer } from "./answer.ts";
 import { gatewayReading } from "../../engine/policy/rights.ts";
 import type { RestDeps } from "./deps.ts";
@@ -88,7 +87,8 @@ function showMetadata({ publicUrl, hasLogins, settings }: RestDeps, path: string
         resource: toResource(publicUrl(raw), behind),
         resource_name: "Toolyard",
         bearer_methods_supported: ["header"],
-        ...(hasLogins ? { authorization_servers: servers ?? [publicUrl(raw)], scopes_supported: [...scopes] } : {}),
+        // Apps ask for all that stands here: what administers is left to step-up (2026-07-28, scope minimization).
+        ...(hasLogins ? { authorization_servers: servers ?? [publicUrl(raw)], scopes_supported: [...usualScopes] } : {}),
       };
       return jsonAnswer(metadata, { "Cache-Control": "max-age=3600" });
     },

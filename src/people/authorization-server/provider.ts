@@ -28,6 +28,8 @@ export interface ProviderOptions {
   readonly pages: DevicePages;
   /** What can be asked for. */
   readonly scopes: readonly string[];
+  /** What apps are told that they can ask for: they ask for all of it. More is asked for when it is needed. */
+  readonly usualScopes: readonly string[];
   /** Whether a URL is one of the gateway's own resources. */
   readonly isResource: (url: string) => boolean;
   /** What the introspection of a membership's token says beside the standard's members; undefined for nobody. */
@@ -83,13 +85,13 @@ export function createProvider(library: Library, options: ProviderOptions): Libr
 }
 
 /** Apps ask for everything that the metadata names: nobody is told who somebody is, and so there are no claims. */
-function toMetadata(metadata: object, { scopes, hasAssertions }: ProviderOptions): object {
+function toMetadata(metadata: object, { usualScopes, hasAssertions }: ProviderOptions): object {
   const kept = Object.entries(metadata).filter(([name]) => !name.startsWith("claim"));
   const known = Object.fromEntries(kept) as { readonly grant_types_supported?: readonly string[] };
   const grantTypes = known.grant_types_supported?.filter((type) => hasAssertions || type !== assertionGrantType);
   return {
     ...known,
-    scopes_supported: [...scopes, "offline_access"],
+    scopes_supported: [...usualScopes, "offline_access"],
     grant_types_supported: grantTypes,
     ...(hasAssertions ? { authorization_grant_profiles_supported: [assertionProfile] } : {}),
   };
