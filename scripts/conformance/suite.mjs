@@ -36,8 +36,32 @@ export async function runServerScenarios(revision, url) {
  * @returns {Promise<Scenario[]>}
  */
 export async function runClientScenarios(revision, command) {
+  const names = await listClientScenarios(revision);
+  return await runEach(
+    revision,
+    command,
+    names.filter((name) => !name.startsWith("auth/")),
+  );
+}
+
+/**
+ * The client scenarios of a revision that are about authorization.
+ * @param {string} revision
+ * @param {string} command as above
+ * @returns {Promise<Scenario[]>}
+ */
+export async function runLoginScenarios(revision, command) {
+  const names = await listClientScenarios(revision);
+  return await runEach(
+    revision,
+    command,
+    names.filter((name) => name.startsWith("auth/")),
+  );
+}
+
+async function runEach(revision, command, names) {
   const scenarios = [];
-  for (const name of await listClientScenarios(revision)) {
+  for (const name of names) {
     const args = ["client", "--command", command, "--scenario", name, "--spec-version", revision];
     const found = await collect((outputDir) => runSuite([...args, "--output-dir", outputDir]));
     scenarios.push(...found);
@@ -47,11 +71,24 @@ export async function runClientScenarios(revision, command) {
 
 async function listClientScenarios(revision) {
   const { stdout } = await runSuite(["list", "--client", "--spec-version", revision]);
-  const names = [...stdout.matchAll(/^ +- (\S+)/gm)].map(([, name]) => name);
-  return names.filter((name) => !name.startsWith("auth/"));
+  return [...stdout.matchAll(/^ +- (\S+)/gm)].map(([, name]) => name);
 }
 
-async function runSuite(args) {
+/**
+ * The scenarios for an authorization server. `visit` brings a person to the address at which the suite waits.
+ * @param {string} revision
+ * @param {{ issuer: string, clientId: string, port: number, visit: (url: string) => Promise<unknown> }} options
+ * @returns {Promise<Scenario[]>}
+ */
+export async function runServerLogins(revision, { issuer, clientId, port, visit }) {
+  const args = ["authorization", "--url", issuer, "--client-id", clientId, "--resource", `${issuer}/mcp`];
+  return await collect((outputDir) =>
+    runSuite([...args, "--port", String(port), "--spec-version", revision, "--output-dir", outputDir], visit),
+  );
+}
+
+/** @param {(url: string) => Promise<unknown>} [visit] is called with an address that a person is asked to open */
+async function runSuite(args, visit) {
   const node = await findNewerNode();
   const entry = await cachedPackage("conformance", suitePackage, suiteEntry);
   const child = spawn(node, [entry, ...args], {
@@ -59,7 +96,17 @@ async function runSuite(args) {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const output = { stdout: "", stderr: "" };
-  child.stdout.setEncoding("utf8").on("data", (chunk) => (output.stdout += chunk));
+  let isAsked = false;
+  child.stdout.setEncoding("utf8").on("data", (chunk) => {
+    output.stdout += chunk;
+    const address = /^(http\S+\/oauth\/authorize\S+)\n/m.exec(output.stdout)?.[1];
+    if (isAsked || visit === undefined || address === undefined) return;
+    isAsked = true;
+    visit(address).catch((error) => {
+      output.stderr += error.stack;
+      child.kill();
+    });
+  });
   child.stderr.setEncoding("utf8").on("data", (chunk) => (output.stderr += chunk));
   // A failed check is exit code 1 too: what counts is what was written. Only a suite that died says nothing.
   const ending = await new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { normalizeClient } from "./client-metadata.ts";
+import { knownDocuments, normalizeClient } from "./client-metadata.ts";
 
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
@@ -45,4 +45,13 @@ test("an address of another host is none of this machine, and nonsense stays for
     response_types: ["code"],
     token_endpoint_auth_method: "none",
   });
+});
+
+test("what is known of clients without the Internet leads back to the same machine, and to nothing else", () => {
+  for (const [id, document] of Object.entries(knownDocuments)) {
+    expect(id).toMatch(/^https:\/\//);
+    const client = normalizeClient({ client_id: id, ...document });
+    expect(client).toMatchObject({ application_type: "native", token_endpoint_auth_method: "none" });
+    expect(client["redirect_uris"]).toEqual([expect.stringMatching(/^http:\/\/(?:localhost|127\.0\.0\.1)\/callback$/)]);
+  }
 });

@@ -53,22 +53,17 @@ function isOnThisMachine(uri: unknown): boolean {
 
 /**
  * Documents of clients that many people have (client ID metadata documents), for a gateway that cannot reach the
- * Internet: as they were published when this version was made.
+ * Internet. What stands here was seen of the clients themselves, as npm has them: Claude Code 2.1.330 and Codex 0.169.0
+ * name these documents, and come back to these addresses with a port of their choice. Of clients that cannot be tried
+ * nothing is made up: they register.
  */
 export const knownDocuments: Readonly<Record<string, Metadata>> = Object.freeze({
   "https://claude.ai/oauth/claude-code-client-metadata": {
     client_name: "Claude Code",
-    client_uri: "https://claude.ai",
-    redirect_uris: ["http://localhost/callback", "http://127.0.0.1/callback"],
+    redirect_uris: ["http://localhost/callback"],
   },
   "https://chatgpt.com/oauth/codex/client.json": {
     client_name: "Codex",
-    client_uri: "https://chatgpt.com",
-    redirect_uris: ["http://127.0.0.1/callback", "http://localhost/callback"],
-  },
-  "https://vscode.dev/oauth/client-metadata.json": {
-    client_name: "Visual Studio Code",
-    client_uri: "https://code.visualstudio.com",
-    redirect_uris: ["http://127.0.0.1/", "http://localhost/", "https://vscode.dev/redirect"],
+    redirect_uris: ["http://127.0.0.1/callback"],
   },
 });
