@@ -28,7 +28,8 @@ const steps = ["loggedIn", "called", "renewed", "restarted", "shutOut"];
  */
 
 /**
- * @param {{ client: import("./client-rows.mjs").Client, command: string, directory: string, onOutput: (chunk: Buffer) => void }} run
+ * @param {{ client: import("./client-rows.mjs").Client, command: string, directory: string,
+ *   onOutput: (chunk: Buffer) => void }} run
  * @returns {Promise<TeamTrial>}
  */
 export async function tryInTeam({ client, command, directory, onOutput }) {
@@ -119,7 +120,7 @@ async function logIn({ client, command, home, env, gateway, onOutput }) {
     return URL.canParse(new URL(address).searchParams.get("client_id")) ? "document" : "registration";
   } finally {
     try {
-      process.kill(-child.pid, "SIGKILL");
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
     } catch {
       // It has ended by itself.
     }

@@ -1,6 +1,6 @@
 // The client under test of the suite's authorization scenarios: `auth-driver.mjs [--gateway FILE] URL`. With --gateway,
-// `toolyard login` logs in at the suite's server and a gateway in front of it is then used, so that the suite judges how
-// the gateway's logins behave; without, the SDK's client does all of it. The suite's pages agree to everything by
+// `toolyard login` logs in at the suite's server and a gateway in front of it is then used, so that the suite judges
+// how the gateway's logins behave; without, the SDK's client does all of it. The suite's pages agree to everything by
 // themselves: following their redirects is what a browser does. Whoever is told to log in again does so, twice at most.
 
 import { spawn } from "node:child_process";

@@ -17,6 +17,9 @@ if (!hasBrowser) {
   process.stderr.write(`Consent is not tried in a real browser: there is no ${chromiumFile}.\n`);
 }
 
+// Each takes seconds, and many times that on a busy machine.
+const limitMs = 240_000;
+
 let world: TeamWorld;
 let ann: PageBrowser;
 let home: string;
@@ -60,30 +63,34 @@ async function ageTokens(folder: string): Promise<void> {
   await writeFile(file, JSON.stringify({ ...kept, access_token: "too-old" }));
 }
 
-test("mcp-remote logs its person in, is used, renewed by several processes, restarted, and shut out", async () => {
-  await using first = await start("one");
-  await allow(first);
-  await initialize(first);
-  expect((await call(first)).result.structuredContent).toMatchObject({ tool: "canary" });
-  await ageTokens("one");
-  await world.restart("SIGKILL");
-  const several = await Promise.all([1, 2, 3].map(async () => await start("one")));
-  await Promise.all(several.map(initialize));
-  const answers = await Promise.all(several.map(call));
-  expect(answers.map(({ result }) => result.structuredContent.tool)).toEqual(Array(3).fill("canary"));
-  expect(several.map(({ timesAsked }) => timesAsked)).toEqual([0, 0, 0]);
-  for (const one of several.slice(1)) await one[Symbol.asyncDispose]();
+test(
+  "mcp-remote logs its person in, is used, renewed by several processes, restarted, and shut out",
+  { timeout: limitMs },
+  async () => {
+    await using first = await start("one");
+    await allow(first);
+    await initialize(first);
+    expect((await call(first)).result.structuredContent).toMatchObject({ tool: "canary" });
+    await ageTokens("one");
+    await world.restart("SIGKILL");
+    const several = await Promise.all([1, 2, 3].map(async () => await start("one")));
+    await Promise.all(several.map(initialize));
+    const answers = await Promise.all(several.map(call));
+    expect(answers.map(({ result }) => result.structuredContent.tool)).toEqual(Array(3).fill("canary"));
+    expect(several.map(({ timesAsked }) => timesAsked)).toEqual([0, 0, 0]);
+    for (const one of several.slice(1)) await one[Symbol.asyncDispose]();
 
-  await disconnectNewest();
-  const [left] = several as [RemoteFront];
-  const waiting = call(left);
-  // It does not go on as if nothing had happened: its person is asked again, and the call then goes through.
-  await allow(left);
-  expect((await waiting).result.structuredContent).toMatchObject({ tool: "canary" });
-  await left[Symbol.asyncDispose]();
-});
+    await disconnectNewest();
+    const [left] = several as [RemoteFront];
+    const waiting = call(left);
+    // It does not go on as if nothing had happened: its person is asked again, and the call then goes through.
+    await allow(left);
+    expect((await waiting).result.structuredContent).toMatchObject({ tool: "canary" });
+    await left[Symbol.asyncDispose]();
+  },
+);
 
-test("mcp-remote on a machine without a browser logs in with a code", async () => {
+test("mcp-remote on a machine without a browser logs in with a code", { timeout: limitMs }, async () => {
   await using front = await start("device", ["--device-code"]);
   const link = await front.asked();
   // The link has the code in it: whoever reads it still sees it, and nothing is sent by a script.
@@ -102,23 +109,27 @@ test("mcp-remote on a machine without a browser logs in with a code", async () =
   expect((await call(front)).result.structuredContent).toMatchObject({ tool: "canary" });
 });
 
-test.runIf(hasBrowser)("a real browser goes from the app to the login, the consent, and back to the app", async () => {
-  await world.ask("user", "add", "bob", "--team", "red");
-  await world.logIn("bob");
-  await using front = await start("browser");
-  const browser = await chromium.launch({ executablePath: chromiumFile });
-  try {
-    const page = await browser.newPage();
-    await page.goto(await front.asked());
-    await page.getByLabel("Name").fill("bob");
-    await page.getByLabel("Password").fill(password);
-    await page.getByRole("button", { name: "Log in" }).click();
-    await page.getByText("wants to act for you").waitFor();
-    await page.getByRole("button", { name: "Allow" }).click();
-    await page.waitForURL((url) => url.pathname === "/oauth/callback");
-    await initialize(front);
-    expect((await call(front)).result.structuredContent).toMatchObject({ tool: "canary" });
-  } finally {
-    await browser.close();
-  }
-});
+test.runIf(hasBrowser)(
+  "a real browser goes from the app to the login, the consent, and back to the app",
+  { timeout: limitMs },
+  async () => {
+    await world.ask("user", "add", "bob", "--team", "red");
+    await world.logIn("bob");
+    await using front = await start("browser");
+    const browser = await chromium.launch({ executablePath: chromiumFile });
+    try {
+      const page = await browser.newPage();
+      await page.goto(await front.asked());
+      await page.getByLabel("Name").fill("bob");
+      await page.getByLabel("Password").fill(password);
+      await page.getByRole("button", { name: "Log in" }).click();
+      await page.getByText("wants to act for you").waitFor();
+      await page.getByRole("button", { name: "Allow" }).click();
+      await page.waitForURL((url) => url.pathname === "/oauth/callback");
+      await initialize(front);
+      expect((await call(front)).result.structuredContent).toMatchObject({ tool: "canary" });
+    } finally {
+      await browser.close();
+    }
+  },
+);
