@@ -4,11 +4,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Files that are no larger are not worth being files of their own. */
-const smallBytes = 3_000;
+const smallBytes = 4_000;
 
 /**
- * The modules of small files of a start that import nothing but Node's own modules. Only these may be put together: two
- * modules that import each other through the others could run before what they need.
+ * Modules of small files of a start, in two groups: those that import nothing but Node's own modules, and those that
+ * import nothing else but the first. Only these may be put together: two modules of one group that import each other
+ * through the others could run before what they need.
  *
  * @param {import("esbuild").Metafile} metafile of a build without the plugin
  * @param {{ program: string, command: string }} start the file that is started, and the module that it loads at once
@@ -20,27 +21,32 @@ export function startLeaves({ inputs, outputs }, { program, command }) {
   for (const name of loaded)
     for (const { path, kind, external } of outputs[name].imports)
       if (kind === "import-statement" && external !== true) loaded.add(path);
-  return [...loaded]
+  const small = [...loaded]
     .filter((name) => outputs[name].bytes < smallBytes)
     .flatMap((name) => Object.keys(outputs[name].inputs))
-    .filter((name) => name.startsWith("src/") && inputs[name].imports.every(({ external }) => external === true))
+    .filter((name) => name.startsWith("src/"))
     .sort();
+  const thatImport = (known) =>
+    small.filter((name) => inputs[name].imports.every(({ external, path }) => external === true || known.has(path)));
+  const first = thatImport(new Set());
+  const both = thatImport(new Set(first));
+  return [first, both.filter((name) => !first.includes(name))];
 }
 
-/** Has whoever imports one of these modules import all of them, so that esbuild puts them into one file. */
-export function togetherPlugin(modules, root) {
-  const paths = new Set(modules.map((name) => join(root, name)));
-  const contents = [...paths].map((path) => `import ${JSON.stringify(path)};`).join("\n");
+/** Has whoever imports one module of a group import all of them, so that esbuild puts them into one file. */
+export function togetherPlugin(groups, root) {
+  const groupOf = new Map(groups.flatMap((names, at) => names.map((name) => [join(root, name), at])));
+  const contents = groups.map((names) => names.map((name) => `import ${JSON.stringify(join(root, name))};`).join("\n"));
   return {
     name: "together",
     setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^together:all$/ }, () => ({ path: "all", namespace: "together" }));
-      onLoad({ filter: /.*/, namespace: "together" }, () => ({ contents, resolveDir: root }));
-      onLoad({ filter: /\.ts$/ }, ({ path }) =>
-        paths.has(path)
-          ? { contents: `${readFileSync(path, "utf8")}\nimport "together:all";\n`, loader: "ts" }
-          : undefined,
-      );
+      onResolve({ filter: /^together:\d+$/ }, ({ path }) => ({ path: path.slice(9), namespace: "together" }));
+      onLoad({ filter: /.*/, namespace: "together" }, ({ path }) => ({ contents: contents[path], resolveDir: root }));
+      onLoad({ filter: /\.ts$/ }, ({ path }) => {
+        const at = groupOf.get(path);
+        if (at === undefined) return undefined;
+        return { contents: `${readFileSync(path, "utf8")}\nimport "together:${at}";\n`, loader: "ts" };
+      });
     },
   };
 }

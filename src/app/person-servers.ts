@@ -38,20 +38,12 @@ export function createPersonServers({ fleet, logins, audit }: Parts, people: Tea
       );
   }
 
-  function find(user: UserRow, id: string): Held | undefined {
-    return heldBy(user).find(({ instance }) => instance.id === id);
-  }
+  const find = (user: UserRow, id: string): Held | undefined => heldBy(user).find(({ instance }) => instance.id === id);
 
   function requireHeld(user: UserRow, id: string): Held {
     const held = find(user, id);
     if (held !== undefined) return held;
     throw new GatewayError("FORBIDDEN", "this is no server of yours", { hint: "" });
-  }
-
-  /** A shared login is a decision of whoever runs the team; where the whole gateway shares it, of its admins. */
-  function mayLogIn({ member, instance }: Held): boolean {
-    if (instance.owner !== null || member.user.role === "admin") return true;
-    return instance.server.installed !== undefined && member.row.role !== "member";
   }
 
   function fieldsOf({ member, instance }: Held): ConnectableServer["fields"] {
@@ -118,6 +110,12 @@ export function createPersonServers({ fleet, logins, audit }: Parts, people: Tea
       );
     },
   };
+}
+
+/** A shared login is a decision of whoever runs the team; where the whole gateway shares it, of its admins. */
+function mayLogIn({ member, instance }: Held): boolean {
+  if (instance.owner !== null || member.user.role === "admin") return true;
+  return instance.server.installed !== undefined && member.row.role !== "member";
 }
 
 /** As values are given for it: an installation by its id, a server of the configuration file by its name. */

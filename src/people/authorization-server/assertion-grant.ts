@@ -48,6 +48,8 @@ export interface AssertionPlace {
 const longestLifeMs = 3_600_000;
 const skewMs = 60_000;
 
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
 /**
  * The grant of enterprise-managed authorization: an app presents what the company's identity provider says of a person,
  * and gets an access token, without a browser and without a token to renew it with. An assertion is good once.
@@ -123,7 +125,7 @@ export function createAssertionGrant(deps: AssertionGrantDeps) {
     async (context: LibraryContext): Promise<void> => {
       const { client, params = {} } = context.oidc;
       if (assertions === undefined || client === undefined) throw new UnsupportedGrantType();
-      const claims = await assertions.check(String(params["assertion"] ?? ""));
+      const claims = await assertions.check(textOf(params["assertion"]));
       if (claims === undefined) throw new InvalidGrant("the assertion is not good");
       checkClaims(claims, client, place);
       const resource = resourceOf(claims, params["resource"], place);
