@@ -7,18 +7,31 @@ import { changedForNextStart } from "./start-settings.ts";
 
 const embeddings = { url: "http://localhost/v1", model: "some" };
 const enrich = { url: "http://localhost/v1", model: "small" };
-const before = settingsOf({ search: { embeddings, enrich } });
+const search = { embeddings, enrich };
+const issuers = ["https://sso.example.com/here"];
+const introspection = { clientId: "here", clientSecret: "${HERE}" };
+/** What is written before, for a row in a part that is not there unless it is written. */
+const partsAround = (path: string): object =>
+  path.startsWith("auth.")
+    ? {
+        team: true,
+        publicUrl: "https://a.test",
+        auth: { external: { issuers, introspection }, assertions: { issuers } },
+      }
+    : { search };
+const before = settingsOf({ search });
 const rows = [...rowsOf(settingsTable, [])];
 
 describe("a change of the file", () => {
   test.each(rows.filter(([, row]) => row.isReadAtStart === true))("names %s", (path, row) => {
-    expect(changedForNextStart(before, changed(path, row))).toEqual([path]);
+    expect(changedForNextStart(settingsOf(partsAround(path)), changed(path, row))).toEqual([path]);
   });
 
   test("does not name what follows the file at once", () => {
     const others = rows.filter(([, row]) => row.isReadAtStart !== true);
     expect(others.length).toBeGreaterThan(30);
-    for (const [path, row] of others) expect(changedForNextStart(before, changed(path, row)), path).toEqual([]);
+    for (const [path, row] of others)
+      expect(changedForNextStart(settingsOf(partsAround(path)), changed(path, row)), path).toEqual([]);
   });
 
   test("names everything of a part that was not there", () => {
@@ -50,8 +63,8 @@ function* rowsOf(table: Rows, above: readonly string[]): Generator<readonly [str
 /** The settings as they are with one row's example. */
 function changed(path: string, row: Row<unknown, unknown>): Settings {
   const keys = path.split(".");
-  const written = { search: { embeddings: { ...embeddings }, enrich: { ...enrich } } };
-  let place: Record<string, unknown> = written;
+  const written = structuredClone(partsAround(path)) as Record<string, unknown>;
+  let place = written;
   for (const key of keys.slice(0, -1)) place = (place[key] ??= {}) as Record<string, unknown>;
   place[keys.at(-1) as string] = row.example;
   return settingsOf(written);
@@ -62,7 +75,7 @@ function settingsOf(toolyard: object): Settings {
     { file: "/conf/toolyard.json", text: JSON.stringify({ mcpServers: { github: { command: "x" } }, toolyard }) },
     {
       cwd: "/conf",
-      env: { EMBEDDINGS_KEY: "key", CHAT_KEY: "key" },
+      env: { EMBEDDINGS_KEY: "key", CHAT_KEY: "key", HERE: "one", INTROSPECTION_SECRET: "other" },
       flags: {},
       homeDirectories: { config: "/c", data: "/d" },
       cores: 2,

@@ -124,14 +124,24 @@ function flatten(rows: Rows, above: string): Record<string, Extract<Rows[string]
 /** A configuration with nothing but this, and what the object that it stands in cannot do without. */
 function put(path: string, value: unknown): unknown {
   const steps = path.split(".");
-  const within = steps.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as { server?: unknown };
-  const [, endpoint] = /^toolyard\.search\.(embeddings|enrich)\./.exec(path) ?? [];
-  if (endpoint !== undefined)
-    return { toolyard: { search: { [endpoint]: { url: "http://a.test", model: "m", [steps.at(-1) ?? ""]: value } } } };
-  if (/^server\.tls\.(cert|key)File$/.test(path))
-    return { mcpServers: { a: { tls: { certFile: "c", keyFile: "k", [steps.at(-1) ?? ""]: value } } } };
-  return within.server === undefined ? within : { mcpServers: { a: within.server } };
+  let inner = value;
+  for (let at = steps.length - 1; at >= 0; at -= 1)
+    inner = { ...neededIn[steps.slice(0, at).join(".")], [steps[at] ?? ""]: inner };
+  const { server } = inner as { server?: unknown };
+  return server === undefined ? inner : { mcpServers: { a: server } };
 }
+
+const [url, model, issuer, clientId] = ["http://a.test", "m", "https://a.test", "c"];
+/** What has to stand beside a row of these parts. */
+const neededIn: Readonly<Record<string, object>> = {
+  "toolyard.search.embeddings": { url, model },
+  "toolyard.search.enrich": { url, model },
+  "toolyard.auth.providers.PROVIDER": { issuer, clientId },
+  "toolyard.auth.external": { issuers: [issuer] },
+  "toolyard.auth.external.introspection": { clientId, clientSecret: "s" },
+  "toolyard.auth.assertions": { issuers: [issuer] },
+  "server.tls": { certFile: "c", keyFile: "k" },
+};
 
 /** Every configuration that the project shows: its examples, and the snippets of its pages. */
 function configurations(): [place: string, value: object][] {
