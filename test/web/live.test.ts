@@ -63,6 +63,7 @@ describe.skipIf(!hasBrowser)("an open page", () => {
     await using gateway = await startGateway({ config: '{ "mcpServers": {} } // mine\n' });
     const { context, page } = await openDashboard(browser, gateway);
     await visit(page, gateway, "/settings");
+    await page.getByRole("button", { name: "Text", exact: true }).click();
     const editor = page.getByRole("textbox", { name: "Configuration", exact: true });
     const typed = '{ "mcpServers": {}, "toolyard": { "debugRoute": true } } // mine\n';
     await editor.fill(typed);
@@ -88,6 +89,7 @@ describe.skipIf(!hasBrowser)("the settings", () => {
     await using gateway = await startGateway({ config: '{\n  // kept\n  "mcpServers": {}\n}\n' });
     const { page } = await openDashboard(browser, gateway);
     await visit(page, gateway, "/settings");
+    await page.getByRole("button", { name: "Text", exact: true }).click();
     const editor = page.getByRole("textbox", { name: "Configuration", exact: true });
     await editor.fill('{\n  // kept\n  "mcpServers": { "x": { "command": 7 } }\n}\n');
     const check = page.getByRole("region", { name: "Check" });
@@ -113,6 +115,7 @@ describe.skipIf(!hasBrowser)("the settings", () => {
     await using gateway = await startGateway({ config: '{ "mcpServers": {} }' });
     const { page } = await openDashboard(browser, gateway);
     await visit(page, gateway, "/settings");
+    await page.getByRole("button", { name: "Text", exact: true }).click();
     const mine = '{ "mcpServers": {}, "toolyard": { "debugRoute": true } }';
     await page.getByRole("textbox", { name: "Configuration", exact: true }).fill(mine);
     const theirs = '{ "mcpServers": {}, "toolyard": { "logLevel": "warn" } }';
