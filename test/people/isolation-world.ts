@@ -65,7 +65,7 @@ export async function startIsolation({ database }: IsolationOptions = {}): Promi
         const isFault = told.status >= 500 && !told.text.includes('"SERVER_STARTING"');
         if (isFault) leaks.push(`${told.status} ${what}`);
         if (told.text.includes(canaryOf(otherOf(colour)))) leaks.push(`${colour}: ${what}`);
-        if (told.status === 200) ok += 1;
+        if (told.status === 200 || told.status === 201) ok += 1;
         if (told.text.includes(canaryOf(colour))) own += 1;
         learn?.(told);
       }
@@ -241,7 +241,7 @@ function think({ ids, actors }: Known, colour: Colour, pick: Random): Step {
   const learn =
     (kind: Kind, from: (value: ReturnType<typeof json>) => unknown[]) =>
     (told: Told): void => {
-      if (told.status === 200) ids[colour][kind].push(...from(json(told)).map(String));
+      if (told.status === 200 || told.status === 201) ids[colour][kind].push(...from(json(told)).map(String));
     };
   const list = (name: string, kind: Kind) => learn(kind, (value) => value[name].map((one: { id: string }) => one.id));
   const steps: (() => Step)[] = [

@@ -15,7 +15,7 @@ export function sandboxOrigins(publicUrl: string): { readonly dashboard: string;
   const isHere = url.protocol === "http:" && (url.hostname === "127.0.0.1" || url.hostname === "localhost");
   if (!isHere) return { dashboard: url.origin, sandbox: url.origin };
   const port = url.port === "" ? "" : `:${url.port}`;
-  return { dashboard: `http://127.0.0.1${port}`, sandbox: `http://localhost${port}` };
+  return { dashboard: `${url.protocol}//127.0.0.1${port}`, sandbox: `${url.protocol}//localhost${port}` };
 }
 
 /**
