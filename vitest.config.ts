@@ -14,7 +14,8 @@ export default defineConfig({
     include: ["src/**/*.test.ts", "test/**/*.test.ts", "test/**/*.test.mjs", "scripts/**/*.test.mjs"],
     globalSetup: ["test/harness/build.ts"],
     pool: "forks",
-    maxWorkers: 2,
+    // One more than the cores of the smallest machine that is meant: half of what a test does is waiting for processes.
+    maxWorkers: 3,
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },
