@@ -11,6 +11,17 @@ test("a credential opens the resource that it is for", () => {
   expect(reaches(`${base}/i/a/mcp`, base, "/i/a/mcp")).toBe(true);
 });
 
+test("a credential for an SSE endpoint opens the path that its messages are sent to", () => {
+  expect(reaches(`${base}/sse`, base, "/sse/messages")).toBe(true);
+  expect(reaches(`${base}/sse/server/a`, base, "/sse/server/a/messages")).toBe(true);
+  expect(reaches(`${base}/i/a/sse`, base, "/i/a/sse/messages")).toBe(true);
+  expect(reaches(`${base}/sse`, base, "/sse/flat/messages")).toBe(false);
+  expect(reaches(`${base}/sse/flat`, base, "/sse/code/messages")).toBe(false);
+  expect(reaches(`${base}/i/a/sse`, base, "/i/b/sse/messages")).toBe(false);
+  expect(reaches(`${base}/mcp/server/a`, base, "/mcp/server/a/messages")).toBe(false);
+  expect(reaches(`${base}/sse/messages`, base, "/sse")).toBe(false);
+});
+
 test("it opens no other: neither a part of it, nor the endpoint of an instance, nor another gateway's", () => {
   expect(reaches(`${base}/mcp/server/a`, base, "/mcp/server/b")).toBe(false);
   expect(reaches(`${base}/mcp/server/a`, base, "/mcp")).toBe(false);
