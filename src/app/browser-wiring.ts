@@ -1,9 +1,11 @@
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { localPrincipal } from "../kernel/principal.ts";
 import { createBrowserSessions } from "../people/identity/browser-sessions.ts";
+import { reaches } from "../people/identity/audience.ts";
 import { idleSessionMs } from "../people/directory/access-book.ts";
 import { sessionHashOf } from "../people/identity/session-cookie.ts";
 import type { Browsers } from "../front/web/browsers.ts";
+import { requestPath } from "../front/http/request-path.ts";
 import { isFromDashboard, readSession } from "../front/web/session-request.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 
@@ -23,14 +25,16 @@ export async function openBrowsers(gateway: Parts): Promise<Browsers> {
     sessions,
     codes: loginCodes,
     sessionOf: (request) => (isFromDashboard(request) ? readSession(request, sessions) : undefined),
-    async principalOf({ tokenHash }) {
+    async principalOf({ tokenHash }, request) {
       // Where everybody is the one local principal, so is whoever sits at the dashboard.
       if (tokenHash === null) return authenticator.open ? localPrincipal : owner;
       const person = await byToken(tokenHash, AbortSignal.timeout(lookUpMs));
-      if (person !== undefined) return person;
-      throw new GatewayError("UNAUTHORIZED", "the token that this browser logged in with is not valid any more", {
-        hint: "Log in with another one.",
-      });
+      if (person === undefined) throw refuse("is not valid any more");
+      const { audience } = person;
+      const isMeant =
+        audience === undefined || reaches(audience, gateway.publicUrl(request), requestPath(request.url ?? "/"));
+      if (!isMeant) throw refuse("was given out for another resource than the API");
+      return person;
     },
     hasPeople: gateway.team !== undefined,
     personOf(request) {
@@ -48,4 +52,10 @@ export async function openBrowsers(gateway: Parts): Promise<Browsers> {
       };
     },
   };
+}
+
+function refuse(why: string): GatewayError {
+  return new GatewayError("UNAUTHORIZED", `the token that this browser logged in with ${why}`, {
+    hint: "Log in with another one.",
+  });
 }

@@ -33,7 +33,7 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
     bodyLimits: parts.limits,
     authenticate(request) {
       const session = browsers.sessionOf(request);
-      if (session !== undefined) return browsers.principalOf(session);
+      if (session !== undefined) return browsers.principalOf(session, request);
       const principal = gateway.authenticator.authenticate(request);
       // Whoever works in the dashboard opens no other page that would keep the session from ending.
       if (!(principal instanceof Promise) && principal.via === "session") browsers.personOf(request);

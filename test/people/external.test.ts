@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freePort } from "../harness/free-port.ts";
 import { get } from "../harness/rest.ts";
-import { rpc } from "../harness/rpc.ts";
+import { rpc, send } from "../harness/rpc.ts";
 import { introspectionClient, startTokenIssuer, type TokenIssuer } from "../harness/token-issuer.ts";
 import { until } from "../harness/until.ts";
 import { openSse } from "../protocol/sse-client.ts";
@@ -37,8 +37,11 @@ afterAll(async () => {
 
 const both = "mcp:read mcp:tools:execute";
 const annClaims = () => ({ sub: "sub-ann", aud: `${base}/mcp`, scope: both, client_id: "app" });
+const json = { "content-type": "application/json" };
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 const open = async (token: string, path = "/mcp") => await rpc(`${base}${path}`, "tools/list", {}, bearer(token));
+const enter = async (token: string): Promise<number> =>
+  (await send(`${base}/api/session`, { headers: json, body: JSON.stringify({ token }) })).status;
 const meOf = async (token: string): Promise<{ status: number; json: unknown }> =>
   await get(`${base}/api/me`, bearer(token));
 
@@ -116,6 +119,20 @@ test("FAULT 100: a token is good at the address that it names, and another audie
   expect(opened.map(({ status }) => status)).toEqual([200, 401, 401]);
   const whole = await issuer.sign({ ...annClaims(), aud: "api://toolyard" });
   expect([(await open(whole)).status, (await meOf(whole)).status]).toEqual([200, 200]);
+});
+
+test("a token for an SSE endpoint alone is good for the messages of that endpoint, too", async () => {
+  const stream = await openSse(`${base}/sse`, bearer(await issuer.sign({ ...annClaims(), aud: `${base}/sse` })));
+  await stream.initialize();
+  expect((await stream.call(2, "tools/list")).result.tools.length).toBeGreaterThan(0);
+  stream.close();
+});
+
+test("FAULT 100: a token for one endpoint logs no browser in, which would have all of the API", async () => {
+  const flat = await issuer.sign({ ...annClaims(), aud: `${base}/mcp/flat` });
+  const whole = await issuer.sign(annClaims());
+  expect([(await open(flat, "/mcp/flat")).status, (await open(whole)).status]).toEqual([200, 200]);
+  expect([await enter(flat), await enter(whole)]).toEqual([401, 200]);
 });
 
 test("FAULT 101: scopes count as they stand in `scope` or `scp`, and a token without any of ours permits nothing", async () => {

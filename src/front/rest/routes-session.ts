@@ -119,7 +119,7 @@ function startSession(deps: RestDeps): Route {
       refusePlainNetwork(raw, deps.publicUrl(raw));
       const given = checkPart(loginBody, "body", body);
       const started = await logIn(deps, request, given);
-      const principal = await deps.browsers.principalOf(started.session);
+      const principal = await deps.browsers.principalOf(started.session, raw);
       return jsonAnswer(
         { ...describe(deps, { session: started.session, principal }), key: started.key },
         { ...notCached, "Set-Cookie": toCookie(raw, started.cookie) },
@@ -144,8 +144,8 @@ async function logIn(
   if (token === undefined)
     throw new GatewayError("PARAMS_INVALID", "body: has neither a code nor a token", { data: { field: "body" } });
   const hash = hashToken(token).slice("sha256:".length);
-  // Rejects when nobody has such a token.
-  await browsers.principalOf({ tokenHash: hash });
+  // Rejects when nobody has such a token, and when it is for another resource.
+  await browsers.principalOf({ tokenHash: hash }, raw);
   return await browsers.sessions.start(hash, browser);
 }
 
@@ -228,7 +228,7 @@ function listSessions(deps: RestDeps): Route {
         deps.browsers.sessions.list().map(async (one) => ({
           id: one.id,
           browser: one.browser,
-          principal: await nameOf(deps, one),
+          principal: await nameOf(deps, one, request),
           startedAt: toTime(one.createdAtMs),
           usedAt: toTime(one.usedAtMs),
           endsAt: toTime(one.endsAtMs),
@@ -240,8 +240,8 @@ function listSessions(deps: RestDeps): Route {
   });
 }
 
-async function nameOf({ browsers }: RestDeps, one: BrowserSession): Promise<string | null> {
-  return await browsers.principalOf(one).then(
+async function nameOf({ browsers }: RestDeps, one: BrowserSession, { raw }: RestRequest): Promise<string | null> {
+  return await browsers.principalOf(one, raw).then(
     ({ id }) => id,
     () => null,
   );

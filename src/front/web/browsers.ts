@@ -21,8 +21,11 @@ export interface Browsers {
   readonly codes: Pick<LoginCodes, "use">;
   /** The session of a request, if it is one of the dashboard. Throws UNAUTHORIZED and FORBIDDEN. */
   sessionOf(request: IncomingMessage): BrowserSession | undefined;
-  /** Whose it is, as that person is now. Rejects with UNAUTHORIZED when the token was taken back. */
-  principalOf(session: Pick<BrowserSession, "tokenHash">): Promise<Principal>;
+  /**
+   * Whose it is, as that person is now. Rejects with UNAUTHORIZED when the token was taken back, and when it was given
+   * out for a resource that the request is not for: a session opens no more than its token does.
+   */
+  principalOf(session: Pick<BrowserSession, "tokenHash">, request: IncomingMessage): Promise<Principal>;
   /** Whether people log in at pages of this gateway. */
   readonly hasPeople: boolean;
   /** Who is logged in there with the browser that a request comes from. Asking keeps the session from ending. */
