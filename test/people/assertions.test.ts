@@ -1,7 +1,10 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { loadDriver } from "../../src/store/sql/sql-driver.ts";
 import { freePort } from "../harness/free-port.ts";
 import { get } from "../harness/rest.ts";
-import { rpc } from "../harness/rpc.ts";
+import { rpc, send } from "../harness/rpc.ts";
 import { startTokenIssuer, type TokenIssuer } from "../harness/token-issuer.ts";
 import { until } from "../harness/until.ts";
 import { openSse } from "../protocol/sse-client.ts";
@@ -53,6 +56,11 @@ const exchange = async (assertion: string, more: Record<string, string> = {}) =>
     ...more,
   });
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+/** With a session, which has all of the API. */
+const enter = async (token: string): Promise<number> => {
+  const headers = { "content-type": "application/json" };
+  return (await send(`${world.url}/api/session`, { headers, body: JSON.stringify({ token }) })).status;
+};
 const open = async (token: string, path = "/mcp"): Promise<number> =>
   (await rpc(`${world.url}${path}`, "tools/list", {}, bearer(token))).status;
 
@@ -77,6 +85,7 @@ test("MUST: the token is for the resource of the assertion, with the scopes that
   expect([await open(token, "/mcp/flat"), await open(token), await open(token, "/mcp/server/own")]).toEqual([
     200, 401, 401,
   ]);
+  expect([await enter(token), await enter((await exchange(await assert())).json.access_token)]).toEqual([401, 200]);
   const usual = await exchange(await assert({ resource: undefined, scope: undefined }));
   expect([usual.json.scope, await open(usual.json.access_token)]).toEqual(["mcp:read mcp:tools:execute", 200]);
   const elsewhere = await assert({ resource: "https://elsewhere.example/mcp" });
@@ -141,6 +150,22 @@ test("an app's next assertion belongs to the same consent: what it has opened go
   await world.ask("user", "reset", "ann");
   await until(() => stream.ended);
   expect([await open(first, "/sse"), await open(second, "/sse")]).toEqual([401, 401]);
+});
+
+test("an app that comes back after its consent was tidied away is given another one", async () => {
+  const ask = async () => await exchange(await assert({ resource: `${world.url}/mcp/server/own` }));
+  const first = (await ask()).json.access_token as string;
+  expect(await open(first, "/mcp/server/own")).toBe(200);
+  const data = join(world.directory, "data");
+  const file = (await readdir(data, { recursive: true })).find((name) => name.endsWith("state.db")) ?? "";
+  const database = loadDriver(world.directory).open(join(data, file));
+  // As the gateway itself does it, and others of the same database.
+  database.exec(`delete from oauth_grant where audience = '${world.url}/mcp/server/own'`);
+  database.close();
+  const { status, json } = await ask();
+  expect([status, await open(json.access_token, "/mcp/server/own"), await open(first, "/mcp/server/own")]).toEqual([
+    200, 200, 401,
+  ]);
 });
 
 test("what was exchanged and what was refused stands in the audit, and no assertion or token anywhere", async () => {

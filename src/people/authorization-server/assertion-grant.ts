@@ -1,6 +1,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import { randomId } from "../../kernel/random-id.ts";
 import type { AccessStore } from "../../store/access-store.ts";
+import type { GrantRow } from "../../store/access-rows.ts";
 import type { Member } from "../directory/member.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";
 import { chooseMember, textsOf, whyNot, type Claims } from "../identity/foreign-claims.ts";
@@ -15,7 +16,7 @@ export const assertionProfile = "urn:ietf:params:oauth:grant-profile:id-jag";
 
 export interface AssertionGrantDeps {
   readonly library: Library;
-  readonly store: Pick<AccessStore, "identity">;
+  readonly store: Pick<AccessStore, "identity" | "grant">;
   readonly change: ChangeAccess;
   readonly directory: Pick<TeamDirectory, "access" | "book">;
   readonly clock: Pick<Clock, "now">;
@@ -71,15 +72,10 @@ export function createAssertionGrant(deps: AssertionGrantDeps) {
   /** What the app is given: the same consent for the same, so that what it has opened outlives its token. */
   async function grantOf(given: Given, { provider }: AssertionPlace): Promise<string> {
     const { member, client, resource, scope, claims } = given;
-    const known = [...directory.access.grants.values()].find(
-      ({ row }) =>
-        row.membershipId === member.row.id &&
-        row.clientId === client.clientId &&
-        row.via === claims.iss &&
-        row.audience === resource &&
-        row.scopes === scope,
-    );
-    if (known !== undefined) return known.row.id;
+    const known = [...directory.access.grants.values()].find(({ row }) => isFor(row, given));
+    if (known !== undefined && (await store.grant(known.row.id)) !== undefined) return known.row.id;
+    // It was not used for so long that it was tidied away, which nobody is told of.
+    if (known !== undefined) await change({ goneGrants: [known.row.id] });
     const id = randomId("g_");
     const grant = new provider.Grant({ jti: id, accountId: member.row.id, clientId: client.clientId });
     grant.addResourceScope(resource, scope);
@@ -141,6 +137,11 @@ export function createAssertionGrant(deps: AssertionGrantDeps) {
       const grantId = await grantOf({ member, client, resource, scope, claims }, place);
       context.body = await issue(place, { client, accountId: member.row.id, grantId, resource, scope });
     };
+}
+
+function isFor(row: GrantRow, { member, client, resource, scope, claims }: Given): boolean {
+  const isTheirs = row.membershipId === member.row.id && row.clientId === client.clientId && row.via === claims.iss;
+  return isTheirs && row.audience === resource && row.scopes === scope;
 }
 
 interface Given {

@@ -160,3 +160,17 @@ test("what may be used once is refused the second time, with everything that bel
   expect(await store.access.change({ once, sessions }, [])).toBe(true);
   expect((await store.access.read(10)).sessions).toEqual(sessions);
 });
+
+test("a consent that nothing is left of goes, and one that an app used within a day stays", async () => {
+  const [dayMs, nowMs] = [86_400_000, 1_000 * 86_400_000];
+  await store.people.change(people, entryOf({}));
+  const common = {
+    ...{ membershipId: "m_1", clientId: "c", clientName: "C", scopes: "mcp:read", audience: "https://x.test/mcp" },
+    ...{ via: "https://sso.test", sid: "", payload: "", createdAtMs: 1, expiresAtMs: nowMs + dayMs },
+  };
+  const used = { ...common, id: "g_used", usedAtMs: nowMs - dayMs };
+  const unused = { ...common, id: "g_unused", usedAtMs: nowMs - dayMs - 1 };
+  expect(await store.access.change({ grants: [used, unused] }, [])).toBe(true);
+  await store.access.purge(nowMs);
+  expect((await store.access.read(nowMs)).grants).toEqual([used]);
+});
