@@ -166,7 +166,7 @@ test("FAULT 100: thirty tokens that name keys which do not exist have the keys f
 
 describe("opaque tokens", () => {
   test("are asked about, and end with what they opened as soon as they are no good any more", async () => {
-    const claims = { active: true, ...annClaims(), exp: Math.floor(Date.now() / 1_000) + 600 };
+    const claims = { active: true, ...annClaims(), client_id: "other", exp: Math.floor(Date.now() / 1_000) + 600 };
     issuer.opaque.set("opaque-token-1", claims);
     const stream = await openSse(`${base}/sse`, bearer("opaque-token-1"));
     await stream.initialize();

@@ -35,8 +35,8 @@ test("a token that was checked is known for a while, and the app is the same wit
 test("a token that is good no more takes along what it opened, and an app that stays away is forgotten after a day", () => {
   const { book, foreign } = open();
   const first = foreign.put("hash 1", token)!;
-  expect([foreign.reject("hash 2"), book.isCurrent(first)]).toEqual([false, true]);
-  expect([foreign.reject("hash 1"), book.isCurrent(first), foreign.byToken("hash 1", 1)]).toEqual([
+  expect([foreign.reject("hash 2", 1), book.isCurrent(first)]).toEqual([false, true]);
+  expect([foreign.reject("hash 1", 1), book.isCurrent(first), foreign.byToken("hash 1", 1)]).toEqual([
     true,
     false,
     undefined,
@@ -46,6 +46,37 @@ test("a token that is good no more takes along what it opened, and an app that s
   expect(book.isCurrent(again)).toBe(true);
   foreign.forget(60_000 + 86_400_000);
   expect([book.isCurrent(again), book.members.get("m_1")?.credentials.size]).toEqual([false, 0]);
+});
+
+test("an app that has another token for the same goes on with it, for as long as that one is good", () => {
+  const { book, foreign } = open();
+  const first = foreign.put("hash 1", { ...token, expiresAtMs: 90_000 })!;
+  foreign.put("hash 2", token);
+  expect([foreign.reject("hash 1", 1), book.isCurrent(first), foreign.byToken("hash 1", 1)]).toEqual([
+    false,
+    true,
+    undefined,
+  ]);
+  expect([foreign.byToken("hash 2", 1), foreign.isOver(first, 59_999), foreign.isOver(first, 60_000)]).toEqual([
+    first,
+    false,
+    true,
+  ]);
+  foreign.put("hash 3", { ...token, expiresAtMs: 90_000 });
+  expect([foreign.reject("hash 3", 60_000), book.isCurrent(first)]).toEqual([true, false]);
+});
+
+test("what an app has in one team of a person ends without the other team's", () => {
+  const { book, foreign } = open();
+  book.apply({
+    teams: [{ ...team, id: "t_2", slug: "blue" }],
+    memberships: [{ ...row, id: "m_2", teamId: "t_2" }],
+  });
+  const red = foreign.put("hash 1", token)!;
+  const blue = foreign.put("hash 2", { ...token, membershipId: "m_2" })!;
+  expect([foreign.reject("hash 1", 1), book.isCurrent(red), book.isCurrent(blue)]).toEqual([true, false, true]);
+  expect([foreign.byToken("hash 2", 1), foreign.isOver(blue, 1)]).toEqual([blue, false]);
+  expect([foreign.reject("hash 2", 1), book.isCurrent(blue)]).toEqual([true, false]);
 });
 
 test("however many tokens and apps there are, the oldest make room, and whoever is disabled does not come in", () => {

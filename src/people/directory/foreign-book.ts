@@ -5,7 +5,7 @@ import type { MemberBook } from "./member-book.ts";
 /** What a token of another authorization server says, once it was checked. */
 export interface ForeignToken {
   readonly membershipId: string;
-  /** The same for the tokens that an app gets one after the other. */
+  /** The same for the tokens that an app gets one after the other for one person. */
   readonly key: string;
   readonly scopes: readonly string[];
   readonly audience: string;
@@ -19,8 +19,13 @@ export interface ForeignBook {
   byToken(hash: string, nowMs: number): Principal | undefined;
   /** One that was checked just now. */
   put(hash: string, token: ForeignToken): Principal | undefined;
-  /** One that turned out to be good no more. Returns whether it had opened something, which has to end. */
-  reject(hash: string): boolean;
+  /**
+   * One that turned out to be good no more. Returns whether it had opened something, which has to end: not while the
+   * app has another token for the same, as after a renewal.
+   */
+  reject(hash: string, nowMs: number): boolean;
+  /** Whether it was good when it was last checked, and is not known to have expired. */
+  knows(hash: string): boolean;
   isOver(principal: Principal, nowMs: number): boolean;
   /** Forgets what expired, and returns whether streams have to end by it. */
   forget(nowMs: number): boolean;
@@ -46,6 +51,14 @@ export function createForeignBook(book: Pick<MemberBook, "members" | "under" | "
     return held !== undefined && book.withdraw(held.membershipId, key);
   }
 
+  /** Looks through all tokens, which only those that were good once and are no more can make it do. */
+  function endOfOthers(key: string, nowMs: number): number {
+    let lastMs = 0;
+    for (const other of tokens.values())
+      if (other.key === key && other.expiresAtMs > nowMs) lastMs = Math.max(lastMs, other.expiresAtMs);
+    return lastMs;
+  }
+
   function principalOf({ membershipId, key, scopes, audience }: ForeignToken): Principal | undefined {
     const known = book.members.get(membershipId)?.credentials.get(key);
     if (known !== undefined) return known;
@@ -59,8 +72,11 @@ export function createForeignBook(book: Pick<MemberBook, "members" | "under" | "
       const token = tokens.get(hash);
       return token === undefined || token.goodUntilMs <= nowMs ? undefined : principalOf(token);
     },
-    put(hash, token) {
-      const { key, membershipId, expiresAtMs } = token;
+    put(hash, given) {
+      const { membershipId, expiresAtMs } = given;
+      // An app has several teams of a person, and what ends in one of them goes on in the others.
+      const key = `${membershipId} ${given.key}`;
+      const token = { ...given, key };
       const principal = principalOf(token);
       if (principal === undefined) return undefined;
       tokens.delete(hash);
@@ -73,11 +89,17 @@ export function createForeignBook(book: Pick<MemberBook, "members" | "under" | "
       ends.prolong(key, expiresAtMs);
       return principal;
     },
-    reject(hash) {
+    reject(hash, nowMs) {
       const token = tokens.get(hash);
+      if (token === undefined) return false;
       tokens.delete(hash);
-      return token !== undefined && withdraw(token.key);
+      const untilMs = endOfOthers(token.key, nowMs);
+      if (untilMs === 0) return withdraw(token.key);
+      ends.drop(token.key);
+      ends.prolong(token.key, untilMs);
+      return false;
     },
+    knows: (hash) => tokens.has(hash),
     isOver: ends.isOver,
     forget(nowMs) {
       for (const [hash, { expiresAtMs }] of tokens) if (expiresAtMs <= nowMs) tokens.delete(hash);

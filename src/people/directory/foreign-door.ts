@@ -29,7 +29,7 @@ export function createForeignDoor({ book, check, clock, onToken, onTaken }: Fore
   async function checkOne(token: string, hash: string): Promise<Principal | undefined> {
     const found = await check(token, AbortSignal.timeout(deadlineMs));
     if (found === undefined) {
-      if (held.reject(hash)) onTaken();
+      if (held.reject(hash, clock.now())) onTaken();
       return undefined;
     }
     onToken(found.expiresAtMs);
