@@ -176,6 +176,16 @@ describe("opaque tokens", () => {
     await until(() => stream.ended);
   });
 
+  test("the other server is not told tokens of this gateway, also when they are no good any more", async () => {
+    const { made } = await world.ask("user", "add", "carl", "--team", "red");
+    const before = issuer.asked.length;
+    expect((await meOf(made.token)).status).toBe(200);
+    await world.ask("user", "disable", "carl");
+    expect((await meOf(made.token)).status).toBe(401);
+    expect((await meOf(`ty_pat_${"0".repeat(64)}`)).status).toBe(401);
+    expect(issuer.asked.length).toBe(before);
+  });
+
   test("while the server cannot be asked, nobody is let in, and no login is asked for", async () => {
     issuer.opaque.set("opaque-token-2", { active: true, ...annClaims() });
     issuer.isDown = true;

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import { createManualClock } from "../../../test/harness/manual-clock.ts";
 import type { MembershipRow, TeamRow, UserRow } from "../../store/people-rows.ts";
 import { createForeignBook, type ForeignToken } from "./foreign-book.ts";
+import { createForeignDoor } from "./foreign-door.ts";
 import { createMemberBook } from "./member-book.ts";
 
 const common = { createdAtMs: 0, revision: 1 };
@@ -88,4 +90,60 @@ test("however many tokens and apps there are, the oldest make room, and whoever 
   expect([book.isCurrent(first), book.members.get("m_1")?.credentials.size]).toEqual([false, 20_000]);
   book.apply({ users: [{ ...user, status: "disabled" }] });
   expect([foreign.put("hash 1", token), foreign.byToken("hash 20000", 1)]).toEqual([undefined, undefined]);
+});
+
+/** Another server whose answers come when they are given, by the token. */
+function openDoor() {
+  const { book } = open();
+  const clock = createManualClock();
+  const asked: string[] = [];
+  const answers = new Map<string, (found: ForeignToken | undefined) => void>();
+  const check = async (text: string) => {
+    asked.push(text);
+    return await new Promise<ForeignToken | undefined>((resolve) => answers.set(text, resolve));
+  };
+  const nothing = (): void => undefined;
+  const door = createForeignDoor({ book, check, clock, onToken: nothing, onTaken: nothing });
+  const find = async (text: string) => await door.find(text, `hash of ${text}`);
+  const answer = (text: string, found: ForeignToken | undefined): void => answers.get(text)?.(found);
+  return { find, answer, asked, clock };
+}
+
+test("no token of the gateway's own is told to another server", async () => {
+  const { find, asked } = openDoor();
+  expect([await find("ty_pat_revoked"), await find("ty_inst_0"), asked]).toEqual([undefined, undefined, []]);
+});
+
+test("a token that is worth nothing is asked about once in two seconds", async () => {
+  const { find, answer, asked, clock } = openDoor();
+  const first = find("made up");
+  answer("made up", undefined);
+  expect([await first, await find("made up"), asked.length]).toEqual([undefined, undefined, 1]);
+  await clock.advance(2_000);
+  const again = find("made up");
+  answer("made up", token);
+  expect([(await again)?.id, asked.length]).toEqual(["m_1", 2]);
+});
+
+test("made-up tokens are checked 64 at a time, and one that was good is checked beside them", async () => {
+  const { find, answer, asked, clock } = openDoor();
+  const first = find("good");
+  answer("good", token);
+  expect((await first)?.id).toBe("m_1");
+  const names = Array.from({ length: 64 }, (_, index) => `made up ${index}`);
+  // The same token again waits for the same check, and does not wait without end either.
+  const waiting = [...names.map(find), ...Array.from({ length: 436 }, async () => await find("made up 0"))];
+  const busy = { code: "DIRECTORY_UNAVAILABLE" };
+  await expect(find("one more")).rejects.toMatchObject(busy);
+  await expect(find("made up 0")).rejects.toMatchObject(busy);
+  expect(asked).toEqual(["good", ...names]);
+  await clock.advance(1_000);
+  const again = find("good");
+  answer("good", { ...token, goodUntilMs: 2_000 });
+  expect((await again)?.id).toBe("m_1");
+  for (const name of names) answer(name, undefined);
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set([undefined]));
+  const later = find("one more");
+  answer("one more", undefined);
+  expect(await later).toBeUndefined();
 });
