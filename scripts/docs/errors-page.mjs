@@ -39,6 +39,7 @@ const groups = [
       RATE_LIMITED: "More calls, streams or subscriptions at once than the principal may have.",
       SESSION_UNKNOWN: "`Mcp-Session-Id` names a session that has ended or never was.",
       SESSION_LIMIT: "`limits.sessions` sessions are open.",
+      BROWSER_LIMIT: "As many browsers as possible are logged in at the dashboard with tokens.",
       DIRECTORY_UNAVAILABLE:
         "Where the gateway's people are kept did not answer in time, or too many requests wait for it.",
       DRAINING: "The gateway was told to stop and takes nothing new.",

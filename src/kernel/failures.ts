@@ -133,6 +133,12 @@ export const failures = {
   },
   SESSION_UNKNOWN: { http: 404, rpc: -31116, retry: false, hint: "The session ended: initialize again." },
   SESSION_LIMIT: { http: 429, rpc: -31117, retry: true, hint: "End sessions with DELETE, or raise limits.sessions." },
+  BROWSER_LIMIT: {
+    http: 429,
+    rpc: -31161,
+    retry: true,
+    hint: "Log browsers out that are not used; an admin does it for others under Sessions.",
+  },
   DIRECTORY_UNAVAILABLE: {
     http: 503,
     rpc: -31119,

@@ -181,6 +181,9 @@ test("a token logs in as whoever it belongs to, for as long as it is valid; only
     (await send(`${gateway.url}/api/config`, { method: "GET", headers })).status;
   expect(await config(admin.proof)).toBe(200);
   expect(await config(reader.proof)).toBe(403);
+  // However often somebody logs in, it is their own browsers that are logged out for it.
+  for (let index = 0; index < 10; index += 1) expect((await enter(tokens[1]?.token ?? "")).status).toBe(200);
+  expect([await config(admin.proof), await config(reader.proof)]).toEqual([200, 401]);
   // An admin's token needs no browser.
   expect(await config({ authorization: `Bearer ${tokens[0]?.token ?? ""}` })).toBe(200);
   expect(await config({ authorization: `Bearer ${tokens[1]?.token ?? ""}` })).toBe(403);

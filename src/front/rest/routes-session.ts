@@ -111,7 +111,7 @@ function startSession(deps: RestDeps): Route {
       summary: "Log a browser in",
       description: "Sets a cookie and answers with a key; every request of the dashboard needs both.",
       body: loginBody,
-      responses: answers(login, "Who is logged in now.", [413, 415]),
+      responses: answers(login, "Who is logged in now.", [413, 415, 429]),
     },
     async handle(request) {
       const { raw, body } = request;
@@ -128,7 +128,7 @@ function startSession(deps: RestDeps): Route {
   });
 }
 
-/** Rejects with UNAUTHORIZED and PARAMS_INVALID. */
+/** Rejects with UNAUTHORIZED, PARAMS_INVALID and BROWSER_LIMIT. */
 async function logIn(
   { browsers }: RestDeps,
   { raw }: PublicRequest,

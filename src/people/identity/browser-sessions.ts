@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Clock } from "../../kernel/clock.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { BrowserSessionRecord, BrowserSessionStore } from "../../store/store.ts";
 
 /** What a browser is given once: both are needed with every request, and only their hashes are kept. */
@@ -25,7 +26,10 @@ export interface BrowserSession {
 }
 
 export interface BrowserSessions {
-  /** Logs the owner in, or whoever has a token with this hash. The caller has checked the code, or the token. */
+  /**
+   * Logs the owner in, or whoever has a token with this hash. The caller has checked the code, or the token. Of more
+   * than ten with the same token the oldest ends. Rejects with BROWSER_LIMIT where all tokens together have too many.
+   */
   start(tokenHash: string | null, browser: string): Promise<BrowserLogin>;
   /** Undefined unless both belong to one session that has not ended. */
   find(cookie: string, key: string): BrowserSession | undefined;
@@ -47,7 +51,9 @@ const idleMs = 12 * hourMs;
 const longestMs = 7 * 24 * hourMs;
 /** How late the file may know that a session was used. */
 const noteMs = 10 * minuteMs;
-/** More than one person has browsers; the oldest is logged out. */
+/** More browsers than a person has. Beyond it the oldest is logged out, and nobody else's. */
+const mostOfOne = 10;
+/** With tokens: the file stays small. The owner's do not count, so that no member keeps the owner out. */
 const mostSessions = 100;
 const longestBrowser = 200;
 
@@ -68,8 +74,18 @@ export function createBrowserSessions({ store, clock }: BrowserSessionsDeps): Br
     for (const [hash, record] of sessions) if (endOf(record) <= now) sessions.delete(hash);
   }
 
+  /** Throws BROWSER_LIMIT. */
+  function makeRoom(tokenHash: string | null): void {
+    const own = [...sessions.values()].filter((record) => record.tokenHash === tokenHash);
+    for (const { keyHash } of own.slice(0, Math.max(0, own.length - mostOfOne + 1))) sessions.delete(keyHash);
+    const all = [...sessions.values()].filter((record) => record.tokenHash !== null);
+    if (tokenHash !== null && all.length >= mostSessions)
+      throw new GatewayError("BROWSER_LIMIT", `${all.length} browsers are logged in with tokens`);
+  }
+
   async function start(tokenHash: string | null, browser: string): Promise<BrowserLogin> {
     endOld();
+    makeRoom(tokenHash);
     const [cookie, key] = [newSecret(), newSecret()];
     const now = clock.now();
     const record: BrowserSessionRecord = {
@@ -82,7 +98,6 @@ export function createBrowserSessions({ store, clock }: BrowserSessionsDeps): Br
       usedAtMs: now,
     };
     sessions.set(record.keyHash, record);
-    for (const hash of [...sessions.keys()].slice(0, Math.max(0, sessions.size - mostSessions))) sessions.delete(hash);
     await save();
     return { cookie, key, session: toSession(record) };
   }
