@@ -82,6 +82,12 @@ export function createPersonServers({ fleet, logins, audit }: Parts, people: Tea
         instance: id,
         browser: browserOf(visit),
         redirectUrl: `${visit.base}/connect/callback`,
+        mayFinish() {
+          const user = book.users.get(visit.user.id);
+          const held = user?.status === "active" ? find(user, id) : undefined;
+          if (held === undefined || !mayLogIn(held))
+            throw new GatewayError("FORBIDDEN", "you may not log in at this server any more", { hint: "" });
+        },
         async logIn(way, signal) {
           await logins.logIn(instance.server, id, way, signal);
           // Whoever has left meanwhile leaves no login behind.
