@@ -46,13 +46,14 @@ export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Cl
       { component: "people" },
       "auth.passwords is false, and there is no identity provider: passwords still work",
     );
+  const isNew = (): boolean => directory.book.users.size === 0;
   const logins = openOnce(async () => await openProviderLogins({ gateway, people, sealing, clock }));
   const oauth = openOnce(async () => await openServer({ gateway, people, sealing, log, clock }));
   return createPeopleSite({
     login: createLoginPages({
       accounts,
       forms,
-      isNew: () => directory.book.users.size === 0,
+      isNew,
       providers,
       hasPasswords,
     }),
@@ -77,7 +78,7 @@ export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Cl
       logins,
       forms,
       titleOf: (name) => providers().find((one) => one.name === name)?.title,
-      isName: isServerSlug,
+      ...{ isName: isServerSlug, isNew },
       report: (failure, provider) =>
         log.warn(
           { component: "people", provider, code: failure.code, why: causesText(failure.cause) },

@@ -105,6 +105,9 @@ export interface AccessRows {
 /** What finds one item. */
 export type ItemPlace = Pick<OAuthItemRow, "kind" | "hash">;
 
+/** What a change of people has of this: new passwords, and a set-up link that it is done with. */
+export type AccessOfPeople = Pick<AccessWrites, "passwords" | "spentSetup">;
+
 /** One change, all of it or nothing. */
 export interface AccessWrites {
   /** What it uses up: where that was done before, nothing is written. */

@@ -24,6 +24,7 @@ import type {
   GrantRow,
   IdentityRow,
   OAuthItemRow,
+  AccessOfPeople,
   PasswordRow,
   SetupRow,
 } from "../access-rows.ts";
@@ -97,7 +98,7 @@ export interface PeopleAsk {
   readonly writes: PeopleWrites;
   readonly entry: AuditEntry;
   /** Apart from the rest, because other gateways are told of that. */
-  readonly passwords: readonly PasswordRow[];
+  readonly access: AccessOfPeople;
   /** The last change of others that it was planned with; undefined where nobody else writes. */
   readonly seen?: number;
 }

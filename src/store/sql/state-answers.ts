@@ -16,6 +16,7 @@ import { readPeople, usePats, writePeople } from "./people-tables.ts";
 import type { AuditPlace } from "../record-store.ts";
 import type { QuestionName, Questions } from "./sql-messages.ts";
 import type { StateDatabase } from "./state-database.ts";
+import { SpentLink } from "./store-refusal.ts";
 
 /** How a question is answered from the state. `state-database.ts` says how a new one is added. */
 type Answer<Name extends QuestionName> = (
@@ -41,12 +42,16 @@ export const stateReads = {
 /** Those that write: what they wrote is on the disk when they are answered. */
 export const stateWrites = {
   audit: async ({ chain }, entries) => await chain.append(entries),
-  async changePeople({ chain }, { writes, entry, passwords }) {
-    const [place] = await chain.appendWith([entry], async (db) => {
-      await writePeople(db, writes);
-      await writeAccess(db, { passwords });
-    });
-    return place as AuditPlace;
+  async changePeople({ chain }, { writes, entry, access }) {
+    try {
+      const [place] = await chain.appendWith([entry], async (db) => {
+        await writePeople(db, writes);
+        await writeAccess(db, access);
+      });
+      return place as AuditPlace;
+    } catch (error) {
+      throw error instanceof Spent ? new SpentLink() : error;
+    }
   },
   async changeInstalls({ chain }, { writes, entry }) {
     const [place] = await chain.appendWith([entry], async (db) => await writeInstalls(db, writes));
