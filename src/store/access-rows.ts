@@ -39,7 +39,7 @@ export interface SetupRow {
 export interface IdentityRow {
   readonly issuer: string;
   readonly subject: string;
-  /** Null once the user was removed. */
+  /** Null once the user was removed, or it was taken away from them: only a link or an invitation lets it in again. */
   readonly userId: string | null;
   /** How people recognise it: an address, or a name. */
   readonly label: string;
@@ -128,6 +128,8 @@ export interface AccessWrites {
   readonly goneSessions?: readonly string[];
   readonly goneGrants?: readonly string[];
   readonly goneItems?: readonly ItemPlace[];
+  /** Of this user: they stay known as nobody's, so that a login makes no second user of them. */
+  readonly goneIdentities?: readonly Pick<IdentityRow, "issuer" | "subject" | "userId">[];
   readonly passwords?: readonly PasswordRow[];
   readonly sessions?: readonly BrowserSessionRow[];
   readonly setups?: readonly SetupRow[];

@@ -13,7 +13,7 @@ import {
   type IdentityProvider,
 } from "./identity-provider.ts";
 import { createPageBrowser, type PageBrowser, type SeenPage } from "./page-browser.ts";
-import { startTeamWorld, type TeamWorld } from "./team-world.ts";
+import { password, startTeamWorld, type TeamWorld } from "./team-world.ts";
 
 let idp: IdentityProvider;
 let world: TeamWorld;
@@ -219,7 +219,7 @@ test("whoever is disabled or removed stays out, whatever the provider says, unti
   await rest("POST", `/users/${id}/enable`);
   await rest("DELETE", `/users/${id}`);
   const { page: removed } = await logIn("mapped", fay);
-  expect([removed.status, removed.text.includes("Your account here was removed.")]).toEqual([403, true]);
+  expect([removed.status, removed.text.includes("Your account here was removed,")]).toEqual([403, true]);
   expect(await userNamed("fay")).toBeUndefined();
   const { secret } = await rest("POST", "/teams/red/invites", { role: "admin" });
   const invited = createPageBrowser();
@@ -262,6 +262,45 @@ test("somebody who is logged in links an account, which then logs them in; anoth
   const { browser: gus } = await logIn("closed", { sub: "c-gus" });
   other.cookies.set("ty_session", gus.cookies.get("ty_session") ?? "");
   expect((await goOn(other, begun)).text).toContain("LOGIN_EXPIRED");
+});
+
+test("a linked account is removed on the page, unless it is the last way in, and a reset takes all of them", async () => {
+  await rest("POST", "/users", { name: "pam", team: "red" });
+  const browser = await world.logIn("pam");
+  const link = async (sub: string, given: string): Promise<SeenPage> => {
+    const account = await browser.open(`${world.url}/account`);
+    idp.person = { sub, email: `${sub}@x.test` };
+    forgetProvider(browser);
+    const way = await browser.submit(account, { password: given }, "/auth/oidc/closed/start?link");
+    return way.status === 200 ? await goOn(browser, way) : way;
+  };
+  // Whoever finds the browser open does not know the password.
+  const refused = await link("c-thief", "not the password");
+  expect([refused.status, refused.text.includes("<code>UNAUTHORIZED</code>")]).toEqual([401, true]);
+  expect((await link("c-pam", password)).text).toContain("c-pam@x.test");
+  const { browser: there } = await logIn("closed", { sub: "c-pam" });
+  const removed = await browser.submit(await browser.open(`${world.url}/account`), {}, 'value="login.remove"');
+  expect([removed.status, removed.text.includes('value="login.remove"')]).toEqual([200, false]);
+  expect(await audited("identity.remove")).toContain('"actor":"pam"');
+  expect([await statusOf(browser), await statusOf(there)]).toEqual([200, 401]);
+  expect((await logIn("closed", { sub: "c-pam" })).page.text).toContain("this way into it was taken away");
+  // Taken away is not for ever.
+  expect((await link("c-pam", password)).text).toContain("c-pam");
+  expect((await logIn("closed", { sub: "c-pam" })).page.text).toContain("You are <strong>pam</strong>");
+  await world.ask("user", "reset", "pam");
+  expect((await logIn("closed", { sub: "c-pam" })).page.status).toBe(403);
+  expect(await audited("user.logins.end")).toMatch(/accounts\\*":1/);
+
+  const { browser: only } = await logIn("mapped", {
+    sub: "s-quin",
+    preferred_username: "quin",
+    groups: ["engineering"],
+  });
+  const last = await only.submit(await only.open(`${world.url}/account`), {}, 'value="login.remove"');
+  expect([last.status, last.text.includes("This is your only way in")]).toEqual([409, true]);
+  // Another one's is nobody's business.
+  const page = await only.open(`${world.url}/account`);
+  expect((await only.submit(page, { id: "0".repeat(16) }, 'value="login.remove"')).status).toBe(403);
 });
 
 test("a link for an account and an invitation are taken with an account elsewhere, once", async () => {

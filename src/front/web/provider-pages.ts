@@ -8,7 +8,7 @@ import { toCookie, type Forms } from "./forms.ts";
 import { invitePath } from "./invite-page.ts";
 import { prefixed, sessionCookie } from "./login-pages.ts";
 import { html, nothing, redirect, writePage, type Html } from "./page.ts";
-import { isKnown, safeNext, type Visit } from "./visit.ts";
+import { isKnown, safeNext, type KnownVisit, type Visit } from "./visit.ts";
 
 export interface ProviderPagesDeps {
   /** Loaded with the first login at an identity provider. */
@@ -18,6 +18,8 @@ export interface ProviderPagesDeps {
   readonly titleOf: (name: string) => string | undefined;
   /** Whether a text can be the name of a user or a team. */
   readonly isName: (text: string) => boolean;
+  /** Rejects with UNAUTHORIZED where somebody who has a password gives another one. */
+  readonly confirm: (visit: KnownVisit, password: string) => Promise<void>;
   /** Whether the first admin is still to be made. */
   readonly isNew: () => boolean;
   /** Told why something with a provider did not work. */
@@ -57,12 +59,15 @@ interface Named {
 async function start(
   visit: Visit,
   { name, title }: Named,
-  { logins, forms, ...names }: ProviderPagesDeps,
+  { logins, forms, confirm, ...names }: ProviderPagesDeps,
 ): Promise<void> {
   const { request, response, base, hash } = visit;
   // Who is logged in links an account to theirs, with a form that only their session can send.
-  const isLinking = visit.query.has("link") && isKnown(visit);
+  const known = visit.query.has("link") && isKnown(visit) ? visit : undefined;
+  const isLinking = known !== undefined;
   const fields = await forms.read({ request, base, session: isLinking ? hash : undefined });
+  // A browser that somebody left open gives nobody a way in that stays.
+  if (isLinking) await confirm(known, fields.get("password") ?? "");
   const next = isLinking ? "/account" : safeNext(fields.get("next"));
   const entry = isLinking ? { kind: "user" as const, session: hash ?? "" } : toEntry(fields, next, names);
   const redirectUri = callbackAt(base, name);

@@ -155,7 +155,8 @@ function createRecognition(facts: PeopleFacts) {
     const same = rules.linkByEmail ? userWith(person.email) : undefined;
     // Whoever is known by their address is asked on the invitation's page, as everybody is who is known.
     if (entry?.kind === "invite" && same === undefined) return { user: newUser(person), by: "entry" };
-    if (known !== undefined && entry === undefined) throw unknownPerson("your account here was removed");
+    if (known !== undefined && entry === undefined)
+      throw unknownPerson("your account here was removed, or this way into it was taken away");
     if (same !== undefined) return { user: same, by: "email" };
     if (!isProvisioned(person, rules)) throw unknownPerson("you have no account here");
     return { user: newUser(person), by: "provision" };

@@ -13,6 +13,7 @@ import type { ComingPerson, SignedIn, SignIn } from "../directory/identity-plans
 import type { PeopleChanges } from "../directory/people-changes.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";
 import { toPerson } from "./claims.ts";
+import { isSameIssuer } from "./linked-accounts.ts";
 import { createLoginStates, type LoginCookie, type WantedEntry } from "./login-states.ts";
 import { toLogoutRequest, type LogoutRequest } from "./logout-token.ts";
 import type { ProviderConnection } from "./provider-connection.ts";
@@ -141,7 +142,7 @@ export function createProviderLogins(deps: ProviderLoginsDeps): ProviderLogins {
       });
     },
     async endSessionUrl(issuer, redirectUri) {
-      const found = Object.entries(deps.settings()).find(([, one]) => isSame(one.issuer, issuer));
+      const found = Object.entries(deps.settings()).find(([, one]) => isSameIssuer(one.issuer, issuer));
       if (found === undefined) return undefined;
       return (await connect(...found).endSessionUrl(redirectUri))?.href;
     },
@@ -261,8 +262,4 @@ function late(message: string): GatewayError {
 function onlyOne(url: URL, name: string): string | null {
   const all = url.searchParams.getAll(name);
   return all.length === 1 ? (all[0] ?? null) : null;
-}
-
-function isSame(one: string, other: string): boolean {
-  return one.replace(/\/$/, "") === other.replace(/\/$/, "");
 }

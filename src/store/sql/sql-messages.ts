@@ -85,6 +85,7 @@ export interface Questions {
   readonly accessItem: { readonly ask: ItemQuestion; readonly answer: OAuthItemRow | null };
   readonly password: { readonly ask: string; readonly answer: PasswordRow | null };
   readonly setupLink: { readonly ask: string; readonly answer: SetupRow | null };
+  readonly identities: { readonly ask: string; readonly answer: readonly IdentityRow[] };
   readonly identity: {
     readonly ask: Pick<IdentityRow, "issuer" | "subject">;
     readonly answer: IdentityRow | null;

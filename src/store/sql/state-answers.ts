@@ -2,6 +2,7 @@ import {
   purgeAccess,
   readAccess,
   readGrant,
+  readIdentities,
   readIdentity,
   readItem,
   readItems,
@@ -37,6 +38,7 @@ export const stateReads = {
   password: async ({ db }, userId) => await readPassword(db, userId),
   setupLink: async ({ db }, hash) => await readSetup(db, hash),
   identity: async ({ db }, place) => await readIdentity(db, place),
+  identities: async ({ db }, userId) => await readIdentities(db, userId),
 } satisfies Answers;
 
 /** Those that write: what they wrote is on the disk when they are answered. */
