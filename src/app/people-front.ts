@@ -22,6 +22,7 @@ import { loadLibrary } from "../people/authorization-server/library.ts";
 import type { AssertionRules } from "../people/authorization-server/assertion-grant.ts";
 import type { CheckAssertion } from "../people/identity/assertions.ts";
 import { createSealing, type Sealing } from "../people/authorization-server/sealed-rows.ts";
+import { createLinkedAccounts } from "../people/sign-in/linked-accounts.ts";
 import { causesText } from "../people/sign-in/provider-errors.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import { openProviderLogins } from "./provider-wiring.ts";
@@ -34,7 +35,7 @@ export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Cl
   if (people === undefined) throw new GatewayError("STORE_UNAVAILABLE", "the people are not read yet");
   const sealing = createSealing(people.access.store.key);
   const { directory, changes } = people;
-  const { accounts, sessions, users } = people.access;
+  const { accounts, sessions, users, store, change } = people.access;
   const servers = createPersonServers(gateway, people);
   const forms = createForms(sealing.blind);
   const providers = () =>
@@ -46,18 +47,23 @@ export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Cl
       { component: "people" },
       "auth.passwords is false, and there is no identity provider: passwords still work",
     );
+  const isNew = (): boolean => directory.book.users.size === 0;
   const logins = openOnce(async () => await openProviderLogins({ gateway, people, sealing, clock }));
   const oauth = openOnce(async () => await openServer({ gateway, people, sealing, log, clock }));
   return createPeopleSite({
     login: createLoginPages({
       accounts,
       forms,
-      isNew: () => directory.book.users.size === 0,
+      isNew,
       providers,
       hasPasswords,
     }),
     account: createAccountPages({
       accounts,
+      linked: createLinkedAccounts({
+        ...{ store, change, sessions, directory, hasPasswords },
+        issuers: () => Object.values(gateway.config().settings.auth.providers).map(({ issuer }) => issuer),
+      }),
       sessions,
       directory,
       tokens: changes,
@@ -77,7 +83,10 @@ export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Cl
       logins,
       forms,
       titleOf: (name) => providers().find((one) => one.name === name)?.title,
-      isName: isServerSlug,
+      ...{ isName: isServerSlug, isNew },
+      confirm: async ({ session, ip }, old) => {
+        if (hasPasswords()) await accounts.confirm(session, { old, ip });
+      },
       report: (failure, provider) =>
         log.warn(
           { component: "people", provider, code: failure.code, why: causesText(failure.cause) },

@@ -28,23 +28,7 @@ export function createPersonServers({ fleet, logins, audit }: Parts, people: Tea
   const { book } = people.directory;
   const { installs } = people;
 
-  function heldBy({ id }: UserRow): readonly Held[] {
-    return book
-      .membersOf(id)
-      .flatMap((member) =>
-        member.principal === undefined
-          ? []
-          : fleet.of(member.principal).map((instance): Held => ({ member, instance })),
-      );
-  }
-
-  const find = (user: UserRow, id: string): Held | undefined => heldBy(user).find(({ instance }) => instance.id === id);
-
-  function requireHeld(user: UserRow, id: string): Held {
-    const held = find(user, id);
-    if (held !== undefined) return held;
-    throw new GatewayError("FORBIDDEN", "this is no server of yours", { hint: "" });
-  }
+  const { heldBy, find, requireHeld } = createHoldings(fleet, book);
 
   function fieldsOf({ member, instance }: Held): ConnectableServer["fields"] {
     if (instance.owner === null) return [];
@@ -82,6 +66,12 @@ export function createPersonServers({ fleet, logins, audit }: Parts, people: Tea
         instance: id,
         browser: browserOf(visit),
         redirectUrl: `${visit.base}/connect/callback`,
+        mayFinish() {
+          const user = book.users.get(visit.user.id);
+          const held = user?.status === "active" ? find(user, id) : undefined;
+          if (held === undefined || !mayLogIn(held))
+            throw new GatewayError("FORBIDDEN", "you may not log in at this server any more", { hint: "" });
+        },
         async logIn(way, signal) {
           await logins.logIn(instance.server, id, way, signal);
           // Whoever has left meanwhile leaves no login behind.
@@ -110,6 +100,29 @@ export function createPersonServers({ fleet, logins, audit }: Parts, people: Tea
       );
     },
   };
+}
+
+/** Which servers people have, at this moment. */
+function createHoldings(fleet: Parts["fleet"], book: TeamPeople["directory"]["book"]) {
+  function heldBy({ id }: UserRow): readonly Held[] {
+    return book
+      .membersOf(id)
+      .flatMap((member) =>
+        member.principal === undefined
+          ? []
+          : fleet.of(member.principal).map((instance): Held => ({ member, instance })),
+      );
+  }
+
+  const find = (user: UserRow, id: string): Held | undefined => heldBy(user).find(({ instance }) => instance.id === id);
+
+  function requireHeld(user: UserRow, id: string): Held {
+    const held = find(user, id);
+    if (held !== undefined) return held;
+    throw new GatewayError("FORBIDDEN", "this is no server of yours", { hint: "" });
+  }
+
+  return { heldBy, find, requireHeld };
 }
 
 /** A shared login is a decision of whoever runs the team; where the whole gateway shares it, of its admins. */

@@ -125,19 +125,25 @@ export function toFetchToken(store: AccessStore): TeamDirectoryOptions["fetchTok
 type MakeChanges = (by: ChangeActor) => PeopleChanges;
 
 /** Whoever is reset loses what they are logged in with, too. */
-export function alsoLoggingOut(make: MakeChanges, directory: TeamDirectory, changeAccess: ChangeAccess): MakeChanges {
+export function alsoLoggingOut(
+  make: MakeChanges,
+  directory: TeamDirectory,
+  { change: changeAccess, store }: Pick<TeamAccess, "change" | "store">,
+): MakeChanges {
   const { book, access } = directory;
 
-  /** Apps and browsers of a user. */
+  /** Apps, browsers, and accounts elsewhere of a user. */
   async function endLogins(name: string, by: ChangeActor): Promise<void> {
     const user = book.userNamed(name) ?? book.users.get(name);
     if (user === undefined) return;
     const memberships = new Set(book.membersOf(user.id).map(({ row }) => row.id));
     const grants = [...access.grants.values()].filter(({ row }) => memberships.has(row.membershipId));
     const sessions = [...access.sessions.values()].filter(({ row }) => row.userId === user.id);
-    const detail = { apps: grants.length, sessions: sessions.length };
+    const goneIdentities = await store.identitiesOf(user.id);
+    const detail = { apps: grants.length, sessions: sessions.length, accounts: goneIdentities.length };
+    const goneSessions = sessions.map(({ row }) => row.hash);
     await changeAccess(
-      { goneGrants: grants.map(({ row }) => row.id), goneSessions: sessions.map(({ row }) => row.hash) },
+      { goneGrants: grants.map(({ row }) => row.id), goneSessions, goneIdentities },
       { actor: by.id, via: by.via, action: "user.logins.end", object: user.name, ip: by.ip, detail },
     );
   }

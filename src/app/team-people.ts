@@ -116,7 +116,7 @@ export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> 
     ...{ directory: people, store, clock, isName, isScope, createToken, hashToken },
     isTeamOfConfig: (slug) => config().people.teams.has(slug),
   });
-  const changes = alsoLoggingOut(make, directory, access.change);
+  const changes = alsoLoggingOut(make, directory, access);
 
   return {
     ...{ directory, installs: opened, access, changes },

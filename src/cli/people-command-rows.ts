@@ -101,7 +101,7 @@ ends what was opened with the token at once.`,
       user: { word: "NAME", about: "only those of this user" },
       json: { about: "print one JSON object" },
     },
-    notes: "`toolyard user reset NAME` ends all of a user's, and tokens and apps as well.",
+    notes: "`toolyard user reset NAME` ends all of a user's, and tokens, apps and accounts elsewhere as well.",
     load: async () => (await import("./short-commands.ts")).shortCommands.session,
   },
   client: {

@@ -75,7 +75,7 @@ const rows = {
     }),
     email: text({
       fallback: "email",
-      about: "the address; it counts only where `email_verified` is true",
+      about: "the address; it counts only where `email_verified` is true and the claim `email` has the same address",
       example: "mail",
     }),
     groups: text({

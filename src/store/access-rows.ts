@@ -39,7 +39,7 @@ export interface SetupRow {
 export interface IdentityRow {
   readonly issuer: string;
   readonly subject: string;
-  /** Null once the user was removed. */
+  /** Null once the user was removed, or it was taken away from them: only a link or an invitation lets it in again. */
   readonly userId: string | null;
   /** How people recognise it: an address, or a name. */
   readonly label: string;
@@ -105,6 +105,9 @@ export interface AccessRows {
 /** What finds one item. */
 export type ItemPlace = Pick<OAuthItemRow, "kind" | "hash">;
 
+/** What a change of people has of this: new passwords, and a set-up link that it is done with. */
+export type AccessOfPeople = Pick<AccessWrites, "passwords" | "spentSetup">;
+
 /** One change, all of it or nothing. */
 export interface AccessWrites {
   /** What it uses up: where that was done before, nothing is written. */
@@ -125,6 +128,8 @@ export interface AccessWrites {
   readonly goneSessions?: readonly string[];
   readonly goneGrants?: readonly string[];
   readonly goneItems?: readonly ItemPlace[];
+  /** Of this user: they stay known as nobody's, so that a login makes no second user of them. */
+  readonly goneIdentities?: readonly Pick<IdentityRow, "issuer" | "subject" | "userId">[];
   readonly passwords?: readonly PasswordRow[];
   readonly sessions?: readonly BrowserSessionRow[];
   readonly setups?: readonly SetupRow[];

@@ -36,6 +36,8 @@ export interface AccessStore {
   password(userId: string): Promise<PasswordRow | undefined>;
   setup(hash: string): Promise<SetupRow | undefined>;
   identity(place: Pick<IdentityRow, "issuer" | "subject">): Promise<IdentityRow | undefined>;
+  /** A user's, the oldest first. */
+  identitiesOf(userId: string): Promise<readonly IdentityRow[]>;
   /** Removes what expired. */
   purge(nowMs: number): Promise<void>;
 }

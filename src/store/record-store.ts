@@ -15,7 +15,7 @@ import type {
 } from "./record-rows.ts";
 import type { InstallRows, InstallWrites, SecretUse } from "./install-rows.ts";
 import type { DatabaseName, StoreUpkeep } from "./store-upkeep.ts";
-import type { PasswordRow } from "./access-rows.ts";
+import type { AccessOfPeople } from "./access-rows.ts";
 import type { AccessStore } from "./access-store.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "./people-rows.ts";
 
@@ -95,9 +95,9 @@ export interface PeopleStore {
    * they are, but either both are or none: read again. Rejects with STORE_BEHIND, and nothing is changed, when another
    * gateway changed people and this one had not heard of it.
    *
-   * @param passwords of users that come into being by it
+   * Rejects with LOGIN_EXPIRED, and nothing is changed, when a set-up link that it depends on was used before.
    */
-  change(writes: PeopleWrites, entry: AuditEntry, passwords?: readonly PasswordRow[]): Promise<AuditPlace>;
+  change(writes: PeopleWrites, entry: AuditEntry, access?: AccessOfPeople): Promise<AuditPlace>;
   use(uses: readonly PatUse[]): Promise<void>;
   /**
    * Calls back when another gateway of the same database has changed people: with what it wrote, or with undefined

@@ -195,3 +195,25 @@ test("without passwords there is a button and no form for one, and the setup pag
   const setup = await browser.open(`${world.url}/setup`);
   expect([setup.text.includes("Use your account at bad"), setup.text.includes("password")]).toEqual([true, false]);
 });
+
+test("logins that come back to no browser that began them, and logout tokens that are sent again, lock nobody out", async () => {
+  bad.idToken = async (claims) => await bad.sign(claims);
+  const stray = `${world.url}/auth/oidc/bad/callback?code=x&state=${"x".repeat(43)}`;
+  for (let tries = 0; tries <= 60; tries += 1) expect((await fetch(stray)).status).toBe(400);
+  expect((await logIn()).text).toContain("You are <strong>bea</strong>");
+  const good = logoutClaims(bad);
+  const answers = new Set<number>();
+  for (let tries = 0; tries <= 60; tries += 1) answers.add((await logOut(good)).status);
+  expect([...answers]).toEqual([200, 400]);
+  expect((await logOut(logoutClaims(bad))).status).toBe(200);
+});
+
+test("whoever sends too many false logout tokens is told to wait, and people behind the same address still log in", async () => {
+  const other = await generateKeyPair("ES256");
+  const forged = await bad.sign(logoutClaims(bad), {}, other.privateKey);
+  let last = await sendLogout(forged);
+  for (let tries = 0; tries <= 60 && last.status === 400; tries += 1) last = await sendLogout(forged);
+  expect([last.status, Number(last.headers.get("retry-after")) > 0]).toEqual([429, true]);
+  expect(await last.json()).toMatchObject({ error: "temporarily_unavailable" });
+  expect((await logIn()).text).toContain("You are <strong>bea</strong>");
+});

@@ -171,6 +171,16 @@ test("who declines, or whose server cannot be logged in at, is told why, and not
   expect((await ann.open(`${world.url}/connect/callback?${mixed.toString()}`)).text).toContain("it was not used");
 });
 
+test("an admin who is taken out of the team before the shared login comes back does not finish it", async () => {
+  await world.ask("user", "add", "cleo", "--admin", "--team", "red");
+  const cleo = await world.logIn("cleo");
+  const address = await pageOf("bob", "common");
+  const callback = await authorizationOf(cleo, await cleo.open(address), { everybody: "yes" });
+  await world.ask("team", "members", "red", "--remove", "cleo");
+  expect((await cleo.open(callback)).status).toBe(403);
+  expect((await bob.open(address)).text).toContain("Nobody is logged in.");
+});
+
 test("a shared login is made by an admin alone, who says so, and everybody sees that it is shared", async () => {
   const address = await pageOf("bob", "common");
   const asBob = await bob.open(address);

@@ -12,8 +12,8 @@ import {
   startIdentityProvider,
   type IdentityProvider,
 } from "./identity-provider.ts";
-import { createPageBrowser, type PageBrowser } from "./page-browser.ts";
-import { startTeamWorld, type TeamWorld } from "./team-world.ts";
+import { createPageBrowser, type PageBrowser, type SeenPage } from "./page-browser.ts";
+import { password, startTeamWorld, type TeamWorld } from "./team-world.ts";
 
 let idp: IdentityProvider;
 let world: TeamWorld;
@@ -21,6 +21,10 @@ let world: TeamWorld;
 let token: string;
 /** Codes and states that went through a browser. */
 const seenCodes: string[] = [];
+/** What the first admin saw, without a team, without a name, and with both. */
+const firstLogin: SeenPage[] = [];
+/** The code of another link for the first admin. */
+let leftOver: string;
 let names: readonly { readonly gateway: string; readonly name: string; readonly id: string }[];
 
 beforeAll(async () => {
@@ -29,11 +33,11 @@ beforeAll(async () => {
   const gateway = `http://127.0.0.1:${port}`;
   names = ["closed", "mapped", "domain", "mail"].map((name) => ({ gateway, name, id: `toolyard-${name}` }));
   idp.serve(names);
-  const about = { issuer: idp.issuer, clientSecret: "${IDP_SECRET:-" + clientSecret + "}" };
+  const client = { issuer: idp.issuer, clientSecret: "${IDP_SECRET:-" + clientSecret + "}" };
   const providers = {
-    closed: { ...about, clientId: "toolyard-closed", title: "Closed & Co" },
+    closed: { ...client, clientId: "toolyard-closed", title: "Closed & Co" },
     mapped: {
-      ...about,
+      ...client,
       clientId: "toolyard-mapped",
       scopes: ["openid", "profile", "email", "groups"],
       provision: "groups",
@@ -41,16 +45,25 @@ beforeAll(async () => {
       adminGroups: ["it"],
     },
     domain: {
-      ...about,
+      ...client,
       clientId: "toolyard-domain",
       provision: "domains",
       domains: ["example.com"],
       teams: { all: "member" },
     },
-    mail: { ...about, clientId: "toolyard-mail", linkByEmail: true },
+    mail: { ...client, clientId: "toolyard-mail", linkByEmail: true },
   };
   world = await startTeamWorld({ settings: { auth: { providers } }, port });
-  token = (await world.ask("user", "add", "ann", "--admin", "--team", "red")).made.token;
+  const [{ link }, { link: other }] = [await world.ask("user", "link"), await world.ask("user", "link")];
+  idp.person = { sub: "c-ann", preferred_username: "elsewhere" };
+  const about = { name: "ann", team: "red" };
+  firstLogin.push(
+    await useLink(link.code, { ...about, team: "" }),
+    await useLink(link.code, { ...about, name: "" }),
+    await useLink(link.code, about),
+  );
+  leftOver = other.code;
+  token = (await world.ask("token", "new", "--user", "ann", "--team", "red")).made.token;
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
@@ -90,6 +103,38 @@ const logIn = async (name: string, person: IdentityProvider["person"], browser =
 };
 const statusOf = async (browser: PageBrowser): Promise<number> =>
   (await get(`${world.url}/api/servers`, { cookie: `ty_session=${browser.cookies.get("ty_session") ?? ""}` })).status;
+
+/** Takes a link with the account that is logged in at a provider. */
+async function useLink(
+  code: string,
+  about: Readonly<Record<string, string>> = {},
+  browser = createPageBrowser(),
+  name = "closed",
+): Promise<SeenPage> {
+  const page = await browser.open(`${world.url}/setup`);
+  expect(page.text).toContain(`formaction="/auth/oidc/${name}/start" formnovalidate`);
+  const bent = { ...page, text: page.text.replace('action="/setup"', `action="/auth/oidc/${name}/start"`) };
+  const way = await browser.submit(bent, { code: `${world.url}/setup#${code}`, ...about });
+  return way.status === 200 ? await goOn(browser, way) : way;
+}
+
+test("the first admin comes in with an account elsewhere, and a form that lacks a name leaves the link good", () => {
+  const [unteamed, unnamed, page] = firstLogin;
+  for (const refused of [unteamed, unnamed])
+    expect([refused?.status, refused?.text.includes("The code is still good.")]).toEqual([400, true]);
+  expect(page?.text).toContain("You are <strong>ann</strong>, an admin");
+});
+
+test("a link for the first admin that was left over gives nobody a team, whether they are known or not", async () => {
+  const ned = { sub: "s-ned", preferred_username: "ned", groups: ["engineering"] };
+  await logIn("mapped", ned);
+  for (const person of [ned, { ...ned, sub: "s-none" }]) {
+    idp.person = person;
+    const page = await useLink(leftOver, { name: "boss", team: "red" }, createPageBrowser(), "mapped");
+    expect([page.status, page.text.includes("There is an admin already.")]).toEqual([409, true]);
+  }
+  expect([await rolesOf("ned"), await userNamed("boss")]).toEqual([{ red: "member" }, undefined]);
+});
 
 test("the login page has a button for each provider, and a stranger's account there opens nothing", async () => {
   const { page, browser } = await logIn("closed", { sub: "stranger", preferred_username: "ann", email: "ann@x.test" });
@@ -174,7 +219,7 @@ test("whoever is disabled or removed stays out, whatever the provider says, unti
   await rest("POST", `/users/${id}/enable`);
   await rest("DELETE", `/users/${id}`);
   const { page: removed } = await logIn("mapped", fay);
-  expect([removed.status, removed.text.includes("Your account here was removed.")]).toEqual([403, true]);
+  expect([removed.status, removed.text.includes("Your account here was removed,")]).toEqual([403, true]);
   expect(await userNamed("fay")).toBeUndefined();
   const { secret } = await rest("POST", "/teams/red/invites", { role: "admin" });
   const invited = createPageBrowser();
@@ -219,18 +264,59 @@ test("somebody who is logged in links an account, which then logs them in; anoth
   expect((await goOn(other, begun)).text).toContain("LOGIN_EXPIRED");
 });
 
+test("a linked account is removed on the page, unless it is the last way in, and a reset takes all of them", async () => {
+  await rest("POST", "/users", { name: "pam", team: "red" });
+  const browser = await world.logIn("pam");
+  const link = async (sub: string, given: string): Promise<SeenPage> => {
+    const account = await browser.open(`${world.url}/account`);
+    idp.person = { sub, email: `${sub}@x.test` };
+    forgetProvider(browser);
+    const way = await browser.submit(account, { password: given }, "/auth/oidc/closed/start?link");
+    return way.status === 200 ? await goOn(browser, way) : way;
+  };
+  // Whoever finds the browser open does not know the password.
+  const refused = await link("c-thief", "not the password");
+  expect([refused.status, refused.text.includes("<code>UNAUTHORIZED</code>")]).toEqual([401, true]);
+  expect((await link("c-pam", password)).text).toContain("c-pam@x.test");
+  const { browser: there } = await logIn("closed", { sub: "c-pam" });
+  const removed = await browser.submit(await browser.open(`${world.url}/account`), {}, 'value="login.remove"');
+  expect([removed.status, removed.text.includes('value="login.remove"')]).toEqual([200, false]);
+  expect(await audited("identity.remove")).toContain('"actor":"pam"');
+  expect([await statusOf(browser), await statusOf(there)]).toEqual([200, 401]);
+  expect((await logIn("closed", { sub: "c-pam" })).page.text).toContain("this way into it was taken away");
+  // Taken away is not for ever.
+  expect((await link("c-pam", password)).text).toContain("c-pam");
+  expect((await logIn("closed", { sub: "c-pam" })).page.text).toContain("You are <strong>pam</strong>");
+  await world.ask("user", "reset", "pam");
+  expect((await logIn("closed", { sub: "c-pam" })).page.status).toBe(403);
+  expect(await audited("user.logins.end")).toMatch(/accounts\\*":1/);
+
+  const { browser: only } = await logIn("mapped", {
+    sub: "s-quin",
+    preferred_username: "quin",
+    groups: ["engineering"],
+  });
+  const last = await only.submit(await only.open(`${world.url}/account`), {}, 'value="login.remove"');
+  expect([last.status, last.text.includes("This is your only way in")]).toEqual([409, true]);
+  // Another one's is nobody's business.
+  const page = await only.open(`${world.url}/account`);
+  expect((await only.submit(page, { id: "0".repeat(16) }, 'value="login.remove"')).status).toBe(403);
+});
+
 test("a link for an account and an invitation are taken with an account elsewhere, once", async () => {
   await rest("POST", "/users", { name: "jo", team: "red" });
   const { link } = await world.ask("user", "link", "jo");
-  const take = async (browser: PageBrowser, sub: string) => {
+  const take = async (sub: string): Promise<SeenPage> => {
     idp.person = { sub, preferred_username: sub.replace("c-", "") };
-    const page = await browser.open(`${world.url}/setup`);
-    const bent = { ...page, text: page.text.replace('action="/setup"', 'action="/auth/oidc/closed/start"') };
-    expect(page.text).toContain('formaction="/auth/oidc/closed/start" formnovalidate');
-    return await goOn(browser, await browser.submit(bent, { code: `${world.url}/setup#${link.code}` }));
+    return await useLink(link.code);
   };
-  expect((await take(createPageBrowser(), "c-somebody")).text).toContain("You are <strong>jo</strong>");
-  expect((await take(createPageBrowser(), "c-thief")).text).toContain("LOGIN_EXPIRED");
+  // What comes to nothing leaves the link good.
+  expect((await take("c-ann")).text).toContain("PEOPLE_CONFLICT");
+  await world.ask("user", "disable", "jo");
+  expect((await take("c-somebody")).text).toContain("Your account here is disabled.");
+  await world.ask("user", "enable", "jo");
+  expect((await take("c-somebody")).text).toContain("You are <strong>jo</strong>");
+  expect((await take("c-thief")).text).toContain("LOGIN_EXPIRED");
 
   const { secret } = await rest("POST", "/teams/red/invites", { role: "member" });
   const accept = async (sub: string) => {
@@ -254,6 +340,18 @@ test("a link for an account and an invitation are taken with an account elsewher
   expect([asked.text.includes("Join as kim"), await rolesOf("kim")]).toEqual([true, { red: "member" }]);
   const late = await accept("c-leo");
   expect([late.status, await userNamed("leo")]).toEqual([404, undefined]);
+});
+
+test("an invitation that somebody takes whose address is known makes no second account: they are asked to join", async () => {
+  const nia = { preferred_username: "nia", email: "nia@example.com", email_verified: true };
+  await logIn("domain", { ...nia, sub: "d-nia" });
+  const { secret } = await rest("POST", "/teams/red/invites", { role: "member" });
+  const browser = createPageBrowser();
+  idp.person = { ...nia, sub: "m-nia" };
+  const page = await browser.open(`${world.url}/auth/login?next=/invite/${secret}`);
+  const asked = await goOn(browser, await browser.submit(page, {}, "/auth/oidc/mail/start"));
+  expect(asked.text).toContain("Join as nia");
+  expect([await rolesOf("nia"), await userNamed("nia-2")]).toEqual([{ all: "member" }, undefined]);
 });
 
 test("three first logins of one account at the same moment make one user", async () => {

@@ -8,8 +8,9 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import { sessionCookieName } from "../../people/identity/session-cookie.ts";
 import { pathOf, type PersonServers } from "./connect-page.ts";
 import { shorten } from "./consent-page.ts";
+import { toButton, toLogins, toTable, type LinkedLoginsDeps } from "./linked-logins.ts";
 import { toCookie, type Forms, type OpenForm } from "./forms.ts";
-import { alert, checkSame, expected, prefixed, sessionCookie, type LoginProvider } from "./login-pages.ts";
+import { alert, checkSame, expected, prefixed, sessionCookie } from "./login-pages.ts";
 import { html, nothing, redirect, writePage, type Html } from "./page.ts";
 import { isKnown, show, type KnownVisit, type Visit } from "./visit.ts";
 
@@ -19,17 +20,14 @@ export interface AccountPages {
   logout(visit: Visit): Promise<void>;
 }
 
-export interface AccountPagesDeps {
-  readonly accounts: Pick<Accounts, "changePassword">;
+export interface AccountPagesDeps extends LinkedLoginsDeps {
+  readonly accounts: Pick<Accounts, "changePassword" | "hasPassword">;
   readonly sessions: BrowserSessions;
   readonly directory: Pick<TeamDirectory, "book" | "access">;
   readonly tokens: (by: ChangeActor) => Pick<PeopleChanges, "addToken" | "revokeToken">;
   /** Ends an app's access. */
   readonly revokeApp: (visit: KnownVisit, grantId: string) => Promise<void>;
   readonly forms: Forms;
-  /** Identity providers at which somebody may have an account. */
-  readonly providers: () => readonly LoginProvider[];
-  readonly hasPasswords: () => boolean;
   readonly serversOf: PersonServers["of"];
   /** Where somebody whose session began at this issuer can log out there as well. */
   readonly endSessionUrl: (issuer: string, redirectUri: string) => Promise<string | undefined>;
@@ -45,7 +43,7 @@ type Task = (visit: KnownVisit, fields: URLSearchParams) => Promise<Shown>;
 export function createAccountPages(deps: AccountPagesDeps): AccountPages {
   const { accounts, sessions, forms, hasPasswords } = deps;
 
-  function showAccount(visit: KnownVisit, { problem, made }: Shown = {}): void {
+  async function showAccount(visit: KnownVisit, { problem, made }: Shown = {}): Promise<void> {
     const form = forms.open({ ...visit, session: visit.hash });
     const parts = [
       alert(problem),
@@ -57,7 +55,7 @@ export function createAccountPages(deps: AccountPagesDeps): AccountPages {
       toTokens(visit, form, deps),
       toApps(visit, form, deps),
       toSessions(visit, form, sessions),
-      toLogins(visit, form, deps),
+      await toLogins(visit, form, deps),
       hasPasswords() ? toPasswordForm(visit, form) : nothing,
       html`<h2>Log out</h2>
         <form method="post" action="${prefixed(visit, "/auth/logout")}">${form.field}<button>Log out</button></form>`,
@@ -77,7 +75,7 @@ export function createAccountPages(deps: AccountPagesDeps): AccountPages {
   return {
     async account(visit) {
       if (!isKnown(visit)) return redirect(visit.response, `${visit.base}/auth/login?next=/account`);
-      if (visit.request.method !== "POST") return showAccount(visit);
+      if (visit.request.method !== "POST") return await showAccount(visit);
       const fields = await forms.read({ ...visit, session: visit.hash });
       const task = fields.get("task") ?? "";
       try {
@@ -85,9 +83,10 @@ export function createAccountPages(deps: AccountPagesDeps): AccountPages {
         const run = Object.hasOwn(tasks, task) ? tasks[task] : undefined;
         if (run === undefined) throw new GatewayError("REQUEST_INVALID", "there is no such thing to do", { hint: "" });
         const shown = await run(visit, fields);
-        return shown.made === undefined ? redirect(visit.response, `${visit.base}/account`) : showAccount(visit, shown);
+        if (shown.made === undefined) return redirect(visit.response, `${visit.base}/account`);
+        return await showAccount(visit, shown);
       } catch (error) {
-        return showAccount(visit, { problem: expected(error) });
+        return await showAccount(visit, { problem: expected(error) });
       }
     },
     async logout(visit) {
@@ -108,7 +107,13 @@ export function createAccountPages(deps: AccountPagesDeps): AccountPages {
 }
 
 /** What can be done on the page, by the name that its form has. */
-function createTasks({ sessions, directory, tokens, revokeApp }: AccountPagesDeps): Readonly<Record<string, Task>> {
+function createTasks({
+  sessions,
+  directory,
+  tokens,
+  revokeApp,
+  linked,
+}: AccountPagesDeps): Readonly<Record<string, Task>> {
   const { book, access } = directory;
 
   /** Throws FORBIDDEN for what is not theirs, whether it exists or not. */
@@ -135,6 +140,10 @@ function createTasks({ sessions, directory, tokens, revokeApp }: AccountPagesDep
       await revokeApp(visit, held?.row.id ?? "");
       return {};
     },
+    async "login.remove"({ session, ip }, fields) {
+      await linked.remove(session, fields.get("id") ?? "", ip);
+      return {};
+    },
     async "session.end"({ user, ip, hash }, fields) {
       // Ids of sessions are the beginnings of their hashes: no page holds what finds one in the database.
       const mine = sessions
@@ -154,20 +163,6 @@ function createTasks({ sessions, directory, tokens, revokeApp }: AccountPagesDep
 /** The audit names people who log in with a browser by their names: they may be in several teams. */
 function toActor({ user, ip }: KnownVisit): ChangeActor {
   return { id: user.name, via: "browser", ip, user: user.id, isAdmin: false };
-}
-
-function toButton(
-  visit: Visit,
-  form: OpenForm,
-  given: { readonly task: string; readonly id: string; readonly label: Html },
-): Html {
-  return html`<form method="post" action="${prefixed(visit, "/account")}">
-    ${form.field} <input type="hidden" name="task" value="${given.task}" /><input
-      type="hidden"
-      name="id"
-      value="${given.id}"
-    /><button>${given.label}</button>
-  </form>`;
 }
 
 /** Each leads to the page where one logs in there, and gives values of one's own. */
@@ -244,20 +239,6 @@ function toSessions(visit: KnownVisit, form: OpenForm, sessions: BrowserSessions
     ${toTable(["Logged in", "Seen", "End"], rows)}`;
 }
 
-/** Accounts elsewhere with which to log in here from now on. */
-function toLogins(visit: KnownVisit, form: OpenForm, { providers }: AccountPagesDeps): Html {
-  const buttons = providers().map(
-    ({ name, title }) =>
-      html`<form method="post" action="${prefixed(visit, `/auth/oidc/${name}/start?link`)}">
-        ${form.field}<button>Use your account at ${title}</button>
-      </form>`,
-  );
-  return buttons.length === 0
-    ? nothing
-    : html`<h2>Log in elsewhere</h2>
-        ${buttons}`;
-}
-
 function toPasswordForm(visit: KnownVisit, form: OpenForm): Html {
   return html`<h2>Password</h2>
     <form method="post" action="${prefixed(visit, "/account")}">
@@ -270,21 +251,6 @@ function toPasswordForm(visit: KnownVisit, form: OpenForm): Html {
         Change it
       </button>
     </form>`;
-}
-
-function toTable(headings: readonly string[], rows: readonly Html[]): Html {
-  if (rows.length === 0) return html`<p>None.</p>`;
-  const cells = headings.map((heading) => html`<th scope="col">${heading}</th>`);
-  return html`<table>
-    <thead>
-      <tr>
-        ${cells}
-      </tr>
-    </thead>
-    <tbody>
-      ${rows}
-    </tbody>
-  </table>`;
 }
 
 function toDay(atMs: number): string {

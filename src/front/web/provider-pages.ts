@@ -8,7 +8,7 @@ import { toCookie, type Forms } from "./forms.ts";
 import { invitePath } from "./invite-page.ts";
 import { prefixed, sessionCookie } from "./login-pages.ts";
 import { html, nothing, redirect, writePage, type Html } from "./page.ts";
-import { isKnown, safeNext, type Visit } from "./visit.ts";
+import { isKnown, safeNext, type KnownVisit, type Visit } from "./visit.ts";
 
 export interface ProviderPagesDeps {
   /** Loaded with the first login at an identity provider. */
@@ -18,6 +18,10 @@ export interface ProviderPagesDeps {
   readonly titleOf: (name: string) => string | undefined;
   /** Whether a text can be the name of a user or a team. */
   readonly isName: (text: string) => boolean;
+  /** Rejects with UNAUTHORIZED where somebody who has a password gives another one. */
+  readonly confirm: (visit: KnownVisit, password: string) => Promise<void>;
+  /** Whether the first admin is still to be made. */
+  readonly isNew: () => boolean;
   /** Told why something with a provider did not work. */
   readonly report: (failure: GatewayError, provider: string) => void;
 }
@@ -55,14 +59,17 @@ interface Named {
 async function start(
   visit: Visit,
   { name, title }: Named,
-  { logins, forms, isName }: ProviderPagesDeps,
+  { logins, forms, confirm, ...names }: ProviderPagesDeps,
 ): Promise<void> {
   const { request, response, base, hash } = visit;
   // Who is logged in links an account to theirs, with a form that only their session can send.
-  const isLinking = visit.query.has("link") && isKnown(visit);
+  const known = visit.query.has("link") && isKnown(visit) ? visit : undefined;
+  const isLinking = known !== undefined;
   const fields = await forms.read({ request, base, session: isLinking ? hash : undefined });
+  // A browser that somebody left open gives nobody a way in that stays.
+  if (isLinking) await confirm(known, fields.get("password") ?? "");
   const next = isLinking ? "/account" : safeNext(fields.get("next"));
-  const entry = isLinking ? { kind: "user" as const, session: hash ?? "" } : toEntry(fields, next, isName);
+  const entry = isLinking ? { kind: "user" as const, session: hash ?? "" } : toEntry(fields, next, names);
   const redirectUri = callbackAt(base, name);
   const { url, cookie } = await (await logins()).begin(name, { redirectUri, next, entry });
   const there: Html = { html: `<meta http-equiv="refresh" content="0;url=${html`${url}`.html}" />` };
@@ -76,11 +83,19 @@ async function start(
 }
 
 /** An invitation or a link that somebody uses with an account elsewhere. Throws REQUEST_INVALID. */
-function toEntry(fields: URLSearchParams, next: string, isName: (text: string) => boolean): WantedEntry | undefined {
+function toEntry(
+  fields: URLSearchParams,
+  next: string,
+  { isName, isNew }: Pick<ProviderPagesDeps, "isName" | "isNew">,
+): WantedEntry | undefined {
   const code = fields.get("code") ?? "";
   if (code === "")
     return next.startsWith(invitePath) ? { kind: "invite", secret: next.slice(invitePath.length) } : undefined;
   const [name, team] = [fields.get("name") ?? "", fields.get("team") ?? ""];
+  if (isNew() && (name === "" || team === ""))
+    throw new GatewayError("REQUEST_INVALID", "your name and the name of the first team are missing", {
+      hint: "Go back and fill them in. The code is still good.",
+    });
   for (const text of [name, team])
     if (text !== "" && !(isName(text) && text === text.toLowerCase()))
       throw new GatewayError("REQUEST_INVALID", "a name has small letters, digits and hyphens", { hint: "" });
@@ -112,16 +127,27 @@ function answerLogout({ response }: Visit, failure: GatewayError | undefined): v
   if (failure === undefined) return void response.writeHead(200, headers).end();
   const { code, row, message } = failure;
   const isTheirs = row.http < 500 || code === "PROVIDER_ANSWER_INVALID";
-  const said = { error: isTheirs ? "invalid_request" : "server_error", error_description: `${code}: ${message}` };
+  const said = { error: toOAuthError(failure, isTheirs), error_description: `${code}: ${message}` };
   const shown = code === "INTERNAL" ? { error: "server_error" } : said;
-  response.writeHead(isTheirs ? 400 : row.http, headers).end(JSON.stringify(shown));
+  // Whoever has to wait is told so: 400 says that the token is no good, and nobody sends it again.
+  const status = isTheirs && code !== "RATE_LIMITED" ? 400 : row.http;
+  response.writeHead(status, { ...headers, ...toRetry(failure) }).end(JSON.stringify(shown));
+}
+
+function toOAuthError({ code }: GatewayError, isTheirs: boolean): string {
+  if (code === "RATE_LIMITED") return "temporarily_unavailable";
+  return isTheirs ? "invalid_request" : "server_error";
+}
+
+function toRetry({ data }: GatewayError): Record<string, string> {
+  const seconds = data?.["retry_after_s"];
+  return typeof seconds === "number" ? { "Retry-After": String(seconds) } : {};
 }
 
 /** A login that failed has its name on the page, so that people can say what they saw. */
 function showFailure(visit: Visit, failure: GatewayError): void {
   if (failure.code === "INTERNAL") throw failure;
-  const { message, hint, code, row, data } = failure;
-  const seconds = data?.["retry_after_s"];
+  const { message, hint, code, row } = failure;
   writePage(visit.response, {
     title: "You are not logged in",
     status: row.http,
@@ -130,7 +156,7 @@ function showFailure(visit: Visit, failure: GatewayError): void {
       <p><code>${code}</code></p>
       <p><a href="${prefixed(visit, "/auth/login")}">Back to the login</a></p>`,
     headers: {
-      ...(typeof seconds === "number" ? { "Retry-After": String(seconds) } : {}),
+      ...toRetry(failure),
       "Set-Cookie": forgotten(visit),
     },
   });

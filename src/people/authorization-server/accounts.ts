@@ -18,6 +18,9 @@ export interface Accounts {
   setUp(given: SetUp): Promise<NewSession>;
   /** Every other session of the user ends. */
   changePassword(session: BrowserSessionRow, given: PasswordChange): Promise<NewSession>;
+  /** Whoever has a password says it again. Rejects with UNAUTHORIZED. */
+  confirm(session: BrowserSessionRow, given: Pick<PasswordChange, "old" | "ip">): Promise<void>;
+  hasPassword(userId: string): Promise<boolean>;
   /** A link that sets the password of a user, or makes the first admin. Rejects with PEOPLE_CONFLICT. */
   createLink(name: string | undefined, by: string): Promise<SetupCode>;
 }
@@ -77,7 +80,22 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   const { book } = directory;
   const { begin, succeed, refuse } = createLoginLimits(deps);
 
+  /** Resolves to whoever has this password, and to undefined for a user without one. */
+  async function check(session: BrowserSessionRow, old: string, ip: string | null): Promise<UserRow | undefined> {
+    const user = book.users.get(session.userId);
+    const name = user?.name ?? "";
+    begin("password", name, ip);
+    const kept = await store.password(session.userId);
+    if (user !== undefined && kept === undefined) return undefined;
+    const isRight = await passwords.isRight(old.slice(0, longestPassword), kept?.hash);
+    if (!isRight || user === undefined) throw refuse({ action: "password", name, ip });
+    succeed("password", name);
+    return user;
+  }
+
   return {
+    confirm: async (session, { old, ip }) => void (await check(session, old, ip)),
+    hasPassword: async (userId) => (await store.password(userId)) !== undefined,
     async login({ name, password, ip, replaced }) {
       begin("login", name, ip);
       const user = book.userNamed(name);
@@ -109,14 +127,9 @@ export function createAccounts(deps: AccountsDeps): Accounts {
       return await sessions.start(user, { via: "password", sid: "", ip }, replaced);
     },
     async changePassword(session, { old, password, ip }) {
-      const user = book.users.get(session.userId);
-      const name = user?.name ?? "";
       checkPassword(password);
-      begin("password", name, ip);
-      const kept = await store.password(session.userId);
-      if (!(await passwords.isRight(old, kept?.hash)) || user === undefined)
-        throw refuse({ action: "password", name, ip });
-      succeed("password", name);
+      const user = await check(session, old, ip);
+      if (user === undefined) throw refuse({ action: "password", name: "", ip });
       const row = { userId: user.id, hash: await passwords.hash(password), changedAtMs: clock.now() };
       await change(
         { passwords: [row], goneSessions: sessions.of(user.id).map(({ hash }) => hash) },

@@ -39,6 +39,8 @@ export interface Plan<Result> {
   readonly actor?: string;
   /** Of users that come into being by it. */
   readonly passwords?: readonly PasswordRow[];
+  /** The set-up link that it is done with. */
+  readonly spentSetup?: string;
   readonly result: Result;
 }
 
@@ -62,10 +64,11 @@ export function createChangeQueue({ directory, store, clock }: ChangeQueueDeps):
     // The one before may have been written although nobody said so.
     if (isUncertain) directory.apply(directory.book.differenceTo(await store.read()));
     isUncertain = false;
-    const { writes, action, object, team = null, detail = {}, actor = by.id, passwords, result } = plan();
+    const { writes, action, object, team = null, detail = {}, actor = by.id, passwords, spentSetup, result } = plan();
     const about = { actor, via: by.via, team, action, object, outcome: "ok" as const, ip: by.ip };
+    const access = { ...(passwords && { passwords }), ...(spentSetup !== undefined && { spentSetup }) };
     isUncertain = true;
-    await store.change(writes, { atMs: clock.now(), ...about, detail: JSON.stringify(detail) }, passwords);
+    await store.change(writes, { atMs: clock.now(), ...about, detail: JSON.stringify(detail) }, access);
     isUncertain = false;
     directory.apply(writes);
     return result;

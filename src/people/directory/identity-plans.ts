@@ -35,6 +35,8 @@ export interface SignIn {
   /** What is kept of this account at the provider. */
   readonly known: IdentityRow | undefined;
   readonly entry: Entry | undefined;
+  /** The set-up link that the entry comes from: used up together with what it gives. */
+  readonly spentSetup?: string | undefined;
 }
 
 /** Who it is. */
@@ -101,6 +103,7 @@ export function createIdentityPlans(facts: PeopleFacts, invites: Pick<InvitePlan
         actor: user.name,
         ...(invited?.team === undefined ? {} : { team: invited.team.slug }),
         detail: { provider, issuer, subject, by, role: user.role, joined, left, full },
+        ...(signIn.spentSetup === undefined ? {} : { spentSetup: signIn.spentSetup }),
         result: { user, by },
       };
     },
@@ -119,8 +122,8 @@ function createRecognition(facts: PeopleFacts) {
     return free;
   }
 
-  function newUser({ name, email }: Pick<ComingPerson, "name" | "email">, role: UserRow["role"] = "user"): UserRow {
-    return { ...facts.newUser(freeName(name), role), ...(email === undefined ? {} : { email }) };
+  function newUser({ name, email }: ComingPerson): UserRow {
+    return { ...facts.newUser(freeName(name), "user"), ...(email === undefined ? {} : { email }) };
   }
 
   /** The one user with this address; nobody where there are several. */
@@ -141,14 +144,19 @@ function createRecognition(facts: PeopleFacts) {
   return ({ person, rules, known, entry }: SignIn): SignedIn => {
     const linked = book.users.get(known?.userId ?? "");
     if (entry?.kind === "user") return chosen(entry.userId, linked);
-    if (linked !== undefined) return { user: linked, by: undefined };
-    if (entry?.kind === "invite") return { user: newUser(person), by: "entry" };
     if (entry?.kind === "setup") {
+      // Nobody who is known already becomes an owner by a code that was left over.
       if (book.users.size > 0) throw conflict("there is an admin already", "");
-      return { user: newUser({ ...person, name: entry.name }, "admin"), by: "entry" };
+      const { email } = person;
+      const admin = facts.newUser(entry.name, "admin");
+      return { user: { ...admin, ...(email === undefined ? {} : { email }) }, by: "entry" };
     }
-    if (known !== undefined) throw unknownPerson("your account here was removed");
+    if (linked !== undefined) return { user: linked, by: undefined };
     const same = rules.linkByEmail ? userWith(person.email) : undefined;
+    // Whoever is known by their address is asked on the invitation's page, as everybody is who is known.
+    if (entry?.kind === "invite" && same === undefined) return { user: newUser(person), by: "entry" };
+    if (known !== undefined && entry === undefined)
+      throw unknownPerson("your account here was removed, or this way into it was taken away");
     if (same !== undefined) return { user: same, by: "email" };
     if (!isProvisioned(person, rules)) throw unknownPerson("you have no account here");
     return { user: newUser(person), by: "provision" };

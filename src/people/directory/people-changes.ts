@@ -43,7 +43,7 @@ export interface PeopleChanges {
   acceptInvite(given: InviteAnswer): Promise<Joined>;
   /**
    * Who somebody is who logged in at an identity provider, with what its groups give and take. Rejects with
-   * IDENTITY_UNKNOWN too. Where nothing changes, nothing is written.
+   * IDENTITY_UNKNOWN and LOGIN_EXPIRED too; then a set-up link stays good. Where nothing changes, nothing is written.
    */
   signIn(given: SignIn): Promise<SignedIn>;
   /** What is offered to whoever has the secret. Throws PERSON_UNKNOWN. */
@@ -79,7 +79,8 @@ export function createPeopleChanges(deps: PeopleChangesDeps): (by: ChangeActor) 
     acceptInvite: async (given) => await carryOut(by, () => plans.acceptInvite(given)),
     async signIn(given) {
       const { writes, result } = plans.signIn(given);
-      return Object.keys(writes).length === 0 ? result : await carryOut(by, () => plans.signIn(given));
+      const isNothing = Object.keys(writes).length === 0 && given.spentSetup === undefined;
+      return isNothing ? result : await carryOut(by, () => plans.signIn(given));
     },
     readInvite: plans.readInvite,
   });

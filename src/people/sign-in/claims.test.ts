@@ -18,6 +18,13 @@ test("an address counts where the provider has verified it, in small letters", (
     expect(read({ email, email_verified: true }).email).toBeUndefined();
 });
 
+test("of an address in another claim, the provider has verified nothing unless it is the one in `email`", () => {
+  const all = { upn: "Boss@Example.com", email_verified: true };
+  expect(read(all, { email: "upn" })).toMatchObject({ email: undefined, label: "boss@example.com" });
+  expect(read({ ...all, email: "eve@evil.test" }, { email: "upn" }).email).toBeUndefined();
+  expect(read({ ...all, email: "boss@example.COM" }, { email: "upn" }).email).toBe("boss@example.com");
+});
+
 test("a name is the claim that is named, or the address, or what else there is", () => {
   expect(read({ preferred_username: " ann ", name: "Ann A." }).name).toBe("ann");
   expect(read({ email: "Ann@example.com", name: "Ann A." }).name).toBe("ann@example.com");

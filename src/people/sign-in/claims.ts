@@ -12,7 +12,9 @@ export function toPerson(provider: string, claims: ProviderClaims, settings: Pro
   const { all, issuer, subject } = claims;
   const { claims: names } = settings;
   const address = textAt(all, names.email)?.toLowerCase();
-  const isVerified = all["email_verified"] === true || all["email_verified"] === "true";
+  // `email_verified` speaks of the claim `email` and of no other (OpenID Connect Core 1.0, section 5.1).
+  const isVouched = address === textAt(all, "email")?.toLowerCase();
+  const isVerified = isVouched && (all["email_verified"] === true || all["email_verified"] === "true");
   const email = address !== undefined && isVerified && isAddress(address) ? address : undefined;
   const name = textAt(all, names.name) ?? address ?? textAt(all, "name") ?? "user";
   return {

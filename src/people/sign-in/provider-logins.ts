@@ -1,17 +1,19 @@
 import type { ProviderSettings } from "../../config/provider-rows.ts";
 import type { Clock } from "../../kernel/clock.ts";
+import type { FailureCode } from "../../kernel/failures.ts";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import type { BrowserSessionRow } from "../../store/access-rows.ts";
 import type { AccessStore } from "../../store/access-store.ts";
 import { sha256, type Change, type ChangeAccess } from "../authorization-server/access-changes.ts";
-import { createAttempts } from "../authorization-server/login-attempts.ts";
+import { createAttempts, type Attempts } from "../authorization-server/login-attempts.ts";
 import type { Sealing } from "../authorization-server/sealed-rows.ts";
 import type { BrowserSessions, NewSession } from "../authorization-server/user-sessions.ts";
 import type { ChangeActor } from "../directory/change-queue.ts";
-import type { ComingPerson, Entry, SignedIn } from "../directory/identity-plans.ts";
+import type { ComingPerson, SignedIn, SignIn } from "../directory/identity-plans.ts";
 import type { PeopleChanges } from "../directory/people-changes.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";
 import { toPerson } from "./claims.ts";
+import { isSameIssuer } from "./linked-accounts.ts";
 import { createLoginStates, type LoginCookie, type WantedEntry } from "./login-states.ts";
 import { toLogoutRequest, type LogoutRequest } from "./logout-token.ts";
 import type { ProviderConnection } from "./provider-connection.ts";
@@ -65,8 +67,10 @@ export interface ProviderLoginsDeps {
   readonly onDenied: (change: Change) => void;
 }
 
-/** From one address, in a quarter of an hour, what comes to nothing. */
+/** From one address, in a quarter of an hour, logins that come to nothing through whoever sends them. */
 const mostFailures = 60;
+/** The same of logout tokens that are not the provider's: a provider's own address sends none of them. */
+const mostBadTokens = 60;
 const windowMs = 15 * 60_000;
 /** How exactly it is known when an identity was last used. */
 const seenMs = 86_400_000;
@@ -75,6 +79,7 @@ export function createProviderLogins(deps: ProviderLoginsDeps): ProviderLogins {
   const { connect, clock, onDenied } = deps;
   const states = createLoginStates(deps);
   const failures = createAttempts(clock, mostFailures, windowMs);
+  const badTokens = createAttempts(clock, mostBadTokens, windowMs);
   const recognize = createRecognition(deps);
 
   function settingsOf(name: string): ProviderSettings {
@@ -84,18 +89,11 @@ export function createProviderLogins(deps: ProviderLoginsDeps): ProviderLogins {
     return found;
   }
 
-  /** What fails is counted by where it came from, and is in the audit. */
-  async function guard<T>(
-    about: { name: string; ip: string | null; action: string },
-    run: () => Promise<T>,
-  ): Promise<T> {
-    const { name, ip, action } = about;
-    const from = ip === null ? [] : [`${action} ${ip}`];
-    failures.check(from);
+  /** What fails is in the audit. */
+  async function guard<T>({ name, ip, action }: Guarded, run: () => Promise<T>): Promise<T> {
     try {
       return await run();
     } catch (error) {
-      failures.count(from);
       const detail = { provider: name, code: toGatewayError(error).code };
       onDenied({ actor: "unknown", via: "browser", action, object: name, ip, outcome: "denied", detail });
       throw error;
@@ -117,7 +115,9 @@ export function createProviderLogins(deps: ProviderLoginsDeps): ProviderLogins {
     },
     async finish(name, { url, cookieOf, ip, session }) {
       const settings = settingsOf(name);
-      return await guard({ name, ip, action: "login" }, async () => {
+      const from = ip === null ? [] : [ip];
+      failures.check(from);
+      const login = async (): Promise<FinishedLogin> => {
         const came = { provider: name, issuer: settings.issuer, state: onlyOne(url, "state"), cookieOf };
         const state = await states.use(came);
         const claims = await connect(name, settings).redeem(url, state);
@@ -127,21 +127,51 @@ export function createProviderLogins(deps: ProviderLoginsDeps): ProviderLogins {
         // An invitation that made somebody known was accepted by that; anybody else is asked on its page.
         const next = state.entry?.kind === "invite" && by === "entry" ? "/account" : state.next;
         return { session: await deps.sessions.start(user, origin, session?.hash), next };
-      });
+      };
+      return await guard({ name, ip, action: "login" }, async () => await counting(login, failures, from));
     },
     async logOut(name, token, ip) {
       const settings = settingsOf(name);
+      const from = ip === null ? [] : [ip];
+      badTokens.check(from);
+      const verify = async (): Promise<LogoutRequest> => toLogoutRequest(await connect(name, settings).verify(token));
       await guard({ name, ip, action: "logout.provider" }, async () => {
-        const claims = await connect(name, settings).verify(token);
-        await endAt(toLogoutRequest(claims), { ...deps, name, ip });
+        // A good token counts for nothing, also when the provider sends it twice.
+        const asked = await counting(verify, badTokens, from, "PROVIDER_ANSWER_INVALID");
+        await endAt(asked, { ...deps, name, ip });
       });
     },
     async endSessionUrl(issuer, redirectUri) {
-      const found = Object.entries(deps.settings()).find(([, one]) => isSame(one.issuer, issuer));
+      const found = Object.entries(deps.settings()).find(([, one]) => isSameIssuer(one.issuer, issuer));
       if (found === undefined) return undefined;
       return (await connect(...found).endSessionUrl(redirectUri))?.href;
     },
   };
+}
+
+interface Guarded {
+  readonly name: string;
+  readonly ip: string | null;
+  readonly action: string;
+}
+
+/**
+ * Counts a failure where it is the fault of whoever sends the request: not one of the provider, nor a login that took
+ * too long or came back to another browser, as happens to many people behind one address.
+ */
+async function counting<T>(
+  run: () => Promise<T>,
+  attempts: Attempts,
+  from: readonly string[],
+  also?: FailureCode,
+): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    const { code, row } = toGatewayError(error);
+    if ((row.http < 500 && code !== "LOGIN_EXPIRED") || code === also) attempts.count(from);
+    throw error;
+  }
 }
 
 interface Recognized {
@@ -156,25 +186,25 @@ interface Recognized {
 function createRecognition({ store, change, people, clock }: ProviderLoginsDeps) {
   let last: Promise<unknown> = Promise.resolve();
 
-  async function entryOf({ wanted, session }: Recognized): Promise<Entry | undefined> {
-    if (wanted === undefined || wanted.kind === "invite") return wanted;
+  async function entryOf({ wanted, session }: Recognized): Promise<Pick<SignIn, "entry" | "spentSetup">> {
+    if (wanted === undefined || wanted.kind === "invite") return { entry: wanted };
     if (wanted.kind === "user") {
       if (session?.hash !== wanted.session) throw late("you are not logged in any more as you were when this began");
-      return { kind: "user", userId: session.userId };
+      return { entry: { kind: "user", userId: session.userId } };
     }
     const link = await store.setup(wanted.code);
-    const isGood = link !== undefined && link.expiresAtMs > clock.now();
-    if (!isGood || !(await change({ spentSetup: link.hash }))) throw late("this link is too old, or was used before");
-    if (link.userId !== null) return { kind: "user", userId: link.userId };
-    return { kind: "setup", name: wanted.name, team: wanted.team };
+    if (link === undefined || link.expiresAtMs <= clock.now()) throw late("this link is too old, or was used before");
+    const { hash: spentSetup, userId } = link;
+    if (userId !== null) return { entry: { kind: "user", userId }, spentSetup };
+    return { entry: { kind: "setup", name: wanted.name, team: wanted.team }, spentSetup };
   }
 
   async function recognize(given: Recognized): Promise<SignedIn> {
     const { person, settings: rules, ip } = given;
     const known = await store.identity(person);
-    const entry = await entryOf(given);
+    const came = await entryOf(given);
     const by: ChangeActor = { id: person.label, via: "browser", ip, user: null, isAdmin: false };
-    const signedIn = await people(by).signIn({ person, rules, known, entry });
+    const signedIn = await people(by).signIn({ person, rules, known, ...came });
     const now = clock.now();
     if (known !== undefined && known.userId !== null && known.seenAtMs + seenMs < now)
       await change({ identities: [{ ...known, label: person.label, seenAtMs: now }] });
@@ -232,8 +262,4 @@ function late(message: string): GatewayError {
 function onlyOne(url: URL, name: string): string | null {
   const all = url.searchParams.getAll(name);
   return all.length === 1 ? (all[0] ?? null) : null;
-}
-
-function isSame(one: string, other: string): boolean {
-  return one.replace(/\/$/, "") === other.replace(/\/$/, "");
 }

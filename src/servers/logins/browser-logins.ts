@@ -21,6 +21,8 @@ export interface WantedLogin {
   readonly browser: string;
   /** Where the browser comes back to. */
   readonly redirectUrl: string;
+  /** Whether the person may still do it when the answer comes: throws where not, and the answer is not used. */
+  readonly mayFinish: () => void;
   /** Carries it out. */
   readonly logIn: (way: Pick<LoginOptions, "open" | "openCallback">, signal: AbortSignal) => Promise<void>;
 }
@@ -34,7 +36,8 @@ export interface FinishedLogin {
 interface Waiting {
   readonly instance: string;
   readonly browser: string;
-  readonly take: (query: URLSearchParams) => void;
+  readonly mayFinish: () => void;
+  readonly take: (query: Promise<URLSearchParams>) => void;
   readonly done: Promise<void>;
 }
 
@@ -55,14 +58,14 @@ export function createBrowserLogins(): BrowserLogins {
   }
 
   return {
-    async begin({ instance, browser, redirectUrl, logIn }) {
+    async begin({ instance, browser, redirectUrl, mayFinish, logIn }) {
       makeRoom(browser);
       return await new Promise((opened, failed) => {
         const openCallback = async (): Promise<Callback> =>
           await Promise.resolve(
             createCallback(redirectUrl, (state, take) => {
               if (take === undefined) waiting.delete(state);
-              else waiting.set(state, { instance, browser, take, done });
+              else waiting.set(state, { instance, browser, mayFinish, take, done });
             }),
           );
         // Twice as long as the person has: for the exchanges before and after.
@@ -79,8 +82,13 @@ export function createBrowserLogins(): BrowserLogins {
         throw new GatewayError("FORBIDDEN", "nobody waits for this answer in this browser", {
           hint: "Begin the login again.",
         });
-      found.take(answer);
-      const { instance } = found;
+      const { instance, mayFinish } = found;
+      // Before the code in it is taken anywhere: a refusal ends the login.
+      const allowed = async (): Promise<URLSearchParams> => {
+        await Promise.resolve(mayFinish());
+        return answer;
+      };
+      found.take(allowed());
       return await found.done.then(
         () => ({ instance, problem: undefined }),
         (error: unknown) => {

@@ -141,6 +141,15 @@ export const toGrant = (row: GrantColumns): GrantRow => ({
   expiresAtMs: row.expires_at_ms,
 });
 
+export const toIdentity = (row: AccessTables["identity"]): IdentityRow => ({
+  issuer: row.issuer,
+  subject: row.subject,
+  userId: row.user_id,
+  label: row.label,
+  createdAtMs: row.created_at_ms,
+  seenAtMs: row.seen_at_ms,
+});
+
 export const toItem = (row: ItemColumns): OAuthItemRow => ({
   kind: row.kind,
   hash: row.hash,

@@ -47,6 +47,7 @@ export function createAccessStore(
     password: async (userId) => (await client.ask("password", userId)) ?? undefined,
     setup: async (hash) => (await client.ask("setupLink", hash)) ?? undefined,
     identity: async (place) => (await client.ask("identity", place)) ?? undefined,
+    identitiesOf: async (userId) => await client.ask("identities", userId),
     purge: async (nowMs) => void (await client.ask("purgeAccess", nowMs)),
   };
 }

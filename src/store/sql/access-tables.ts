@@ -16,6 +16,7 @@ import {
   sessionColumns,
   setupColumns,
   toGrant,
+  toIdentity,
   toItem,
   toSession,
 } from "./access-columns.ts";
@@ -57,6 +58,10 @@ export async function writeAccess(db: Db, writes: AccessWrites): Promise<void> {
   for (const id of writes.goneGrants ?? []) await db.deleteFrom("oauth_grant").where("id", "=", id).execute();
   for (const { kind, hash } of writes.goneItems ?? [])
     await db.deleteFrom("oauth_item").where("kind", "=", kind).where("hash", "=", hash).execute();
+  for (const { issuer, subject, userId } of writes.goneIdentities ?? []) {
+    const known = db.updateTable("identity").set({ user_id: null, label: "" }).where("issuer", "=", issuer);
+    await known.where("subject", "=", subject).where("user_id", "=", userId).execute();
+  }
   for (const row of writes.passwords ?? []) {
     const values = passwordColumns(row);
     const insert = db.insertInto("password").values(values);
@@ -157,9 +162,13 @@ export async function readIdentity(
 ): Promise<IdentityRow | null> {
   const found = db.selectFrom("identity").selectAll().where("issuer", "=", issuer).where("subject", "=", subject);
   const row = await found.executeTakeFirst();
-  if (row === undefined) return null;
-  const { user_id: userId, label, created_at_ms: createdAtMs, seen_at_ms: seenAtMs } = row;
-  return { issuer, subject, userId, label, createdAtMs, seenAtMs };
+  return row === undefined ? null : toIdentity(row);
+}
+
+/** A user's, the oldest first. */
+export async function readIdentities(db: Db, userId: string): Promise<readonly IdentityRow[]> {
+  const found = db.selectFrom("identity").selectAll().where("user_id", "=", userId);
+  return (await found.orderBy("created_at_ms").orderBy("subject").execute()).map(toIdentity);
 }
 
 /** A consent of this hour may have no token yet. */

@@ -24,6 +24,7 @@ import type {
   GrantRow,
   IdentityRow,
   OAuthItemRow,
+  AccessOfPeople,
   PasswordRow,
   SetupRow,
 } from "../access-rows.ts";
@@ -84,6 +85,7 @@ export interface Questions {
   readonly accessItem: { readonly ask: ItemQuestion; readonly answer: OAuthItemRow | null };
   readonly password: { readonly ask: string; readonly answer: PasswordRow | null };
   readonly setupLink: { readonly ask: string; readonly answer: SetupRow | null };
+  readonly identities: { readonly ask: string; readonly answer: readonly IdentityRow[] };
   readonly identity: {
     readonly ask: Pick<IdentityRow, "issuer" | "subject">;
     readonly answer: IdentityRow | null;
@@ -97,7 +99,7 @@ export interface PeopleAsk {
   readonly writes: PeopleWrites;
   readonly entry: AuditEntry;
   /** Apart from the rest, because other gateways are told of that. */
-  readonly passwords: readonly PasswordRow[];
+  readonly access: AccessOfPeople;
   /** The last change of others that it was planned with; undefined where nobody else writes. */
   readonly seen?: number;
 }

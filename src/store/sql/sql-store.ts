@@ -211,9 +211,9 @@ function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListener
           return rows;
         }
       },
-      async change(writes, entry, passwords = []) {
+      async change(writes, entry, access = {}) {
         const seen = changes.seen("changePeople");
-        const ask = { writes, entry, passwords, ...(seen === undefined ? {} : { seen }) };
+        const ask = { writes, entry, access, ...(seen === undefined ? {} : { seen }) };
         const { change, ...place } = await client.ask("changePeople", ask);
         // Nobody else has changed people between those two.
         changes.saw("changePeople", change);

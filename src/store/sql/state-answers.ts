@@ -2,6 +2,7 @@ import {
   purgeAccess,
   readAccess,
   readGrant,
+  readIdentities,
   readIdentity,
   readItem,
   readItems,
@@ -16,6 +17,7 @@ import { readPeople, usePats, writePeople } from "./people-tables.ts";
 import type { AuditPlace } from "../record-store.ts";
 import type { QuestionName, Questions } from "./sql-messages.ts";
 import type { StateDatabase } from "./state-database.ts";
+import { SpentLink } from "./store-refusal.ts";
 
 /** How a question is answered from the state. `state-database.ts` says how a new one is added. */
 type Answer<Name extends QuestionName> = (
@@ -36,17 +38,22 @@ export const stateReads = {
   password: async ({ db }, userId) => await readPassword(db, userId),
   setupLink: async ({ db }, hash) => await readSetup(db, hash),
   identity: async ({ db }, place) => await readIdentity(db, place),
+  identities: async ({ db }, userId) => await readIdentities(db, userId),
 } satisfies Answers;
 
 /** Those that write: what they wrote is on the disk when they are answered. */
 export const stateWrites = {
   audit: async ({ chain }, entries) => await chain.append(entries),
-  async changePeople({ chain }, { writes, entry, passwords }) {
-    const [place] = await chain.appendWith([entry], async (db) => {
-      await writePeople(db, writes);
-      await writeAccess(db, { passwords });
-    });
-    return place as AuditPlace;
+  async changePeople({ chain }, { writes, entry, access }) {
+    try {
+      const [place] = await chain.appendWith([entry], async (db) => {
+        await writePeople(db, writes);
+        await writeAccess(db, access);
+      });
+      return place as AuditPlace;
+    } catch (error) {
+      throw error instanceof Spent ? new SpentLink() : error;
+    }
   },
   async changeInstalls({ chain }, { writes, entry }) {
     const [place] = await chain.appendWith([entry], async (db) => await writeInstalls(db, writes));

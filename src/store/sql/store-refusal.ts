@@ -36,6 +36,18 @@ export class Behind extends Refused {
   }
 }
 
+/** A set-up link that a change depends on was used before. */
+export class SpentLink extends Refused {
+  override readonly refusal: Refusal = {
+    code: "LOGIN_EXPIRED",
+    message: "this link is too old, or was used before",
+  };
+
+  constructor() {
+    super(undefined);
+  }
+}
+
 /** What went wrong with a question, as whoever asked is told. */
 export function toRefusal(error: unknown, problem: StoreProblem | undefined): Refused {
   if (error instanceof Refused) return error;
