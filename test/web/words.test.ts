@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readEvents, type StreamEvent } from "../../web/src/api/event-text.ts";
@@ -5,7 +7,7 @@ import { hasInexactNumber, indentJson, memberText } from "../../web/src/words/ex
 import { duration, plain } from "../../web/src/words/format.ts";
 import { toSettingGroups } from "../../web/src/words/setting-fields.ts";
 import { fillTemplate, templateNames } from "../../web/src/words/uri-template.ts";
-import { splitWords } from "../../web/src/words/words.ts";
+import { shellWord, splitWords } from "../../web/src/words/words.ts";
 
 test("JSON is indented without changing a value, as JSON.stringify would indent it", () => {
   fc.assert(
@@ -54,6 +56,14 @@ test.each([
   ["", []],
 ])("the words of %s", (line, words) => {
   expect(splitWords(line)).toEqual(words);
+});
+
+test("what a server wrote stays one word of a shell's line, and runs nothing", async () => {
+  const hostile = ["a b", "it's", "'; touch x; '", "$(id)`id`$HOME", "--", "\\", "*", ""];
+  const { stdout } = await promisify(execFile)("sh", ["-c", `printf '<%s>' ${hostile.map(shellWord).join(" ")}`]);
+  expect(stdout).toBe(hostile.map((text) => `<${text}>`).join(""));
+  expect(shellWord("a\nrm\u001b[201~\u0085")).toBe("'arm[201~'");
+  expect(splitWords(["x y", "$z"].map(shellWord).join(" "))).toEqual(["x y", "$z"]);
 });
 
 test("what has no shape is marked, what people write is not", () => {

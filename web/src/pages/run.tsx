@@ -13,6 +13,7 @@ import { useToolRun, type QuestionAnswer, type ToolRun } from "../parts/tool-run
 import { appUriOf } from "../words/app-policy.ts";
 import { hasInexactNumber } from "../words/exact-json.ts";
 import { duration, plain } from "../words/format.ts";
+import { shellWord } from "../words/words.ts";
 
 const ToolForm = lazy(async () => ({ default: (await import("../parts/tool-form.tsx")).ToolForm }));
 const JsonEditor = lazy(async () => ({ default: (await import("../parts/json-editor.tsx")).JsonEditor }));
@@ -205,12 +206,12 @@ function Outcome({ run, tool, onAnswer }: OutcomeProps) {
 }
 
 function Copies({ tool, text }: { readonly tool: Details; readonly text: string }) {
-  const url = `${location.origin}/execute/${encodeURIComponent(tool.tool_path)}`;
+  const url = shellWord(`${location.origin}/execute/${encodeURIComponent(tool.tool_path)}`);
   const quoted = `'${text.replaceAll("'", "'\\''")}'`;
   return (
     <>
       <CopyButton label="Copy as curl" text={`curl -X POST ${url} -H 'Content-Type: application/json' -d ${quoted}`} />
-      <CopyButton label="Copy as command" text={`toolyard call ${tool.tool_path} ${quoted}`} />
+      <CopyButton label="Copy as command" text={`toolyard call ${shellWord(tool.tool_path)} ${quoted}`} />
       <CopyButton
         label="Copy as MCP"
         text={`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":${JSON.stringify(tool.tool_path)},"arguments":${text}}}`}
