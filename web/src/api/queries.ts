@@ -3,6 +3,7 @@ import { api, valueOf, type Schemas } from "./client.ts";
 import { toFailure } from "./failure.ts";
 import { onLiveEvent } from "./live.ts";
 import { sessionStore } from "./session.ts";
+import { forgetArguments } from "./typed-arguments.ts";
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -217,8 +218,9 @@ export function followSession(): void {
   sessionStore.subscribe(() => {
     const state = sessionStore.get();
     if (state.kind !== "in") return;
-    if (principal !== undefined)
-      void (principal === state.session.principal ? queryClient.invalidateQueries() : queryClient.resetQueries());
+    const isSame = principal === state.session.principal;
+    if (principal !== undefined) void (isSame ? queryClient.invalidateQueries() : queryClient.resetQueries());
+    if (principal !== undefined && !isSame) forgetArguments();
     ({ principal } = state.session);
   });
 }

@@ -3,6 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import type { Schemas } from "../api/client.ts";
 import { queries } from "../api/queries.ts";
+import { keepArguments, typedArguments } from "../api/typed-arguments.ts";
 import { Button, CopyButton } from "../parts/button.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { ResultView } from "../parts/result-view.tsx";
@@ -36,11 +37,10 @@ type Values = Readonly<Record<string, unknown>>;
 
 function Runner({ tool }: { readonly tool: Details }) {
   const { definition } = tool;
-  const storage = `toolyard-run ${tool.tool_path}`;
-  const [text, setText] = useState(() => sessionStorage.getItem(storage) ?? "{}");
+  const [text, setText] = useState(() => typedArguments(tool.tool_path) ?? "{}");
   const [view, setView] = useState<string>("form");
   const { run, call, answer, cancel } = useToolRun(tool.tool_path);
-  useEffect(() => sessionStorage.setItem(storage, text), [storage, text]);
+  useEffect(() => keepArguments(tool.tool_path, text), [tool.tool_path, text]);
   const values = parse(text);
   const isInexact = hasInexactNumber(text);
   const isForm = view === "form" && values !== undefined && !isInexact;
