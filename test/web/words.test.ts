@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { readEvents, type StreamEvent } from "../../web/src/api/event-text.ts";
 import { hasInexactNumber, indentJson, memberText } from "../../web/src/words/exact-json.ts";
 import { duration, plain } from "../../web/src/words/format.ts";
+import { settingDrafts } from "../../web/src/words/setting-drafts.ts";
 import { toSettingGroups } from "../../web/src/words/setting-fields.ts";
 import { fillTemplate, templateNames } from "../../web/src/words/uri-template.ts";
 import { shellWord, splitWords } from "../../web/src/words/words.ts";
@@ -69,6 +70,20 @@ test("what a server wrote stays one word of a shell's line, and runs nothing", a
 test("what has no shape is marked, what people write is not", () => {
   expect(plain("a\u202eb\u001b[1m\u{E0041}\u0000")).toBe("a⟦U+202E⟧b⟦U+001B⟧[1m⟦U+E0041⟧⟦U+0000⟧");
   expect(plain("Ünïcödé 日本語 👩‍👩‍👧 line\n\ttab\r\n")).toBe("Ünïcödé 日本語 👩‍👩‍👧 line\n\ttab\n");
+});
+
+test("what a text changes of the settings of a file, whoever wrote it", () => {
+  const paths = ["toolyard.limits.sessions", "toolyard.exposure", "toolyard.hosts"];
+  const before = '{ "toolyard": { "limits": { "sessions": 12 }, "hosts": ["a"] } }';
+  const now = '{ "toolyard": { "exposure": "flat", /* why */ "hosts": [ "a", ], "other": 1 } }';
+  expect(settingDrafts(before, now, paths)).toEqual({
+    "toolyard.limits.sessions": { value: undefined },
+    "toolyard.exposure": { value: "flat" },
+  });
+  expect(settingDrafts(before, before.replace(": 12", ":  12"), paths)).toEqual({});
+  expect(settingDrafts("{}", '{ "toolyard": { "limits": { "sessions": "${N}" }, ', paths)).toEqual({
+    "toolyard.limits.sessions": { value: "${N}" },
+  });
 });
 
 test("durations read as people say them", () => {
