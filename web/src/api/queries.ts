@@ -212,6 +212,17 @@ export function useOrder<Given, Answer>(
   });
 }
 
+/** Gives an order once: a second Enter must not make another, whose answer hides the secret that is shown once. */
+export function once(order: {
+  readonly isPending: boolean;
+  readonly isSuccess: boolean;
+  readonly mutate: () => void;
+}): () => void {
+  return () => {
+    if (!order.isPending && !order.isSuccess) order.mutate();
+  };
+}
+
 /** Whoever logs in again sees what is now; somebody else sees nothing of whoever was here before. */
 export function followSession(): void {
   let principal: string | undefined;
