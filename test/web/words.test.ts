@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { readEvents, type StreamEvent } from "../../web/src/api/event-text.ts";
 import { hasInexactNumber, indentJson, memberText } from "../../web/src/words/exact-json.ts";
 import { duration, plain } from "../../web/src/words/format.ts";
+import { toGivenValue, toTypedValue } from "../../web/src/words/server-values.ts";
 import { settingDrafts } from "../../web/src/words/setting-drafts.ts";
 import { toSettingGroups } from "../../web/src/words/setting-fields.ts";
 import { fillTemplate, templateNames } from "../../web/src/words/uri-template.ts";
@@ -84,6 +85,13 @@ test("what a text changes of the settings of a file, whoever wrote it", () => {
   expect(settingDrafts("{}", '{ "toolyard": { "limits": { "sessions": "${N}" }, ', paths)).toEqual({
     "toolyard.limits.sessions": { value: "${N}" },
   });
+});
+
+test("further arguments of a server are one on each line, with their spaces", () => {
+  const args = ["--name", "My files", "-v"];
+  expect(toGivenValue("args", toTypedValue(args))).toEqual(args);
+  expect(toGivenValue("args", "a b\n\nc\n")).toEqual(["a b", "c"]);
+  expect([toGivenValue("env.KEY", "a b"), toGivenValue("args", ""), toTypedValue(null)]).toEqual(["a b", null, ""]);
 });
 
 test("durations read as people say them", () => {
