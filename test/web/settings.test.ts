@@ -90,6 +90,7 @@ describe.skipIf(!hasBrowser)("settings as a form", () => {
     await sessions.fill("24");
     await page.keyboard.press("Enter");
     await page.getByText("Changed, not saved yet.").waitFor();
+    expect(await sessions.evaluate((field) => field === document.activeElement)).toBe(true);
     const differences = page.getByRole("table", { name: "What it changes of what runs" });
     await differences.getByText("toolyard.limits.sessions").waitFor();
     await page.getByRole("region", { name: "Changes of the file" }).waitFor();
@@ -100,6 +101,25 @@ describe.skipIf(!hasBrowser)("settings as a form", () => {
     expect(await fileText()).toBe(written.replace("12", "24"));
     await page.getByRole("button", { name: "Undo the last change" }).click();
     await page.getByText("Not saved yet.", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await until(async () => (await fileText()) === written);
+  });
+
+  test("what was typed in the field that a click on Save leaves is saved, and the form shows what would be", async () => {
+    await visit(page, gateway, "/settings");
+    await find("sessions");
+    const sessions = page.getByLabel("sessions", { exact: true });
+    await sessions.fill("36");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Saved. The gateway applies it within a second.").waitFor();
+    expect(await fileText()).toBe(written.replace("12", "36"));
+    await page.getByRole("button", { name: "Undo the last change" }).click();
+    await until(async () => (await sessions.inputValue()) === "12");
+    await setting("sessions").getByText("Changed, not saved yet.").waitFor();
+    await sessions.fill("48");
+    await page.getByRole("button", { name: "Go back to the file" }).click();
+    await until(async () => (await sessions.inputValue()) === "36");
+    await page.getByRole("button", { name: "Undo the last change" }).click();
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await until(async () => (await fileText()) === written);
   });

@@ -1,11 +1,15 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readEvents, type StreamEvent } from "../../web/src/api/event-text.ts";
 import { hasInexactNumber, indentJson, memberText } from "../../web/src/words/exact-json.ts";
 import { duration, plain } from "../../web/src/words/format.ts";
+import { toGivenValue, toTypedValue } from "../../web/src/words/server-values.ts";
+import { settingDrafts } from "../../web/src/words/setting-drafts.ts";
 import { toSettingGroups } from "../../web/src/words/setting-fields.ts";
 import { fillTemplate, templateNames } from "../../web/src/words/uri-template.ts";
-import { splitWords } from "../../web/src/words/words.ts";
+import { shellWord, splitWords } from "../../web/src/words/words.ts";
 
 test("JSON is indented without changing a value, as JSON.stringify would indent it", () => {
   fc.assert(
@@ -56,9 +60,38 @@ test.each([
   expect(splitWords(line)).toEqual(words);
 });
 
+test("what a server wrote stays one word of a shell's line, and runs nothing", async () => {
+  const hostile = ["a b", "it's", "'; touch x; '", "$(id)`id`$HOME", "--", "\\", "*", ""];
+  const { stdout } = await promisify(execFile)("sh", ["-c", `printf '<%s>' ${hostile.map(shellWord).join(" ")}`]);
+  expect(stdout).toBe(hostile.map((text) => `<${text}>`).join(""));
+  expect(shellWord("a\nrm\u001b[201~\u0085")).toBe("'arm[201~'");
+  expect(splitWords(["x y", "$z"].map(shellWord).join(" "))).toEqual(["x y", "$z"]);
+});
+
 test("what has no shape is marked, what people write is not", () => {
   expect(plain("a\u202eb\u001b[1m\u{E0041}\u0000")).toBe("a⟦U+202E⟧b⟦U+001B⟧[1m⟦U+E0041⟧⟦U+0000⟧");
   expect(plain("Ünïcödé 日本語 👩‍👩‍👧 line\n\ttab\r\n")).toBe("Ünïcödé 日本語 👩‍👩‍👧 line\n\ttab\n");
+});
+
+test("what a text changes of the settings of a file, whoever wrote it", () => {
+  const paths = ["toolyard.limits.sessions", "toolyard.exposure", "toolyard.hosts"];
+  const before = '{ "toolyard": { "limits": { "sessions": 12 }, "hosts": ["a"] } }';
+  const now = '{ "toolyard": { "exposure": "flat", /* why */ "hosts": [ "a", ], "other": 1 } }';
+  expect(settingDrafts(before, now, paths)).toEqual({
+    "toolyard.limits.sessions": { value: undefined },
+    "toolyard.exposure": { value: "flat" },
+  });
+  expect(settingDrafts(before, before.replace(": 12", ":  12"), paths)).toEqual({});
+  expect(settingDrafts("{}", '{ "toolyard": { "limits": { "sessions": "${N}" }, ', paths)).toEqual({
+    "toolyard.limits.sessions": { value: "${N}" },
+  });
+});
+
+test("further arguments of a server are one on each line, with their spaces", () => {
+  const args = ["--name", "My files", "-v"];
+  expect(toGivenValue("args", toTypedValue(args))).toEqual(args);
+  expect(toGivenValue("args", "a b\n\nc\n")).toEqual(["a b", "c"]);
+  expect([toGivenValue("env.KEY", "a b"), toGivenValue("args", ""), toTypedValue(null)]).toEqual(["a b", null, ""]);
 });
 
 test("durations read as people say them", () => {

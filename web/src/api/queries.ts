@@ -3,6 +3,7 @@ import { api, valueOf, type Schemas } from "./client.ts";
 import { toFailure } from "./failure.ts";
 import { onLiveEvent } from "./live.ts";
 import { sessionStore } from "./session.ts";
+import { forgetArguments } from "./typed-arguments.ts";
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -211,14 +212,26 @@ export function useOrder<Given, Answer>(
   });
 }
 
+/** Gives an order once: a second Enter must not make another, whose answer hides the secret that is shown once. */
+export function once(order: {
+  readonly isPending: boolean;
+  readonly isSuccess: boolean;
+  readonly mutate: () => void;
+}): () => void {
+  return () => {
+    if (!order.isPending && !order.isSuccess) order.mutate();
+  };
+}
+
 /** Whoever logs in again sees what is now; somebody else sees nothing of whoever was here before. */
 export function followSession(): void {
   let principal: string | undefined;
   sessionStore.subscribe(() => {
     const state = sessionStore.get();
     if (state.kind !== "in") return;
-    if (principal !== undefined)
-      void (principal === state.session.principal ? queryClient.invalidateQueries() : queryClient.resetQueries());
+    const isSame = principal === state.session.principal;
+    if (principal !== undefined) void (isSame ? queryClient.invalidateQueries() : queryClient.resetQueries());
+    if (principal !== undefined && !isSame) forgetArguments();
     ({ principal } = state.session);
   });
 }

@@ -1,5 +1,6 @@
 import { problemOf, toFailure, type ApiFailure } from "./failure.ts";
 import type { components } from "./schema.d.ts";
+import { forgetArguments } from "./typed-arguments.ts";
 
 /** Who is logged in. */
 export type Session = components["schemas"]["DashboardSession"];
@@ -141,6 +142,7 @@ export async function logOut(): Promise<void> {
   const isPerson = state.kind === "in" && state.session.isPerson;
   await ask("DELETE").catch(() => undefined);
   for (const name of [keyName, personName, teamName]) localStorage.removeItem(name);
+  forgetArguments();
   if (isPerson) location.assign(loginPage("/ui/"));
   else become({ kind: "out", was: undefined, failure: undefined, ways: onlyLinks });
 }

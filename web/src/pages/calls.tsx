@@ -11,6 +11,7 @@ import { Page } from "../parts/page.tsx";
 import { saveBlob } from "../parts/save-blob.ts";
 import { Empty, FailureNote, Loaded } from "../parts/states.tsx";
 import { compact, count, duration, fullTime, plain, time } from "../words/format.ts";
+import { shellWord } from "../words/words.ts";
 
 type Call = Schemas["Call"];
 const here = getRouteApi("/calls");
@@ -141,7 +142,7 @@ export function Calls() {
           <Exports filters={{ server, tool, client, failed }} />
           <CopyButton
             label="Copy as command"
-            text={`toolyard calls${failed === "true" ? " --failed" : ""}${server === undefined ? "" : ` --server ${server}`}${tool === undefined ? "" : ` --tool ${tool}`}`}
+            text={`toolyard calls${failed === "true" ? " --failed" : ""}${server === undefined ? "" : ` --server ${shellWord(server)}`}${tool === undefined ? "" : ` --tool ${shellWord(tool)}`}`}
           />
         </>
       }

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { peopleQueries } from "../api/people-queries.ts";
-import { queries, useOrder } from "../api/queries.ts";
+import { once, queries, useOrder } from "../api/queries.ts";
 import { chooseTeam } from "../api/session.ts";
 import { useWho } from "../api/who.ts";
 import { Button } from "../parts/button.tsx";
@@ -129,6 +129,7 @@ function NewToken({ onClose }: { readonly onClose: () => void }) {
     },
     { changes: [["people"]] },
   );
+  const addOnce = once(add);
   const servers = [...new Map((status.data?.servers ?? []).map((row) => [row.server, row.title] as const))];
   const tick = (server: string, isOn: boolean): void => {
     const next = new Set(only);
@@ -143,7 +144,7 @@ function NewToken({ onClose }: { readonly onClose: () => void }) {
       onClose={onClose}
       actions={
         add.data === undefined && (
-          <Button look="main" isBusy={add.isPending} onClick={() => add.mutate()}>
+          <Button look="main" isBusy={add.isPending} onClick={addOnce}>
             Make it
           </Button>
         )
@@ -153,7 +154,7 @@ function NewToken({ onClose }: { readonly onClose: () => void }) {
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          add.mutate();
+          addOnce();
         }}
       >
         <TextField label="What it is for" value={name} onChange={({ target }) => setName(target.value)} />

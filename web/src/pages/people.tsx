@@ -3,7 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { peopleQueries } from "../api/people-queries.ts";
-import { useOrder } from "../api/queries.ts";
+import { once, useOrder } from "../api/queries.ts";
 import { useWho } from "../api/who.ts";
 import { Button } from "../parts/button.tsx";
 import { Modal } from "../parts/confirm.tsx";
@@ -112,6 +112,7 @@ function NewTeam({ onClose }: { readonly onClose: () => void }) {
   const add = useOrder(async () => await valueOf(api.POST("/api/teams", { body: { slug: slug.trim(), title } })), {
     changes: [["people"]],
   });
+  const addOnce = once(add);
   const made = add.data?.made;
   return (
     <Modal
@@ -120,7 +121,7 @@ function NewTeam({ onClose }: { readonly onClose: () => void }) {
       onClose={onClose}
       actions={
         add.data === undefined && (
-          <Button look="main" isBusy={add.isPending || slug.trim() === ""} onClick={() => add.mutate()}>
+          <Button look="main" isBusy={add.isPending || slug.trim() === ""} onClick={addOnce}>
             Make it
           </Button>
         )
@@ -130,7 +131,7 @@ function NewTeam({ onClose }: { readonly onClose: () => void }) {
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          if (slug.trim() !== "") add.mutate();
+          if (slug.trim() !== "") addOnce();
         }}
       >
         <TextField
@@ -247,6 +248,7 @@ function NewUser({ onClose }: { readonly onClose: () => void }) {
     },
     { changes: [["people"]] },
   );
+  const addOnce = once(add);
   const made = add.data?.made;
   return (
     <Modal
@@ -255,7 +257,7 @@ function NewUser({ onClose }: { readonly onClose: () => void }) {
       onClose={onClose}
       actions={
         add.data === undefined && (
-          <Button look="main" isBusy={add.isPending || name.trim() === ""} onClick={() => add.mutate()}>
+          <Button look="main" isBusy={add.isPending || name.trim() === ""} onClick={addOnce}>
             Add
           </Button>
         )
@@ -265,7 +267,7 @@ function NewUser({ onClose }: { readonly onClose: () => void }) {
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          if (name.trim() !== "") add.mutate();
+          if (name.trim() !== "") addOnce();
         }}
       >
         <TextField

@@ -13,6 +13,7 @@ import { Empty, Loaded } from "../parts/states.tsx";
 import { TabLinks } from "../parts/tab-links.tsx";
 import { bytes, count, plain } from "../words/format.ts";
 import { fillTemplate, templateNames } from "../words/uri-template.ts";
+import { shellWord } from "../words/words.ts";
 
 const here = getRouteApi("/resources");
 
@@ -230,7 +231,7 @@ function Reader({ uri, onRead }: ReaderProps) {
   return (
     <Section
       title="Content"
-      actions={uri !== undefined && <CopyButton label="Copy as command" text={`toolyard read '${uri}'`} />}
+      actions={uri !== undefined && <CopyButton label="Copy as command" text={`toolyard read ${shellWord(uri)}`} />}
     >
       <form
         className="filters"

@@ -3,6 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import type { Schemas } from "../api/client.ts";
 import { queries } from "../api/queries.ts";
+import { keepArguments, typedArguments } from "../api/typed-arguments.ts";
 import { Button, CopyButton } from "../parts/button.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { ResultView } from "../parts/result-view.tsx";
@@ -13,6 +14,7 @@ import { useToolRun, type QuestionAnswer, type ToolRun } from "../parts/tool-run
 import { appUriOf } from "../words/app-policy.ts";
 import { hasInexactNumber } from "../words/exact-json.ts";
 import { duration, plain } from "../words/format.ts";
+import { shellWord } from "../words/words.ts";
 
 const ToolForm = lazy(async () => ({ default: (await import("../parts/tool-form.tsx")).ToolForm }));
 const JsonEditor = lazy(async () => ({ default: (await import("../parts/json-editor.tsx")).JsonEditor }));
@@ -35,11 +37,10 @@ type Values = Readonly<Record<string, unknown>>;
 
 function Runner({ tool }: { readonly tool: Details }) {
   const { definition } = tool;
-  const storage = `toolyard-run ${tool.tool_path}`;
-  const [text, setText] = useState(() => sessionStorage.getItem(storage) ?? "{}");
+  const [text, setText] = useState(() => typedArguments(tool.tool_path) ?? "{}");
   const [view, setView] = useState<string>("form");
   const { run, call, answer, cancel } = useToolRun(tool.tool_path);
-  useEffect(() => sessionStorage.setItem(storage, text), [storage, text]);
+  useEffect(() => keepArguments(tool.tool_path, text), [tool.tool_path, text]);
   const values = parse(text);
   const isInexact = hasInexactNumber(text);
   const isForm = view === "form" && values !== undefined && !isInexact;
@@ -205,12 +206,12 @@ function Outcome({ run, tool, onAnswer }: OutcomeProps) {
 }
 
 function Copies({ tool, text }: { readonly tool: Details; readonly text: string }) {
-  const url = `${location.origin}/execute/${encodeURIComponent(tool.tool_path)}`;
+  const url = shellWord(`${location.origin}/execute/${encodeURIComponent(tool.tool_path)}`);
   const quoted = `'${text.replaceAll("'", "'\\''")}'`;
   return (
     <>
       <CopyButton label="Copy as curl" text={`curl -X POST ${url} -H 'Content-Type: application/json' -d ${quoted}`} />
-      <CopyButton label="Copy as command" text={`toolyard call ${tool.tool_path} ${quoted}`} />
+      <CopyButton label="Copy as command" text={`toolyard call ${shellWord(tool.tool_path)} ${quoted}`} />
       <CopyButton
         label="Copy as MCP"
         text={`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":${JSON.stringify(tool.tool_path)},"arguments":${text}}}`}

@@ -9,6 +9,7 @@ import { TextField } from "../parts/field.tsx";
 import { Page } from "../parts/page.tsx";
 import { Empty, FailureNote, Skeleton } from "../parts/states.tsx";
 import { count, plain } from "../words/format.ts";
+import { shellWord } from "../words/words.ts";
 
 type Report = Schemas["SearchReport"];
 type Hit = Report["queries"][number]["tools"][number];
@@ -167,7 +168,10 @@ function Summary({ report, query }: { readonly report: Report; readonly query: s
         ? `${count(found)} of ${count(total)} found in ${report.search_time_ms.toFixed(1)} ms by ${report.engine ?? "no engine"}${report.meaning === "used" ? " and embeddings" : ""}; about ${count(report.answer_tokens)} tokens for a model. `
         : plain(report.failed)}
       {report.degraded !== null && plain(report.degraded)}
-      <CopyButton label="Copy as command" text={`toolyard search ${JSON.stringify(query)} --explain`} />
+      <CopyButton
+        label="Copy as command"
+        text={`toolyard search ${shellWord(query.replaceAll("\n", " "))} --explain`}
+      />
     </p>
   );
 }

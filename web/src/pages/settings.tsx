@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense, useDeferredValue, useEffect, useMemo, useState } from "react";
+import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { toFailure } from "../api/failure.ts";
 import { queries, useOrder } from "../api/queries.ts";
@@ -7,6 +7,8 @@ import { useWho } from "../api/who.ts";
 import { Button } from "../parts/button.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Segments } from "../parts/segments.tsx";
+import { useConfigText } from "../parts/config-text.ts";
+import { useRested } from "../parts/rested.ts";
 import { SettingsForm } from "../parts/settings-form.tsx";
 import { Empty, FailureNote, Loaded, Skeleton } from "../parts/states.tsx";
 import { count, counted, plain } from "../words/format.ts";
@@ -40,24 +42,27 @@ function Editor({ file }: { readonly file: File }) {
   const client = useQueryClient();
   // What was opened, which somebody else may have changed since.
   const [base, setBase] = useState(file);
-  const [text, setText] = useState(file.text);
+  const edited = useConfigText(file.text);
+  const { text, setText, settled } = edited;
   const [view, setView] = useState("form");
   const previous = useQuery(queries.previousConfig);
-  const isChanged = text !== base.text;
+  const [isTyping, setTyping] = useState(false);
+  const isEditing = isTyping || Object.keys(edited.pending).length > 0;
+  const isChanged = text !== base.text || isEditing;
   // Nobody loses what they typed because the file was changed elsewhere.
   useEffect(() => {
     if (!isChanged && file.etag !== base.etag) {
       setBase(file);
       setText(file.text);
     }
-  }, [file, base, isChanged]);
+  }, [file, base, isChanged, setText]);
   useEffect(() => {
     if (!isChanged) return undefined;
     const ask = (event: BeforeUnloadEvent): void => event.preventDefault();
     addEventListener("beforeunload", ask);
     return () => removeEventListener("beforeunload", ask);
   }, [isChanged]);
-  const checked = useDeferredValue(text);
+  const checked = useRested(text);
   const check = useQuery({
     queryKey: ["config", "check", checked],
     queryFn: async () => await valueOf(api.POST("/api/config/check", { body: { text: checked } })),
@@ -65,10 +70,15 @@ function Editor({ file }: { readonly file: File }) {
     placeholderData: (before) => before,
   });
   const save = useOrder(
-    async () =>
-      await valueOf(api.PUT("/api/config", { params: { header: { "If-Match": base.etag } }, body: { text } })),
+    async () => {
+      // A click on Save takes along what was typed in the field that it left.
+      const whole = await settled();
+      if (whole === base.text) return base;
+      const params = { header: { "If-Match": base.etag } };
+      return await valueOf(api.PUT("/api/config", { params, body: { text: whole } }));
+    },
     {
-      changes: [["status"], ["tools"]],
+      changes: [["status"], ["tools"], ["config", "previous"], ["config", "settings"]],
       onDone(saved) {
         setBase(saved);
         client.setQueryData(queries.config.queryKey, saved);
@@ -83,6 +93,12 @@ function Editor({ file }: { readonly file: File }) {
     [check.data],
   );
   const conflict = conflictOf(save.error);
+  /** Puts another text in its place, after what was begun: that would come back otherwise. */
+  const replace = (next: string): void =>
+    void settled().then(
+      () => setText(next),
+      () => setText(next),
+    );
   return (
     <>
       <Suspense fallback={<Skeleton lines={10} />}>
@@ -98,14 +114,14 @@ function Editor({ file }: { readonly file: File }) {
           />
         </div>
         {view === "form" ? (
-          <SettingsForm text={text} onText={setText} isChanged={isChanged} />
+          <SettingsForm edited={edited} saved={base.text} onTyping={setTyping} />
         ) : (
           <JsonEditor label="Configuration" value={text} onChange={setText} problems={problems} />
         )}
         <div className="actions bar-actions">
           <Button
             look="main"
-            isBusy={save.isPending || !isChanged || check.data?.isUsable === false}
+            isBusy={save.isPending || (!isEditing && (!isChanged || check.data?.isUsable === false))}
             onClick={() => save.mutate()}
           >
             Save
@@ -113,13 +129,13 @@ function Editor({ file }: { readonly file: File }) {
           <Button
             isBusy={!isChanged}
             onClick={() => {
-              setText(base.text);
+              replace(base.text);
               save.reset();
             }}
           >
             Go back to the file
           </Button>
-          <Undo previous={previous.data?.text ?? null} isBusy={isChanged} onUndo={setText} />
+          <Undo previous={previous.data?.text ?? null} isBusy={isChanged || save.isPending} onUndo={replace} />
           <span role="status" className="muted">
             {save.isSuccess && !isChanged
               ? "Saved. The gateway applies it within a second."
@@ -129,13 +145,15 @@ function Editor({ file }: { readonly file: File }) {
           </span>
         </div>
         {conflict === undefined ? (
-          save.error !== null && <FailureNote error={save.error} />
+          save.error !== null && save.error !== edited.failure && <FailureNote error={save.error} />
         ) : (
           <Section
             title="Somebody else has changed the file"
             about="Your text is still in the editor. Below is theirs, with what differs from yours."
           >
-            <JsonEditor label="Their text against yours" value={conflict.text} compareWith={text} />
+            <Suspense fallback={<Skeleton lines={10} />}>
+              <JsonEditor label="Their text against yours" value={conflict.text} compareWith={text} />
+            </Suspense>
             <div className="actions">
               <Button
                 onClick={() => {
@@ -148,7 +166,7 @@ function Editor({ file }: { readonly file: File }) {
               <Button
                 onClick={() => {
                   setBase({ ...base, ...conflict });
-                  setText(conflict.text);
+                  replace(conflict.text);
                   save.reset();
                 }}
               >
@@ -160,7 +178,10 @@ function Editor({ file }: { readonly file: File }) {
         <Check check={check.data} error={check.error} />
         {isChanged && conflict === undefined && (
           <Section title="Changes of the file">
-            <JsonEditor key={checked} label="Changes of the file" value={checked} compareWith={base.text} />
+            {/* What is loaded for it must not take the form away, and the focus with it. */}
+            <Suspense fallback={<Skeleton lines={10} />}>
+              <JsonEditor key={checked} label="Changes of the file" value={checked} compareWith={base.text} />
+            </Suspense>
           </Section>
         )}
       </Suspense>

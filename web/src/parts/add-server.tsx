@@ -48,7 +48,7 @@ export function AddServer({ isOpen, onClose }: { readonly isOpen: boolean; reado
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          add.mutate();
+          if (!add.isPending) add.mutate();
         }}
       >
         <SelectField label="What it is" choices={kinds} value={kind} onChange={({ target }) => setKind(target.value)} />

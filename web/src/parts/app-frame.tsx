@@ -58,7 +58,9 @@ async function readPage(server: string, uri: string): Promise<AppPage> {
 
 /** A page that wants to reach other hosts is shown only when somebody has agreed to these. */
 function AskedFrame(props: AppFrameProps & { readonly page: AppPage }) {
-  const policy = toAppPolicy(props.page.meta);
+  // What is read again later neither starts the page that somebody uses anew, nor gives it what nobody agreed to.
+  const [{ tool, page }] = useState(props);
+  const policy = toAppPolicy(page.meta);
   const [isAllowed, setAllowed] = useState(policy.reaches.length === 0);
   return (
     <>
@@ -66,7 +68,7 @@ function AskedFrame(props: AppFrameProps & { readonly page: AppPage }) {
         <p className="muted">It is not given what it also asked for: {plain(policy.refused.join(", "))}.</p>
       )}
       {isAllowed ? (
-        <Frame {...props} policy={policy.text} />
+        <Frame {...props} tool={tool} page={page} policy={policy.text} />
       ) : (
         <div className="note warn">
           <div className="grow">
@@ -88,6 +90,8 @@ interface Wish {
   readonly settle: (isAllowed: boolean) => void;
 }
 
+/** For how long nothing is asked after an answer: a second click must not answer a question that nobody has read. */
+const restMs = 1_000;
 const heights = { least: 60, first: 240, most: 1_600 };
 
 function Frame({
@@ -103,20 +107,30 @@ function Frame({
   const [said, setSaid] = useState<readonly string[]>([]);
   const [failure, setFailure] = useState<unknown>();
   const [bridge, setBridge] = useState<AppBridge>();
-  const ask = useCallback(
-    async (title: string, text: string): Promise<boolean> =>
-      await new Promise((resolve) => {
-        setWish({
-          title,
-          text,
-          settle(isAllowed) {
-            setWish(undefined);
-            resolve(isAllowed);
-          },
-        });
-      }),
-    [],
-  );
+  const open = useRef<Wish>(undefined);
+  const answeredMs = useRef(Number.NEGATIVE_INFINITY);
+  /** One question at a time: the page must not put another one under the button that somebody is about to press. */
+  const ask = useCallback(async (title: string, text: string): Promise<boolean> => {
+    if (open.current !== undefined) return false;
+    return await new Promise((resolve) => {
+      const next: Wish = {
+        title,
+        text,
+        settle(isAllowed) {
+          if (open.current !== next) return;
+          open.current = undefined;
+          answeredMs.current = performance.now();
+          setWish(undefined);
+          resolve(isAllowed);
+        },
+      };
+      open.current = next;
+      const show = (): void => {
+        if (open.current === next) setWish(next);
+      };
+      setTimeout(show, Math.max(0, answeredMs.current + restMs - performance.now()));
+    });
+  }, []);
 
   useEffect(() => {
     const target = frame.current?.contentWindow;
@@ -163,13 +177,14 @@ function Frame({
     };
     host.connect(new PostMessageTransport(target, target)).catch(setFailure);
     return () => {
+      open.current?.settle(false);
       setBridge(undefined);
       void host.close();
     };
   }, [ask, page.html, policy, tool]);
 
   useEffect(() => {
-    void bridge?.sendToolInput({ arguments: JSON.parse(sent) as Record<string, unknown> });
+    void bridge?.sendToolInput({ arguments: argumentsOf(sent) });
   }, [bridge, sent]);
   useEffect(() => {
     if (answer !== undefined) void bridge?.sendToolResult(resultOf(answer) as never);
@@ -208,6 +223,18 @@ function Frame({
       </Modal>
     </>
   );
+}
+
+/** Somebody may have sent what is no JSON object: the gateway says so, and the page gets nothing. */
+function argumentsOf(sent: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(sent);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : {};
+  } catch {
+    return {};
+  }
 }
 
 function hostContext({ definition }: Schemas["ToolDetails"]): McpUiHostContext {

@@ -9,8 +9,11 @@ import { FailureNote } from "./states.tsx";
 interface SteadyProps<Value> {
   /** As it was read last. */
   readonly latest: Revised<Value>;
-  /** A form of the version that somebody began with; `renew` has it begin again with what was read last. */
-  readonly children: (base: Revised<Value>, renew: () => void) => ReactNode;
+  /**
+   * A form of the version that somebody began with; `renew` has it begin again with what was read last. `touch` is for
+   * changes that are made without typing.
+   */
+  readonly children: (base: Revised<Value>, renew: () => void, touch: () => void) => ReactNode;
 }
 
 /** What somebody has begun to change stays as it is, whatever is read meanwhile: nothing that was typed is lost. */
@@ -20,9 +23,10 @@ export function Steady<Value>({ latest, children }: SteadyProps<Value>) {
   useEffect(() => {
     if (!isTouched) setBase(latest);
   }, [isTouched, latest]);
+  const touch = (): void => setTouched(true);
   return (
-    <div key={base.etag} onChangeCapture={() => setTouched(true)}>
-      {children(base, () => setTouched(false))}
+    <div key={base.etag} onChangeCapture={touch}>
+      {children(base, () => setTouched(false), touch)}
     </div>
   );
 }

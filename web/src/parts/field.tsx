@@ -1,4 +1,10 @@
-import { useId, type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes } from "react";
+import {
+  useId,
+  type InputHTMLAttributes,
+  type ReactNode,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+} from "react";
 
 interface LabelProps {
   readonly label: string;
@@ -13,6 +19,29 @@ export function TextField({ label, hint, ...rest }: LabelProps & InputHTMLAttrib
       <input
         id={id}
         type="text"
+        autoComplete="off"
+        spellCheck={false}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        {...rest}
+      />
+      {hint !== undefined && (
+        <p id={`${id}-hint`} className="muted">
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** A text of several lines, as high as it needs to be. */
+export function LinesField({ label, hint, ...rest }: LabelProps & TextareaHTMLAttributes<HTMLTextAreaElement>) {
+  const id = useId();
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <textarea
+        id={id}
+        rows={Math.min(8, Math.max(2, String(rest.value ?? "").split("\n").length))}
         autoComplete="off"
         spellCheck={false}
         aria-describedby={hint === undefined ? undefined : `${id}-hint`}

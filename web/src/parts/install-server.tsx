@@ -4,11 +4,12 @@ import { api, valueOf } from "../api/client.ts";
 import { peopleQueries, type Template, type TemplateField } from "../api/people-queries.ts";
 import { useOrder } from "../api/queries.ts";
 import { plain } from "../words/format.ts";
+import { toGivenValue } from "../words/server-values.ts";
 import { Button } from "./button.tsx";
 import { Modal } from "./confirm.tsx";
 import { CheckField, SelectField, TextField } from "./field.tsx";
 import { Empty, FailureNote, Loaded } from "./states.tsx";
-import { toGivenValue, ValueField } from "./value-field.tsx";
+import { ValueField } from "./value-field.tsx";
 
 interface InstallServerProps {
   readonly team: string;
@@ -95,7 +96,7 @@ function InstallForm({ team, template, onClose }: InstallFormProps) {
       className="stack"
       onSubmit={(event) => {
         event.preventDefault();
-        add.mutate();
+        if (!add.isPending) add.mutate();
       }}
     >
       <TextField

@@ -1,56 +1,41 @@
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useRef, useState } from "react";
-import { api, valueOf, type Schemas } from "../api/client.ts";
+import { useEffect, useMemo, useState } from "react";
+import type { Schemas } from "../api/client.ts";
 import { queries } from "../api/queries.ts";
 import { counted, plain } from "../words/format.ts";
+import { settingDrafts, type Drafts } from "../words/setting-drafts.ts";
 import { toSettingGroups, type SettingField, type SettingGroup } from "../words/setting-fields.ts";
 import { Button } from "./button.tsx";
+import type { ConfigText } from "./config-text.ts";
 import { CheckField, SelectField, TextField } from "./field.tsx";
 import { Empty, FailureNote, Loaded } from "./states.tsx";
 
 type Standing = Schemas["SettingList"]["settings"][number];
-/** What was changed with the form and is not saved yet, by path. Undefined: taken out of the file. */
-type Drafts = Readonly<Record<string, { readonly value: unknown }>>;
 
 interface SettingsFormProps {
   /** The text of the file, as it would be saved. */
-  readonly text: string;
-  readonly onText: (text: string) => void;
-  /** Whether the text differs from the file, also by what was typed there. */
-  readonly isChanged: boolean;
+  readonly edited: ConfigText;
+  /** The text of the file, as it was opened. */
+  readonly saved: string;
+  /** Whether a field has what is not taken yet, because somebody is still in it. */
+  readonly onTyping: (isTyping: boolean) => void;
 }
 
 /**
  * Every setting with its value in force and where that comes from. A change is made in the text, where comments and
  * layout stay, and saved with it.
  */
-export function SettingsForm({ text, onText, isChanged }: SettingsFormProps) {
+export function SettingsForm({ edited, saved, onTyping }: SettingsFormProps) {
   const schema = useQuery(queries.configSchema);
   const settings = useQuery(queries.settings);
   const [match, setMatch] = useState("");
-  const [drafts, setDrafts] = useState<Drafts>({});
-  const [failure, setFailure] = useState<unknown>(null);
   const groups = useMemo(() => (schema.data === undefined ? [] : toSettingGroups(schema.data)), [schema.data]);
-  const latest = useRef(text);
-  latest.current = text;
-  const work = useRef<Promise<void>>(Promise.resolve());
-  const shown = isChanged ? drafts : {};
-
-  /** One change after the other, each in the text that the one before left. */
-  function change(path: string, value: unknown): void {
-    setDrafts({ ...shown, [path]: { value } });
-    work.current = work.current.then(async () => {
-      try {
-        const changes = [{ path: path.split("."), ...(value === undefined ? {} : { value }) }];
-        const answer = await valueOf(api.POST("/api/config/edit", { body: { text: latest.current, changes } }));
-        latest.current = answer.text;
-        onText(answer.text);
-        setFailure(null);
-      } catch (error) {
-        setFailure(error);
-      }
-    });
-  }
+  const { text, pending, failure, change } = edited;
+  const written = useMemo(() => {
+    const paths = groups.flatMap(({ fields }) => fields.map(({ path }) => path));
+    return settingDrafts(saved, text, paths);
+  }, [groups, saved, text]);
+  const drafts = { ...written, ...pending };
 
   return (
     <>
@@ -74,7 +59,8 @@ export function SettingsForm({ text, onText, isChanged }: SettingsFormProps) {
                   group={group}
                   isOpen={match !== "" || group.name === ""}
                   byPath={byPath}
-                  drafts={shown}
+                  drafts={drafts}
+                  onTyping={onTyping}
                   onChange={change}
                 />
               ));
@@ -99,12 +85,13 @@ interface GroupProps {
   readonly isOpen: boolean;
   readonly byPath: ReadonlyMap<string, Standing>;
   readonly drafts: Drafts;
+  readonly onTyping: (isTyping: boolean) => void;
   readonly onChange: (path: string, value: unknown) => void;
 }
 
-function Group({ group, isOpen, byPath, drafts, onChange }: GroupProps) {
+function Group({ group, isOpen, byPath, drafts, onTyping, onChange }: GroupProps) {
   const { name, about, fields } = group;
-  const own = fields.filter(({ path }) => byPath.get(path)?.from === "file" || drafts[path] !== undefined).length;
+  const own = fields.filter(({ path }) => isInFile(byPath.get(path), drafts[path])).length;
   return (
     <details className="section settings-group" open={isOpen}>
       <summary>
@@ -121,6 +108,7 @@ function Group({ group, isOpen, byPath, drafts, onChange }: GroupProps) {
             field={field}
             standing={byPath.get(field.path)}
             draft={drafts[field.path]}
+            onTyping={onTyping}
             onChange={(value) => onChange(field.path, value)}
           />
         ))}
@@ -129,24 +117,29 @@ function Group({ group, isOpen, byPath, drafts, onChange }: GroupProps) {
   );
 }
 
+function isInFile(standing: Standing | undefined, draft: { readonly value: unknown } | undefined): boolean {
+  return draft === undefined ? standing?.from === "file" : draft.value !== undefined;
+}
+
 interface SettingProps {
   readonly field: SettingField;
   readonly standing: Standing | undefined;
   readonly draft: { readonly value: unknown } | undefined;
+  readonly onTyping: (isTyping: boolean) => void;
   readonly onChange: (value: unknown) => void;
 }
 
-function Setting({ field, standing, draft, onChange }: SettingProps) {
-  const value = draft === undefined ? standing?.value : draft.value;
+function Setting({ field, standing, draft, onTyping, onChange }: SettingProps) {
+  const value = draft === undefined || isHidden(standing) ? standing?.value : draft.value;
   const why = whyNot(field, standing);
   return (
     <div className="setting">
-      <Input key={JSON.stringify(value)} field={field} value={value} isFixed={why !== undefined} onChange={onChange} />
+      <Input field={field} value={value} isFixed={why !== undefined} onTyping={onTyping} onChange={onChange} />
       <p className="muted">
         {field.about} <Origin standing={standing} isChanged={draft !== undefined} />
         {why !== undefined && <> {why}</>}
       </p>
-      {why === undefined && (draft === undefined ? standing?.from === "file" : draft.value !== undefined) && (
+      {why === undefined && isInFile(standing, draft) && (
         <Button look="plain" onClick={() => onChange(undefined)}>
           Take {field.name} out of the file
         </Button>
@@ -160,9 +153,11 @@ function whyNot({ kind }: SettingField, standing: Standing | undefined): string 
   if (standing?.from === "given")
     return `It was given by ${standing.origin} at the start, which goes before the file: change it there.`;
   if (kind === "other") return "It is more than a single value: change it in the text.";
-  return String(JSON.stringify(standing?.value)).includes("(hidden)")
-    ? "It is secret: change it in the text, best as the name of a variable."
-    : undefined;
+  return isHidden(standing) ? "It is secret: change it in the text, best as the name of a variable." : undefined;
+}
+
+function isHidden(standing: Standing | undefined): boolean {
+  return String(JSON.stringify(standing?.value)).includes("(hidden)");
 }
 
 function Origin({ standing, isChanged }: { readonly standing: Standing | undefined; readonly isChanged: boolean }) {
@@ -184,14 +179,21 @@ interface InputProps {
   readonly field: SettingField;
   readonly value: unknown;
   readonly isFixed: boolean;
+  readonly onTyping: (isTyping: boolean) => void;
   readonly onChange: (value: unknown) => void;
 }
 
 /** What is typed is taken when the field is left, or with Enter. */
-function Input({ field, value, isFixed, onChange }: InputProps) {
+function Input({ field, value, isFixed, onTyping, onChange }: InputProps) {
   const { name, kind, choices, min, max } = field;
-  const [typed, setTyped] = useState(() => toText(value));
+  const given = toText(value);
+  const [typed, setTyped] = useState(given);
   const [wrong, setWrong] = useState<string>();
+  // The field stays the same one, so that whoever is in it stays in it.
+  useEffect(() => {
+    setTyped(given);
+    setWrong(undefined);
+  }, [given]);
   if (kind === "boolean")
     return (
       <CheckField
@@ -206,18 +208,20 @@ function Input({ field, value, isFixed, onChange }: InputProps) {
       <SelectField
         label={name}
         choices={choices.map((choice) => [choice, choice] as const)}
-        value={toText(value)}
+        value={given}
         disabled={isFixed}
         onChange={({ target }) => onChange(target.value)}
       />
     );
   const commit = (): void => {
-    if (typed === toText(value)) return;
+    onTyping(false);
+    if (typed === given) return;
     const read = fromText(kind, typed);
     if (read === undefined) setWrong("A whole number is needed.");
     else {
       setWrong(undefined);
-      onChange(read);
+      if (toText(read) === given) setTyped(given);
+      else onChange(read);
     }
   };
   return (
@@ -228,7 +232,10 @@ function Input({ field, value, isFixed, onChange }: InputProps) {
       {...(kind === "number" ? { placeholder: `${min ?? ""} to ${max ?? ""}` } : {})}
       disabled={isFixed}
       value={plain(typed)}
-      onChange={({ target }) => setTyped(target.value)}
+      onChange={({ target }) => {
+        setTyped(target.value);
+        onTyping(target.value !== given);
+      }}
       onBlur={commit}
       onKeyDown={({ key }) => void (key === "Enter" && commit())}
     />

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { peopleQueries } from "../api/people-queries.ts";
-import { useOrder } from "../api/queries.ts";
+import { once, useOrder } from "../api/queries.ts";
 import { ago, fullTime, plain } from "../words/format.ts";
 import { Button } from "./button.tsx";
 import { ConfirmButton, Modal } from "./confirm.tsx";
@@ -79,6 +79,7 @@ function NewInvite({ team, onClose }: { readonly team: string; readonly onClose:
     },
     { changes: [["people"]] },
   );
+  const addOnce = once(add);
   return (
     <Modal
       title={`Invite somebody into ${plain(team)}`}
@@ -86,7 +87,7 @@ function NewInvite({ team, onClose }: { readonly team: string; readonly onClose:
       onClose={onClose}
       actions={
         add.data === undefined && (
-          <Button look="main" isBusy={add.isPending} onClick={() => add.mutate()}>
+          <Button look="main" isBusy={add.isPending} onClick={addOnce}>
             Make an invitation
           </Button>
         )
@@ -96,7 +97,7 @@ function NewInvite({ team, onClose }: { readonly team: string; readonly onClose:
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          add.mutate();
+          addOnce();
         }}
       >
         <TextField

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { peopleQueries, revisedOf, type Revised } from "../api/people-queries.ts";
-import { useOrder } from "../api/queries.ts";
+import { once, useOrder } from "../api/queries.ts";
 import { mayManageTeam, mayOwnTeam, useWho } from "../api/who.ts";
 import { fullTime, plain } from "../words/format.ts";
 import { Button } from "./button.tsx";
@@ -85,13 +85,14 @@ function AddMember({ team, onClose }: { readonly team: string; readonly onClose:
     },
     { changes: [["people"]], onDone: onClose },
   );
+  const addOnce = once(add);
   return (
     <Modal
       title={`Add a user to ${plain(team)}`}
       isOpen
       onClose={onClose}
       actions={
-        <Button look="main" isBusy={add.isPending || user.trim() === ""} onClick={() => add.mutate()}>
+        <Button look="main" isBusy={add.isPending || user.trim() === ""} onClick={addOnce}>
           Add
         </Button>
       }
@@ -100,7 +101,7 @@ function AddMember({ team, onClose }: { readonly team: string; readonly onClose:
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          if (user.trim() !== "") add.mutate();
+          if (user.trim() !== "") addOnce();
         }}
       >
         <TextField label="Name of the user" value={user} onChange={({ target }) => setUser(target.value)} />

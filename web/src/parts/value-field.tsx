@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { plain } from "../words/format.ts";
-import { SelectField, TextField } from "./field.tsx";
+import { LinesField, SelectField, TextField } from "./field.tsx";
 
 /** What a form knows of one value of a server. */
 export interface ValueFacts {
@@ -46,6 +46,16 @@ export function ValueField({ facts, value, onChange }: ValueFieldProps) {
         <p className="muted">{hint}</p>
       </div>
     );
+  if (path === "args")
+    return (
+      <LinesField
+        label={`${label}, one on each line`}
+        hint={hint}
+        disabled={isLocked}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    );
   return (
     <TextField
       label={label}
@@ -57,15 +67,4 @@ export function ValueField({ facts, value, onChange }: ValueFieldProps) {
       onChange={({ target }) => onChange(target.value)}
     />
   );
-}
-
-/** What is typed, as the gateway takes it: further arguments are a list, and nothing takes a value away. */
-export function toGivenValue(path: string, text: string): string | string[] | null {
-  if (text === "") return null;
-  return path === "args" ? text.split(/\s+/).filter((word) => word !== "") : text;
-}
-
-export function toTypedValue(value: string | readonly string[] | null): string {
-  if (value === null) return "";
-  return typeof value === "string" ? value : value.join(" ");
 }

@@ -3,11 +3,12 @@ import { useState } from "react";
 import { api, type Schemas } from "../api/client.ts";
 import { peopleQueries, revisedOf, type Revised } from "../api/people-queries.ts";
 import { ago, plain } from "../words/format.ts";
+import { toGivenValue, toTypedValue } from "../words/server-values.ts";
 import { Button } from "./button.tsx";
 import { Conflict, Steady, useRevisedChange } from "./conflict.tsx";
 import { Section } from "./page.tsx";
 import { Loaded } from "./states.tsx";
-import { toGivenValue, toTypedValue, ValueField } from "./value-field.tsx";
+import { ValueField } from "./value-field.tsx";
 
 interface ValuesFormProps {
   readonly team: string;
@@ -28,7 +29,9 @@ export function ValuesForm(props: ValuesFormProps) {
           !base.value.fields.some((field) => isOffered(field, whose)) ? (
             <p className="muted">There is nothing to give.</p>
           ) : (
-            <Steady latest={base}>{(begun, renew) => <Fields {...props} base={begun} renew={renew} />}</Steady>
+            <Steady latest={base}>
+              {(begun, renew, touch) => <Fields {...props} base={begun} renew={renew} touch={touch} />}
+            </Steady>
           )
         }
       </Loaded>
@@ -49,9 +52,10 @@ type Typed = Readonly<Record<string, string | null>>;
 interface FieldsProps extends ValuesFormProps {
   readonly base: Revised<Values>;
   readonly renew: () => void;
+  readonly touch: () => void;
 }
 
-function Fields({ team, installation, whose, isAllowed, base, renew }: FieldsProps) {
+function Fields({ team, installation, whose, isAllowed, base, renew, touch }: FieldsProps) {
   const [typed, setTyped] = useState<Typed>({});
   const params = { path: { team, installation } };
   const change = useRevisedChange({
@@ -74,20 +78,32 @@ function Fields({ team, installation, whose, isAllowed, base, renew }: FieldsPro
   const fields = base.value.fields.filter((field) => isOffered(field, whose));
   const isChanged = Object.keys(typed).length > 0;
   const theirs = change.theirs?.fields;
+  /** A secret is never shown, so an empty field says nothing of it: it is taken away with its button. */
+  const type = ({ path, type: kind }: Field, text: string): void => {
+    const { [path]: _before, ...others } = typed;
+    setTyped(text === "" && kind === "secret" ? others : { ...typed, [path]: text === "" ? null : text });
+  };
+  const removable = fields.filter(
+    ({ path, type: kind, set, editable }) => kind === "secret" && set && editable && isAllowed && typed[path] !== null,
+  );
   return (
     <form
       className="stack"
       onSubmit={(event) => {
         event.preventDefault();
-        if (isChanged) change.mutate(typed);
+        if (isChanged && !change.isPending) change.mutate(typed);
       }}
     >
       {fields.map((field) => (
         <ValueField
           key={field.path}
-          facts={{ ...field, isLocked: !isAllowed || !field.editable, note: <Standing field={field} whose={whose} /> }}
+          facts={{
+            ...field,
+            isLocked: !isAllowed || !field.editable,
+            note: <Standing field={field} whose={whose} isLeaving={typed[field.path] === null && field.set} />,
+          }}
           value={typed[field.path] === undefined ? toTypedValue(field.value) : (typed[field.path] ?? "")}
-          onChange={(text) => setTyped({ ...typed, [field.path]: text === "" ? null : text })}
+          onChange={(text) => type(field, text)}
         />
       ))}
       <Conflict
@@ -109,13 +125,17 @@ function Fields({ team, installation, whose, isAllowed, base, renew }: FieldsPro
           Save
         </Button>
         {isChanged && <Button onClick={() => setTyped({})}>Go back</Button>}
-        {fields
-          .filter(({ type, set, editable }) => type === "secret" && set && editable && isAllowed)
-          .map(({ path }) => (
-            <Button key={path} onClick={() => change.mutate({ [path]: null })}>
-              Take {plain(path)} away
-            </Button>
-          ))}
+        {removable.map(({ path }) => (
+          <Button
+            key={path}
+            onClick={() => {
+              touch();
+              setTyped({ ...typed, [path]: null });
+            }}
+          >
+            Take {plain(path)} away
+          </Button>
+        ))}
       </div>
     </form>
   );
@@ -130,9 +150,17 @@ async function readValues({ team, installation, whose }: Pick<ValuesFormProps, "
   );
 }
 
+interface StandingProps {
+  readonly field: Field;
+  readonly whose: "team" | "me";
+  /** Whether somebody has taken it away, and has not saved yet. */
+  readonly isLeaving: boolean;
+}
+
 /** Whether it is set, and who else may give it. */
-function Standing({ field, whose }: { readonly field: Field; readonly whose: "team" | "me" }) {
+function Standing({ field, whose, isLeaving }: StandingProps) {
   const { set, type, tier, required, editable, updatedAt } = field;
+  if (isLeaving) return <strong>It is taken away when you save.</strong>;
   if (!editable) return <>Somebody else decides this.</>;
   if (whose === "team" && tier === "user" && required && !set) return <>Each member has to give their own.</>;
   if (type !== "secret") return set ? <>Set here.</> : <>Not given here.</>;

@@ -19,3 +19,13 @@ export function splitWords(line: string): readonly string[] {
   }
   return word === undefined ? words : [...words, word];
 }
+
+/**
+ * A text as one word of a shell's line, which the shell takes as it is. Servers write names and addresses: quotes and
+ * `$(…)` in them must not end the word, and a line break must not run what was pasted so far.
+ */
+export function shellWord(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  const visible = text.replaceAll(/[\u0000-\u001F\u007F-\u009F]/g, "");
+  return `'${visible.replaceAll("'", String.raw`'\''`)}'`;
+}
