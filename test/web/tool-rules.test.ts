@@ -1,6 +1,8 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { toSlug } from "../../src/config/slug.ts";
 import { appUriOf, sandboxUrl, toAppPolicy, withPolicy } from "../../web/src/words/app-policy.ts";
-import { hidingRules, withHidden, withName, withoutRule } from "../../web/src/words/tool-rules.ts";
+import { hidingRules, isKeyOf, withHidden, withName, withoutRule } from "../../web/src/words/tool-rules.ts";
 
 const file = `{
   // the servers
@@ -17,7 +19,7 @@ const file = `{
 describe("rules for tools", () => {
   test("hide tools in the entries that there are, and leave comments and order as they were", () => {
     const hidden = withHidden(file, [
-      { server: "my-files", name: "rm" },
+      { server: "My-Files", name: "rm" },
       { server: "mail", name: "send" },
       { server: "mail", name: "send" },
     ]);
@@ -28,6 +30,30 @@ describe("rules for tools", () => {
       "mail:old_*",
       "mail:send",
     ]);
+  });
+
+  test("find an entry by the name that the gateway makes of its key", () => {
+    for (const key of [
+      "My Files",
+      "my_files",
+      "a.b",
+      "GitHub",
+      "  x  ",
+      "Über Ordner",
+      "a--",
+      "-a",
+      "é",
+      "x".repeat(80),
+    ])
+      expect(isKeyOf(key, toSlug(key)), key).toBe(!toSlug(key).startsWith("server-"));
+    expect([isKeyOf("GitHub", "github"), isKeyOf("my_files", "my-files")]).toEqual([false, false]);
+    const characters = fc.constantFrom("a", "Z", "9", ".", "_", "-", " ", "é", "/");
+    fc.assert(
+      fc.property(fc.string({ unit: characters, minLength: 1, maxLength: 80 }), (key) => {
+        const slug = toSlug(key);
+        expect(isKeyOf(key, slug)).toBe(!slug.startsWith("server-"));
+      }),
+    );
   });
 
   test("taken back leave the others, and are not taken back when they are others by now", () => {

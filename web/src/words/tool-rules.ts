@@ -1,5 +1,6 @@
 import { findNodeAtLocation, parseTree, type Node } from "jsonc-parser";
 import { changeJson } from "../../../src/config/json-change.ts";
+import { isServerSlug } from "../../../src/kernel/ids.ts";
 
 /** A tool by its server and by the server's own name for it, which is what rules name. */
 export interface RuledTool {
@@ -21,9 +22,19 @@ function treeOf(text: string): Node | undefined {
   return parseTree(text, [], { allowTrailingComma: true });
 }
 
-/** As the gateway makes a name for addresses of an entry's key. */
-function isKeyOf(key: string, server: string): boolean {
-  return key === server || key.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-") === server;
+/**
+ * Whether the gateway's name for an entry with this key is that of a server, as config/slug.ts makes it. Where that
+ * is made of a digest, which pages cannot compute at once, it is false.
+ */
+export function isKeyOf(key: string, server: string): boolean {
+  if (isServerSlug(key)) return key === server;
+  const replaced = key
+    .normalize("NFC")
+    .slice(0, 256)
+    .replace(/[^A-Za-z0-9._-]+/gu, "-")
+    .replace(/^[._-]+|-+$/g, "")
+    .slice(0, 63);
+  return replaced === server;
 }
 
 function entriesOf(root: Node | undefined): readonly { readonly key: string; readonly path: readonly string[] }[] {
