@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readEvents, type StreamEvent } from "../../web/src/api/event-text.ts";
-import { hasInexactNumber, indentJson, memberText } from "../../web/src/words/exact-json.ts";
+import { hasInexactNumber, indentJson, inexactPaths, memberText } from "../../web/src/words/exact-json.ts";
 import { duration, plain } from "../../web/src/words/format.ts";
 import { toGivenValue, toTypedValue } from "../../web/src/words/server-values.ts";
 import { settingDrafts } from "../../web/src/words/setting-drafts.ts";
@@ -92,6 +92,12 @@ test("further arguments of a server are one on each line, with their spaces", ()
   expect(toGivenValue("args", toTypedValue(args))).toEqual(args);
   expect(toGivenValue("args", "a b\n\nc\n")).toEqual(["a b", "c"]);
   expect([toGivenValue("env.KEY", "a b"), toGivenValue("args", ""), toTypedValue(null)]).toEqual(["a b", null, ""]);
+});
+
+test("whole numbers that a form cannot hold are found wherever they stand", () => {
+  const value = { id: 9007199254740993, list: [1, { deep: -(2 ** 53) }], text: "9007199254740993", most: 2 ** 53 - 1 };
+  expect(inexactPaths(value)).toEqual([["id"], ["list", "1", "deep"]]);
+  expect(inexactPaths({ half: 0.5, none: null })).toEqual([]);
 });
 
 test("durations read as people say them", () => {

@@ -7,6 +7,7 @@ import {
   type ValidationData,
   type ValidatorType,
 } from "@rjsf/utils";
+import { inexactPaths } from "../words/exact-json.ts";
 
 /** Checks values without making code of schemas, which the policy of the page forbids. */
 function errorsOf(schema: RJSFSchema, value: unknown): readonly OutputUnit[] {
@@ -29,15 +30,25 @@ function toFormError({ instanceLocation, keyword, error }: OutputUnit): RJSFVali
   return { name: keyword, property: `.${path.join(".")}`, message, stack: `${path.join(".")} ${message}`, params: {} };
 }
 
+/** The number that was typed is gone by now: the one that would be sent is another. */
+function toInexactError(path: readonly string[]): RJSFValidationError {
+  const message = "is longer than a form can hold";
+  const place = path.join(".");
+  return { name: "inexact", property: `.${place}`, message, stack: `${place} ${message}`, params: {} };
+}
+
 function decodePointer(step: string): string {
   return decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
 export const schemaValidator: ValidatorType = {
   validateFormData(formData: unknown, schema: RJSFSchema): ValidationData<unknown> {
-    const errors = errorsOf(schema, formData)
-      .filter(({ keyword }) => !outer.has(keyword))
-      .map(toFormError);
+    const errors = [
+      ...errorsOf(schema, formData)
+        .filter(({ keyword }) => !outer.has(keyword))
+        .map(toFormError),
+      ...inexactPaths(formData).map(toInexactError),
+    ];
     return { errors, errorSchema: toErrorSchema(errors) as ErrorSchema };
   },
   isValid: (schema, formData, rootSchema) => {

@@ -103,3 +103,10 @@ export function hasInexactNumber(text: string): boolean {
     return plain.length > 15 && String(Number(number)) !== number;
   });
 }
+
+/** Where a value of a form has whole numbers that JavaScript may have changed, as steps from the outside. */
+export function inexactPaths(value: unknown): readonly (readonly string[])[] {
+  if (typeof value === "number") return Number.isInteger(value) && !Number.isSafeInteger(value) ? [[]] : [];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([step, inner]) => inexactPaths(inner).map((path) => [step, ...path]));
+}
