@@ -103,6 +103,16 @@ describe.skipIf(!hasBrowser)("a tool that is run", () => {
     expect(await question().count()).toBe(0);
   });
 
+  test("is cancelled when somebody leaves the page while it asks", async () => {
+    await start("asking:elicit");
+    await question().waitFor();
+    await page.getByRole("link", { name: "Its calls" }).click();
+    // Beside the one that the button cancelled before.
+    await page.getByRole("button", { name: "×2" }).waitFor();
+    await page.getByText("CALL_CANCELLED").first().waitFor();
+    expect(dashboard.misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
+  });
+
   /** The frame of the page in the frame of the sandbox. */
   const inner = async (): Promise<Frame> =>
     await until(() => page.frames().find((frame) => frame.parentFrame()?.url().endsWith("/sandbox") === true));
@@ -142,6 +152,11 @@ describe.skipIf(!hasBrowser)("a tool that is run", () => {
     await page.keyboard.press("Escape");
     await frame.getByText("refused:").waitFor();
     await frame.getByRole("button", { name: "Change" }).click();
+    await dialog.waitFor();
+    // A second wish, of another amount or another tool, must not take the place of the one that is read.
+    await frame.locator("#changed").evaluate((place) => place.replaceChildren());
+    await frame.locator("#change").evaluate((button) => (button as HTMLElement).click());
+    await until(async () => (await frame.locator("#changed").textContent())?.startsWith("refused:"));
     await dialog.getByRole("button", { name: "Allow" }).click();
     await until(async () => (await frame.locator("#changed").textContent()) === '{"changes":1}');
   });

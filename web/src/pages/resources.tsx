@@ -203,7 +203,7 @@ function TemplateRow({ template, onRead }: TemplateRowProps) {
             key={variable}
             label={plain(variable)}
             value={values[variable] ?? ""}
-            about={`${uriTemplate} ${variable} ${JSON.stringify(values)}`}
+            about={`${uriTemplate} ${variable} ${JSON.stringify({ ...values, [variable]: undefined })}`}
             propose={async (value) =>
               await propose({ ref: { type: "ref/resource", uri: listed }, name: variable, value, others: values })
             }

@@ -101,7 +101,7 @@ function PromptForm({ prompt }: { readonly prompt: Prompt }) {
             label={`${plain(name)}${required ? " (needed)" : ""}`}
             {...(description === undefined ? {} : { hint: plain(description) })}
             value={values[name] ?? ""}
-            about={`${prompt.name} ${name} ${JSON.stringify(values)}`}
+            about={`${prompt.name} ${name} ${JSON.stringify({ ...values, [name]: undefined })}`}
             propose={async (value) =>
               await propose({ ref: { type: "ref/prompt", name: prompt.name }, name, value, others: values })
             }

@@ -1,12 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
-import { useDeferredValue, useId, useState, type ReactNode } from "react";
+import { useId, useState, type ReactNode } from "react";
+import { useRested } from "./rested.ts";
 
 interface ProposingFieldProps {
   readonly label: string;
   readonly hint?: ReactNode;
   readonly value: string;
   readonly onChange: (value: string) => void;
-  /** What it is part of, so that proposals of one argument are not shown for another. */
+  /** What it is part of, without its own value, so that proposals of one argument are not shown for another. */
   readonly about: string;
   readonly propose: (value: string) => Promise<readonly string[]>;
 }
@@ -15,7 +16,7 @@ interface ProposingFieldProps {
 export function ProposingField({ label, hint, value, onChange, about, propose }: ProposingFieldProps) {
   const id = useId();
   const [isUsed, setUsed] = useState(false);
-  const asked = useDeferredValue(value);
+  const asked = useRested(value);
   const { data } = useQuery({
     queryKey: ["propose", about, asked],
     queryFn: async () => await propose(asked),
@@ -36,6 +37,7 @@ export function ProposingField({ label, hint, value, onChange, about, propose }:
         aria-describedby={hint === undefined ? undefined : `${id}-hint`}
         value={value}
         onFocus={() => setUsed(true)}
+        onBlur={() => setUsed(false)}
         onChange={({ target }) => onChange(target.value)}
       />
       <datalist id={`${id}-proposed`}>

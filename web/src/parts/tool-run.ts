@@ -1,4 +1,4 @@
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { api, rawFetch, valueOf } from "../api/client.ts";
 import { readEvents } from "../api/event-text.ts";
 import { ApiFailure, problemOf, toFailure } from "../api/failure.ts";
@@ -60,6 +60,17 @@ const mostLog = 500;
 export function useToolRun(tool: string) {
   const [run, setRun] = useState(idle);
   const controller = useRef<AbortController>(undefined);
+  const isGone = useRef(false);
+  const isAsked = useRef(false);
+  isAsked.current = run.questions.length > 0;
+  // A call goes on when its page is left, unless it waits for an answer that nobody is here to give.
+  useEffect(() => {
+    isGone.current = false;
+    return () => {
+      isGone.current = true;
+      if (isAsked.current) controller.current?.abort();
+    };
+  }, []);
 
   async function call(argumentsText: string): Promise<void> {
     controller.current?.abort();
@@ -100,7 +111,8 @@ export function useToolRun(tool: string) {
   }
 
   function ask(own: AbortController, question: Question): void {
-    if (controller.current === own) setRun((now) => ({ ...now, questions: [...now.questions, question] }));
+    if (isGone.current) own.abort();
+    else if (controller.current === own) setRun((now) => ({ ...now, questions: [...now.questions, question] }));
   }
 
   function takeBack(gone: string): void {
