@@ -102,7 +102,8 @@ describe.skipIf(!hasBrowser)("settings as a form", () => {
     await page.getByRole("button", { name: "Undo the last change" }).click();
     await page.getByText("Not saved yet.", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Save", exact: true }).click();
-    await until(async () => (await fileText()) === written);
+    await page.getByText("Saved. The gateway applies it within a second.").waitFor();
+    expect(await fileText()).toBe(written);
   });
 
   test("what was typed in the field that a click on Save leaves is saved, and the form shows what would be", async () => {
@@ -121,7 +122,8 @@ describe.skipIf(!hasBrowser)("settings as a form", () => {
     await until(async () => (await sessions.inputValue()) === "36");
     await page.getByRole("button", { name: "Undo the last change" }).click();
     await page.getByRole("button", { name: "Save", exact: true }).click();
-    await until(async () => (await fileText()) === written);
+    await page.getByText("Saved. The gateway applies it within a second.").waitFor();
+    expect(await fileText()).toBe(written);
   });
 
   test("a value that the gateway would refuse is not saved, and a setting can be taken out of the file", async () => {

@@ -95,7 +95,7 @@ test("further arguments of a server are one on each line, with their spaces", ()
 });
 
 test("whole numbers that a form cannot hold are found wherever they stand", () => {
-  const value = { id: 9007199254740993, list: [1, { deep: -(2 ** 53) }], text: "9007199254740993", most: 2 ** 53 - 1 };
+  const value = { id: 2 ** 53 + 2, list: [1, { deep: -(2 ** 53) }], text: "9007199254740993", most: 2 ** 53 - 1 };
   expect(inexactPaths(value)).toEqual([["id"], ["list", "1", "deep"]]);
   expect(inexactPaths({ half: 0.5, none: null })).toEqual([]);
 });
