@@ -26,8 +26,12 @@ test.each([
       for (let written = 0; written < 6; written += 1) output.write(line);
       await until(async () => (await newestOld(logs)) !== before);
     }
-    const files = (await readdir(logs)).filter((name) => name.startsWith("gateway"));
-    expect(files.sort()).toEqual(["gateway.1.log", "gateway.2.log", "gateway.3.log", "gateway.log"]);
+    const found = async (): Promise<string[]> =>
+      (await readdir(logs)).filter((name) => name.startsWith("gateway")).sort();
+    // The oldest goes after the others have been renamed.
+    await until(async () => (await found()).length === 4);
+    const files = await found();
+    expect(files).toEqual(["gateway.1.log", "gateway.2.log", "gateway.3.log", "gateway.log"]);
     for (const name of files) expect((await stat(join(logs, name))).mode & 0o077, name).toBe(0);
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -153,6 +153,7 @@ test("an app's next assertion belongs to the same consent: what it has opened go
 });
 
 test("an app that comes back after its consent was tidied away is given another one", async () => {
+  await world.ask("user", "account", "ann", "--issuer", idp.issuer, "--subject", "sub-ann");
   const ask = async () => await exchange(await assert({ resource: `${world.url}/mcp/server/own` }));
   const first = (await ask()).json.access_token as string;
   expect(await open(first, "/mcp/server/own")).toBe(200);
