@@ -218,8 +218,8 @@ async function callCost(gateway: RunningGateway, headers: Record<string, string>
     const answer = await fetch(`${gateway.url}/execute/files%3Aenv`, {
       ...{ method: "POST", body: "{}", headers: { ...headers, "content-type": "application/json" } },
     });
-    await answer.arrayBuffer();
-    if (!answer.ok) throw new Error(`${answer.status}`);
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${answer.status} ${text}`);
   };
   for (let at = 0; at < 500; at += 1) await call();
   const pid = gateway.process.pid ?? 0;
