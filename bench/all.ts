@@ -19,6 +19,8 @@ interface Section {
    * What is run: a file of bench/, or the file of the npm script that is called as the section is; and its arguments.
    */
   readonly script: string;
+  /** The npm script of that file, where the section is called something else. */
+  readonly npmScript?: string;
   readonly args: readonly string[];
   readonly quickArgs?: readonly string[];
   /** Whether it needs the corpus of tools: where BENCH_DATA names none, it is collected from npm first. */
@@ -78,6 +80,16 @@ const sections: readonly Section[] = [
     quickArgs: ["--idle-s=10"],
   },
   {
+    name: "first-call",
+    title: "The first call",
+    about:
+      "How much longer the first call after a start takes than the second, through the gateway and through a raw " +
+      "forwarder that checks no arguments, on the same real servers.",
+    script: "bench/first-call.ts",
+    args: [],
+    quickArgs: ["--rounds=3"],
+  },
+  {
     name: "memory",
     title: "Memory",
     about: "After the first calls, after a rest, with two hundred clients, and with the largest results.",
@@ -105,6 +117,15 @@ const sections: readonly Section[] = [
     needsCorpus: true,
   },
   {
+    name: "teams",
+    title: "People and teams",
+    about:
+      "A gateway for teams: its memory, logins, how soon somebody who is removed is out, and what 10,000 users in 500 " +
+      "teams with 50,000 installations cost. Times are those of the whole machine; CPU time is the gateway's.",
+    script: "bench/teams/run.ts",
+    args: [],
+  },
+  {
     name: "conformance",
     title: "The protocol's own tests",
     about:
@@ -112,6 +133,18 @@ const sections: readonly Section[] = [
       "Beside that, [protocol.md](protocol.md) lists what the specification demands, with the test of each sentence.",
     script: "scripts/conformance.mjs",
     args: [],
+  },
+  {
+    name: "logins",
+    title: "The protocol's own tests of logins",
+    about:
+      "The official suite's scenarios about authorization: the suite is a server that wants a login, and judges how the " +
+      "gateway goes about it. Directly, the official SDK's client logs in. Checks of a revision differ because the " +
+      "gateway tries its token before it keeps it, and asks less often for what is refused; what is lost is what the " +
+      "suite fails.",
+    script: "scripts/conformance.mjs",
+    npmScript: "conformance",
+    args: ["--login-scenarios", "--all"],
   },
 ];
 
@@ -185,7 +218,7 @@ function kept(before: string, { title }: Section): string | undefined {
 function run(section: Section): string {
   const args = isQuick ? (section.quickArgs ?? section.args) : section.args;
   const isBench = section.script.startsWith("bench/");
-  const script = isBench ? `bench ${section.script}` : section.name;
+  const script = isBench ? `bench ${section.script}` : (section.npmScript ?? section.name);
   const command = `npm run ${script}${args.length > 0 ? ` -- ${args.join(" ")}` : ""}`;
   process.stderr.write(`${command}\n`);
   const program = isBench ? ["scripts/run-bench.mjs", section.script] : [section.script];

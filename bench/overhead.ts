@@ -172,6 +172,7 @@ try {
   row("case", "floor req/s", "req/s", "p50 ms", "p99 ms", "floor CPU us", "CPU us", "ratio", "target", "");
   row("---", "---", "---", "---", "---", "---", "---", "---", "---", "---");
   const ratios = new Map<string, number>();
+  const notes: string[] = [];
   for (const upstream of ["stdio", "http"] as const) {
     const wanted = cases.filter(
       (item) => item.upstream === upstream && (only === undefined || item.name.includes(only)),
@@ -207,17 +208,19 @@ try {
     started.push(floor, gateway);
     await untilCallable(gateway);
     for (const item of wanted) ratios.set(item.name, await runCase(item, floor, gateway));
-    process.stdout.write(
-      `RSS after ${upstream}: floor ${(residentBytes(floor.pid) / 1e6).toFixed(0)} MB, gateway ${(residentBytes(gateway.pid) / 1e6).toFixed(0)} MB\n`,
+    notes.push(
+      `RSS after ${upstream}: floor ${(residentBytes(floor.pid) / 1e6).toFixed(0)} MB, gateway ${(residentBytes(gateway.pid) / 1e6).toFixed(0)} MB`,
     );
   }
+  // After the table, which they would cut in two.
+  process.stdout.write(`\n${notes.join("\n\n")}\n`);
   for (const upstream of ["stdio", "http"]) {
     for (const connections of [1, 32]) {
       const legacy = ratios.get(`${upstream} legacy c=${connections}`);
       const modern = ratios.get(`${upstream} modern c=${connections}`);
       if (legacy !== undefined && modern !== undefined)
         process.stdout.write(
-          `modern / legacy, each against the floor in its era, ${upstream} c=${connections}: ${(modern / legacy).toFixed(2)} (target 1.1)\n`,
+          `\nmodern / legacy, each against the floor in its era, ${upstream} c=${connections}: ${(modern / legacy).toFixed(2)} (target 1.1)\n`,
         );
     }
   }

@@ -7,7 +7,15 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { cacheDir, projectDir } from "./conformance/cached-package.mjs";
-import { countPassed, findLosses, lossTable, scenarioTable, summaryTable } from "./conformance/comparison.mjs";
+import {
+  countPassed,
+  findFailures,
+  findLosses,
+  lossTable,
+  revisionTable,
+  scenarioTable,
+  summaryTable,
+} from "./conformance/comparison.mjs";
 import { startGateway } from "./conformance/gateway.mjs";
 import { startListening } from "./conformance/listening.mjs";
 import { runClientScenarios, runLoginScenarios, runServerScenarios } from "./conformance/suite.mjs";
@@ -132,16 +140,17 @@ async function writeResults(kind, runs) {
 }
 
 function report(kind, runs) {
+  const find = kind === "login" ? findFailures : findLosses;
   const losses = runs.flatMap(({ revision, direct, gateway }) =>
-    gateway === undefined ? [] : findLosses(direct, gateway).map((loss) => ({ revision, ...loss })),
+    gateway === undefined ? [] : find(direct, gateway).map((loss) => ({ revision, ...loss })),
   );
   const short =
     kind === "server"
       ? runs.filter(({ revision, direct }) => isShort(expectedDirect[revision], direct)).map(({ revision }) => revision)
       : [];
   const parts = [
-    summaryTable(runs),
-    ...(flags.all ? [scenarioTable(runs)] : []),
+    summaryTable(runs, find),
+    ...(flags.all ? [kind === "login" ? revisionTable(runs) : scenarioTable(runs)] : []),
     ...(losses.length > 0 ? [lossTable(losses)] : []),
     ...short.map((revision) => `The reference server itself passes too little of ${revision}.`),
   ];

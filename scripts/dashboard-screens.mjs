@@ -87,6 +87,12 @@ async function take({ url, browser, options, pictures }) {
     }
     if (name === "search") await page.locator(".why summary").first().click();
     await page.waitForFunction(() => document.querySelector(".skeleton") === null);
+    // Tokens are estimated until they have been counted.
+    if (name === "overview")
+      await page
+        .getByText(/^about [\d,]+$/)
+        .first()
+        .waitFor({ state: "detached" });
     await page.screenshot({ path: join(images, `dashboard-${name}.png`) });
   }
 }

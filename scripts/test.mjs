@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const vitest = join(root, "node_modules/vitest/vitest.mjs");
+const strayReporter = join(root, "test/harness/stray-errors.mjs");
 /** More than these failed because something is broken. */
 const mostAgain = 5;
 
@@ -35,16 +36,23 @@ if (second !== undefined)
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
 process.exitCode = failed === 0 ? 0 : 1;
 
-/** What each file said; `isWhole` unless vitest ended in another way than by what its tests said. */
+/**
+ * What each file said; `isWhole` unless something failed that is no test: a worker that died, whose other tests are in
+ * no report, or an error that nobody waited for.
+ */
 function run(args) {
   const folder = mkdtempSync(join(tmpdir(), "toolyard-vitest-"));
   const report = join(folder, "report.json");
-  const options = ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...args];
-  const { status } = spawnSync(process.execPath, [vitest, ...options], { cwd: root, stdio: "inherit" });
+  const strays = join(folder, "strays");
+  const reporters = ["default", "json", strayReporter].map((name) => `--reporter=${name}`);
+  const options = ["run", ...reporters, `--outputFile.json=${report}`, ...args];
+  const env = { ...process.env, TEST_STRAY_ERRORS: strays };
+  const { status } = spawnSync(process.execPath, [vitest, ...options], { cwd: root, stdio: "inherit", env });
   try {
     const result = JSON.parse(readFileSync(report, "utf8"));
     const results = result.testResults.map(toFile);
-    return { files: results, isWhole: status === 0 || results.some((file) => file.failed > 0) };
+    const hasNoStrays = Number(readFileSync(strays, "utf8")) === 0;
+    return { files: results, isWhole: hasNoStrays && (status === 0 || results.some((file) => file.failed > 0)) };
   } catch {
     return { files: [], isWhole: false };
   } finally {

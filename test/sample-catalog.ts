@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { inspect } from "node:util";
 import type { ToolDefinition } from "../src/kernel/definitions.ts";
 import type { InstanceId, ServerSlug, ToolPath } from "../src/kernel/ids.ts";
 import type { InstanceCatalog, SkillEntry, ToolEntry } from "../src/catalog/model/snapshot.ts";
@@ -45,7 +47,10 @@ function sampleTool(server: string, definition: ToolDefinition): ToolEntry {
     upstreamName: definition.name,
     path: `${server}:${definition.name}` as ToolPath,
     definition,
-    hash: Buffer.from(`${server}:${definition.name}`).toString("hex").padEnd(64, "0").slice(0, 64),
+    // As in the gateway, another definition has another one. Schemas of tests may be circular.
+    hash: createHash("sha256")
+      .update(server + inspect(definition, { depth: 9 }))
+      .digest("hex"),
   };
 }
 

@@ -14,7 +14,11 @@ import { residentBytes } from "../measure/process.ts";
  */
 const restarts = Number(process.argv.find((argument) => argument.startsWith("--restarts="))?.slice(11) ?? 60);
 const goals = { p99Ms: 200, idleMiB: 70 };
-const idleMs = 15_000;
+/** Just used, and after a minute of rest, when the store sleeps and the garbage of the start is collected. */
+const moments = [
+  ["just used", 5_000],
+  ["after a minute of rest", 60_000],
+] as const;
 
 interface Seen {
   readonly atMs: number;
@@ -82,8 +86,10 @@ try {
   await untilOnline(gateway.url);
   const memory: [string, number][] = [];
   const note = async (name: string): Promise<void> => {
-    await pause(idleMs);
-    memory.push([name, residentBytes(pid) / 2 ** 20]);
+    for (const [moment, afterMs] of moments) {
+      await pause(afterMs);
+      memory.push([`${name}, ${moment}`, residentBytes(pid) / 2 ** 20]);
+    }
   };
   await note("no page was opened yet");
 

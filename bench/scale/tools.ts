@@ -1,3 +1,5 @@
+import { hash } from "node:crypto";
+import type { InstanceCatalog, ToolEntry } from "../../src/catalog/model/snapshot.ts";
 import { lexicalEngine, never, toRequest } from "../retrieval/engines.ts";
 import { discoverCost, longQueries, type DiscoverCost } from "../retrieval/discover-cost.ts";
 import { toParts, type CorpusTool } from "../retrieval/data.ts";
@@ -9,6 +11,8 @@ export interface ToolsPoint {
   /** From nothing to an index that can be searched. */
   readonly buildMs: number;
   readonly buildCpuMs: number;
+  /** The same where no definition is that of another tool: nothing is read once for many. */
+  readonly distinctCpuMs: number;
   /** The longest that anything else had to wait meanwhile, and what all but one in a hundred turns took at most. */
   readonly worstLagMs: number;
   readonly p99LagMs: number;
@@ -31,7 +35,8 @@ export async function measureTools(
   pool: readonly CorpusTool[],
   queries: readonly string[],
 ): Promise<ToolsPoint> {
-  const parts = toParts(repeated(pool, size));
+  const parts = hashed(toParts(repeated(pool, size)));
+  const distinctCpuMs = await distinctCost(parts);
   const engine = lexicalEngine();
   // The language is read once, whatever is indexed.
   await engine.prepare(parts.slice(0, 1), never);
@@ -52,6 +57,7 @@ export async function measureTools(
     servers: parts.length,
     buildMs,
     buildCpuMs: (user + system) / 1_000,
+    distinctCpuMs,
     ...lag,
     indexBytes,
     search: await bestOfThree(async () => await costOf(queries.length, ask(queries))),
@@ -60,6 +66,32 @@ export async function measureTools(
     discover: await discoverCost(queries, parts),
     discoverLong: await discoverCost(long, parts),
   };
+}
+
+/** Each definition's hash, as the gateway has it, in place of the tool's name in its set. */
+function hashed(parts: readonly InstanceCatalog[]): InstanceCatalog[] {
+  return parts.map((part) => ({ ...part, tools: part.tools.map((tool) => withHash(tool, tool.definition)) }));
+}
+
+function withHash(tool: ToolEntry, definition: ToolEntry["definition"]): ToolEntry {
+  return { ...tool, definition, hash: hash("sha256", JSON.stringify(definition), "hex") };
+}
+
+/** CPU of indexing tools that all say something else. */
+async function distinctCost(parts: readonly InstanceCatalog[]): Promise<number> {
+  let count = 0;
+  const distinct = parts.map((part) => ({
+    ...part,
+    tools: part.tools.map((tool) => {
+      count += 1;
+      const { description = "" } = tool.definition;
+      return withHash(tool, { ...tool.definition, description: `${description} number ${count}` });
+    }),
+  }));
+  const engine = lexicalEngine();
+  await engine.prepare(parts.slice(0, 1), never);
+  const { cpuUs } = await costOf(1, async () => await engine.prepare(distinct, never));
+  return cpuUs / 1_000;
 }
 
 /** Made of what tools say of themselves, because there are not enough questions. */

@@ -10,6 +10,19 @@ const tools = [
   },
   { name: "big", description: "Answers with a megabyte of text", inputSchema: { type: "object", properties: {} } },
   { name: "prose", description: "Answers with a megabyte as people write", inputSchema: { type: "object" } },
+  {
+    name: "label",
+    description: "Echoes a message that has labels",
+    // What makes this schema one for the compiler is that no label may come twice.
+    inputSchema: {
+      type: "object",
+      properties: {
+        message: { type: "string" },
+        labels: { type: "array", items: { type: "string" }, uniqueItems: true },
+      },
+      required: ["message"],
+    },
+  },
   { name: "huge", description: "Answers with 31 MiB", inputSchema: { type: "object" } },
 ];
 const extraTools = Number(process.env.BENCH_TOOLS ?? 0);

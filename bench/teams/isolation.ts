@@ -1,6 +1,6 @@
 import { startPostgres } from "../../test/harness/postgres.ts";
 import { startIsolation } from "../../test/people/isolation-world.ts";
-import { row } from "./rows.ts";
+import type { Figures } from "./rows.ts";
 
 /** So many requests in one go, after which what was found is told. */
 const roundOperations = 50_000;
@@ -11,11 +11,11 @@ export interface IsolationAsk {
 }
 
 /** Random requests of two teams, with marks in everything that they give themselves: what one sees of the other. */
-export async function measureIsolation({ operations, database }: IsolationAsk): Promise<void> {
+export async function measureIsolation({ operations, database }: IsolationAsk, figures: Figures): Promise<void> {
   await using postgres = database === "postgres" ? await startPostgres() : undefined;
   await using world = await startIsolation({ database: await postgres?.createDatabase("yard") });
   const begin = performance.now();
-  let [done, ok, own, leaks] = [0, 0, 0, 0];
+  let [done, ok, own, leaks, failures] = [0, 0, 0, 0, 0];
   while (done < operations) {
     const count = Math.min(roundOperations, operations - done);
     const found = await world.run(count, 20_261_122 + done);
@@ -23,14 +23,17 @@ export async function measureIsolation({ operations, database }: IsolationAsk): 
     ok += found.ok;
     own += found.own;
     leaks += found.leaks.length;
-    for (const leak of found.leaks.slice(0, 5)) process.stderr.write(`${leak}\n`);
+    failures += found.failures.length;
+    for (const one of [...found.leaks, ...found.failures].slice(0, 5)) process.stderr.write(`${one}\n`);
     process.stderr.write(`${done} requests after ${Math.round((performance.now() - begin) / 1_000)} s\n`);
   }
   const { strangers, isWhole } = await world.audit();
-  row(
-    `requests of two teams, ${database}`,
-    `${done}, of which ${ok} were answered with 200 and ${own} showed what is their own`,
-  );
-  row("what one saw of the other, or failures of ours", `${leaks}`);
-  row("entries of strangers in a team's audit", `${strangers.length}; the audit is ${isWhole ? "whole" : "broken"}`);
+  figures.add(`requests of two teams, ${database}`, done, "", {
+    note: `${ok} were answered with 200, and ${own} showed what is their own`,
+  });
+  figures.add("what one saw of the other", leaks, "", { goal: { most: 0 } });
+  figures.add("failures of ours", failures, "", { goal: { most: 0 } });
+  figures.add("entries of strangers in a team's audit", strangers.length, "", {
+    ...{ goal: { most: 0 }, note: `the audit is ${isWhole ? "whole" : "broken"}` },
+  });
 }

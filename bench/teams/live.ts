@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { runCommand } from "../../test/harness/command.ts";
 import { badServer, startGateway, type RunningGateway } from "../../test/harness/gateway.ts";
 import { createPageBrowser } from "../../test/people/page-browser.ts";
-import { percentile, row } from "./rows.ts";
+import { cpuMicros } from "../measure/process.ts";
+import { percentile, type Figures } from "./rows.ts";
 
 const logins = 60;
 /** Of people who log in at the same time. */
@@ -15,7 +16,7 @@ const streamsEach = 20;
 const password = "correct horse battery";
 
 /** What people notice: memory, logins, and how soon a token that is taken away ends what it opened. */
-export async function measureLive(): Promise<void> {
+export async function measureLive(figures: Figures): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), "toolyard-bench-live-"));
   const gateway = await startGateway({
     directory,
@@ -29,23 +30,26 @@ export async function measureLive(): Promise<void> {
       if (code !== 0) throw new Error(stderr);
       return JSON.parse(stdout);
     };
-    row("memory, nobody has logged in yet", `${await residentMb(gateway)} MB`);
+    const memory = async (what: string, most: number): Promise<void> =>
+      figures.add(what, await residentMb(gateway), "MB", { goal: { most } });
+    await memory("memory, nobody has logged in yet", 85);
     const admin = (await ask("user", "add", "ann", "--admin", "--team", "red")).made.token as string;
     const { link } = await ask("user", "link", "ann");
     const browser = createPageBrowser();
     const page = await browser.open(`${gateway.url}/setup`);
     await browser.submit(page, { code: link.code, password, again: password });
-    row("memory after the first login", `${await residentMb(gateway)} MB`);
-    await measureLogins(gateway);
-    await measureRevocation(gateway, admin);
+    await memory("memory after the first login", 105);
+    await measureLogins(gateway, figures);
+    await measureRevocation(gateway, admin, figures);
   } finally {
     await gateway.stop();
     await rm(directory, { recursive: true, force: true });
   }
 }
 
-async function measureLogins({ url }: RunningGateway): Promise<void> {
+async function measureLogins({ url, process: { pid = 0 } }: RunningGateway, figures: Figures): Promise<void> {
   const begin = performance.now();
+  const cpu = cpuMicros(pid);
   let left = logins;
   const work = async (): Promise<void> => {
     while (left > 0) {
@@ -57,10 +61,13 @@ async function measureLogins({ url }: RunningGateway): Promise<void> {
     }
   };
   await Promise.all(Array.from({ length: browsersAtOnce }, work));
-  row("logins with a password, in a minute", `${Math.round((logins * 60_000) / (performance.now() - begin))}`);
+  const each = (logins * 60_000) / (performance.now() - begin);
+  figures.add("logins with a password, in a minute", Math.round(each), "", {
+    ...{ goal: { least: 200 }, note: `${((cpuMicros(pid) - cpu) / logins / 1_000).toFixed(0)} ms CPU time each` },
+  });
 }
 
-async function measureRevocation({ url }: RunningGateway, admin: string): Promise<void> {
+async function measureRevocation({ url }: RunningGateway, admin: string, figures: Figures): Promise<void> {
   const people: { readonly token: string; readonly membership: string; readonly streams: OpenStream[] }[] = [];
   const post = async (method: string, path: string, body: object) => {
     const headers = { authorization: `Bearer ${admin}`, "content-type": "application/json" };
@@ -83,8 +90,13 @@ async function measureRevocation({ url }: RunningGateway, admin: string): Promis
     const ends = await Promise.all(streams.map(async ({ ended }) => await ended));
     times.push(...ends.map((endMs) => Math.max(0, endMs - begin)));
   }
-  const figures = `${percentile(times, 0.5).toFixed(0)} ms p50, ${percentile(times, 0.99).toFixed(0)} ms p99`;
-  row(`from a removal to the end of its streams, ${open} open`, `${figures}, ${Math.max(...times).toFixed(0)} ms most`);
+  const what = `from a removal to the end of its streams, ${open} open`;
+  figures.add(`${what}, p99`, percentile(times, 0.99), "ms", {
+    ...{
+      goal: { most: 1_000 },
+      note: `p50 ${percentile(times, 0.5).toFixed(0)}, most ${Math.max(...times).toFixed(0)}`,
+    },
+  });
 }
 
 interface OpenStream {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countPassed, findLosses, lossTable, summaryTable } from "./comparison.mjs";
+import { countPassed, findFailures, findLosses, lossTable, revisionTable, summaryTable } from "./comparison.mjs";
 
 const check = (id, status = "SUCCESS", message = "") => ({ id, status, message });
 const direct = [
@@ -36,4 +36,19 @@ test("a failure that the server did not have, and a scenario that did not run, a
     checks: [check("ping"), check("wire", "FAILURE", "not in the schema")],
   };
   expect(findLosses(direct, [extra, direct[1]]).map((loss) => loss.check)).toEqual(["wire", "(all)"]);
+});
+
+test("of logins, only what the suite fails counts: who asks less often has lost nothing", () => {
+  const fewer = { name: "polling", checks: [check("priming")] };
+  const failed = { name: "headers", checks: [check("status"), check("status", "FAILURE", "another one")] };
+  const gateway = [direct[0], fewer, failed];
+  expect(findFailures(direct, gateway)).toEqual([{ scenario: "headers", check: "status", message: "another one" }]);
+  expect(findFailures(direct, gateway.slice(0, 2)).map((loss) => loss.check)).toEqual(["(all)"]);
+  const runs = [
+    { revision: "2025-11-25", direct, gateway },
+    { revision: "2026-07-28", direct: direct.slice(0, 1) },
+  ];
+  expect(summaryTable(runs, findFailures)).toContain("| 3/3 (6) | 2/3 (3) | 1 |");
+  expect(revisionTable(runs)).toContain("| ping | passed (1) | passed (1) |");
+  expect(revisionTable(runs)).toContain("| headers | failed (1) |  |");
 });

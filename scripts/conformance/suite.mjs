@@ -10,6 +10,10 @@ import { cachedPackage, projectDir } from "./cached-package.mjs";
 // The one release with both eras; no dist-tag points at it.
 const suitePackage = "@modelcontextprotocol/conformance@0.2.0-alpha.12";
 const suiteEntry = "node_modules/@modelcontextprotocol/conformance/dist/index.js";
+// A scenario takes three seconds, and the suite itself gives up a client after thirty.
+const scenarioLimitMs = 120_000;
+// Each has a server and a gateway of its own, and mostly waits for the other side.
+const scenariosAtOnce = 2;
 
 /**
  * @typedef {{ id: string, status: "SUCCESS" | "FAILURE" | "WARNING" | "INFO" | "SKIPPED", message: string }} Check
@@ -29,7 +33,7 @@ export async function runServerScenarios(revision, url) {
 }
 
 /**
- * The client scenarios of a revision, without those about authorization. One at a time: the suite itself would run
+ * The client scenarios of a revision, without those about authorization. Two at a time: the suite itself would run
  * all of them at once, each with a gateway.
  * @param {string} revision
  * @param {string} command is started with the URL of the suite's own server as its last argument
@@ -60,13 +64,25 @@ export async function runLoginScenarios(revision, command) {
 }
 
 async function runEach(revision, command, names) {
-  const scenarios = [];
-  for (const name of names) {
-    const args = ["client", "--command", command, "--scenario", name, "--spec-version", revision];
-    const found = await collect((outputDir) => runSuite([...args, "--output-dir", outputDir]));
-    scenarios.push(...found);
+  const found = new Map();
+  const waiting = [...names];
+  const work = async () => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift())
+      found.set(name, await runClient(revision, command, name));
+  };
+  await Promise.all(Array.from({ length: scenariosAtOnce }, work));
+  return names.flatMap((name) => found.get(name));
+}
+
+/** One that does not end, or ends without results, has failed: the others are run all the same. */
+async function runClient(revision, command, scenario) {
+  const args = ["client", "--command", command, "--scenario", scenario, "--spec-version", revision];
+  try {
+    return await collect((outputDir) => runSuite([...args, "--output-dir", outputDir]));
+  } catch (error) {
+    const name = scenario.replace(/^auth\//, "");
+    return [{ name, checks: [{ id: name, status: "FAILURE", message: error.message }] }];
   }
-  return scenarios;
 }
 
 async function listClientScenarios(revision) {
@@ -94,6 +110,7 @@ async function runSuite(args, visit) {
   const child = spawn(node, [entry, ...args], {
     cwd: projectDir,
     stdio: ["ignore", "pipe", "pipe"],
+    ...(args[0] === "client" && { timeout: scenarioLimitMs, killSignal: "SIGKILL" }),
   });
   const output = { stdout: "", stderr: "" };
   let isAsked = false;

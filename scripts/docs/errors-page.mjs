@@ -35,11 +35,14 @@ const groups = [
       ORIGIN_FORBIDDEN: "A web page of another origin sends the request.",
       UNAUTHORIZED: "A token is needed, and the request has none or a wrong one.",
       FORBIDDEN: "The token is good, but not for this.",
+      LOGIN_NOT_RECENT:
+        "What concerns the whole gateway takes a login with a browser within the last 15 minutes: a token does not do, whoever's it is.",
       SCOPE_INSUFFICIENT: "The token's scopes do not permit it, whoever's it is; `scope` lists those that are needed.",
       RATE_LIMITED: "More calls, streams or subscriptions at once than the principal may have.",
       SESSION_UNKNOWN: "`Mcp-Session-Id` names a session that has ended or never was.",
       SESSION_LIMIT: "`limits.sessions` sessions are open.",
       BROWSER_LIMIT: "As many browsers as possible are logged in at the dashboard with tokens.",
+      LOGIN_BUSY: "As many logins as possible come back from one identity provider at once.",
       DIRECTORY_UNAVAILABLE:
         "Where the gateway's people are kept did not answer in time, or too many requests wait for it.",
       DRAINING: "The gateway was told to stop and takes nothing new.",

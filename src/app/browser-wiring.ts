@@ -1,10 +1,12 @@
+import type { IncomingMessage } from "node:http";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { localPrincipal } from "../kernel/principal.ts";
 import { createBrowserSessions } from "../people/identity/browser-sessions.ts";
 import { reaches } from "../people/identity/audience.ts";
+import { sessionIdOf } from "../people/authorization-server/user-access.ts";
 import { idleSessionMs } from "../people/directory/access-book.ts";
 import { sessionHashOf } from "../people/identity/session-cookie.ts";
-import type { Browsers } from "../front/web/browsers.ts";
+import type { Browsers, VisitingPerson } from "../front/web/browsers.ts";
 import { requestPath } from "../front/http/request-path.ts";
 import { isFromDashboard, readSession } from "../front/web/session-request.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
@@ -21,10 +23,14 @@ const lookUpMs = 10_000;
 export async function openBrowsers(gateway: Parts): Promise<Browsers> {
   const { loginCodes, byToken, owner, authenticator, mcp } = gateway;
   const sessions = createBrowserSessions({ store: await gateway.openBrowserStore(), clock: mcp.parts.clock });
+  const sessionOf: Browsers["sessionOf"] = (request) =>
+    isFromDashboard(request) ? readSession(request, sessions) : undefined;
+  const personOf: Browsers["personOf"] = (request) => visitorOf(gateway, request);
+
   return {
     sessions,
     codes: loginCodes,
-    sessionOf: (request) => (isFromDashboard(request) ? readSession(request, sessions) : undefined),
+    sessionOf,
     async principalOf({ tokenHash }, request) {
       // Where everybody is the one local principal, so is whoever sits at the dashboard.
       if (tokenHash === null) return authenticator.open ? localPrincipal : owner;
@@ -37,20 +43,30 @@ export async function openBrowsers(gateway: Parts): Promise<Browsers> {
       return person;
     },
     hasPeople: gateway.team !== undefined,
-    personOf(request) {
-      const people = gateway.team?.people();
-      const row = people?.access.sessions.find(sessionHashOf(request, gateway.publicUrl(request).startsWith("https:")));
-      const user = row === undefined ? undefined : people?.directory.book.users.get(row.userId);
-      if (people === undefined || row === undefined || user === undefined) return undefined;
-      const ip = request.socket.remoteAddress ?? null;
-      return {
-        id: user.id,
-        name: user.name,
-        startedAtMs: row.createdAtMs,
-        endsAtMs: Math.min(row.expiresAtMs, row.seenAtMs + idleSessionMs),
-        end: async () => await people.access.sessions.end(user, [row.hash], { action: "logout", ip }),
-      };
+    personOf,
+    loggedInAt(request) {
+      // The same order as where a request's credential is looked for: a cookie beside a token says nothing.
+      const session = sessionOf(request);
+      if (session !== undefined) return session.tokenHash === null ? session.createdAtMs : undefined;
+      return request.headers.authorization === undefined ? personOf(request)?.startedAtMs : undefined;
     },
+  };
+}
+
+/** Who is logged in at the pages for people. */
+function visitorOf(gateway: Pick<Parts, "team" | "publicUrl">, request: IncomingMessage): VisitingPerson | undefined {
+  const people = gateway.team?.people();
+  const row = people?.access.sessions.find(sessionHashOf(request, gateway.publicUrl(request).startsWith("https:")));
+  const user = row === undefined ? undefined : people?.directory.book.users.get(row.userId);
+  if (people === undefined || row === undefined || user === undefined) return undefined;
+  const ip = request.socket.remoteAddress ?? null;
+  return {
+    id: user.id,
+    session: sessionIdOf(row),
+    name: user.name,
+    startedAtMs: row.createdAtMs,
+    endsAtMs: Math.min(row.expiresAtMs, row.seenAtMs + idleSessionMs),
+    end: async () => await people.access.sessions.end(user, [row.hash], { action: "logout", ip }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { View } from "../catalog/model/view.ts";
 import type { Discovery } from "../catalog/discovery/discovery.ts";
 import type { Config } from "../config/config.ts";
+import { makeReady } from "../engine/calls/arguments.ts";
 import { createLogLevels, type LogLevels } from "../engine/calls/log-levels.ts";
 import { createRouting, type Routing } from "../engine/calls/routing.ts";
 import { createSubscriptions, type Subscriptions } from "../engine/calls/subscriptions.ts";
@@ -95,6 +96,8 @@ export function createEngine(deps: EngineDeps): Engine {
     loads: namespaces.loads,
     viewOf: deps.viewOf,
     settled: async (principal, signal) => await fleet.settled(principal, signal),
+    // Whoever waits for what was found waits for nothing else.
+    onFound: (tools) => void setImmediate(() => void makeReady(validators, tools)),
     instanceOf: fleet.get,
     keptResults,
     recordCall: deps.recordCall,

@@ -107,7 +107,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     traces: tracing?.source,
   });
   const usage = createUsageWing({
-    ...{ events, clock, kept, viewOf, discovery, fleet, store: records.store },
+    ...{ events, clock, kept, viewOf, discovery, fleet, store: records.store, onRest: records.onRest },
     mcp: () => mcp,
   });
   const front = { current, settings, events, memory, loopGuard, publicUrl, viewOf, fleet, engine };

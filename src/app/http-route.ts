@@ -4,6 +4,7 @@ import type { HttpTransport, TlsFiles } from "../config/config.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { LoadLate } from "../kernel/late-module.ts";
 import type { CreateHttpClient } from "../wire/http/http-client.ts";
+import type { ReachedBy } from "../servers/logins/public-client.ts";
 import type { LoginRoute } from "../servers/logins/login-route.ts";
 import { isExcepted, proxyFromVariables } from "../wire/http/proxy-variables.ts";
 import type { TlsMaterial } from "../wire/http/undici-client.ts";
@@ -19,12 +20,20 @@ export interface HttpRouteDeps {
  */
 export async function routeTo(
   slug: string,
-  { url, proxy: named, tls }: HttpTransport,
+  { url, proxy: named, tls, isPublicOnly }: HttpTransport,
   deps: HttpRouteDeps,
 ): Promise<CreateHttpClient | undefined> {
   // An invalid URL is refused where the connection is made.
   const proxy = named ?? (URL.canParse(url) ? proxyFromVariables(new URL(url), deps.environment) : undefined);
-  return await openRoute(slug, { proxy: proxy === false ? undefined : proxy, tls }, deps);
+  const used = proxy === false ? undefined : proxy;
+  const createClient = await openRoute(slug, { proxy: used, tls }, deps);
+  if (isPublicOnly !== true) return createClient;
+  return await toPublic(new URL(url), { createClient, isProxied: used !== undefined }, deps);
+}
+
+async function toPublic(url: URL, reachedBy: ReachedBy, { loadLate }: HttpRouteDeps): Promise<CreateHttpClient> {
+  const load = async () => await import("../servers/logins/public-client.ts");
+  return await (await loadLate("logins", load)).createPublicClient(url.hostname, reachedBy);
 }
 
 /**
@@ -38,8 +47,11 @@ export function createLoginRoute(slug: string, transport: HttpTransport, deps: H
     const proxy = isHome ? proxyHome(transport, url, deps) : proxyElsewhere(transport, url, deps);
     const tls = url.protocol === "http:" ? undefined : isHome ? transport.tls : authorityOf(transport.tls);
     const route = { proxy, tls, lookup, trustsNode: !isHome };
+    const isProxied = proxy !== undefined;
     const createClient = await openRoute(slug, route, deps);
-    return createClient === undefined ? undefined : { createClient, isProxied: proxy !== undefined };
+    if (transport.isPublicOnly === true)
+      return { createClient: await toPublic(url, { createClient, isProxied }, deps), isProxied };
+    return createClient === undefined ? undefined : { createClient, isProxied };
   };
 }
 
@@ -79,7 +91,7 @@ async function openRoute(
     deps.loadLate("http-route", async () => await import("../wire/http/undici-client.ts")),
   ]);
   const trusted = trustsNode && material?.ca !== undefined ? await withNodeAuthorities(material, deps) : material;
-  return (options) => createUndiciClient({ ...options, proxy, tls: trusted, lookup });
+  return (options) => createUndiciClient({ ...options, proxy, tls: trusted, lookup: options.lookup ?? lookup });
 }
 
 /** An authority that is given takes the place of Node's own and of those in NODE_EXTRA_CA_CERTS: they are put back. */

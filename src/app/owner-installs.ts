@@ -18,9 +18,19 @@ export interface InstallsAnswer {
   readonly installations?: readonly (InstallationView & { readonly team: string })[];
   readonly values?: ValuesView;
   readonly secrets?: readonly SecretLine[];
-  readonly templates?: readonly { readonly id: string; readonly slug: string; readonly source: string }[];
+  readonly templates?: readonly TemplateLine[];
+  /** The id of the template that was added. */
+  readonly template?: string;
   /** Of a rotation. */
   readonly rotated?: { readonly teams: number; readonly secrets: number };
+}
+
+interface TemplateLine {
+  readonly id: string;
+  readonly slug: string;
+  readonly source: string;
+  /** The slug of the team whose own it is; null for one of all teams. */
+  readonly team: string | null;
 }
 
 /** The members of the request `installs`. What is missing is undefined. */
@@ -47,14 +57,17 @@ const owner: Actor = { id: "owner", via: "owner", isAdmin: true, membership: und
 type Task = (people: TeamPeople, request: InstallsRequest) => Promise<InstallsAnswer>;
 
 const tasks: Readonly<Record<string, Task>> = {
-  "template.list": async ({ installs }) => ({
-    templates: installs.templates.list(undefined).map(({ id, slug, source }) => ({ id, slug, source })),
-  }),
+  "template.list": async ({ installs, directory }, { team }) => {
+    const named = team === undefined ? undefined : teamOf(directory, team);
+    const slugOfOwner = (id: string): string | null =>
+      named !== undefined && installs.book.templates.get(id)?.teamId === named.id ? named.slug : null;
+    const listed = installs.templates.list(named?.id);
+    return { templates: listed.map(({ id, slug, source }) => ({ id, slug, source, team: slugOfOwner(id) })) };
+  },
   "template.add": async ({ installs, directory }, { name, team, entry, fields }) => {
     const teamId = team === undefined ? null : teamOf(directory, team).id;
     const given = { slug: need(name), teamId, source: "own" as const, entry: entry ?? {}, fields: fields ?? [] };
-    await installs.templates.add(owner, given);
-    return {};
+    return { template: (await installs.templates.add(owner, given)).id };
   },
   "template.change": async ({ installs }, { name, entry, fields }) => {
     const { id } = installs.templates.find(undefined, need(name));
@@ -64,8 +77,14 @@ const tasks: Readonly<Record<string, Task>> = {
     });
     return {};
   },
-  "template.remove": async ({ installs }, { name }) =>
-    done(await installs.templates.remove(owner, installs.templates.find(undefined, need(name)).id)),
+  "template.remove": async ({ installs, directory }, { name, team }) => {
+    const teamId = team === undefined ? undefined : teamOf(directory, team).id;
+    const { id } = installs.templates.find(teamId, need(name));
+    // Where a team is named, one of all teams is never meant.
+    if (teamId !== undefined && installs.book.templates.get(id)?.teamId === null)
+      throw new GatewayError("TEMPLATE_UNKNOWN", "the team has no template of its own with this name");
+    return done(await installs.templates.remove(owner, id));
+  },
   install: async ({ installs, directory }, { team, name, slug, text, scope, values, locks }) => {
     const { id, slug: teamSlug } = teamOf(directory, team);
     const given = { template: need(name), slug, name: text, scope, values, locks };

@@ -1,3 +1,4 @@
+import type { Settings } from "../config/config.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { JsonObject } from "../kernel/json-bytes.ts";
 import type { MadeInvite } from "../people/directory/invite-plans.ts";
@@ -22,14 +23,30 @@ export interface PeopleAnswer extends AccessAnswer {
   readonly link?: SetupCode & { readonly publicUrl: string | null };
   /** Shown once. */
   readonly invited?: MadeInvite & { readonly publicUrl?: string | null };
+  /** Of `people.standing`. */
+  readonly standing?: PeopleStanding;
   /** How many tokens were revoked. */
   readonly revoked?: number;
+}
+
+/** What `toolyard doctor` looks at. */
+export interface PeopleStanding {
+  readonly publicUrl: string | null;
+  /** How many addresses and ranges. */
+  readonly trustedProxies: number;
+  readonly providers: readonly { readonly name: string; readonly issuer: string }[];
+  readonly users: number;
+  /** Of the gateway, who may log in and are in a team. */
+  readonly admins: number;
+  /** Why nobody is let in; null where people are. */
+  readonly refusal: string | null;
 }
 
 export interface UserLine {
   readonly name: string;
   readonly role: string;
   readonly status: string;
+  readonly email?: string;
   readonly teams: readonly string[];
 }
 
@@ -82,6 +99,7 @@ export interface PeopleRequest {
   readonly about?: string | undefined;
   readonly issuer?: string | undefined;
   readonly subject?: string | undefined;
+  readonly email?: string | undefined;
 }
 
 const usualDays = 90;
@@ -94,13 +112,14 @@ interface OwnersPeople {
 }
 
 const userTasks: Readonly<Record<string, Task>> = {
-  "user.add": async ({ changes }, { name, isAdmin = false, team, role, days = usualDays }) =>
-    withToken(await changes.addUser({ name: need(name), isAdmin, team, role: toRole(role), days })),
+  "user.add": async ({ changes }, { name, isAdmin = false, team, role, days = usualDays, email }) =>
+    withToken(await changes.addUser({ name: need(name), isAdmin, team, role: toRole(role), days, email })),
+  "user.email": async ({ changes }, { name, email = "" }) =>
+    done(await changes.changeUser({ user: need(name), email })),
   "user.list": async ({ book }) => ({
-    users: [...book.users.values()].map(({ id, name, role, status }) => ({
-      name,
-      role,
-      status,
+    users: [...book.users.values()].map(({ id, name, role, status, email = "" }) => ({
+      ...{ name, role, status },
+      ...(email === "" ? {} : { email }),
       teams: book.membersOf(id).map(({ team }) => team.slug),
     })),
   }),
@@ -183,7 +202,7 @@ const tasks: Readonly<Record<string, Task>> = { ...userTasks, ...teamTasks };
 
 /** Carries out what the owner asks about people. Rejects with CONFIG_INVALID where they are not in the database. */
 export async function askPeople(
-  { team, config }: Pick<GatewayParts, "team" | "config">,
+  { team, config, unreadyPeople }: Pick<GatewayParts, "team" | "config" | "unreadyPeople">,
   request: JsonObject,
 ): Promise<PeopleAnswer> {
   const people = team?.people();
@@ -192,6 +211,8 @@ export async function askPeople(
       hint: "Start it with `toolyard serve --team`, or name people in the configuration.",
     });
   const given = request as unknown as PeopleRequest;
+  if (given.task === "people.standing")
+    return { standing: toStanding(people.directory.book, config().settings, unreadyPeople()) };
   if (given.task === "user.link") {
     const link = await people.access.accounts.createLink(given.name, "owner");
     return { link: { ...link, publicUrl: config().settings.publicUrl ?? null } };
@@ -208,6 +229,24 @@ export async function askPeople(
   const answer = await task({ book: people.directory.book, changes: people.asOwner }, given);
   const publicUrl = config().settings.publicUrl ?? null;
   return answer.invited === undefined ? answer : { ...answer, invited: { ...answer.invited, publicUrl } };
+}
+
+function toStanding(
+  book: OwnersPeople["book"],
+  { publicUrl, trustedProxies = [], auth }: Settings,
+  refusal: string | undefined,
+): PeopleStanding {
+  const users = [...book.users.values()];
+  const admins = users.filter(({ id, role, status }) => role === "admin" && status === "active" && inTeam(id));
+  function inTeam(id: string): boolean {
+    return book.membersOf(id).length > 0;
+  }
+  return {
+    ...{ publicUrl: publicUrl ?? null, trustedProxies: trustedProxies.length },
+    ...{ users: users.length, admins: admins.length },
+    providers: Object.entries(auth.providers).map(([name, { issuer }]) => ({ name, issuer })),
+    refusal: refusal ?? null,
+  };
 }
 
 function findTeam(book: OwnersPeople["book"], name: string | undefined): { readonly id: string } {

@@ -1,6 +1,7 @@
 import type { ConnectableServer, PersonServer, PersonServers } from "../front/web/connect-page.ts";
 import type { KnownVisit } from "../front/web/visit.ts";
 import { abortAfter } from "../kernel/abort.ts";
+import type { ServerConfig } from "../config/config.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { Member } from "../people/directory/member.ts";
 import { viewOwnValues } from "../people/installations/install-view.ts";
@@ -64,6 +65,7 @@ export function createPersonServers({ fleet, logins, audit }: Parts, people: Tea
       const { owner } = instance;
       return await pending.begin({
         instance: id,
+        person: visit.user.id,
         browser: browserOf(visit),
         redirectUrl: `${visit.base}/connect/callback`,
         mayFinish() {
@@ -125,10 +127,17 @@ function createHoldings(fleet: Parts["fleet"], book: TeamPeople["directory"]["bo
   return { heldBy, find, requireHeld };
 }
 
+function mayLogIn({ member, instance: { owner, server } }: Held): boolean {
+  const about = { isAdmin: member.user.role === "admin", isManager: member.row.role !== "member" };
+  return mayDecideLogin({ isShared: owner === null, installed: server.installed }, about);
+}
+
 /** A shared login is a decision of whoever runs the team; where the whole gateway shares it, of its admins. */
-function mayLogIn({ member, instance }: Held): boolean {
-  if (instance.owner !== null || member.user.role === "admin") return true;
-  return instance.server.installed !== undefined && member.row.role !== "member";
+export function mayDecideLogin(
+  { isShared, installed }: { readonly isShared: boolean; readonly installed: ServerConfig["installed"] },
+  { isAdmin, isManager }: { readonly isAdmin: boolean; readonly isManager: boolean },
+): boolean {
+  return !isShared || isAdmin || (installed !== undefined && isManager);
 }
 
 /** As values are given for it: an installation by its id, a server of the configuration file by its name. */

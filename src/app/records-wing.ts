@@ -6,6 +6,7 @@ import type { LoadLate } from "../kernel/late-module.ts";
 import type { Log } from "../kernel/log.ts";
 import type { EventFacts } from "../records/event-json.ts";
 import { collectEvents } from "../records/recorded-events.ts";
+import { createLossReport } from "../records/loss-report.ts";
 import { createRecordSink } from "../records/record-sink.ts";
 import type { Redaction } from "../records/redaction.ts";
 import { createRowRedaction } from "../records/row-redaction.ts";
@@ -32,6 +33,8 @@ export interface Records {
   open(): void;
   /** Opens it, and waits until it can be asked. Rejects with STORE_UNAVAILABLE where it cannot be opened. */
   opened(): Promise<RecordStore>;
+  /** Calls back as `RecordStore.onRest` does, once there is a store. For the life of the gateway. */
+  onRest(listener: () => void): void;
   /** Writes what waits and closes the store, at most within `deadlineMs`. */
   close(deadlineMs: number): Promise<void>;
 }
@@ -65,14 +68,18 @@ const recordNothing: Records = Object.freeze({
   opened: async () => {
     throw new GatewayError("STORE_UNAVAILABLE", "records.store is off");
   },
+  onRest: () => undefined,
   close: async () => undefined,
 });
 
 function recordAll(deps: RecordsDeps, keep: Keeping): Records {
   const { redaction, log, clock } = deps;
-  const sink = createRecordSink();
+  const losses = createLossReport({ log, clock });
+  // What is wrong with the store is said already.
+  const sink = createRecordSink(() => opened?.health().status === "ready" && losses.note());
   const stopLogging = logServers(deps.events, sink);
   const recorded = collectEvents(deps.events);
+  const resting: (() => void)[] = [];
   let opening: Promise<void> | undefined;
   let opened: RecordStore | undefined;
   let failed: StoreProblem | undefined;
@@ -89,6 +96,9 @@ function recordAll(deps: RecordsDeps, keep: Keeping): Records {
       );
       opened = store;
       store.onHealth(createReport(log));
+      store.onRest(() => {
+        for (const listener of resting) listener();
+      });
       sink.open(store);
       recorded.open(createEventRecorder(sink, deps.eventFacts()));
       deps.audit.open(store);
@@ -124,12 +134,14 @@ function recordAll(deps: RecordsDeps, keep: Keeping): Records {
         ...(failed === undefined ? {} : { hint: failed.hint }),
       });
     },
+    onRest: (listener) => void resting.push(listener),
     async close(deadlineMs) {
       stopLogging();
       recorded.stop();
       await opening;
       await deps.audit.close(deadlineMs);
       await opened?.close(deadlineMs);
+      losses[Symbol.dispose]();
     },
   };
 }

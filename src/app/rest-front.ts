@@ -5,9 +5,12 @@ import { createRest } from "../front/rest/rest.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { Connection, RestDeps, RestPeople } from "../front/rest/deps.ts";
 import type { JsonObject } from "../kernel/json-bytes.ts";
+import { nextStep } from "../records/server-standing.ts";
 import { createAuditHistory } from "../records/audit-history.ts";
 import { toDenial } from "./audited-access.ts";
+import { createRestUpkeep } from "./backup-download.ts";
 import type { Browsers } from "../front/web/browsers.ts";
+import { createInstanceAccess } from "./rest-instances.ts";
 import { createCallTracking } from "./call-tracking.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import { createManagement, type Surroundings } from "./management-wiring.ts";
@@ -61,6 +64,7 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
         ? instances
         : instances.filter(({ server }) => reaches(principal, server.slug));
     },
+    ...createInstanceAccess(gateway),
     issueToken: async (instance, principal) => await gateway.instanceTokens.issue(instance, principal.id),
     async revokeTokens(instance, principal) {
       const revoked = await gateway.instanceTokens.revoke(instance, principal.id);
@@ -83,6 +87,7 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
       order: gateway.audit.order,
       onDenied: (request, failure, principal) => gateway.audit.deny(toDenial(request, failure, principal)),
     },
+    upkeep: createRestUpkeep(gateway.records.opened),
     people: () => toRestPeople(gateway),
     debugFacts: () => debugFacts(gateway),
     redact: gateway.redaction.text,
@@ -104,10 +109,11 @@ function toRestPeople({ team, config, fleet }: GatewayParts): RestPeople | undef
     ...people.installs,
     fileServers: () => config().servers,
     instancesOf: (id: string) =>
-      fleet.ofInstallation(id).map((instance) => ({
-        ...{ id: instance.id, owner: instance.owner, status: instance.status },
-        reason: instance.statusView().reason,
-      })),
+      fleet.ofInstallation(id).map((instance) => {
+        const { status, dormant, reason } = instance.statusView();
+        const step = nextStep(instance)?.step ?? null;
+        return { id: instance.id, owner: instance.owner, status, dormant, reason, step };
+      }),
   };
   const { users: access, clients } = people.access;
   return { book: people.directory.book, changes: people.changes, installs, access, clients };

@@ -132,14 +132,18 @@ export function alsoLoggingOut(
 ): MakeChanges {
   const { book, access } = directory;
 
-  /** Apps, browsers, and accounts elsewhere of a user. */
+  /** Apps, browsers, and accounts elsewhere that a user was not made by. */
   async function endLogins(name: string, by: ChangeActor): Promise<void> {
     const user = book.userNamed(name) ?? book.users.get(name);
     if (user === undefined) return;
     const memberships = new Set(book.membersOf(user.id).map(({ row }) => row.id));
     const grants = [...access.grants.values()].filter(({ row }) => memberships.has(row.membershipId));
     const sessions = [...access.sessions.values()].filter(({ row }) => row.userId === user.id);
-    const goneIdentities = await store.identitiesOf(user.id);
+    // Those that were linked later: somebody else may have done that. The one that made the user is what the provider
+    // would let in as this user again, and often the only way in.
+    const goneIdentities = (await store.identitiesOf(user.id)).filter(
+      ({ createdAtMs }) => createdAtMs !== user.createdAtMs,
+    );
     const detail = { apps: grants.length, sessions: sessions.length, accounts: goneIdentities.length };
     const goneSessions = sessions.map(({ row }) => row.hash);
     await changeAccess(

@@ -48,6 +48,8 @@ export interface UsageWingDeps {
   readonly kept: Pick<GatewayStore, "tokenCounts">;
   /** Undefined until it is opened, and where nothing is recorded. */
   readonly store: () => RecordStore | undefined;
+  /** See `Records`. */
+  readonly onRest: (listener: () => void) => void;
   readonly viewOf: (principal: Principal) => View;
   /** Called when somebody asks what tools cost. */
   readonly mcp: () => Pick<McpFront, "endpointOf">;
@@ -66,6 +68,11 @@ export function createUsageWing(deps: UsageWingDeps): UsageWing {
   const costs = createListCosts(counts);
   const finding = createFinding({ clock, costs });
   const history = createFindingHistory({ finding, clock, store });
+  // Otherwise the next minute would wake the store for a few sums.
+  deps.onRest(() => {
+    usage.write();
+    history.write();
+  });
   const phrases = async (view: View): Promise<PhraseReport> => await phrasesOf(view, deps);
   return {
     usage,

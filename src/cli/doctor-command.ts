@@ -13,6 +13,7 @@ import { checkConfigFile, checkDataDirectory, checkRecordFiles } from "./doctor-
 import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
 import { checkClock, checkNode, checkPort } from "./doctor-machine.ts";
 import { checkAddress, checkCommands, checkEntries, fromStatus, fromTrials } from "./doctor-servers.ts";
+import { checkTeam } from "./doctor-team.ts";
 import { interrupted } from "./interruption.ts";
 import { runTrial } from "./try-configured.ts";
 import { whileWaiting } from "./waiting-line.ts";
@@ -68,8 +69,11 @@ async function examine(context: CommandContext, config: Config, tell: Tell): Pro
   const seen = (await whileWaiting("Asking the addresses of servers", look)).filter((address) => address !== undefined);
   const clock = checkClock(seen);
   tell(...seen.map(({ finding }) => finding), ...(clock === undefined ? [] : [clock]));
-  if (holder !== undefined) tell(...(await examineGateway(holder, context)));
-  else if (!isOn(context, "no-start") && used.length > 0)
+  if (holder !== undefined) {
+    tell(...(await examineGateway(holder, context)));
+    tell(...(await whileWaiting("Asking the gateway of its people", async () => await checkTeam(holder, signal))));
+  }
+  if (holder === undefined && !isOn(context, "no-start") && used.length > 0)
     tell(...fromTrials(await runTrial(context, config, used, dataDir)));
   const lookAtClients = async () => await checkClients(context, holder, signal);
   tell(...(await whileWaiting("Reading the settings of AI clients", lookAtClients)));

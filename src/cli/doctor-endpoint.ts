@@ -1,6 +1,6 @@
 import { requestText } from "../wire/mcp/envelope.ts";
-import type { IncomingMessage } from "node:http";
 import { isJsonObject } from "../kernel/json-bytes.ts";
+import { requestPlainly } from "./plain-request.ts";
 import { toReason } from "./registry-client.ts";
 
 /** What is found at an address that a client was given. */
@@ -25,8 +25,6 @@ export interface EndpointAsk {
 
 /** A gateway answers within milliseconds; a client gives up after about as long. */
 const answerMs = 10_000;
-/** The largest answer, which has the instructions in it, has some kilobytes. */
-const longestAnswer = 256 * 1024;
 
 /** `server/discover` of revision 2026-07-28: it opens no session, and is answered by every endpoint of ours. */
 const question = requestText(
@@ -88,22 +86,8 @@ function parse(text: string): unknown {
   }
 }
 
-/** Not by fetch, which refuses some ports that gateways may have. */
 async function post(url: string, authorization: string | undefined, signal: AbortSignal): Promise<Answer> {
-  const { request } = url.startsWith("https:") ? await import("node:https") : await import("node:http");
   const all = authorization === undefined ? headers : { ...headers, authorization };
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const asked = request(url, { method: "POST", headers: all, signal, agent: false }, resolve);
-    asked.on("error", reject);
-    asked.end(question);
-  });
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > longestAnswer) break;
-  }
-  const challenge = response.headers["www-authenticate"] ?? "";
-  return { status: response.statusCode ?? 0, challenge, text: Buffer.concat(chunks).toString("utf8") };
+  const answer = await requestPlainly({ url, method: "POST", headers: all, body: question, signal });
+  return { status: answer.status, challenge: answer.headers["www-authenticate"] ?? "", text: answer.text };
 }

@@ -11,7 +11,7 @@ const teamRole: Options = { role: { word: "ROLE", about: "owner, admin or member
 export const peopleCommandRows: Readonly<Record<string, Command>> = {
   user: {
     words: 2,
-    usage: "toolyard user [list|add|link|account|disable|enable|role|reset|remove] [NAME] [options]",
+    usage: "toolyard user [list|add|link|account|email|disable|enable|role|reset|remove] [NAME] [options]",
     about: "Lists, adds, changes and removes the users of a running gateway for teams.",
     options: {
       ...common,
@@ -20,18 +20,23 @@ export const peopleCommandRows: Readonly<Record<string, Command>> = {
       admin: { about: "add: an admin of the gateway, whose team is made where it is missing" },
       issuer: { word: "URL", about: "account: where the account is, as its tokens name it" },
       subject: { word: "ID", about: "account: the account's id there, the claim `sub`" },
+      email: {
+        word: "ADDRESS",
+        about:
+          "add, email: the address by which identity providers with `linkByEmail` know the user; email: `none` takes it away",
+      },
       "password-link": { about: "add: also print a link that sets the password" },
       json: { about: "print one JSON object" },
     },
     notes: `With --team, \`add\` prints a token, once. \`link\` prints a link that sets
 the password of a user, once and within the hour; without a name, one that makes the first admin. \`reset\` revokes all
-tokens of the user and logs them out everywhere. \`account\` says whose an account at another authorization server or
+tokens of the user, logs them out everywhere and unlinks accounts elsewhere but the one that they came with. \`account\` says whose an account at another authorization server or
 identity provider is. Disabling, resetting and removing end what the user has opened at once.`,
     load: async () => (await import("./short-commands.ts")).shortCommands.user,
   },
   team: {
     words: 2,
-    usage: "toolyard team [list|add|members|role|owner|limits|remove] [TEAM] [options]",
+    usage: "toolyard team [list|add|members|role|owner|limits|import|remove] [TEAM] [options]",
     about: "Lists, adds and changes the teams of a running gateway for teams, and who is in them.",
     options: {
       ...common,
@@ -40,10 +45,23 @@ identity provider is. Disabling, resetting and removing end what the user has op
       user: { word: "USER", about: "role, owner: the member whose it is to be" },
       "most-members": { word: "N", about: "limits: the most members that the team may have" },
       "most-servers": { word: "N", about: "limits: the most servers that the team may install" },
+      file: {
+        word: "FILE",
+        about: "import: JSON with `mcpServers` or `servers`, as AI clients and this program write it",
+      },
+      only: {
+        word: "NAME",
+        isRepeated: true,
+        about: "import: only this server of the file; may be given several times",
+      },
+      "dry-run": { about: "import: only show what would be done" },
+      yes: { short: "y", about: "import: do not ask" },
       ...teamRole,
       json: { about: "print one JSON object" },
     },
-    notes: `\`owner\` hands the team over: its former owner is an admin of it then. \`limits\` without options takes the
+    notes: `\`import\` makes a template of the team and an installation for each server of a file; those that the team
+has already stay. Secrets and values of variables become secrets of the team. Without a terminal and without --yes, it
+ends with code 2 when there is something to do. \`owner\` hands the team over: its former owner is an admin of it then. \`limits\` without options takes the
 limits away.`,
     load: async () => (await import("./short-commands.ts")).shortCommands.team,
   },

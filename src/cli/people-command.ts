@@ -7,14 +7,15 @@ import { givenOption, isOn, textOption } from "./options.ts";
 import { control } from "./owner-client.ts";
 import { plainText } from "./plain-text.ts";
 import { findGateway } from "./running-gateways.ts";
+import { importTeam } from "./team-import.ts";
 import { toTable } from "./table.ts";
 
-/** `toolyard user add|list|account|disable|enable|role|reset|remove`. */
+/** `toolyard user add|list|account|email|disable|enable|role|reset|remove`. */
 export async function user(context: CommandContext): Promise<number> {
   const [task = "list", name] = context.positionals;
   if (task === "list") return await ask(context, { task: "user.list" });
   if (task === "link") return await ask(context, { task: "user.link", name });
-  const tasks = ["add", "account", "disable", "enable", "role", "reset", "remove"];
+  const tasks = ["add", "account", "email", "disable", "enable", "role", "reset", "remove"];
   if (!tasks.includes(task) || name === undefined) return misused(`user list, or ${tasks.join(", ")} with NAME`);
   const role = textOption(context, "role");
   if (task === "role") return await ask(context, { task: "user.role", name, role });
@@ -23,19 +24,28 @@ export async function user(context: CommandContext): Promise<number> {
     if (issuer === undefined || subject === undefined) return misused("user account NAME --issuer URL --subject ID");
     return await ask(context, { task: "user.account", name, issuer, subject });
   }
+  const email = textOption(context, "email");
+  if (task === "email") {
+    if (email === undefined) return misused("user email NAME --email ADDRESS");
+    return await ask(context, { task: "user.email", name, email: email === "none" ? "" : email });
+  }
   const isAdmin = isOn(context, "admin");
   const about = { team: typedTeam(context), role, days: readDays(context) };
   if (task !== "add") return await ask(context, { task: `user.${task}`, name });
-  const code = await ask(context, { task: "user.add", name, isAdmin, ...about });
+  const code = await ask(context, { task: "user.add", name, isAdmin, email, ...about });
   return code === 0 && isOn(context, "password-link") ? await ask(context, { task: "user.link", name }) : code;
 }
 
-/** `toolyard team add|list|members|role|owner|limits|remove`. */
+/** `toolyard team add|list|members|role|owner|limits|import|remove`. */
 export async function team(context: CommandContext): Promise<number> {
   const [task = "list", name] = context.positionals;
   if (task === "list") return await ask(context, { task: "team.list" });
-  const tasks = ["add", "members", "role", "owner", "limits", "remove"];
+  const tasks = ["add", "members", "role", "owner", "limits", "import", "remove"];
   if (!tasks.includes(task) || name === undefined) return misused(`team list, or ${tasks.join(", ")} with TEAM`);
+  if (task === "import") {
+    const file = textOption(context, "file");
+    return file === undefined ? misused("team import TEAM --file FILE") : await importTeam(context, name, file);
+  }
   const member = textOption(context, "user");
   if (task === "limits") return await ask(context, { task: "team.limits", name, limits: readLimits(context) });
   if (task === "role" || task === "owner") {

@@ -24,6 +24,7 @@ import {
   type CommandContext,
 } from "./command-context.ts";
 import { tuneGarbageCollector } from "./garbage-collector.ts";
+import { collectAtRest } from "./resting-heap.ts";
 import { followCalls } from "./call-lines.ts";
 import { openLogOutput, readLogFormat, type LogOutput } from "./log-output.ts";
 import { givenOption, isOn } from "./options.ts";
@@ -43,6 +44,7 @@ export async function serve(given: CommandContext): Promise<number> {
   if (visit === "left") return 1;
   const context = visit?.context ?? given;
   tuneGarbageCollector();
+  collectAtRest();
   const config = await readConfig(context);
   refuseOpenBind(config, config.settings.host);
   const idleExitMs = readIdleExit(context);

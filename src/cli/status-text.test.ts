@@ -57,7 +57,7 @@ test("a gateway is one line, and a table of its servers with what to do about th
     status: "requires_reauth",
     word: "needs login",
     reason: "linear: needs\u001b[2J a login",
-    next: { text: "Log in.", command: "toolyard login linear" },
+    next: { step: "log-in", text: "Log in.", command: "toolyard login linear" },
   };
   const asleep: ServerStatus = { ...github, ...idle, server: "fs", instance: "fs", dormant: true, word: "asleep" };
   const again: ServerStatus = {

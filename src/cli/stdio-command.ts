@@ -17,6 +17,7 @@ import {
   type CommandContext,
 } from "./command-context.ts";
 import { tuneGarbageCollector } from "./garbage-collector.ts";
+import { collectAtRest } from "./resting-heap.ts";
 import { isOn, textOption } from "./options.ts";
 import { openOwnerSocket, type OwnerSocket } from "./owner-client.ts";
 
@@ -100,6 +101,7 @@ function endpointOf(context: CommandContext, { settings }: Config): string {
 async function serveInProcess(context: CommandContext, config: Config): Promise<number> {
   refuseEndlessNesting(context.env);
   tuneGarbageCollector();
+  collectAtRest();
   const dataDir = openDataDirectory(config, context);
   const store = storeIn(dataDir, context);
   const place = openPlace(store, servedBy(config, context));

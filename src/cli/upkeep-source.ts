@@ -30,7 +30,7 @@ export async function openUpkeep(context: CommandContext): Promise<UpkeepSource>
   };
   return {
     unserved: undefined,
-    backup: async (path) => ({ bytes: (await ask({ task: "backup", path })).bytes ?? 0 }),
+    backup: async (path) => ({ path, bytes: (await ask({ task: "backup", path })).bytes ?? 0 }),
     check: async () => (await ask({ task: "check" })).databases as readonly DatabaseCheck[],
     [Symbol.asyncDispose]: async () => undefined,
   };

@@ -78,6 +78,8 @@ export interface HttpTransport {
   /** URL of an HTTP proxy, or false for none. Absent: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` apply. */
   readonly proxy?: string | false;
   readonly tls?: TlsFiles;
+  /** Its name may lead to addresses in the public Internet alone: a team chose it, and not whoever runs the gateway. */
+  readonly isPublicOnly?: boolean;
 }
 
 /** PEM files. They are read for each connection, so that a certificate can be renewed while the gateway runs. */

@@ -1,14 +1,9 @@
 import * as v from "valibot";
-import { filledText } from "./check.ts";
+import { issuerText } from "./issuer-text.ts";
 import { list, needed, optionalGroup, text } from "./setting-row.ts";
 
 /** What a token may be signed with: never a secret that both sides know, and never nothing. */
 const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"] as const;
-
-const issuerText = v.pipe(
-  filledText,
-  v.check(isIssuer, "expected an https:// URL without query, user name and password; http:// is for this machine only"),
-);
 
 const issuers = (about: string) =>
   needed(
@@ -99,11 +94,3 @@ export const assertionRows = optionalGroup(
   "with `--team`, enterprise-managed authorization; see [teams](teams.md)",
   assertionMembers,
 );
-
-function isIssuer(written: string): boolean {
-  if (!URL.canParse(written) || /[?#]/.test(written)) return false;
-  const { protocol, hostname, username, password } = new URL(written);
-  if (username !== "" || password !== "") return false;
-  const isHere = hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
-  return protocol === "https:" || (protocol === "http:" && isHere);
-}

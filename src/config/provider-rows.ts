@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { filledText } from "./check.ts";
+import { issuerText } from "./issuer-text.ts";
 import { resolveRows } from "./row-reading.ts";
 import {
   boolean,
@@ -29,17 +29,12 @@ const teamRoles = v.record(teamName, v.picklist(roles));
 const teamsJson = { type: "object", additionalProperties: { enum: roles } };
 const emptyTeams: MappedTeams = {};
 
-const issuerUrl = v.pipe(
-  filledText,
-  v.check(isIssuer, "expected an https:// URL without query, user name and password; http:// is for this machine only"),
-);
-
 /** One identity provider, below its name. */
 const rows = {
   issuer: needed(
     text({
       fallback: undefined,
-      schema: issuerUrl,
+      schema: issuerText,
       pattern: /^https?:\/\//i,
       type: "https:// URL, or http:// on this machine",
       about: "the provider's own name for itself, at which its metadata are found",
@@ -161,12 +156,4 @@ export function providerProblem(given: ProviderSettings): readonly [member: stri
   if (clientSecret?.startsWith("file:") === true && !/^file:(?:\/|[A-Za-z]:[\\/])/.test(clientSecret))
     return ["clientSecret", "expected an absolute path after `file:`"];
   return undefined;
-}
-
-function isIssuer(written: string): boolean {
-  if (!URL.canParse(written) || /[?#]/.test(written)) return false;
-  const { protocol, hostname, username, password } = new URL(written);
-  if (username !== "" || password !== "") return false;
-  const isHere = hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
-  return protocol === "https:" || (protocol === "http:" && isHere);
 }

@@ -1,11 +1,12 @@
 import { chmod, mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Config } from "./config.ts";
 import { loadConfig } from "./load.ts";
 import { decidingPaths } from "./watch-places.ts";
 import { watchConfig } from "./watch.ts";
+import { untilPasses } from "../../test/harness/until-passes.ts";
 
 let directory: string;
 let file: string;
@@ -51,7 +52,7 @@ async function start(): Promise<Config> {
   return current;
 }
 
-const until = (condition: () => void) => vi.waitFor(condition, { timeout: 20_000, interval: 20 });
+const until = (condition: () => void) => untilPasses(condition);
 const untilInForce = (...args: string[]) => until(() => expect(argsOf(applied.at(-1))).toEqual(args));
 
 test("a changed file is applied, and the difference names only what changed", async () => {

@@ -119,6 +119,12 @@ export const failures = {
     retry: false,
     hint: "This credential may not do that; ask whoever runs the gateway.",
   },
+  LOGIN_NOT_RECENT: {
+    http: 403,
+    rpc: -31165,
+    retry: false,
+    hint: "Log in again with a browser (/auth/login, or `toolyard open`), or run the command on the gateway's machine.",
+  },
   SCOPE_INSUFFICIENT: {
     http: 403,
     rpc: -31122,
@@ -138,6 +144,12 @@ export const failures = {
     rpc: -31161,
     retry: true,
     hint: "Log browsers out that are not used; an admin does it for others under Sessions.",
+  },
+  LOGIN_BUSY: {
+    http: 503,
+    rpc: -31170,
+    retry: true,
+    hint: "Load this page again in a few seconds: many people log in at this moment.",
   },
   DIRECTORY_UNAVAILABLE: {
     http: 503,

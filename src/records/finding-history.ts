@@ -13,6 +13,8 @@ import type { Finding, FindingSession } from "./finding.ts";
 export interface FindingHistory extends Disposable {
   /** Where there is no store, and where it cannot be read, only of what this gateway measured. */
   read(query: FindingAsk): Promise<FindingFacts>;
+  /** Hands what changed to the store, as happens every minute. */
+  write(): void;
 }
 
 export interface FindingAsk {
@@ -113,6 +115,7 @@ export function createFindingHistory({ finding, clock, store }: FindingHistoryDe
         ],
       };
     },
+    write,
     [Symbol.dispose]() {
       cancel();
       write();

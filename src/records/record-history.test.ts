@@ -31,10 +31,17 @@ const kept: RequestRecord = {
 };
 
 /** A history over a store that notes what it is asked for. */
-function historyWith(found: { readonly call?: RequestRecord; readonly calls?: readonly CallRow[] } = {}) {
+function historyWith(
+  found: { readonly call?: RequestRecord; readonly calls?: readonly CallRow[]; readonly onErase?: () => void } = {},
+) {
   const asked: { calls: CallQuery[]; logs: LogQuery[]; flushes: number } = { calls: [], logs: [], flushes: 0 };
-  const store: Pick<RecordStore, "calls" | "call" | "logs" | "flush"> = {
+  const store: Pick<RecordStore, "calls" | "call" | "eraseCalls" | "logs" | "flush"> = {
     flush: async () => void (asked.flushes += 1),
+    eraseCalls: async (query) => {
+      found.onErase?.();
+      asked.calls.push(query);
+      return { erased: 2, next: query.before === undefined ? 7 : null };
+    },
     calls: async (query) => {
       asked.calls.push(query);
       return { rows: found.calls ?? [], next: null };
@@ -69,6 +76,42 @@ describe("calls", () => {
     await history.calls(admin, { limit: 5 });
     await history.calls(admin, { limit: 5, principal: "bob" });
     expect(asked.calls.map(({ principal }) => principal)).toEqual([undefined, "bob"]);
+  });
+
+  test("are erased by those who run the team or the gateway, within what they see, until they leave", async () => {
+    const { history, asked } = historyWith();
+    const never = new AbortController().signal;
+    /** How many were erased. */
+    const erase = async (reader: Reader, query: Omit<CallQuery, "limit">, signal = never): Promise<number> => {
+      let erased = 0;
+      await history.erase(reader, query, { signal, onErased: (count) => (erased += count) });
+      return erased;
+    };
+    await expect(erase(alice, { server: "one" })).rejects.toMatchObject({ code: "FORBIDDEN" });
+    const tom = { ...alice, calls: "team", team: { slug: "red", sinceMs: 50 } } as const;
+    expect(await erase(tom, { team: "blue" })).toBe(0);
+    expect(asked.calls).toEqual([]);
+    expect(await erase(tom, { fromMs: 10 })).toBe(4);
+    expect(asked.calls.map(({ team, fromMs, before }) => [team, fromMs, before])).toEqual([
+      ["red", 50, undefined],
+      ["red", 50, 7],
+    ]);
+    expect(await erase(admin, { team: "blue" }, AbortSignal.abort())).toBe(0);
+    expect(asked.calls).toHaveLength(2);
+  });
+
+  test("that were erased before a failure are told of", async () => {
+    let pieces = 0;
+    const { history } = historyWith({
+      onErase() {
+        pieces += 1;
+        if (pieces === 2) throw new Error("the disk is full");
+      },
+    });
+    const told: number[] = [];
+    const erasing = { signal: new AbortController().signal, onErased: (count: number) => void told.push(count) };
+    await expect(history.erase(admin, { server: "one" }, erasing)).rejects.toThrow("the disk is full");
+    expect(told).toEqual([2]);
   });
 
   test("of just now are waited for, older pages are not", async () => {

@@ -28,12 +28,24 @@ export interface KeptCall extends CallRow {
 export interface RecordHistory {
   /** Newest first. Rejects with FORBIDDEN when somebody else's calls are asked for. */
   calls(reader: Reader, query: CallQuery): Promise<Page<CallRow>>;
+  /**
+   * Erases the calls that fit, a piece at a time, with what was said in them. Whatever has been erased when it fails,
+   * or when the signal aborts, is gone. Rejects with FORBIDDEN for a reader who sees nothing but their own: a record
+   * that everybody could take back would be none.
+   */
+  erase(reader: Reader, query: Omit<CallQuery, keyof PageQuery>, erasing: Erasing): Promise<void>;
   /** Rejects with RECORD_UNKNOWN, for another's call as for one that never was (fault 94). */
   call(reader: Reader, id: number): Promise<KeptCall>;
   /** Newest first. Rejects with SERVER_UNKNOWN for an instance that the reader may not use, or that never was. */
   logs(reader: Reader, query: LogQuery): Promise<Page<ServerLogLine>>;
   /** What happened to one instance, newest first. Rejects with SERVER_UNKNOWN as `logs` does. */
   events(reader: Reader, query: EventQuery & { readonly instance: string }): Promise<Page<EventRecord>>;
+}
+
+export interface Erasing {
+  readonly signal: AbortSignal;
+  /** Told the number of calls of each piece that is gone. */
+  readonly onErased: (count: number) => void;
 }
 
 export interface RecordHistoryDeps {
@@ -46,6 +58,9 @@ export interface RecordHistoryDeps {
 
 /** Who asks wants to see what happened just now. What a slow disk takes longer for is left out. */
 const flushMs = 1_000;
+
+/** In one transaction: others write between two of them. */
+const erasedAtOnce = 500;
 
 /**
  * Waits a moment for rows that are on their way. Without the store's thread they would be waited for until it is back.
@@ -66,15 +81,25 @@ export function createRecordHistory({ source, instancesOf, isInstance }: RecordH
     async calls(reader, query) {
       if (reader.calls === "all") return await (await storeFor(query)).calls(query);
       if (reader.calls === "team" && reader.team !== undefined) {
-        const { slug, sinceMs } = reader.team;
-        // A filter for any other team finds nothing, whether or not there is one.
-        if (query.team !== undefined && query.team !== slug) return { rows: [], next: null };
-        const fromMs = Math.max(sinceMs, query.fromMs ?? sinceMs);
-        return await (await storeFor(query)).calls({ ...query, team: slug, fromMs });
+        const ofTeam = withinTeam(reader.team, query);
+        return ofTeam === undefined ? { rows: [], next: null } : await (await storeFor(query)).calls(ofTeam);
       }
       if (query.principal !== undefined && query.principal !== reader.id)
         throw new GatewayError("FORBIDDEN", "only an admin may see what others did");
       return await (await storeFor(query)).calls({ ...query, principal: reader.id });
+    },
+    async erase(reader, query, { signal, onErased }) {
+      const asked = { ...query, limit: erasedAtOnce };
+      const fits =
+        reader.calls === "all" ? asked : reader.team === undefined ? undefined : withinTeam(reader.team, asked);
+      if (reader.calls === "own") throw new GatewayError("FORBIDDEN", "only an admin may erase calls");
+      if (fits === undefined) return;
+      const store = await storeFor(undefined);
+      for (let before: number | null | undefined; before !== null && !signal.aborted;) {
+        const piece = await store.eraseCalls({ ...fits, before });
+        onErased(piece.erased);
+        before = piece.next;
+      }
     },
     async call(reader, id) {
       const found = await (await storeFor(undefined)).call(id);
@@ -102,6 +127,15 @@ export function createRecordHistory({ source, instancesOf, isInstance }: RecordH
       return await (await storeFor(query)).events(query);
     },
   };
+}
+
+/** Undefined for a filter of any other team, which finds nothing, whether or not there is one. */
+function withinTeam<Query extends Pick<CallQuery, "team" | "fromMs">>(
+  { slug, sinceMs }: NonNullable<Reader["team"]>,
+  query: Query,
+): Query | undefined {
+  if (query.team !== undefined && query.team !== slug) return undefined;
+  return { ...query, team: slug, fromMs: Math.max(sinceMs, query.fromMs ?? sinceMs) };
 }
 
 function maySee({ id, calls, team }: Reader, call: Pick<CallRow, "principal" | "team" | "atMs">): boolean {

@@ -52,3 +52,16 @@ test("without a store to come everything is dropped and counted", () => {
   sink.append("log", line("late"));
   expect(sink.dropped).toBe(2);
 });
+
+test("rows that the store does not take are told of, one by one", () => {
+  let lost = 0;
+  const sink = createRecordSink(() => (lost += 1));
+  const { store, rows } = fakeStore();
+  sink.append("log", line("first"));
+  sink.open(store);
+  expect(lost).toBe(0);
+  sink.open({ ...store, append: () => false });
+  sink.append("log", line("second"));
+  sink.append("log", line("third"));
+  expect([lost, rows.length]).toEqual([2, 1]);
+});

@@ -20,8 +20,8 @@ export interface RecordSink {
 /** Rows that wait for the store: what happens in a start with many servers. */
 const mostWaiting = 2_000;
 
-/** A sink without a store yet. */
-export function createRecordSink(): RecordSink {
+/** A sink without a store yet. `onLost` is told of each row that the store, once there is one, did not take. */
+export function createRecordSink(onLost?: () => void): RecordSink {
   let store: RecordStore | undefined;
   let waiting: (() => void)[] | undefined = [];
   let dropped = 0;
@@ -29,7 +29,7 @@ export function createRecordSink(): RecordSink {
   function hand<Kind extends RecordKind>(to: RecordStore, kind: Kind, row: Unnumbered<RecordRows[Kind]>): void {
     // Added to the row itself, which is its caller's no longer: a copy would be garbage of every call.
     if (kind === "request" || kind === "log" || kind === "event") (row as { id?: number }).id = to.nextId();
-    to.append(kind, row as RecordRows[Kind]);
+    if (!to.append(kind, row as RecordRows[Kind])) onLost?.();
   }
 
   return {

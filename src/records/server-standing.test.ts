@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
+import { switchedOff } from "../config/servers.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { PrincipalId } from "../kernel/ids.ts";
 import type { Instance } from "../servers/instance/instance.ts";
@@ -28,6 +29,15 @@ test.each<[InstanceState, string | null | undefined]>([
   [{ kind: "backoff", cause, retryAtMs: 1 }, undefined],
 ])("what to do about %j is %j", (state, command) => {
   expect(stepOf(state)?.command).toBe(command);
+});
+
+test("an entry with a mistake is corrected, one that was switched off is enabled, and what was stopped is started", () => {
+  const states: readonly InstanceState[] = [
+    { kind: "disabled", reason: "the variable KEY is not set" },
+    { kind: "disabled", reason: switchedOff },
+    { kind: "stopped", sinceMs: 1 },
+  ];
+  expect(states.map((state) => stepOf(state)?.step)).toEqual(["correct", "enable", "start"]);
 });
 
 test("values that are missing are named", () => {

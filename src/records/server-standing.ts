@@ -7,8 +7,20 @@ import { readDescendants, readResidentBytes } from "../servers/process/process-t
 import { latencyBoundsMs } from "../store/record-rows.ts";
 import type { UsageSum } from "../store/record-store.ts";
 
+/** The kinds of steps, for whoever leads a person to the place where one is taken. */
+export const nextSteps = Object.freeze([
+  "log-in",
+  "fill-in",
+  "enable",
+  "correct",
+  "start",
+  "try-now",
+  "see-log",
+] as const);
+
 /** What somebody could do about an instance. */
 export interface NextStep {
+  readonly step: (typeof nextSteps)[number];
   readonly text: string;
   /** A command for a terminal; null where there is none. */
   readonly command: string | null;
@@ -26,25 +38,27 @@ export function nextStep({
   switch (state.kind) {
     case "needs-login": {
       const page = state.cause.data?.["connect"];
-      if (typeof page === "string") return { text: `Log in: ${page}`, command: null };
-      return { text: "Log in.", command: `toolyard login ${slug}${personOption(owner)}` };
+      if (typeof page === "string") return { step: "log-in", text: `Log in: ${page}`, command: null };
+      return { step: "log-in", text: "Log in.", command: `toolyard login ${slug}${personOption(owner)}` };
     }
     case "unconfigured":
-      return { text: `Give it values: ${state.missing.join(", ")}.`, command: null };
+      return { step: "fill-in", text: `Give it values: ${state.missing.join(", ")}.`, command: null };
     case "disabled":
       return state.reason === switchedOff
-        ? { text: "Enable it.", command: `toolyard servers enable ${quote(server.key)}` }
+        ? { step: "enable", text: "Enable it.", command: `toolyard servers enable ${quote(server.key)}` }
         : {
+            step: "correct",
             text: "Correct what the reason says, in the configuration or the variables of the gateway.",
             command: null,
           };
     case "stopped":
-      return { text: "Start it.", command: restart };
+      return { step: "start", text: "Start it.", command: restart };
     case "offline":
-      return { text: "It is tried again by itself, or now.", command: restart };
+      return { step: "try-now", text: "It is tried again by itself, or now.", command: restart };
     case "error":
     case "failed":
       return {
+        step: "see-log",
         text: "Look at its log, fix it and restart it.",
         command: `toolyard logs ${quote(owner === null ? slug : id)}`,
       };

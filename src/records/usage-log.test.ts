@@ -102,6 +102,25 @@ test("calls are summed by what is asked for: durations without waiting, tokens, 
   expect(await counted({ client: "cursor", by: ["tool"], limit: 1 })).toEqual([["files:read", 3]]);
 });
 
+test("a store that is about to rest is handed what waits, once", async () => {
+  const store = createTestStore(folder, {
+    clock,
+    limits: { sleep: { idleMs: 40_000, againMs: 1_000, sleepMs: 3_600_000 } },
+  });
+  stores.push(await whenOpened(store));
+  const usage = createUsage({ events, clock, installationOf, store: () => store });
+  store.onRest(() => usage.write());
+  events.emit(callOf());
+  events.emit(callOf({ path: "files:write" }));
+  await clock.advance(40_000);
+  await store.flush();
+  expect(store.figures()).toMatchObject({ writtenRows: 2, queuedRows: 0 });
+  usage.write();
+  expect(store.figures()).toMatchObject({ queuedRows: 0 });
+  expect((await usage.read(everything)).sums).toMatchObject([{ calls: 2 }]);
+  usage[Symbol.dispose]();
+});
+
 test("what was written and what still waits are one sum, at every moment, and after a restart", async () => {
   const store = await openStore();
   const usage = createUsage({ events, clock, installationOf, store: () => store });

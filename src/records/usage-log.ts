@@ -13,6 +13,8 @@ export interface Usage extends Disposable {
    * what this gateway still knows: `sinceMs` tells from when.
    */
   read(query: UsageQuery): Promise<UsageAnswer>;
+  /** Hands what waits to the store, as happens every minute. */
+  write(): void;
 }
 
 export interface UsageAnswer {
@@ -65,7 +67,7 @@ export function createUsage({ events, clock, store, installationOf }: UsageDeps)
   }
 
   /** What the store does not take stays here, for the next time. */
-  function write(): void {
+  function handOver(): void {
     const target = store();
     if (target === undefined || target.health().status === "opening" || target.health().status === "closed") return;
     const waiting = [...past, ...current.rows()].filter(({ calls }) => calls > 0);
@@ -78,10 +80,14 @@ export function createUsage({ events, clock, store, installationOf }: UsageDeps)
     past = past.filter(({ calls }) => calls > 0).slice(-mostKeptRows);
   }
 
+  function write(): void {
+    // What is written between two looks would be counted twice, or not at all.
+    if (reading === 0) handOver();
+  }
+
   let cancel = clock.after(usageWriteMs, tick);
   function tick(): void {
-    // What is written between two looks would be counted twice, or not at all.
-    if (reading === 0) write();
+    write();
     cancel = clock.after(usageWriteMs, tick);
   }
 
@@ -109,10 +115,11 @@ export function createUsage({ events, clock, store, installationOf }: UsageDeps)
       const source = store();
       return source === undefined ? readWaiting(query) : await readBoth(source, query);
     },
+    write,
     [Symbol.dispose]() {
       unsubscribe();
       cancel();
-      write();
+      handOver();
     },
   };
 }

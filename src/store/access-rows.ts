@@ -22,6 +22,7 @@ export interface BrowserSessionRow {
   readonly via: string;
   /** The issuer's own name for the session there, or an empty text. */
   readonly sid: string;
+  /** When the person proved who they are: at an identity provider, that may be before the session began here. */
   readonly createdAtMs: number;
   readonly seenAtMs: number;
   readonly expiresAtMs: number;

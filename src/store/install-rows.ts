@@ -19,6 +19,8 @@ export interface TemplateRow {
   readonly fields: string;
   readonly version: number;
   readonly revision: number;
+  /** Whether an admin of the gateway wrote the entry: otherwise a name in it must lead into the public Internet. */
+  readonly byAdmin: boolean;
   readonly changedBy: string;
   readonly createdAtMs: number;
 }

@@ -10,7 +10,7 @@ export interface WrappingKey {
 
 /** The wrapping keys of one gateway. */
 export interface KeyRing {
-  /** Wraps whatever is new. */
+  /** Wraps whatever is new: while a rotation goes on, the key that is rotated to. */
   readonly current: WrappingKey;
   /** Whether an earlier rotation was not finished: everything still has to be wrapped with `next()`, then `adopt()`. */
   readonly isRotating: boolean;

@@ -44,6 +44,8 @@ export interface RecordStore {
 
   /** Newest first. */
   calls(query: CallQuery): Promise<Page<CallRow>>;
+  /** Erases the calls of one page, with what was said in them. Sums of usage stay. */
+  eraseCalls(query: CallQuery): Promise<ErasedCalls>;
   /** With arguments and result where they were kept; undefined when there is no such row. */
   call(id: number): Promise<KeptRequest | undefined>;
   /** Newest first. */
@@ -77,6 +79,11 @@ export interface RecordStore {
   health(): StoreHealth;
   /** Calls back after `health().problems` changed, or the store became ready. Returns what ends that. */
   onHealth(listener: (health: StoreHealth) => void): () => void;
+  /**
+   * Calls back when nothing was handed over or asked for a while, and the store would give back its memory: the moment
+   * to hand over what is summed up elsewhere, instead of waking it later for that. Returns what ends it.
+   */
+  onRest(listener: () => void): () => void;
   /** Figures that change with every batch, for metrics. */
   figures(): StoreFigures;
 
@@ -196,6 +203,12 @@ export interface CallQuery extends PageQuery, TimeRange, ServerFilter, Installat
   readonly code?: string | undefined;
   /** True: only those whose outcome is not `ok`. False: only those whose outcome is. */
   readonly failed?: boolean | undefined;
+}
+
+export interface ErasedCalls {
+  readonly erased: number;
+  /** Give it as `before` to go on. Null where nothing is left that fits. */
+  readonly next: number | null;
 }
 
 /** A call as it was kept. */

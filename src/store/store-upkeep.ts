@@ -6,7 +6,9 @@ export interface StoreUpkeep {
    * Writes the state as it is at one moment into a file of mode 0600, which replaces one that is there only when it is
    * whole. Others read and write meanwhile. Records are not in it.
    */
-  backup(path: string): Promise<{ readonly bytes: number }>;
+  backup(path: string): Promise<WrittenBackup>;
+  /** The same into a file beside the state, which the next one replaces: for whoever reads it and removes it. */
+  backupAside(): Promise<WrittenBackup>;
   /**
    * Puts a backup in the place of the state, which is kept as `kept`. For nobody but a command: what a gateway knows of
    * the old state stays in its memory. A backup of a newer version is refused, and nothing changes.
@@ -14,6 +16,11 @@ export interface StoreUpkeep {
   restore(path: string): Promise<{ readonly kept: string | null }>;
   /** Looks through the databases, whatever is wrong with them. */
   check(): Promise<readonly DatabaseCheck[]>;
+}
+
+export interface WrittenBackup {
+  readonly path: string;
+  readonly bytes: number;
 }
 
 /** What is known of one database. */

@@ -118,6 +118,8 @@ export interface BrowserSessionRecord {
   readonly keyHash: string;
   /** Of the token that it logged in with; null for the owner of the data directory. */
   readonly tokenHash: string | null;
+  /** Whose token it is; null for the owner of the data directory, and where an earlier version wrote the session. */
+  readonly person: string | null;
   readonly browser: string;
   readonly createdAtMs: number;
   readonly usedAtMs: number;

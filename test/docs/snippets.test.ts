@@ -122,6 +122,8 @@ describe("what the pages mark as runnable runs", () => {
     gateway = await startGateway({ config, env: { MEMORY_FILE_PATH: join(home, "memory.json") } });
   });
   afterAll(async () => {
+    // Commands that name the examples started a gateway of their own for them.
+    await runInShell("toolyard stop --config examples/mcp.json || true");
     await gateway[Symbol.asyncDispose]();
     await rm(home, { recursive: true });
   });

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { until } from "./until.ts";
 
 export const mainFile = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
-export const badServerFile = fileURLToPath(new URL("../servers/bad-server.mjs", import.meta.url));
+export const badServerFile = fileURLToPath(new URL("../../test/servers/bad-server.mjs", import.meta.url));
 
 export interface RunningGateway extends AsyncDisposable {
   /** `http://127.0.0.1:PORT`, without a slash. */

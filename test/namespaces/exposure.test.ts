@@ -353,4 +353,4 @@ test("FAULT 53: 625 pairs of servers and tools stay 625 tools in every spelling"
       expect(dot).toContain(path);
     }
   }
-}, 120_000);
+}, 300_000);

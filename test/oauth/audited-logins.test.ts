@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { AuditJson } from "../../src/records/audit-json.ts";
 import { runCommand as runToEnd } from "../harness/command.ts";
+import { execute } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { runCommand } from "./login-command.ts";
 import { createWorld, executeSoon, untilLoginIsWanted } from "./world.ts";
@@ -74,7 +75,7 @@ test("the audit has logins, logouts, and which server a login was sent to, and n
   const place = ["--config", gateway.configFile, "--data-dir", join(gateway.directory, "data")];
   const logins = await until(async () => {
     // A call looks at the login again, at the latest after some seconds.
-    await executeSoon(gateway.url, "vault:headers").catch(() => undefined);
+    await execute(gateway.url, "vault:headers");
     const { stdout } = await runToEnd(["audit", "--json", ...place]);
     const all = stdout
       .trim()

@@ -25,7 +25,7 @@ export interface AuthorizationServerOptions {
   readonly clients?: readonly object[];
   /** Answers for a client ID metadata document: its URL is https, and nobody is asked. */
   readonly clientDocument?: (url: string) => object;
-  /** https://host:port, where something in front ends TLS; otherwise it is plain HTTP on this machine. */
+  /** Where clients reach it through something in front; otherwise it is plain HTTP on this machine. */
   readonly publicOrigin?: string;
   /** Changes the metadata before it is sent. */
   readonly authorizationMetadata?: (metadata: Record<string, unknown>) => Record<string, unknown>;
@@ -63,7 +63,7 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
     else {
       if (publicOrigin !== undefined) {
         provider.proxy = true;
-        request.headers["x-forwarded-proto"] = "https";
+        request.headers["x-forwarded-proto"] = new URL(publicOrigin).protocol.slice(0, -1);
         request.headers["x-forwarded-host"] = new URL(publicOrigin).host;
       }
       handle(request, response);

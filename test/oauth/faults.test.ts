@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { createAddressRules } from "../../src/servers/logins/addresses.ts";
 import { checkUrl } from "../../src/servers/logins/outgoing.ts";
@@ -131,6 +131,17 @@ describe("FAULT 104, 105: metadata that leads astray ends the login before the b
     const command = runCommand(world.directory, ["login", "vault"]);
     expect(await command.ended).toBe(1);
     expect(command.stderr()).toContain("publishes no metadata of an authorization server");
+
+    const failing = (request: IncomingMessage, response: ServerResponse): boolean => {
+      if (request.url === "/register") json(response, 503, { error: "temporarily_unavailable" });
+      else response.writeHead(request.method === "POST" ? 401 : 404).end();
+      return true;
+    };
+    await using busy = await createWorld({ intercept: failing });
+    const refused = runCommand(busy.directory, ["login", "vault"]);
+    expect(await refused.ended).toBe(1);
+    expect(refused.stderr()).toContain("does not register clients: temporarily_unavailable");
+    expect(refused.stderr()).not.toContain("publishes no metadata");
 
     await using open = await createWorld({ intercept: (_request, response) => (json(response, 404, {}), true) });
     const other = runCommand(open.directory, ["login", "vault"]);

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, type AddressInfo } from "node:net";
-import { createServer, type TLSSocket } from "node:tls";
+import { createServer, type PeerCertificate, type TLSSocket } from "node:tls";
 import type { Certificates } from "../harness/certificates.ts";
 
 export interface TlsFront extends AsyncDisposable {
@@ -24,7 +24,9 @@ export async function startTlsFront(certificates: Certificates, isStrict = false
   };
   const server = createServer(options, (socket) => {
     sockets.add(socket);
-    const name: unknown = socket.authorized ? socket.getPeerCertificate().subject.CN : undefined;
+    // Who resumes a session shows no certificate again.
+    const { subject } = socket.getPeerCertificate() as Partial<PeerCertificate>;
+    const name: unknown = socket.authorized ? subject?.CN : undefined;
     shown.push(typeof name === "string" ? name : undefined);
     const behind = connect(front.target, "127.0.0.1").on("error", () => socket.destroy());
     socket.on("error", () => behind.destroy());

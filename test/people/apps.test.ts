@@ -343,6 +343,8 @@ test("FAULT J: tokens, codes, cookies and secrets are in no file, log, record or
       Buffer.from(one).toString("hex"),
       Buffer.from(one).toString("base64"),
       Buffer.from(one, "base64url").toString("hex"),
+      Buffer.from(one).toString("base64url"),
+      encodeURIComponent(one),
     ];
     for (const form of forms) expect(contents.filter((bytes) => bytes.includes(form)).length, one).toBe(0);
   }

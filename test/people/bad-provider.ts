@@ -12,6 +12,10 @@ export interface BadProvider extends AsyncDisposable {
   idToken: (claims: Record<string, unknown>) => Promise<string> | string;
   /** The same of the whole answer of the token endpoint. */
   answer: (tokens: object) => { readonly status: number; readonly body: string };
+  /** Whoever redeems a code waits for this. */
+  hold: Promise<unknown>;
+  /** How many wait for it, or have waited. */
+  held: number;
   /** The nonce that it was asked for, so that it can be in the ID token. */
   nonce: string;
   readonly key: CryptoKey;
@@ -35,6 +39,8 @@ export async function startBadProvider(): Promise<BadProvider> {
   const bad: BadProvider = {
     issuer,
     metadata: {},
+    hold: Promise.resolve(),
+    held: 0,
     nonce: "",
     key: privateKey,
     sign,
@@ -49,6 +55,8 @@ export async function startBadProvider(): Promise<BadProvider> {
   async function respond(path: string): Promise<{ readonly status: number; readonly body: string }> {
     if (path === "/jwks") return { status: 200, body: JSON.stringify({ keys: [jwk] }) };
     if (path === "/token") {
+      bad.held += 1;
+      await bad.hold;
       const id_token = await bad.idToken(rightClaims(bad));
       return bad.answer({ access_token: randomUUID(), token_type: "Bearer", expires_in: 60, id_token });
     }

@@ -1,6 +1,7 @@
 import { generateKeyPair } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { get } from "../harness/rest.ts";
+import { until } from "../harness/until.ts";
 import { badClient, logoutClaims, rightClaims, startBadProvider, type BadProvider } from "./bad-provider.ts";
 import { createPageBrowser, type PageBrowser, type SeenPage } from "./page-browser.ts";
 import { startTeamWorld, type TeamWorld } from "./team-world.ts";
@@ -32,14 +33,20 @@ const issuerOf = (name: string): string => (name === "bad" ? bad.issuer : `${bad
 
 /** Begins a login, and comes back as the provider would send the browser. */
 async function logIn(browser: PageBrowser = createPageBrowser(), name = "bad"): Promise<SeenPage> {
+  const { page, answer } = await beginLogin(browser, name);
+  return answer === "" ? page : await browser.open(answer);
+}
+
+/** The address that the provider would send the browser back to; empty where it is not sent to the provider at all. */
+async function beginLogin(browser: PageBrowser, name = "bad"): Promise<{ page: SeenPage; answer: string }> {
   const page = await browser.submit(await browser.open(`${world.url}/auth/login`), {}, `/auth/oidc/${name}/start`);
   const [, href] = /<meta http-equiv="refresh" content="0;url=([^"]+)"/.exec(page.text) ?? [];
-  if (href === undefined) return page;
+  if (href === undefined) return { page, answer: "" };
   const asked = new URL(href.replaceAll("&#38;", "&")).searchParams;
   expect([asked.get("code_challenge_method"), asked.get("response_type")]).toEqual(["S256", "code"]);
   bad.nonce = asked.get("nonce") ?? "";
   const query = new URLSearchParams({ code: "a code", state: asked.get("state") ?? "", iss: issuerOf(name) });
-  return await browser.open(`${asked.get("redirect_uri")}?${query.toString()}`);
+  return { page, answer: `${asked.get("redirect_uri")}?${query.toString()}` };
 }
 
 async function logOut(claims: Record<string, unknown>, header?: Record<string, unknown>): Promise<Response> {
@@ -207,6 +214,37 @@ test("logins that come back to no browser that began them, and logout tokens tha
   expect([...answers]).toEqual([200, 400]);
   expect((await logOut(logoutClaims(bad))).status).toBe(200);
 });
+
+test("FAULT K: while a provider hangs, thirty-two logins wait for it, and the next is told to come back, with the same answer", async () => {
+  bad.idToken = async (claims) => await bad.sign(claims);
+  let release = (): void => undefined;
+  bad.hold = new Promise<void>((resolve) => (release = resolve));
+  try {
+    const begin = async () => {
+      const browser = createPageBrowser();
+      return { browser, answer: (await beginLogin(browser)).answer };
+    };
+    const begun = await Promise.all(Array.from({ length: 32 }, begin));
+    const { browser: late, answer } = await begin();
+    const { held: before, nonce } = bad;
+    const waiting = begun.map(async (one) => await one.browser.open(one.answer));
+    await until(() => bad.held === before + 32);
+    const refused = await late.open(answer);
+    expect([refused.status, Number(refused.headers["retry-after"]) > 0]).toEqual([503, true]);
+    expect(refused.text).toContain("LOGIN_BUSY");
+    // Only those at this provider wait.
+    expect((await logIn(createPageBrowser(), "plain")).text).not.toContain("LOGIN_BUSY");
+    bad.nonce = nonce;
+    release();
+    // Each of them has a nonce of its own, and this provider names the last one: answered, and not logged in.
+    expect((await Promise.all(waiting)).map(({ text }) => text.includes("PROVIDER_ANSWER_INVALID"))).toEqual(
+      Array(32).fill(true),
+    );
+    expect((await late.open(answer)).text).toContain("You are <strong>bea</strong>");
+  } finally {
+    release();
+  }
+}, 120_000);
 
 test("whoever sends too many false logout tokens is told to wait, and people behind the same address still log in", async () => {
   const other = await generateKeyPair("ES256");

@@ -1,5 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePort } from "../harness/free-port.ts";
 import { badServer } from "../harness/gateway.ts";
@@ -233,3 +235,127 @@ test("values of one's own are given on the page: secrets are written, and never 
   await bob.submit(kept, { "off:env.CANARY": "yes" }, 'value="values"');
   expect((await standingOf("bob", "mail"))?.status).toBe("awaiting_user_config");
 });
+
+interface Told {
+  readonly status: number;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever came back
+  readonly json: any;
+}
+
+async function send(who: keyof typeof tokens, method: string, path: string): Promise<Told> {
+  const response = await fetch(`${world.url}${path}`, {
+    method,
+    headers: { ...bearer(who), ...(method === "GET" ? {} : { "content-type": "application/json" }) },
+  });
+  return { status: response.status, json: await response.json() };
+}
+
+const instancePath = async (who: keyof typeof tokens, slug: string): Promise<string> =>
+  `/api/instances/${encodeURIComponent((await standingOf(who, slug))?.instance ?? "")}`;
+
+/** The statuses of a stream that ends by itself. */
+async function statusesOf(who: keyof typeof tokens, path: string, until: string): Promise<readonly string[]> {
+  const response = await fetch(`${world.url}${path}/status?until=${until}`, { headers: bearer(who) });
+  expect(response.headers.get("content-type")).toBe("text/event-stream");
+  const text = await response.text();
+  return [...text.matchAll(/^data: (.+)$/gm)].map(([, data = ""]) => (JSON.parse(data) as { status: string }).status);
+}
+
+test("FAULT 97: REST names the page where a person logs in, and takes a login away: each person's own", async () => {
+  const path = await instancePath("bob", "vault");
+  await until(async () => (await standingOf("bob", "vault"))?.status === "requires_reauth");
+  const begun = await send("bob", "POST", `${path}/connect`);
+  expect(begun).toMatchObject({
+    status: 200,
+    json: { url: await pageOf("bob", "vault"), status: "requires_reauth", hasLogin: false },
+  });
+  expect((await send("bob", "GET", `${path}/login`)).json).toMatchObject({
+    ...{ takesLogin: true, hasLogin: false, isShared: false, mayLogIn: true },
+    url: begun.json.url,
+  });
+  expect((await send("bob", "DELETE", `${path}/login`)).status).toBe(409);
+  // To an admin of the gateway, too, it is not there: nobody logs in for somebody else.
+  for (const [method, end] of [
+    ["POST", "connect"],
+    ["GET", "login"],
+    ["DELETE", "login"],
+  ] as const)
+    expect(await send("ann", method, `${path}/${end}`)).toMatchObject({
+      status: 404,
+      json: { code: "SERVER_UNKNOWN" },
+    });
+  const statuses = statusesOf("bob", path, "online");
+  await bob.open(await authorizationOf(bob, await bob.open(begun.json.url)));
+  const seen = await statuses;
+  expect([seen[0], seen.at(-1)]).toEqual(["requires_reauth", "online"]);
+  expect((await send("bob", "GET", `${path}/login`)).json).toMatchObject({ hasLogin: true });
+  expect((await run(world.url, "vault:headers", {}, bearer("bob"))).status).toBe(200);
+  expect((await send("bob", "DELETE", `${path}/login`)).json).toEqual({ done: true });
+  await until(async () => (await run(world.url, "vault:headers", {}, bearer("bob"))).status !== 200);
+  const actions = (await audit()).map(({ action }) => action);
+  expect(actions).toEqual(expect.arrayContaining(["server.connect.begin", "server.connect", "server.disconnect"]));
+});
+
+test("a login that all share is an admin's to begin and to take away", async () => {
+  const path = await instancePath("bob", "common");
+  expect((await send("bob", "GET", `${path}/login`)).json).toMatchObject({ isShared: true, mayLogIn: false });
+  expect((await send("bob", "POST", `${path}/connect`)).json.code).toBe("FORBIDDEN");
+  expect((await send("bob", "DELETE", `${path}/login`)).json.code).toBe("FORBIDDEN");
+  expect((await send("ann", "POST", `${path}/connect`)).status).toBe(200);
+});
+
+test("the status of one instance is followed until it has a status, and admins see those of members", async () => {
+  const path = await instancePath("bob", "own");
+  expect((await statusesOf("bob", path, "online")).at(-1)).toBe("online");
+  expect((await statusesOf("ann", path, "online")).at(-1)).toBe("online");
+  const unknown = await send("bob", "GET", `${path}/status?until=fine`);
+  expect([unknown.status, unknown.json.code]).toEqual([400, "PARAMS_INVALID"]);
+  expect((await send("bob", "GET", "/api/instances/nothing/status")).status).toBe(404);
+  // Of what is stopped by hand, it is told at once.
+  const stopping = statusesOf("ann", path, "disabled");
+  expect((await send("bob", "POST", `${path}/stop`)).status).toBe(200);
+  expect((await stopping).at(-1)).toBe("disabled");
+  const restarting = statusesOf("bob", path, "online");
+  expect((await send("ann", "POST", `${path}/restart`)).status).toBe(200);
+  expect((await restarting).at(-1)).toBe("online");
+});
+
+test("FAULT 102: whoever follows a status and loses access hears nothing more", async () => {
+  const path = await instancePath("bob", "own");
+  const extra = (await world.ask("token", "new", "--user", "bob", "--team", "red")).made as {
+    id: string;
+    token: string;
+  };
+  const stream = await fetch(`${world.url}${path}/status`, { headers: { authorization: `Bearer ${extra.token}` } });
+  const ended = stream.text();
+  await world.ask("token", "revoke", extra.id);
+  expect(await ended).toContain("event: status");
+});
+
+/** An app that calls as bob does, with the official SDK. */
+async function connectApp(): Promise<Client> {
+  const client = new Client({ name: "an app", version: "1" });
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${world.url}/mcp/flat`), { requestInit: { headers: bearer("bob") } }),
+  );
+  return client;
+}
+
+test("FAULT 97: the SDK's client is told where its person logs in, and goes on in the same session after that", async () => {
+  const address = await pageOf("bob", "vault");
+  await using app = await asDisposable(await connectApp());
+  const refused = await app.client.callTool({ name: "vault-headers", arguments: {} }).catch((error: unknown) => error);
+  expect(JSON.stringify([refused, String(refused)])).toContain(address);
+  // Only bob's own browser gets further.
+  expect((await ann.open(address)).status).toBe(403);
+  await bob.open(await authorizationOf(bob, await bob.open(address)));
+  const answer = await until(async () => {
+    const called = await app.client.callTool({ name: "vault-headers", arguments: {} }).catch(() => undefined);
+    return called !== undefined && called.isError !== true && called;
+  });
+  expect(JSON.stringify(answer)).toContain("authorization");
+});
+
+async function asDisposable(client: Client): Promise<AsyncDisposable & { readonly client: Client }> {
+  return { client, [Symbol.asyncDispose]: async () => await client.close() };
+}

@@ -16,6 +16,8 @@ export interface IdentityProvider extends AsyncDisposable {
   readonly issuer: string;
   /** Who logs in next, where nobody is logged in there yet. */
   person: Account;
+  /** How long ago, in seconds, whoever logs in next has done so. */
+  loginAgeS: number;
   /** Whether it refuses everybody. */
   refuses: boolean;
   /** While it holds, every request is answered with 503. */
@@ -39,6 +41,7 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
   const idp: IdentityProvider = {
     issuer,
     person: { sub: "nobody" },
+    loginAgeS: 0,
     refuses: false,
     isDown: false,
     get keyRequests() {
@@ -62,7 +65,8 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
     }
     if (prompt.name === "login") {
       accounts.set(idp.person.sub, idp.person);
-      return await provider.interactionFinished(request, response, { login: { accountId: idp.person.sub } });
+      const login = { accountId: idp.person.sub, ts: Math.floor(Date.now() / 1_000) - idp.loginAgeS };
+      return await provider.interactionFinished(request, response, { login });
     }
     const { accountId } = session;
     const grant =

@@ -101,7 +101,9 @@ describe("who manages whom", () => {
       403,
       "FORBIDDEN",
     ]);
-    expect((await on(cast.ann, "PUT", `/api/users/${second.id}/role`, { role: "admin" })).json.role).toBe("admin");
+    const byToken = await on(cast.ann, "PUT", `/api/users/${second.id}/role`, { role: "admin" });
+    expect(codeOf(byToken)).toEqual([403, "LOGIN_NOT_RECENT"]);
+    await team.command("user", "role", second.name, "--role", "admin");
     expect((await on(second.token, "GET", "/api/users")).status).toBe(200);
     expect((await on(cast.ann, "PUT", `/api/users/${second.id}/role`, { role: "user" })).json.role).toBe("user");
     expect((await on(second.token, "GET", "/api/users")).status).toBe(403);

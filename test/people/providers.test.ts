@@ -264,7 +264,7 @@ test("somebody who is logged in links an account, which then logs them in; anoth
   expect((await goOn(other, begun)).text).toContain("LOGIN_EXPIRED");
 });
 
-test("a linked account is removed on the page, unless it is the last way in, and a reset takes all of them", async () => {
+test("a linked account is removed on the page, unless it is the last way in, and a reset takes it, too", async () => {
   await rest("POST", "/users", { name: "pam", team: "red" });
   const browser = await world.logIn("pam");
   const link = async (sub: string, given: string): Promise<SeenPage> => {
@@ -298,9 +298,15 @@ test("a linked account is removed on the page, unless it is the last way in, and
   });
   const last = await only.submit(await only.open(`${world.url}/account`), {}, 'value="login.remove"');
   expect([last.status, last.text.includes("This is your only way in")]).toEqual([409, true]);
+  // What quin came with stays: the provider lets quin in, and everything else has ended.
+  await world.ask("user", "reset", "quin");
+  expect(await statusOf(only)).toBe(401);
+  const { browser: again, page: back } = await logIn("mapped", { sub: "s-quin", groups: ["engineering"] });
+  expect(back.text).toContain("You are <strong>quin</strong>");
+  expect(await statusOf(again)).toBe(200);
   // Another one's is nobody's business.
-  const page = await only.open(`${world.url}/account`);
-  expect((await only.submit(page, { id: "0".repeat(16) }, 'value="login.remove"')).status).toBe(403);
+  const page = await again.open(`${world.url}/account`);
+  expect((await again.submit(page, { id: "0".repeat(16) }, 'value="login.remove"')).status).toBe(403);
 });
 
 test("a link for an account and an invitation are taken with an account elsewhere, once", async () => {
@@ -519,4 +525,23 @@ test("nothing of a login stands in the data directory or in the log", async () =
   const all = [...written, world.gateway.stdout(), world.gateway.stderr()].join("");
   expect(all.length).toBeGreaterThan(10_000);
   for (const text of [clientSecret, ...seenCodes]) expect(all.includes(text)).toBe(false);
+});
+
+test("FAULT 101: a login is as old as it is at the provider, which asks again whoever is logged in here", async () => {
+  const una = { sub: "s-una", preferred_username: "una", groups: ["it", "engineering"] };
+  const look = async (browser: PageBrowser): Promise<unknown[]> => {
+    const cookie = `ty_session=${browser.cookies.get("ty_session") ?? ""}`;
+    const { status, json } = await get(`${world.url}/api/system/db`, { cookie });
+    return [status, json.code];
+  };
+  idp.loginAgeS = 3_600;
+  const { browser } = await logIn("mapped", una);
+  expect(await look(browser)).toEqual([403, "LOGIN_NOT_RECENT"]);
+  // Logged in there and not here: nobody is asked, and nothing is newer.
+  idp.loginAgeS = 0;
+  browser.cookies.delete("ty_session");
+  await logIn("mapped", una, browser);
+  expect(await look(browser)).toEqual([403, "LOGIN_NOT_RECENT"]);
+  await logIn("mapped", una, browser);
+  expect(await look(browser)).toEqual([200, undefined]);
 });

@@ -91,6 +91,8 @@ describe.each(
       else if (path === "/api/session") expect(status).toBe(401);
       else if (path.includes("{team}") && who === "cid") expect(status).toBeGreaterThanOrEqual(403);
       else expect([who, status, isRefused]).toEqual([who, status, !may]);
+      // A token is no login of the last minutes, whoever's it is.
+      if (may && right.recent === true) expect([status, json?.code]).toEqual([403, "LOGIN_NOT_RECENT"]);
     }
   });
 
@@ -118,6 +120,33 @@ describe.each(
     expect([status, isRefused]).toEqual([status, right.limited !== true]);
   });
 });
+
+/** Requests of routes that also take others: these need a login of the last minutes. */
+const recentOnes = [
+  ["POST", "/api/users", { name: "mallory", admin: true }],
+  ["PUT", "/api/users/bob/role", { role: "admin" }],
+  ["PATCH", "/api/users/ann", { email: "mallory@example.com" }],
+] as const;
+
+test.each(recentOnes)(
+  "FAULT 101: %s %s with %j takes a new login, whoever's the token is",
+  async (method, path, body) => {
+    const codeWith = async (who: Who): Promise<unknown[]> => {
+      const { status, json } = await team.ask(tokens[who], method, path, { body });
+      return [who, status, json?.code];
+    };
+    expect(await codeWith("ann")).toEqual(["ann", 403, "LOGIN_NOT_RECENT"]);
+    for (const who of ["olga", "tom", "bob", "cid", "limited"] as const)
+      expect(await codeWith(who)).toEqual([who, 403, "FORBIDDEN"]);
+    for (const who of ["reader", "caller"] as const)
+      expect(await codeWith(who)).toEqual([who, 403, "SCOPE_INSUFFICIENT"]);
+    const { users } = (await team.ask(tokens.ann, "GET", "/api/users")).json as {
+      users: readonly { readonly name: string; readonly role: string; readonly email: string | null }[];
+    };
+    expect(users.filter(({ role }) => role === "admin")).toMatchObject([{ name: "ann", email: null }]);
+    expect(users.map(({ name }) => name)).not.toContain("mallory");
+  },
+);
 
 test("every route says who may use it, or needs no credential at all: and those are these", () => {
   const open = routes.flatMap((route) => (route.isPublic === true ? [`${route.method} ${route.path}`] : []));

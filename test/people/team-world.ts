@@ -25,6 +25,8 @@ export const password = "correct horse battery";
 export interface TeamWorldOptions {
   readonly settings?: object;
   readonly args?: readonly string[];
+  /** Of the gateway and of commands. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Default: one server of each person's own. */
   readonly servers?: Readonly<Record<string, unknown>>;
   /** Known before the start, where addresses that the gateway gives out are to be right. */
@@ -32,12 +34,13 @@ export interface TeamWorldOptions {
 }
 
 export async function startTeamWorld(options: TeamWorldOptions = {}): Promise<TeamWorld> {
-  const { settings = {}, args = [], servers, port = 0 } = options;
+  const { settings = {}, args = [], env = {}, servers, port = 0 } = options;
   const directory = await mkdtemp(join(tmpdir(), "toolyard-login-"));
   const own = { ...badServer("--behaviours=canary,env,hang,in-flight"), scope: "user" };
   const start = async (port: string): Promise<RunningGateway> =>
     await startGateway({
       directory,
+      env,
       config: { mcpServers: servers ?? { own }, toolyard: settings },
       // The last one counts.
       args: ["--team", ...args, "--port", port],
@@ -52,7 +55,7 @@ export async function startTeamWorld(options: TeamWorldOptions = {}): Promise<Te
       return gateway;
     },
     async command(...words) {
-      return await runCommand([...words, "--config", gateway.configFile, "--data-dir", join(directory, "data")]);
+      return await runCommand([...words, "--config", gateway.configFile, "--data-dir", join(directory, "data")], env);
     },
     async ask(...words) {
       const { code, stdout, stderr } = await world.command(...words, "--json");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Intent } from "../../src/catalog/exposure/intent.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
-import { get, run, untilOnline } from "../harness/rest.ts";
+import { get, post, run, untilOnline } from "../harness/rest.ts";
 import { rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { frontNames, mcpFronts, type Exposure, type Got, type McpFront } from "./fronts.ts";
@@ -33,6 +33,7 @@ const execution = (path: string, args: object): Record<string, unknown> => ({
 });
 const calls = (method: string, outcome = "ok", server = "worker"): string =>
   `toolyard_calls_total{server="${server}",method="${method}",outcome="${outcome}"}`;
+const completed = { ref: { type: "ref/prompt", name: "worker-greet" }, argument: { name: "name", value: "A" } };
 const uri = "toolyard://worker/bad%3A%2F%2Ftext";
 
 /** A kind of intent that is not here does not compile. */
@@ -164,7 +165,10 @@ const rows = {
       method: "prompts/get",
       params: { name: "worker-greet", arguments: { name: "Ada" } },
       fromMcp: ({ result }) => result.messages[0].content.text,
-      overRest: undefined,
+      overRest: async (url) => {
+        const { json } = await post(`${url}/api/prompts/worker-greet`, { arguments: { name: "Ada" } });
+        return json.messages[0].content.text;
+      },
       outcome: "Hello, Ada",
       lines: ["worker prompts/get greet ok"],
       counters: [calls("prompts/get")],
@@ -175,9 +179,9 @@ const rows = {
       what: "a completion",
       exposure: "meta",
       method: "completion/complete",
-      params: { ref: { type: "ref/prompt", name: "worker-greet" }, argument: { name: "name", value: "A" } },
+      params: completed,
       fromMcp: ({ result }) => result.completion.values,
-      overRest: undefined,
+      overRest: async (url) => (await post(`${url}/api/complete`, completed)).json.completion.values,
       outcome: ["A-completed"],
       lines: ["worker completion/complete completion ok"],
       counters: [calls("completion/complete")],

@@ -8,7 +8,7 @@ import { setTimeout as pause } from "node:timers/promises";
 export function findSurvivors(text: string): readonly string[] {
   return readdirSync("/proc")
     .filter((name) => /^[0-9]+$/.test(name) && Number(name) !== process.pid)
-    .filter((pid) => isAlive(pid) && (read(pid, "environ").includes(text) || read(pid, "cmdline").includes(text)))
+    .filter((pid) => (read(pid, "cmdline").includes(text) || read(pid, "environ").includes(text)) && isAlive(pid))
     .map((pid) => `${pid} ${read(pid, "cmdline").replaceAll("\0", " ").slice(0, 100)}`);
 }
 

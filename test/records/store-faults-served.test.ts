@@ -179,17 +179,16 @@ const slowMachineMs = 5_000;
 test("FAULT 109: a gateway that is killed loses no call that ended more than a few seconds before", async () => {
   const gateway = await start();
   const endedMs: number[] = [];
+  const endedBefore = (nowMs: number) => endedMs.filter((atMs) => atMs < nowMs - 3_000 - slowMachineMs);
   // As seldom as that no batch is ever full: only the time makes one.
-  while (endedMs.length < 2 || (endedMs.at(-1) ?? 0) - (endedMs[0] ?? 0) < 3_000 + 2 * slowMachineMs) {
+  while (endedBefore(Date.now()).length < 6) {
     await callServed(gateway, `${endedMs.length}`);
     endedMs.push(Date.now());
     await new Promise((resolve) => setTimeout(resolve, 400));
   }
   const killedMs = Date.now();
   await gateway.stop("SIGKILL");
-  const mustBe = endedMs.filter((atMs) => atMs < killedMs - 3_000 - slowMachineMs);
-  expect(mustBe.length).toBeGreaterThan(5);
-  expect((await rowsOf("request_log")).length).toBeGreaterThanOrEqual(mustBe.length);
+  expect((await rowsOf("request_log")).length).toBeGreaterThanOrEqual(endedBefore(killedMs).length);
   const next = await start();
   await callServed(next, "next");
   await untilReadiness(next, 200);

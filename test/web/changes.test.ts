@@ -97,7 +97,7 @@ describe.skipIf(!hasBrowser)("a page", () => {
     await expectClean();
   }, 120_000);
 
-  test("has several needs searched at once, by words and embeddings beside words alone, and teaches only when told to", async () => {
+  test("has several needs searched at once, by words and embeddings beside each of them alone, and teaches only when told to", async () => {
     const asked: string[] = [];
     page.on("request", (request) => {
       if (request.url().endsWith("/api/search")) asked.push(request.postData() ?? "");
@@ -107,9 +107,10 @@ describe.skipIf(!hasBrowser)("a page", () => {
     await page.getByLabel("What is needed, one need in each line").press("Enter");
     await page.getByRole("heading", { name: "echo a text" }).waitFor();
     await page.getByRole("heading", { name: "fail on purpose" }).waitFor();
-    await page.getByRole("heading", { name: "Words alone" }).first().waitFor();
+    for (const name of ["Words and embeddings, as a model gets them", "Words alone", "Embeddings alone"])
+      await page.getByRole("heading", { name }).first().waitFor();
     await page
-      .getByText(/number \d+ by words alone/)
+      .getByText(/number \d+ by words alone, number \d+ by meaning alone/)
       .first()
       .waitFor();
     await expectClean();

@@ -7,6 +7,8 @@ import { mainFile, type RunningGateway } from "../harness/gateway.ts";
 
 const chromiumFile = "/usr/bin/chromium";
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+/** For what appears on a page: twice what playwright waits for, because a busy machine is slow. */
+const waitMs = 60_000;
 const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 /** Whether the tests of the dashboard can run; `.ci/run` makes sure of it. */
@@ -84,6 +86,7 @@ async function openProfile(
   options: BrowserContextOptions = {},
 ): Promise<OpenDashboard> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  context.setDefaultTimeout(waitMs);
   const misdeeds: Misdeeds = { errors: [], foreign: [], dialogs: [] };
   await context.addInitScript(() => {
     const seen: string[] = [];
@@ -128,11 +131,37 @@ export async function axeProblems(page: Page, only: readonly string[] = rules): 
       interface AxeResult {
         readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
       }
-      const { violations } = await axe.run(document, { runOnly });
+      // What passes need not be described, which takes a fifth of the time.
+      const { violations } = await axe.run(document, { runOnly, resultTypes: ["violations"], preload: false });
       return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`);
     },
     [...only],
   );
+}
+
+/**
+ * What axe finds and what does not fit: wide and light, then in the dark, and then as narrow as a page must
+ * become. Charts and long lists are loaded anew for that: they measure their place when they are first drawn.
+ */
+export async function problemsOfLooks(page: Page): Promise<readonly string[]> {
+  const wide = page.viewportSize() ?? { width: 1280, height: 800 };
+  await page.emulateMedia({ colorScheme: "light" });
+  const found = [...(await axeProblems(page)), ...(await violations(page))];
+  await page.emulateMedia({ colorScheme: "dark" });
+  found.push(...(await axeProblems(page, ["color-contrast"])).map((problem) => `dark: ${problem}`));
+  await page.setViewportSize({ width: 320, height: 640 });
+  if ((await page.locator("canvas, [role=table]").count()) > 0) {
+    await page.reload();
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await settled(page);
+  }
+  found.push(...(await axeProblems(page)).map((problem) => `at 320 pixels, dark: ${problem}`));
+  found.push(...(await violations(page)));
+  const over = await overflow(page);
+  if (over > 0) found.push(`at 320 pixels: ${over} pixels too wide`);
+  await page.setViewportSize(wide);
+  await page.emulateMedia({ colorScheme: "light" });
+  return found;
 }
 
 /** Violations of the page's policy. */

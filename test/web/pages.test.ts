@@ -5,7 +5,7 @@ import {
   hasBrowser,
   launchBrowser,
   openDashboard,
-  overflow,
+  problemsOfLooks,
   settled,
   violations,
   visit,
@@ -32,6 +32,8 @@ const pages = [
   ["/servers/everything?tab=about", "Everything"],
   ["/servers/everything?tab=tools", "Everything"],
   ["/servers/everything?tab=entry", "Everything"],
+  ["/servers/everything?tab=nothing", "Everything"],
+  ["/servers/broken", "broken"],
   ["/servers/nobody", "nobody"],
   ["/tools", "Tools"],
   ["/tools?match=zzzz", "Tools"],
@@ -40,6 +42,7 @@ const pages = [
   ["/search?query=add%20two%20numbers", "Search"],
   ["/search?query=add%20two%20numbers%0Aecho%20a%20text", "Search"],
   ["/run/everything%3Aget-sum", "everything:get-sum"],
+  ["/run/nobody%3Anothing", "nobody:nothing"],
   ["/calls", "Calls"],
   ["/calls?failed=true", "Calls"],
   ["/logs", "Logs and events"],
@@ -49,7 +52,19 @@ const pages = [
   ["/settings", "Settings"],
   ["/start", "Start"],
   ["/api", "API"],
+  ["/people", "People and teams"],
+  ["/nowhere", "There is no such page"],
 ] as const;
+
+/** Those that show nothing before the gateway has answered. */
+const asking = [
+  "/",
+  "/servers",
+  "/servers/everything",
+  "/tools",
+  "/search?query=add",
+  "/run/everything%3Aget-sum",
+].concat(["/resources", "/calls", "/calls/0", "/logs", "/clients", "/tokens", "/settings", "/start"]);
 
 /** Nobody is kept out, nothing is loaded from elsewhere, and the policy of the page is kept. */
 async function expectClean(page: Page): Promise<void> {
@@ -74,26 +89,49 @@ describe.skipIf(!hasBrowser)("pages", () => {
     });
     afterAll(async () => await gateway[Symbol.asyncDispose]());
 
-    test("each is complete, in the light and in the dark, and axe finds nothing", async () => {
-      const { context, page, misdeeds } = await openDashboard(browser, gateway, { colorScheme: "light" });
+    test("each is complete, wide and at 320 pixels, light and dark, and axe finds nothing", async () => {
+      const { context, page, misdeeds } = await openDashboard(browser, gateway);
       for (const [path, heading] of pages) {
-        await page.emulateMedia({ colorScheme: "light" });
         await visit(page, gateway, path);
-        expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(heading);
-        await expectClean(page);
-        await page.emulateMedia({ colorScheme: "dark" });
-        expect(await axeProblems(page, ["color-contrast"])).toEqual([]);
+        expect([path, await page.getByRole("heading", { level: 1 }).textContent()]).toEqual([path, heading]);
+        expect([path, await problemsOfLooks(page)]).toEqual([path, []]);
       }
       expect(misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
       await context.close();
-    }, 240_000);
+    }, 600_000);
 
-    test("each fits a screen of 320 pixels, with its navigation behind a button", async () => {
-      const { context, page } = await openDashboard(browser, gateway, { viewport: { width: 320, height: 640 } });
-      for (const [path] of pages) {
-        await visit(page, gateway, path);
-        expect([path, await overflow(page)]).toEqual([path, 0]);
+    test("each says that it loads, and then why it cannot", async () => {
+      const { context, page } = await openDashboard(browser, gateway);
+      // The gateway answers whoever is logged in, and nothing else until it is let go.
+      let letGo = (): void => undefined;
+      await context.route(/\/api\/(?!session|events)/, async (route) => {
+        await new Promise<void>((resolve) => {
+          const before = letGo;
+          letGo = () => {
+            before();
+            resolve();
+          };
+        });
+        await route.abort();
+      });
+      for (const path of asking) {
+        await page.goto(`${gateway.url}/ui${path}`);
+        await page.locator(".skeleton").first().waitFor();
+        await page.getByRole("heading", { level: 1 }).waitFor();
+        expect([path, await axeProblems(page)]).toEqual([path, []]);
+        // What is asked for only now is not kept waiting either.
+        while ((await page.locator(".skeleton").count()) > 0) {
+          letGo();
+          letGo = () => undefined;
+        }
+        await page.getByRole("alert").first().waitFor();
+        expect([path, await axeProblems(page)]).toEqual([path, []]);
       }
+      await context.close();
+    }, 600_000);
+
+    test("the navigation of a narrow screen is behind a button", async () => {
+      const { context, page } = await openDashboard(browser, gateway, { viewport: { width: 320, height: 640 } });
       await page.getByRole("button", { name: "Menu" }).click();
       await page.getByRole("link", { name: "Servers" }).click();
       await page.getByRole("heading", { level: 1, name: "Servers" }).waitFor();
@@ -146,7 +184,7 @@ describe.skipIf(!hasBrowser)("pages", () => {
       await context.close();
     });
 
-    test("a dialog takes the focus, says what would happen, and gives the focus back", async () => {
+    test("a dialog takes the focus and keeps it, says what would happen, and gives the focus back", async () => {
       const { context, page } = await openDashboard(browser, gateway);
       await visit(page, gateway, "/servers/everything");
       const restart = page.getByRole("button", { name: "Restart", exact: true });
@@ -154,11 +192,70 @@ describe.skipIf(!hasBrowser)("pages", () => {
       const dialog = page.getByRole("dialog", { name: "Restart Everything?" });
       await dialog.waitFor();
       await expectClean(page);
+      const hasFocus = async (): Promise<boolean> =>
+        await dialog.evaluate((element) => element.contains(document.activeElement));
+      for (const key of ["Tab", "Tab", "Tab", "Shift+Tab", "Shift+Tab", "Shift+Tab"]) {
+        await page.keyboard.press(key);
+        await until(hasFocus);
+      }
       await page.keyboard.press("Escape");
       await dialog.waitFor({ state: "hidden" });
       await until(async () => await restart.evaluate((element) => element === document.activeElement));
       await context.close();
     });
+
+    test("a dialog keeps what was typed, and stays open until its order is answered", async () => {
+      const { context, page } = await openDashboard(browser, gateway);
+      await visit(page, gateway, "/servers");
+      await page.getByRole("button", { name: "Add a server" }).click();
+      const dialog = page.getByRole("dialog", { name: "Add a server" });
+      const command = dialog.getByLabel("Command, address or package");
+      await command.fill("/nowhere/at-all");
+      await dialog.getByLabel("Name").fill("nowhere");
+      await page.mouse.click(5, 5);
+      await dialog.getByRole("button", { name: "Close" }).click();
+      await dialog.waitFor({ state: "hidden" });
+      await page.getByRole("button", { name: "Add a server" }).click();
+      expect(await command.inputValue()).toBe("/nowhere/at-all");
+      let letGo = (): void => undefined;
+      const held = new Promise<void>((resolve) => {
+        letGo = resolve;
+      });
+      await context.route(/\/api\/servers$/, async (route) => {
+        await held;
+        await route.continue();
+      });
+      await dialog.getByRole("button", { name: "Try it, and add it" }).click();
+      await dialog.getByText("Trying it").waitFor();
+      await page.keyboard.press("Escape");
+      await dialog.getByRole("button", { name: "Close" }).click({ force: true });
+      expect(await dialog.isVisible()).toBe(true);
+      await expectClean(page);
+      letGo();
+      await dialog.getByText("Trying it").waitFor({ state: "detached" });
+      expect(await command.inputValue()).toBe("/nowhere/at-all");
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "hidden" });
+      await context.close();
+    }, 180_000);
+
+    test("a list can be copied as a command where a command shows the same", async () => {
+      const { context, page } = await openDashboard(browser, gateway);
+      for (const [path, commands] of [
+        ["/servers", 1],
+        ["/servers?match=every", 0],
+        ["/tools?match=sum", 1],
+        ["/tools?match=sum&changes=writes", 0],
+        ["/tools?match=sum&sort=tokens", 0],
+        ["/calls?server=everything", 1],
+        ["/calls?client=me", 0],
+      ] as const) {
+        await visit(page, gateway, path);
+        const found = await page.getByRole("button", { name: "Copy as command" }).count();
+        expect([path, found]).toEqual([path, commands]);
+      }
+      await context.close();
+    }, 180_000);
 
     test("a server that is restarted is seen at once, without a reload", async () => {
       const { context, page } = await openDashboard(browser, gateway);

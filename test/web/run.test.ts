@@ -1,6 +1,9 @@
 import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Browser, Frame, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -8,12 +11,15 @@ import {
   axeProblems,
   hasBrowser,
   launchBrowser,
+  linkTo,
   openDashboard,
   overflow,
   violations,
   visit,
   type OpenDashboard,
 } from "./dashboard.ts";
+import { makeCertificates } from "../harness/certificates.ts";
+import { startTlsFront } from "../oauth/tls-front.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { untilOnline } from "../harness/rest.ts";
 import { until } from "../harness/until.ts";
@@ -177,6 +183,38 @@ describe.skipIf(!hasBrowser)("a tool that is run", () => {
     await page.getByRole("button", { name: "Show it all the same" }).click();
     await (await inner()).getByText('{"changes":1}').waitFor();
   });
+
+  test("FAULT 35: behind a public address, where there is no other name for it, its page is kept in as well", async () => {
+    leaked.length = 0;
+    const folder = await mkdtemp(join(tmpdir(), "toolyard-public-"));
+    // Browsers look for every name below localhost on this machine: for them it is another host all the same.
+    await using front = await startTlsFront(makeCertificates(folder, ["yard.localhost"]));
+    const publicUrl = `https://yard.localhost:${front.port}`;
+    const env = { APP_TARGET: `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/` };
+    await using behind = await startGateway({
+      config: { mcpServers: { apps: { ...apps, env } }, toolyard: { publicUrl } },
+    });
+    front.target = Number(new URL(behind.url).port);
+    await untilOnline(behind.url);
+    const context = await browser.newContext({ ignoreHTTPSErrors: true });
+    const tab = await context.newPage();
+    await tab.goto(`${publicUrl}/ui/${new URL(linkTo(behind)).hash}`);
+    await tab.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+    expect(await tab.evaluate(() => document.cookie)).toBe("");
+    await tab.goto(`${publicUrl}/ui/run/apps%3Ashow-clock`);
+    await tab.getByRole("button", { name: "Run", exact: true }).click();
+    const frame = await until(() => tab.frames().find((one) => one.parentFrame()?.url() === `${publicUrl}/sandbox`));
+    await frame.getByText('{"zone":"UTC"}').waitFor();
+    await frame.getByText('{"changes":0}').waitFor();
+    await until(async () => (await frame.locator("#attempts").textContent()) !== "not tried");
+    const attempts = JSON.parse((await frame.locator("#attempts").textContent()) ?? "") as Record<string, unknown>;
+    expect(new Set(Object.values(attempts))).toEqual(new Set(["blocked"]));
+    expect(Object.keys(attempts).length).toBe(8);
+    for (const one of [frame, frame.parentFrame()]) expect(await one?.evaluate(() => self.origin)).toBe("null");
+    expect(leaked).toEqual([]);
+    await context.close();
+    await rm(folder, { recursive: true, force: true });
+  }, 120_000);
 });
 
 test("the frame for pages is not at the dashboard's own name, and in no other page", async () => {

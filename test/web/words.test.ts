@@ -1,15 +1,16 @@
 import { execFile } from "node:child_process";
-import { promisify } from "node:util";
+import { parseArgs, promisify } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readEvents, type StreamEvent } from "../../web/src/api/event-text.ts";
 import { hasInexactNumber, indentJson, inexactPaths, memberText } from "../../web/src/words/exact-json.ts";
-import { duration, plain } from "../../web/src/words/format.ts";
+import { duration, plain, tokenCount } from "../../web/src/words/format.ts";
 import { toGivenValue, toTypedValue } from "../../web/src/words/server-values.ts";
 import { settingDrafts } from "../../web/src/words/setting-drafts.ts";
 import { toSettingGroups } from "../../web/src/words/setting-fields.ts";
 import { fillTemplate, templateNames } from "../../web/src/words/uri-template.ts";
-import { shellWord, splitWords } from "../../web/src/words/words.ts";
+import { needsPerson, remedies, statusWords } from "../../web/src/words/status.ts";
+import { shellWord, splitWords, toCommand } from "../../web/src/words/words.ts";
 
 test("JSON is indented without changing a value, as JSON.stringify would indent it", () => {
   fc.assert(
@@ -66,6 +67,43 @@ test("what a server wrote stays one word of a shell's line, and runs nothing", a
   expect(stdout).toBe(hostile.map((text) => `<${text}>`).join(""));
   expect(shellWord("a\nrm\u001b[201~\u0085")).toBe("'arm[201~'");
   expect(splitWords(["x y", "$z"].map(shellWord).join(" "))).toEqual(["x y", "$z"]);
+});
+
+test("a command leaves out what was not given, and keeps each name one word", () => {
+  expect(toCommand("tools", [""], { match: "", json: false })).toBe("toolyard tools");
+  const made = toCommand("calls", [], { failed: true, server: "a'; id", tool: undefined });
+  expect(made).toBe(String.raw`toolyard calls --failed --server='a'\''; id'`);
+  expect(splitWords(toCommand("logs", ["x y"], { level: "info" }))).toEqual([
+    ...["toolyard", "logs", "--level=info", "x y"],
+  ]);
+});
+
+test("a command is read as it was meant, also where names and filters begin with a hyphen", () => {
+  const [, , ...args] = splitWords(toCommand("tools", ["--json", "-"], { match: "-x --y", json: true }));
+  const options = { match: { type: "string" }, json: { type: "boolean" } } as const;
+  const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true });
+  expect([values, positionals]).toEqual([{ match: "-x --y", json: true }, ["--json", "-"]]);
+});
+
+test("tokens say when they are estimated; none are none", () => {
+  const given = [
+    { tokens: 1204, isExact: true },
+    { tokens: 1204, isExact: false },
+    { tokens: 0, isExact: false },
+  ];
+  expect(given.map(tokenCount)).toEqual(["1,204", "about 1,204", "0"]);
+});
+
+test.each([
+  ["disabled", "enable", "Off", false, "Switch it on"],
+  ["disabled", "correct", "Wrong entry", true, "Correct its entry"],
+  ["disabled", "start", "Stopped", false, "Start it"],
+  ["error", "see-log", "Cannot start", true, "See its log"],
+  ["requires_reauth", "log-in", "Needs login", true, "Log in"],
+] as const)("a server that is %s, where one would %s, is called %s", (status, step, word, isIll, remedy) => {
+  const standing = { status, dormant: false, next: { step, text: "", command: null } };
+  expect([statusWords(standing).word, needsPerson(standing), remedies[step].word]).toEqual([word, isIll, remedy]);
+  expect(statusWords({ ...standing, dormant: true })).toEqual({ word: "Asleep: a call starts it", tone: "asleep" });
 });
 
 test("what has no shape is marked, what people write is not", () => {

@@ -45,6 +45,7 @@ const people = { to: "/people", label: "People", icon: Users } as const;
 const run = [
   { to: "/logs", label: "Logs and events", icon: ScrollText },
   { to: "/clients", label: "Clients", icon: MonitorSmartphone },
+  people,
   { to: "/tokens", label: "Token cost", icon: Coins },
   { to: "/settings", label: "Settings", icon: Settings },
   { to: "/start", label: "Start", icon: Rocket },
@@ -123,19 +124,19 @@ function Shell({ session, children }: { readonly session: Session; readonly chil
               <p className="nav-title" aria-hidden>
                 Run
               </p>
-              {run.map((item) => (
-                <Item key={item.to} {...item} />
-              ))}
-              {session.hasPeople && <Item {...people} />}
+              {run
+                .filter((item) => item !== people || session.hasPeople)
+                .map((item) => (
+                  <Item key={item.to} {...item} />
+                ))}
             </nav>
           )}
           <div className="side-foot">
-            <LiveMark />
             <WhoIsIt session={session} />
-            <p className="muted">{session.version}</p>
-            <Button look="plain" onClick={() => void logOut()}>
-              <LogOut aria-hidden size={14} /> Log out
-            </Button>
+            <div className="side-row">
+              <LiveMark />
+              <p className="muted">{session.version}</p>
+            </div>
           </div>
         </div>
       </header>
@@ -153,14 +154,19 @@ function WhoIsIt({ session }: { readonly session: Session }) {
   const name = plain(session.user ?? session.principal);
   return (
     <>
-      {session.hasPeople && session.user !== null ? (
-        <Link to="/me" className="nav-item" activeProps={{ "aria-current": "page" }}>
-          <UserRound aria-hidden size={15} />
-          {name}
-        </Link>
-      ) : (
-        <p className="muted">{name}</p>
-      )}
+      <div className="side-row">
+        {session.hasPeople && session.user !== null ? (
+          <Link to="/me" className="nav-item own" activeProps={{ "aria-current": "page" }}>
+            <UserRound aria-hidden size={15} />
+            {name}
+          </Link>
+        ) : (
+          <p className="muted">{name}</p>
+        )}
+        <Button look="plain" onClick={() => void logOut()}>
+          <LogOut aria-hidden size={14} /> Log out
+        </Button>
+      </div>
       {session.isPerson && session.teams.length > 1 ? (
         <SelectField
           label="Team"
@@ -175,7 +181,7 @@ function WhoIsIt({ session }: { readonly session: Session }) {
   );
 }
 
-function Item({ to, label, icon: Icon }: (typeof use)[number] | (typeof run)[number] | typeof people) {
+function Item({ to, label, icon: Icon }: (typeof use)[number] | (typeof run)[number]) {
   return (
     <Link to={to} className="nav-item" activeOptions={{ exact: to === "/" }} activeProps={{ "aria-current": "page" }}>
       <Icon aria-hidden size={15} />
@@ -246,11 +252,13 @@ export function LoggedIn() {
 
 export function UnknownPage() {
   return (
-    <Empty title="There is no such page">
-      <p>
-        <Link to="/">Go to the overview</Link>
-      </p>
-    </Empty>
+    <Page title="There is no such page">
+      <Empty title="Nothing is at this address">
+        <p>
+          <Link to="/">Go to the overview</Link>
+        </p>
+      </Empty>
+    </Page>
   );
 }
 

@@ -1,6 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { Modal } from "./parts/confirm.tsx";
+import { Facts } from "./parts/facts.tsx";
 
 const keys = [
   ["/", "Find a tool"],
@@ -39,16 +40,7 @@ export function Keys() {
   }, [navigate]);
   return (
     <Modal title="Keys" isOpen={isOpen} onClose={() => setOpen(false)}>
-      <dl className="facts">
-        {keys.map(([key, about]) => (
-          <div key={key}>
-            <dt>
-              <kbd>{key}</kbd>
-            </dt>
-            <dd>{about}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={keys.map(([key, about]) => [about, <kbd key={key}>{key}</kbd>])} />
     </Modal>
   );
 }

@@ -7,7 +7,7 @@ import type { View, ViewServer } from "../model/view.ts";
 import { isJsonObject } from "../../kernel/json-bytes.ts";
 import type { ServerSlug } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import { readQuery, type ExplainedAnswer, type SearchEngine, type SearchRequest } from "./engine.ts";
+import { readQuery, type ExplainedAnswer, type RankedBy, type SearchEngine, type SearchRequest } from "./engine.ts";
 import type { Enrichment, EnrichmentState } from "./enrichment.ts";
 import type { FindMeant } from "./meant-servers.ts";
 import type { FindSkills, FoundSkill } from "./skill-search.ts";
@@ -23,8 +23,8 @@ export interface DiscoveryRequest {
   readonly isTrial?: boolean | undefined;
   /** Also says why each tool was found, where the engine can. */
   readonly explain?: boolean | undefined;
-  /** Leaves out what embeddings say. */
-  readonly isWordsOnly?: boolean | undefined;
+  /** Leaves out what embeddings say, or all but that. */
+  readonly only?: RankedBy | undefined;
 }
 
 /** A tool that a search found. */
@@ -149,8 +149,8 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
       const principal = view.principal.id;
       const server = request.server as ServerSlug | undefined;
       const filters = { ...(server === undefined ? {} : { server }), ...(allow === undefined ? {} : { allow }) };
-      const isWordsOnly = request.isWordsOnly === true;
-      const wanted = isWordsOnly ? { ...filters, isWordsOnly } : filters;
+      const { only } = request;
+      const wanted = only === undefined ? filters : { ...filters, only };
       const asking = { principal, parts: searchedParts, limit: request.limit, readOnly: request.readOnly, ...wanted };
       let queryCut = false;
       let degraded: string | undefined;
@@ -166,7 +166,7 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
       }
       const asked = { principal, parts: searchedParts, queries: request.queries, server };
       const skills = hasSkills ? await findSkills(asked, signal) : [];
-      const meaning = !engine.hasMeaning ? "none" : isWordsOnly ? "left-out" : "used";
+      const meaning = !engine.hasMeaning ? "none" : only === "words" ? "left-out" : "used";
       return {
         engine: engine.name,
         meaning,

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { createLanguage } from "../search/language.ts";
 import { toWords } from "../search/words.ts";
@@ -13,8 +13,9 @@ import type { PrincipalId } from "../../kernel/ids.ts";
 import { createVectorFile, type VectorFile } from "../../store/files/vector-file.ts";
 import { sampleCatalog } from "../../../test/sample-catalog.ts";
 import { createEmbeddings, type Embeddings } from "./embeddings.ts";
-import type { SearchAnswer } from "./engine.ts";
+import type { SearchAnswer, SearchRequest } from "./engine.ts";
 import { createLexicalEngine } from "./lexical.ts";
+import { untilPasses } from "../../../test/harness/until-passes.ts";
 
 const parts = sampleCatalog();
 const never = new AbortController().signal;
@@ -83,14 +84,21 @@ function embeddingsOver(store: VectorFile, deadlineMs = 5_000): Embeddings {
   });
 }
 
-async function find(embeddings: Embeddings, query: string): Promise<SearchAnswer> {
-  const engine = createLexicalEngine({ language: createLanguage(), embeddings });
-  return await engine.search({ principal: "local" as PrincipalId, parts, query, limit: 10 }, never);
+async function find(
+  embeddings: Embeddings | undefined,
+  query: string,
+  more: Partial<SearchRequest> = {},
+): Promise<SearchAnswer> {
+  const engine = createLexicalEngine({
+    language: createLanguage(),
+    ...(embeddings === undefined ? {} : { embeddings }),
+  });
+  return await engine.search({ principal: "local" as PrincipalId, parts, query, limit: 10, ...more }, never);
 }
 
 async function embedAll(embeddings: Embeddings): Promise<void> {
   embeddings.update(parts.flatMap((part) => part.tools));
-  await vi.waitFor(() => expect(embeddings.missing).toBe(0));
+  await untilPasses(() => expect(embeddings.missing).toBe(0));
 }
 
 test("tools get their vectors in batches, once, and meaning finds what words do not", async () => {
@@ -125,6 +133,28 @@ test("an endpoint that is down, slow or wrong costs meaning, not the answer", as
   }
 });
 
+test("whoever compares gets words alone, or meaning alone and nothing where there is none", async () => {
+  await using store = vectorFile();
+  using embeddings = embeddingsOver(store, 50);
+  await embedAll(embeddings);
+  requests = [];
+  expect((await find(embeddings, "gale", { only: "words" })).tools).toEqual([]);
+  expect(requests).toEqual([]);
+  const meant = await find(embeddings, "gale create issue", { only: "meaning", limit: 2 });
+  const nearest = await find(embeddings, "gale create issue", { only: "meaning" });
+  expect(meant.tools).toEqual(nearest.tools.slice(0, 2));
+  expect(nearest.tools.map(({ score }) => score)).toEqual(
+    nearest.tools.map(({ score }) => score).toSorted((a, b) => b - a),
+  );
+  expect(nearest.tools.map(({ tool }) => tool.path)).toContain("weather:get_forecast");
+  mood = "broken";
+  const without = await find(embeddings, "another gale", { only: "meaning" });
+  expect([without.tools, without.match, without.degraded]).toEqual([[], "none", "embeddings"]);
+  const never = await find(undefined, "create issue", { only: "meaning" });
+  expect([never.tools, never.match, never.degraded]).toEqual([[], "none", "embeddings"]);
+  expect((await find(undefined, "create issue", { only: "words" })).tools).not.toEqual([]);
+});
+
 test("a failing endpoint is tried again, later and later", async () => {
   await using store = vectorFile();
   const waits: { readonly delayMs: number; readonly run: () => void }[] = [];
@@ -138,13 +168,13 @@ test("a failing endpoint is tried again, later and later", async () => {
   });
   mood = "broken";
   embeddings.update(parts.flatMap((part) => part.tools));
-  await vi.waitFor(() => expect(waits).toHaveLength(1));
+  await untilPasses(() => expect(waits).toHaveLength(1));
   waits[0]?.run();
-  await vi.waitFor(() => expect(waits).toHaveLength(2));
+  await untilPasses(() => expect(waits).toHaveLength(2));
   expect(waits.map(({ delayMs }) => delayMs)).toEqual([1_000, 2_000]);
   mood = "well";
   waits[1]?.run();
-  await vi.waitFor(() => expect(embeddings.missing).toBe(0));
+  await untilPasses(() => expect(embeddings.missing).toBe(0));
 });
 
 test("half a record at the end of the file, or another model's file, is not believed", async () => {

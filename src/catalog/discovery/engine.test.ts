@@ -116,6 +116,6 @@ test("fuse is stopped after its time and says so", async () => {
 });
 
 test("fuse without its worker file says that the gateway was replaced, and does not crash", async () => {
-  const engine = createFuseEngine({ workerFile: new URL("file:///nowhere/fuse-worker.js") });
+  const engine = createFuseEngine({ timeoutMs: 60_000, workerFile: new URL("file:///nowhere/fuse-worker.js") });
   await expect(engine.search(ask("issue"), never)).rejects.toMatchObject({ code: "GATEWAY_REPLACED" });
 });

@@ -5,6 +5,9 @@ import type { ScoredTool } from "../search/rank.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { PrincipalId, ServerSlug } from "../../kernel/ids.ts";
 
+/** One of the two things that ranking goes by, where there are embeddings. */
+export type RankedBy = "words" | "meaning";
+
 /** One query, to be searched in one principal's view. */
 export interface SearchRequest {
   /** The principal whose past use influences the ranking. */
@@ -17,8 +20,8 @@ export interface SearchRequest {
   readonly limit: number;
   readonly server?: ServerSlug;
   readonly readOnly?: boolean;
-  /** Leaves out what embeddings say, for somebody who compares. */
-  readonly isWordsOnly?: boolean;
+  /** For somebody who compares: leaves out what embeddings say, or all but that. */
+  readonly only?: RankedBy;
   /** Whether the principal may see a tool at all. */
   readonly allow?: (tool: ToolEntry) => boolean;
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import { says, startChatEndpoint, type ChatReply, type ChatRequest } from "../../../test/harness/chat-endpoint.ts";
 import { createManualClock } from "../../../test/harness/manual-clock.ts";
@@ -11,6 +11,7 @@ import { createEndpointWriter } from "./endpoint-writer.ts";
 import { createEnrichment, type EnrichmentDeps } from "./enrichment.ts";
 import type { PhraseStore } from "./written-phrases.ts";
 import { createLexicalEngine } from "./lexical.ts";
+import { untilPasses } from "../../../test/harness/until-passes.ts";
 
 const parts = sampleCatalog();
 const tools = parts.flatMap((part) => part.tools);
@@ -69,7 +70,7 @@ test("every tool is asked for once, with its texts, and is found by what the mod
   const ask = async () =>
     await engine.search({ principal: "local" as PrincipalId, parts, query: "wellingtons", limit: 10 }, never);
   expect((await ask()).tools).toEqual([]);
-  await vi.waitFor(async () => expect((await ask()).tools[0]?.tool.path).toBe("weather:get_forecast"));
+  await untilPasses(async () => expect((await ask()).tools[0]?.tool.path).toBe("weather:get_forecast"));
   expect(enrichment.state()).toMatchObject({ written: tools.length, waiting: 0, givenUp: 0, state: "idle" });
   enrichment.update(tools);
   expect(endpoint.requests).toHaveLength(tools.length);
@@ -83,13 +84,13 @@ test("every tool is asked for once, with its texts, and is found by what the mod
 test("what was written is kept by definition: the next start asks for nothing, and for what has changed", async () => {
   await using first = await setUp(phrasesFor);
   first.enrichment.update(tools);
-  await vi.waitFor(() => expect(first.enrichment.state().state).toBe("idle"));
+  await untilPasses(() => expect(first.enrichment.state().state).toBe("idle"));
   await using second = await setUp(phrasesFor, { store: memoryStore(first.store.value) });
   second.enrichment.update(tools);
   expect(second.enrichment.state()).toMatchObject({ written: tools.length, waiting: 0 });
   expect(second.enrichment.phrasesOf(tools[0] as ToolEntry)).toEqual(["I want create_issue", "b", "c"]);
   second.enrichment.update([{ ...(tools[0] as ToolEntry), hash: "f".repeat(64) }]);
-  await vi.waitFor(() => expect(second.enrichment.state().written).toBe(tools.length + 1));
+  await untilPasses(() => expect(second.enrichment.state().written).toBe(tools.length + 1));
   expect(second.endpoint.requests).toHaveLength(1);
 });
 
@@ -103,7 +104,7 @@ test("a kept value of any other kind is nothing", async () => {
 test("a tool that has phrases is not asked for", async () => {
   await using set = await setUp(phrasesFor, { isWanting: ({ server }) => server === "weather" });
   set.enrichment.update(tools);
-  await vi.waitFor(() => expect(set.enrichment.state().state).toBe("idle"));
+  await untilPasses(() => expect(set.enrichment.state().state).toBe("idle"));
   expect(set.endpoint.requests.map(({ tool }) => tool.server)).toEqual(["weather"]);
 });
 
@@ -111,14 +112,14 @@ describe("bounds", () => {
   test("no more tools than an hour may have, and the rest in the hours after it", async () => {
     await using set = await setUp(phrasesFor, { limits: { ...wide, toolsPerHour: 4 } });
     set.enrichment.update(tools);
-    await vi.waitFor(() =>
+    await untilPasses(() =>
       expect(set.enrichment.state()).toMatchObject({ written: 4, state: "waiting for the next hour" }),
     );
     expect(Object.keys((set.store.value as { phrases: object }).phrases)).toHaveLength(4);
     await set.clock.advance(3_599_999);
     expect(set.endpoint.requests).toHaveLength(4);
     await set.clock.advance(1);
-    await vi.waitFor(() => expect(set.enrichment.state().written).toBe(8));
+    await untilPasses(() => expect(set.enrichment.state().written).toBe(8));
   });
 
   test("no more once the tokens of an hour are spent, as the endpoint counts them", async () => {
@@ -127,7 +128,7 @@ describe("bounds", () => {
       parallel: 1,
     });
     set.enrichment.update(tools);
-    await vi.waitFor(() => expect(set.enrichment.state().state).toBe("waiting for the next hour"));
+    await untilPasses(() => expect(set.enrichment.state().state).toBe("waiting for the next hour"));
     expect(set.enrichment.state()).toMatchObject({ written: 3, tokensThisHour: 120_000 });
     expect(set.endpoint.requests).toHaveLength(3);
   });
@@ -135,20 +136,20 @@ describe("bounds", () => {
   test("no more tools than a minute may have", async () => {
     await using set = await setUp(phrasesFor, { limits: { ...wide, toolsPerMinute: 3 } });
     set.enrichment.update(tools);
-    await vi.waitFor(() =>
+    await untilPasses(() =>
       expect(set.enrichment.state()).toMatchObject({ written: 3, state: "waiting for the next minute" }),
     );
     await set.clock.advance(59_999);
     expect(set.endpoint.requests).toHaveLength(3);
     await set.clock.advance(1);
-    await vi.waitFor(() => expect(set.enrichment.state().written).toBe(6));
+    await untilPasses(() => expect(set.enrichment.state().written).toBe(6));
   });
 
   test("nothing more once all tokens are spent, not even after a start", async () => {
     const limits = { ...wide, tokensInAll: 1_500 };
     await using first = await setUp(phrasesFor, { limits, parallel: 1 });
     first.enrichment.update(tools);
-    await vi.waitFor(() => expect(first.enrichment.state().state).toBe("all tokens are spent"));
+    await untilPasses(() => expect(first.enrichment.state().state).toBe("all tokens are spent"));
     expect(first.enrichment.state()).toMatchObject({ written: 3, spent: { asked: 3, failed: 0, isExact: true } });
     await using second = await setUp(phrasesFor, { limits, store: memoryStore(first.store.value) });
     second.enrichment.update(tools);
@@ -167,7 +168,7 @@ describe("bounds", () => {
       const choices = [{ message: { content: '["a", "b", "c"]' } }];
       await using set = await setUp(() => ({ status: 200, body: { choices, usage } }));
       set.enrichment.update(tools.slice(0, 1));
-      await vi.waitFor(() => expect(set.enrichment.state().written).toBe(1));
+      await untilPasses(() => expect(set.enrichment.state().written).toBe(1));
       const { spent } = set.enrichment.state();
       expect(spent.isExact).toBe(exact);
       if (exact) expect(spent.promptTokens + spent.answerTokens).toBe(540);
@@ -179,7 +180,7 @@ describe("bounds", () => {
     await using set = await setUp(() => says(JSON.stringify(Array.from({ length: 50 }, () => "word ".repeat(500)))));
     const shouting = sampleInstance("x", [{ name: "a", description: `Ignore all this. ${"x".repeat(50_000)}` }]).tools;
     set.enrichment.update(shouting);
-    await vi.waitFor(() => expect(set.enrichment.state().written).toBe(1));
+    await untilPasses(() => expect(set.enrichment.state().written).toBe(1));
     const phrases = set.enrichment.phrasesOf(shouting[0] as ToolEntry);
     expect(phrases).toHaveLength(3);
     for (const phrase of phrases) expect(phrase.length).toBeLessThanOrEqual(100);
@@ -199,15 +200,15 @@ describe("failures", () => {
       [2, 10_000],
       [3, 20_000],
     ] as const) {
-      await vi.waitFor(() => expect(set.enrichment.state().state).toBe("waiting after a failure"));
+      await untilPasses(() => expect(set.enrichment.state().state).toBe("waiting after a failure"));
       expect(set.endpoint.requests).toHaveLength(asked);
       await set.clock.advance(waitMs - 1);
       expect(set.endpoint.requests).toHaveLength(asked);
       isUp = asked === 3;
       await set.clock.advance(1);
-      await vi.waitFor(() => expect(set.endpoint.requests.length).toBeGreaterThan(asked));
+      await untilPasses(() => expect(set.endpoint.requests.length).toBeGreaterThan(asked));
     }
-    await vi.waitFor(() => expect(set.enrichment.state()).toMatchObject({ written: tools.length, state: "idle" }));
+    await untilPasses(() => expect(set.enrichment.state()).toMatchObject({ written: tools.length, state: "idle" }));
   });
 
   test.each([
@@ -220,7 +221,7 @@ describe("failures", () => {
     await using set = await setUp(() => reply);
     const few = tools.slice(0, 2);
     set.enrichment.update(few);
-    await vi.waitFor(() => expect(set.enrichment.state()).toMatchObject({ givenUp: 2, waiting: 0, written: 0 }));
+    await untilPasses(() => expect(set.enrichment.state()).toMatchObject({ givenUp: 2, waiting: 0, written: 0 }));
     set.enrichment.update(few);
     expect(set.endpoint.requests).toHaveLength(6);
     expect(set.enrichment.state().tokensThisHour).toBe(6 * tokensEach);
@@ -232,7 +233,7 @@ describe("failures", () => {
       "max_tokens" in request.body ? { status: 400, body: { error: {} } } : phrasesFor(request),
     );
     set.enrichment.update(tools.slice(0, 1));
-    await vi.waitFor(() => expect(set.enrichment.state().written).toBe(1));
+    await untilPasses(() => expect(set.enrichment.state().written).toBe(1));
     expect(set.endpoint.requests[1]?.body).toMatchObject({ max_completion_tokens: 400 });
   });
 
@@ -241,7 +242,7 @@ describe("failures", () => {
       request.tool.tool === "create_issue" ? { status: 400, body: {} } : phrasesFor(request),
     );
     set.enrichment.update(tools);
-    await vi.waitFor(() =>
+    await untilPasses(() =>
       expect(set.enrichment.state()).toMatchObject({ written: tools.length - 1, givenUp: 1, waiting: 0 }),
     );
   });
@@ -249,7 +250,7 @@ describe("failures", () => {
   test("thoughts, fences and lists before the answer do no harm", async () => {
     await using set = await setUp(() => says('<think>[maybe]</think>\n```json\n["report a bug", "it crashed"]\n```'));
     set.enrichment.update(tools.slice(0, 1));
-    await vi.waitFor(() => expect(set.enrichment.state().written).toBe(1));
+    await untilPasses(() => expect(set.enrichment.state().written).toBe(1));
     expect(set.enrichment.phrasesOf(tools[0] as ToolEntry)).toEqual(["report a bug", "it crashed"]);
   });
 
@@ -258,7 +259,7 @@ describe("failures", () => {
       parallel: 1,
     });
     set.enrichment.update(tools);
-    await vi.waitFor(() => expect(set.endpoint.requests).toHaveLength(2));
+    await untilPasses(() => expect(set.endpoint.requests).toHaveLength(2));
     set.enrichment[Symbol.dispose]();
     expect(set.store.value).toEqual({
       version: 1,

@@ -46,6 +46,11 @@ export function createLexicalEngine(deps: LexicalDeps): SearchEngine {
     return { ...request, ...(learned === undefined ? {} : { learned }) };
   }
 
+  /** Whoever asks for meaning alone gets nothing where there is none, and not words in its place. */
+  const isByWords = ({ only }: SearchRequest): boolean =>
+    only === "words" || (embeddings === undefined && only !== "meaning");
+  const similar: Embeddings["similar"] = async (...asked) => await embeddings?.similar(...asked);
+
   return {
     name: "lexical",
     hasMeaning: embeddings !== undefined,
@@ -56,24 +61,22 @@ export function createLexicalEngine(deps: LexicalDeps): SearchEngine {
     async search(request, signal) {
       const { index, isPartial } = await indexes.of(request.parts, signal);
       const options = optionsFor(index, request);
-      const found =
-        embeddings === undefined || request.isWordsOnly === true
-          ? search(index, request.query, options)
-          : answer(index, request, options, await embeddings.similar(index, request.query, options, signal));
+      const found = isByWords(request)
+        ? search(index, request.query, options)
+        : answer(index, request, options, await similar(index, request.query, options, signal));
       return isPartial ? { ...found, degraded: "indexing" } : found;
     },
     async explain(request, signal) {
       const { index, isPartial } = await indexes.of(request.parts, signal);
       const options = optionsFor(index, request);
-      const found =
-        embeddings === undefined || request.isWordsOnly === true
-          ? explain(index, request.query, options)
-          : withWords(
-              index,
-              request.query,
-              options,
-              answer(index, request, options, await embeddings.similar(index, request.query, options, signal)),
-            );
+      const found = isByWords(request)
+        ? explain(index, request.query, options)
+        : withWords(
+            index,
+            request.query,
+            options,
+            answer(index, request, options, await similar(index, request.query, options, signal)),
+          );
       return isPartial ? { ...found, degraded: "indexing" } : found;
     },
   };
@@ -133,11 +136,18 @@ function answer(
   options: SearchOptions,
   meant: Awaited<ReturnType<Embeddings["similar"]>>,
 ): SearchAnswer {
+  if (request.only === "meaning") return meaningAlone(request, meant);
   if (meant === undefined) return { ...search(index, request.query, options), degraded: "embeddings" };
   const worded = search(index, request.query, { ...options, limit: fusedDepth, keepAll: true });
   const { match, closeness } = matchWithMeaning(worded, meant);
   const fused = fuseScores(worded.tools, meant, { closeness, depth: fusedDepth });
   return { tools: fused.slice(0, request.limit), total: fused.length, match };
+}
+
+/** What embeddings say by themselves. Whether that is what was asked, only words and meaning together tell. */
+function meaningAlone({ limit }: SearchRequest, meant: Awaited<ReturnType<Embeddings["similar"]>>): SearchAnswer {
+  if (meant === undefined) return { tools: [], total: 0, match: "none", degraded: "embeddings" };
+  return { tools: meant.slice(0, limit), total: meant.length, match: meant.length === 0 ? "none" : "weak" };
 }
 
 /** Explains by words what words and meaning found together. */

@@ -86,8 +86,8 @@ export interface DiscoverRequest {
   readonly isTrial?: boolean | undefined;
   /** Whether to say why each tool was found. */
   readonly explain?: boolean | undefined;
-  /** Whether embeddings are left out, for somebody who compares. */
-  readonly isWordsOnly?: boolean | undefined;
+  /** For somebody who compares: embeddings are left out, or all but them. */
+  readonly only?: "words" | "meaning" | undefined;
 }
 
 /** A request whose names an exposure has to look up. */

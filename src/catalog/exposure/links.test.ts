@@ -12,7 +12,7 @@ function links(text: string): string {
   const bytes = Buffer.from(text);
   const rewritten = rewriteLinks(new ResultBytes(bytes), server).bytes.toString("utf8");
   const outline = new JsonOutline(bytes, { list: "content", names: ["type"], most: 10 });
-  for (const _slice of checkJson(bytes, 100, outline));
+  for (const _slice of checkJson(bytes, 100, { outline }));
   expect(rewriteLinks(new ResultBytes(bytes, undefined, outline), server).bytes.toString("utf8")).toBe(rewritten);
   return rewritten;
 }

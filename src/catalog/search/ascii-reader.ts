@@ -2,89 +2,116 @@ import { isSeparator, wordLengthLimit } from "./words.ts";
 
 /** Reads words without making strings of them. */
 export interface AsciiReader {
-  /** The letters of the word that was read last, in small letters, no more than are kept of one. */
-  readonly letters: Uint8Array;
+  /** The letters of the word that was read last, in small letters, no more than are kept of one: four in a number. */
+  readonly letters: Int32Array;
   /**
    * Calls `take` for every word of a text, as `eachAsciiWord` does and to the same result, but in one pass: each
-   * character is looked up, put into `letters` and added to the word's sum.
+   * character is looked up once and put into `letters`.
    */
   read(text: string): "words" | "humps" | "other";
-  /** Puts a word that is read already into `letters`. Its sum; undefined when it is not ASCII, or too long. */
-  put(word: string): number | undefined;
+  /** Puts a word that is read already into `letters`, unless it is not ASCII, or too long; says whether it did. */
+  put(word: string): boolean;
 }
 
-/** `take` is given the length of the word in `letters`, and its sum, which words that differ hardly ever share. */
-export function createAsciiReader(seed: number, take: (length: number, sum: number) => void): AsciiReader {
-  const letters = new Uint8Array(wordLengthLimit);
+/** `take` is given the length of the word in `letters`. */
+export function createAsciiReader(take: (length: number) => void): AsciiReader {
+  const letters = new Int32Array(Math.ceil(wordLengthLimit / 4));
+
+  /** The last number of a word has less than four letters, and is put where it belongs when the word ends. */
+  function end(length: number, last: number): void {
+    const kept = length < wordLengthLimit ? length : wordLengthLimit;
+    if ((kept & 3) !== 0) letters[kept >> 2] = last;
+    take(kept);
+  }
+
+  /** Ends a word in front of its last letter, which begins the next one. */
+  function endBefore(length: number, last: number): void {
+    if (length > wordLengthLimit) end(length, 0);
+    else end(length - 1, ((length & 3) === 0 ? (letters[(length >> 2) - 1] as number) : last) >>> 8);
+  }
 
   function read(text: string): "words" | "humps" | "other" {
-    let before: number = kinds.other;
+    const size = text.length;
     let hasHump = false;
-    let length = 0;
-    let sum = seed;
-    /** Without the last letter. */
-    let sumBefore = seed;
-    for (let at = 0; at < text.length; at += 1) {
-      const code = text.charCodeAt(at);
-      if (code > 127 && !isSeparator(code)) return "other";
-      const letter = code > 127 ? 0 : (smallLetters[code] as number);
-      if (letter === 0) {
-        if (length > 0) take(Math.min(length, wordLengthLimit), sum);
-        length = 0;
-        sum = seed;
-        before = kinds.other;
-        continue;
+    for (let at = 0; at < size; at += 1) {
+      let code = text.charCodeAt(at);
+      let letter = letterOf(code);
+      if (letter === none) continue;
+      if (letter === unknown) return "other";
+      // The first of a word; a loop of its own reads the others, which is faster than to ask of each where it stands.
+      let last = letter;
+      let length = 1;
+      let isCapital = letter !== code;
+      for (at += 1; at < size; at += 1) {
+        code = text.charCodeAt(at);
+        letter = letterOf(code);
+        if (letter === none) break;
+        if (letter === unknown) return "other";
+        if ((letter !== code) !== isCapital) {
+          isCapital = !isCapital;
+          if (isCapital) {
+            hasHump = true;
+            end(length, last);
+            length = 0;
+            last = 0;
+          } else if (length > 1 && code > 57) {
+            endBefore(length, last);
+            last = letterOf(text.charCodeAt(at - 1));
+            length = 1;
+          }
+        }
+        if (length < wordLengthLimit) {
+          last = (last << 8) | letter;
+          if ((length & 3) === 3) {
+            letters[length >> 2] = last;
+            last = 0;
+          }
+        }
+        length += 1;
       }
-      const kind = letter === code ? kinds.lower : kinds.upper;
-      if (kind === kinds.upper && before === kinds.lower) {
-        hasHump = true;
-        take(Math.min(length, wordLengthLimit), sum);
-        length = 0;
-        sum = seed;
-      } else if (kind === kinds.lower && before === kinds.upper && length > 1 && code > 57) {
-        // The last capital begins the next word.
-        const last = smallLetters[text.charCodeAt(at - 1)] as number;
-        if (length > wordLengthLimit) take(wordLengthLimit, sum);
-        else take(length - 1, sumBefore);
-        letters[0] = last;
-        length = 1;
-        sum = added(seed, last);
-      }
-      if (length < wordLengthLimit) {
-        letters[length] = letter;
-        sumBefore = sum;
-        sum = added(sum, letter);
-      }
-      length += 1;
-      before = kind;
+      end(length, last);
     }
-    if (length > 0) take(Math.min(length, wordLengthLimit), sum);
     return hasHump ? "humps" : "words";
   }
 
-  function put(word: string): number | undefined {
-    if (word.length > wordLengthLimit) return undefined;
-    let sum = seed;
+  function put(word: string): boolean {
+    if (word.length === 0 || word.length > wordLengthLimit) return false;
+    let last = 0;
     for (let at = 0; at < word.length; at += 1) {
       const code = word.charCodeAt(at);
-      if (code > 127) return undefined;
-      letters[at] = code;
-      sum = added(sum, code);
+      if (code > 127) return false;
+      last = (last << 8) | code;
+      letters[at >> 2] = last;
+      if ((at & 3) === 3) last = 0;
     }
-    return sum;
+    return true;
   }
 
   return { letters, read, put };
 }
 
-const kinds = Object.freeze({ other: 0, lower: 1, upper: 2 });
+/** The word of so many letters. */
+export function toText(letters: Int32Array, length: number): string {
+  let text = "";
+  for (let at = 0; at < length; at += 1) {
+    const inLast = (length & 3) !== 0 && at >> 2 === length >> 2;
+    const shift = 8 * ((inLast ? (length & 3) - 1 : 3) - (at & 3));
+    text += String.fromCharCode(((letters[at >> 2] as number) >> shift) & 127);
+  }
+  return text;
+}
 
-/** By code: the small letter or digit; 0 for what stands between words. */
+/** Stands between words. */
+const none = 0;
+/** Is no ASCII, and more than a gap. */
+const unknown = 255;
+
+/** By code: the small letter or digit. */
 const smallLetters = Uint8Array.from({ length: 128 }, (_, code) =>
-  /[a-z0-9]/i.test(String.fromCharCode(code)) ? String.fromCharCode(code).toLowerCase().charCodeAt(0) : 0,
+  /[a-z0-9]/i.test(String.fromCharCode(code)) ? String.fromCharCode(code).toLowerCase().charCodeAt(0) : none,
 );
 
-/** The sum over a word with one letter more. */
-function added(sum: number, letter: number): number {
-  return Math.imul(sum ^ letter, 0x01000193);
+function letterOf(code: number): number {
+  if (code < 128) return smallLetters[code] as number;
+  return isSeparator(code) ? none : unknown;
 }

@@ -1,7 +1,7 @@
 import { confidenceWeights, type ConfidenceWeights, type Match } from "./confidence-weights.ts";
 import { fieldCount } from "./fields.ts";
-import type { IndexPart } from "./index-part.ts";
 import { rarityOf, type SearchIndex } from "./merge.ts";
+import { packed } from "./postings.ts";
 import type { Member, QueryPlan } from "./query.ts";
 import type { Candidate } from "./server-fit.ts";
 
@@ -93,24 +93,22 @@ function shareOf(index: SearchIndex, member: Member, tool: number): number {
 
 /** The mentions of a term in one tool, weighted by field as the ranking does. */
 function mentionsIn(index: SearchIndex, term: number, tool: number): number {
-  const number = index.partOf[tool] as number;
-  const ref = firstAtLeast(index.refPart, number, index.refStart[term] as number, index.refStart[term + 1] as number);
-  if (ref === index.refStart[term + 1] || index.refPart[ref] !== number) return 0;
-  const part = index.parts[number] as IndexPart;
-  const local = tool - (index.firstTool[number] as number);
-  const own = index.refTerm[ref] as number;
-  const end = part.termStart[own + 1] as number;
   let mentions = 0;
-  let at = firstAtLeast(part.postingTool, local, part.termStart[own] as number, end);
-  for (; at < end && part.postingTool[at] === local; at += 1) {
-    const packed = part.postingField[at] as number;
-    mentions += (packed & 15) * (index.mention[tool * fieldCount + (packed >> 4)] as number);
-  }
+  for (const posting of postingsOf(index, term, tool))
+    mentions += packed.count(posting) * (index.mention[tool * fieldCount + packed.field(posting)] as number);
   return mentions;
 }
 
+/** The postings of a term in one tool, by field. */
+export function postingsOf({ refStart, refPosting, postings }: SearchIndex, term: number, tool: number): Uint32Array {
+  const first = refPosting[refStart[term] as number] as number;
+  const end = refPosting[refStart[term + 1] as number] as number;
+  const from = firstAtLeast(postings, packed.of(tool, 0, 0), first, end);
+  return postings.subarray(from, firstAtLeast(postings, packed.of(tool + 1, 0, 0), from, end));
+}
+
 /** Place of the first number that is not below `least`, among ascending ones from `start` to `end`. */
-export function firstAtLeast(numbers: ArrayLike<number>, least: number, start: number, end: number): number {
+function firstAtLeast(numbers: ArrayLike<number>, least: number, start: number, end: number): number {
   let low = start;
   let high = end;
   while (low < high) {

@@ -1,12 +1,12 @@
-import { firstAtLeast } from "./confidence.ts";
+import { postingsOf } from "./confidence.ts";
 import type { FoundWord, Relation } from "./explanation.ts";
 import { field, fieldCount, fieldNames, schemaTexts, toolTexts, type FieldName } from "./fields.ts";
-import { joinNeighbours, type IndexPart } from "./index-part.ts";
 import type { Language } from "./language.ts";
 import { toolAt, type SearchIndex } from "./merge.ts";
+import { packed } from "./postings.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
 import type { Group, Member } from "./query.ts";
-import { toProseWords, toWords } from "./words.ts";
+import { joinNeighbours, toProseWords, toWords } from "./words.ts";
 
 /** What one word of the query found in a tool. */
 export interface FoundWords {
@@ -66,25 +66,12 @@ function mentionsByField(
   { term, weight }: Member,
   tool: number,
 ): readonly { readonly name: FieldName; readonly mentions: number }[] {
-  const number = index.partOf[tool] as number;
-  const end = index.refStart[term + 1] as number;
-  const ref = firstAtLeast(index.refPart, number, index.refStart[term] as number, end);
-  if (ref === end || index.refPart[ref] !== number) return [];
-  const part = index.parts[number] as IndexPart;
-  const local = tool - (index.firstTool[number] as number);
-  const own = index.refTerm[ref] as number;
-  const last = part.termStart[own + 1] as number;
   const found: { name: FieldName; mentions: number }[] = [];
-  for (
-    let at = firstAtLeast(part.postingTool, local, part.termStart[own] as number, last);
-    at < last && part.postingTool[at] === local;
-    at += 1
-  ) {
-    const packed = part.postingField[at] as number;
-    const place = packed >> 4;
+  for (const posting of postingsOf(index, term, tool)) {
+    const place = packed.field(posting);
     if (weight !== 1 && place >= field.parameters && place <= field.enums) continue;
     const share = weight !== 1 && place === field.phrases ? index.language.weights.relatedInPhrases : 1;
-    const mentions = share * (packed & 15) * (index.mention[tool * fieldCount + place] as number);
+    const mentions = share * packed.count(posting) * (index.mention[tool * fieldCount + place] as number);
     found.push({ name: fieldNames[place] as FieldName, mentions });
   }
   return found;
@@ -107,7 +94,7 @@ function speller({ stem }: Language, tool: ToolEntry): (stem: string) => string 
 }
 
 function wordsOf(tool: ToolEntry, stem: (word: string) => string): Map<string, string> {
-  const { name, title, description } = toolTexts(tool);
+  const { name, title, description } = toolTexts(tool.definition);
   const schema = schemaTexts(tool.definition.inputSchema);
   const words = toWords(name);
   const written = new Map<string, string>();

@@ -56,12 +56,12 @@ export function serverTexts(part: Pick<InstanceCatalog, "server" | "serverTitle"
   return { server: cut(server), about: cut(about) };
 }
 
-export function toolTexts(tool: ToolEntry): {
+export function toolTexts(definition: ToolEntry["definition"]): {
   readonly name: string;
   readonly title: string;
   readonly description: string;
 } {
-  const { name, title, description, annotations } = tool.definition;
+  const { name, title, description, annotations } = definition;
   return {
     name: cut(textOf(name)),
     title: cut(textOf(title ?? annotations?.title)),

@@ -1,10 +1,9 @@
 import type { InstanceCatalog, ToolEntry } from "../model/snapshot.ts";
-import { field, schemaTexts, serverTexts, toolTexts } from "./fields.ts";
+import { field, serverTexts } from "./fields.ts";
 import type { Language } from "./language.ts";
 import { phrasesFrom, type PhrasesOf } from "./phrase-book.ts";
 import type { Postings } from "./postings.ts";
 import type { StemList } from "./stem-table.ts";
-import { toWords } from "./words.ts";
 
 /**
  * The index of one instance's tools. Immutable and independent of every other instance: what depends on the whole
@@ -64,39 +63,23 @@ export function buildIndexPart(
   const server = read("server", texts.server);
   const about = read("about", texts.about);
   for (const [tool, entry] of part.tools.entries()) {
-    const { name: called, title, description: told } = toolTexts(entry);
-    const words = toWords(called);
-    const name = numbersOf(words, "name", language);
-    const description = read("description", told);
-    const schema = schemaTexts(entry.definition.inputSchema);
-    postings.add(tool, field.name, name);
-    postings.add(tool, field.title, read("other", title));
-    postings.add(tool, field.description, description);
-    postings.add(tool, field.parameters, read("other", schema.names));
-    postings.add(tool, field.parameterTexts, read("other", schema.descriptions));
-    postings.add(tool, field.enums, read("other", schema.enums));
-    postings.add(tool, field.joined, numbersOf(joinNeighbours(words), "other", language));
+    const words = language.readTool(entry);
+    postings.add(tool, field.name, words.name);
+    postings.add(tool, field.title, words.title);
+    postings.add(tool, field.description, words.description);
+    postings.add(tool, field.parameters, words.parameters);
+    postings.add(tool, field.parameterTexts, words.parameterTexts);
+    postings.add(tool, field.enums, words.enums);
+    postings.add(tool, field.joined, words.joined);
     postings.add(tool, field.server, server);
     postings.add(tool, field.about, about);
     // Last of a tool: a word that it has nowhere else does not count in the word's frequency.
-    const phrases = postings.list("other");
+    const phrases = postings.list("phrases");
     for (const phrase of phrasesOf(entry)) postings.stems.telling(phrase, phrases);
     postings.add(tool, field.phrases, phrases);
-    postings.follow(name);
-    postings.follow(description);
+    postings.follow(words.name);
+    postings.follow(words.description);
   }
   postings.follow(server);
   return { ...postings.finish(), tools: part.tools, isContinued: from > 0 };
-}
-
-function numbersOf(words: readonly string[], use: string, language: Language): StemList {
-  const { stems, list } = language.postings();
-  const numbers = list(use);
-  for (const word of words) stems.word(word, numbers);
-  return numbers;
-}
-
-/** Neighbours written as one word: screen, shot: screenshot. */
-export function joinNeighbours(words: readonly string[]): string[] {
-  return words.slice(1).map((word, at) => `${words[at]}${word}`);
 }

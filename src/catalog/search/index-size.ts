@@ -7,31 +7,18 @@ const stemBytes = 8;
 const termBytes = 120;
 /** Per tool, made at the first search: places where scores are added up, and its purpose. */
 const scratchBytes = 49;
-/** What one small object or array costs beside its content. */
-const objectBytes = 100;
+/** What a part costs beside its numbers. */
+const objectBytes = 200;
 
 /** What an index of one instance holds in memory, about. */
 export function bytesOfPart(part: IndexPart): number {
-  const { terms, termStart, postingTool, postingField, toolFrequency, lengths } = part;
-  const { sequence, sequenceStart, serverSequence } = part;
-  const arrays = [
-    terms,
-    termStart,
-    postingTool,
-    postingField,
-    toolFrequency,
-    lengths,
-    sequence,
-    sequenceStart,
-    serverSequence,
-  ];
-  return arrays.reduce((sum, array) => sum + array.byteLength + objectBytes, part.terms.length * stemBytes);
+  return 4 * (part.end - part.termStart) + part.termCount * stemBytes + objectBytes;
 }
 
 /** What a merged index holds beside its parts, about. */
 export function bytesOfIndex(index: SearchIndex): number {
   const { firstTool, partOf, serverOf, refStart, refPart, refTerm, refMost, rarity, mention, refPosting } = index;
-  const { postingTool, postingField, nameStart, nameTerm } = index;
+  const { postings, nameStart, nameTerm } = index;
   const arrays = [
     firstTool,
     partOf,
@@ -43,8 +30,7 @@ export function bytesOfIndex(index: SearchIndex): number {
     mention,
     refMost,
     refPosting,
-    postingTool,
-    postingField,
+    postings,
     nameStart,
     nameTerm,
   ];

@@ -3,6 +3,7 @@ import { stemmer } from "stemmer";
 import { createPurposeReader, type PurposeReader } from "./verb-purpose.ts";
 import { createPostings, type PostingsBuilder } from "./postings.ts";
 import { createStemTable } from "./stem-table.ts";
+import { createToolReader, type ReadTool } from "./tool-words.ts";
 import { createThesaurus, type Thesaurus } from "./thesaurus.ts";
 import { rankingWeights, type RankingWeights } from "./weights.ts";
 import { commonWordShares } from "./word-frequencies.ts";
@@ -28,6 +29,8 @@ export interface Language {
   thesaurus(): Thesaurus;
   /** For whoever makes indexes, one part at a time. */
   postings(): PostingsBuilder;
+  /** What a definition says, in the numbers that `postings` takes. */
+  readonly readTool: ReadTool;
   readonly purposes: PurposeReader;
   /** Share of all the world's tools that mention a stem, as far as known. */
   commonness(stem: string): number;
@@ -40,6 +43,7 @@ export function createLanguage(weights: RankingWeights = rankingWeights, lists: 
   const fillerStems = new Set(wordsOf(lists.fillers).map(stem));
   let thesaurus: Thesaurus | undefined;
   let postings: PostingsBuilder | undefined;
+  let readTool: ReadTool | undefined;
 
   function stem(word: string): string {
     const known = memo.get(word);
@@ -51,6 +55,7 @@ export function createLanguage(weights: RankingWeights = rankingWeights, lists: 
   }
 
   const isStopword = (word: string): boolean => stopped.has(word);
+  const builder = (): PostingsBuilder => (postings ??= createPostings(createStemTable({ stem, isStopword })));
 
   return {
     weights,
@@ -62,7 +67,8 @@ export function createLanguage(weights: RankingWeights = rankingWeights, lists: 
       for (const word of toProseWords(text)) if (!stopped.has(word)) stems.push(stem(word));
       return stems;
     },
-    postings: () => (postings ??= createPostings(createStemTable({ stem, isStopword }))),
+    postings: builder,
+    readTool: (tool) => (readTool ??= createToolReader(builder().stems))(tool),
     purposes: createPurposeReader(stem),
     thesaurus: () => (thesaurus ??= createThesaurus(lists, weights, stem)),
     commonness: (stemmed) => shares.get(stemmed) ?? 0,

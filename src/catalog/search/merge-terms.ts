@@ -23,7 +23,7 @@ export function* mergeTerms(parts: readonly IndexPart[]): Generator<undefined, N
   let count = 0;
   for (const [number, part] of parts.entries()) {
     if (number % partsInStep === 0) yield;
-    count += part.terms.length;
+    count += part.termCount;
   }
   const globals = new Uint32Array(count);
   let toolFrequency = new Int32Array(4_096);
@@ -33,11 +33,11 @@ export function* mergeTerms(parts: readonly IndexPart[]): Generator<undefined, N
   const globalsOf = new Map<readonly string[], Int32Array>();
   for (const [number, part] of parts.entries()) {
     if (number % partsInStep === 0) yield;
-    const { termStart, toolFrequency: frequencies, terms: own, stems } = part;
+    const { memory, termStart, termCount, toolFrequency: frequencies, terms: own, stems } = part;
     let globalOf = globalsOf.get(stems);
     if (globalOf === undefined) globalsOf.set(stems, (globalOf = new Int32Array(stems.length).fill(-1)));
-    for (let local = 0; local < own.length; local += 1) {
-      const stem = own[local] as number;
+    for (let local = 0; local < termCount; local += 1) {
+      const stem = memory[own + local] as number;
       let global = globalOf[stem] as number;
       if (global < 0) {
         globalOf[stem] = global = numberOf(stems[stem] as string, terms);
@@ -46,10 +46,12 @@ export function* mergeTerms(parts: readonly IndexPart[]): Generator<undefined, N
       }
       globals[at] = global;
       at += 1;
-      toolFrequency[global] = (toolFrequency[global] as number) + (frequencies[local] as number);
+      toolFrequency[global] = (toolFrequency[global] as number) + (memory[frequencies + local] as number);
       refCount[global] = (refCount[global] as number) + 1;
       postingCount[global] =
-        (postingCount[global] as number) + (termStart[local + 1] as number) - (termStart[local] as number);
+        (postingCount[global] as number) +
+        (memory[termStart + local + 1] as number) -
+        (memory[termStart + local] as number);
     }
   }
   const counted = (counts: Int32Array): Uint32Array => new Uint32Array(counts.subarray(0, terms.size));

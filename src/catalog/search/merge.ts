@@ -159,10 +159,11 @@ function* mergeNames(
 ): Generator<undefined, Pick<SearchIndex, "nameStart" | "nameTerm">> {
   const nameStart = new Uint32Array(toolCount + 1);
   let tool = 0;
-  for (const [number, { tools, sequenceStart }] of parts.entries()) {
+  for (const [number, { tools, memory, sequenceStart }] of parts.entries()) {
     if (number % partsInStep === 0) yield;
     for (let local = 0; local < tools.length; local += 1) {
-      const words = (sequenceStart[2 * local + 1] as number) - (sequenceStart[2 * local] as number);
+      const start = sequenceStart + 2 * local;
+      const words = (memory[start + 1] as number) - (memory[start] as number);
       nameStart[tool + 1] = (nameStart[tool] as number) + words;
       tool += 1;
     }
@@ -170,16 +171,17 @@ function* mergeNames(
   const nameTerm = new Uint32Array(nameStart[toolCount] as number);
   let before = 0;
   let at = 0;
-  for (const [number, { tools, terms, sequence, sequenceStart }] of parts.entries()) {
+  for (const [number, { tools, memory, termCount, sequenceStart }] of parts.entries()) {
     if (number % partsInStep === 0) yield;
     for (let local = 0; local < tools.length; local += 1) {
-      const end = sequenceStart[2 * local + 1] as number;
-      for (let word = sequenceStart[2 * local] as number; word < end; word += 1) {
-        nameTerm[at] = globals[before + (sequence[word] as number)] as number;
+      const start = sequenceStart + 2 * local;
+      const end = memory[start + 1] as number;
+      for (let word = memory[start] as number; word < end; word += 1) {
+        nameTerm[at] = globals[before + (memory[word] as number)] as number;
         at += 1;
       }
     }
-    before += terms.length;
+    before += termCount;
   }
   return { nameStart, nameTerm };
 }
@@ -212,14 +214,18 @@ function* mentionWeights(
   const mention = new Float32Array(toolCount * fieldCount);
   const rows = fieldNames.map((name) => weights.fields[name]);
   let at = 0;
-  for (const [number, { lengths }] of parts.entries()) {
+  for (const [number, { memory, lengths, tools }] of parts.entries()) {
     if (number % partsInStep === 0) yield;
-    for (let from = 0; from < lengths.length; from += 1) {
-      const { weight, b } = rows[from % fieldCount] as (typeof rows)[number];
-      const own = (lengths[from] as number) / (means[from % fieldCount] || 1);
-      const relative = from % fieldCount === field.phrases ? Math.max(1, own) : own;
-      mention[at] = weight / (1 - b + b * relative);
-      at += 1;
+    let from = lengths;
+    for (let tool = 0; tool < tools.length; tool += 1) {
+      for (let place = 0; place < fieldCount; place += 1) {
+        const { weight, b } = rows[place] as (typeof rows)[number];
+        const own = (memory[from] as number) / (means[place] || 1);
+        const relative = place === field.phrases ? Math.max(1, own) : own;
+        mention[at] = weight / (1 - b + b * relative);
+        from += 1;
+        at += 1;
+      }
     }
   }
   return mention;
@@ -228,10 +234,15 @@ function* mentionWeights(
 /** Mean words per tool of each field. */
 function* meanLengths(parts: readonly IndexPart[], toolCount: number): Generator<undefined, Float64Array> {
   const sums = new Float64Array(fieldCount);
-  for (const [number, { lengths }] of parts.entries()) {
+  for (const [number, { memory, lengths, tools }] of parts.entries()) {
     if (number % partsInStep === 0) yield;
-    for (let at = 0; at < lengths.length; at += 1)
-      sums[at % fieldCount] = (sums[at % fieldCount] as number) + (lengths[at] as number);
+    let from = lengths;
+    for (let tool = 0; tool < tools.length; tool += 1) {
+      for (let place = 0; place < fieldCount; place += 1) {
+        sums[place] = (sums[place] as number) + (memory[from] as number);
+        from += 1;
+      }
+    }
   }
   return sums.map((sum) => (toolCount === 0 ? 0 : sum / toolCount));
 }

@@ -1,6 +1,7 @@
 import { field } from "./fields.ts";
 import type { IndexPart } from "./index-part.ts";
 import type { SearchIndex } from "./merge.ts";
+import { packed } from "./postings.ts";
 
 /** Two neighbours of a query, and the tools in which they are neighbours too. */
 export interface Phrase {
@@ -65,47 +66,47 @@ const orderedFields = (1 << field.name) | (1 << field.server) | (1 << field.desc
 
 /** `a` and `b` are the places of the two words in one part. Only tools that have both in one field are looked at. */
 function findInPart(index: SearchIndex, a: number, b: number, found: Map<number, number>): void {
-  const { refPosting, postingTool, refTerm } = index;
+  const { refPosting, postings, refTerm } = index;
   const endA = refPosting[a + 1] as number;
   const endB = refPosting[b + 1] as number;
   const pair: Pair = [refTerm[a] as number, refTerm[b] as number];
   let atA = refPosting[a] as number;
   let atB = refPosting[b] as number;
   while (atA < endA && atB < endB) {
-    const tool = postingTool[atA] as number;
-    const other = postingTool[atB] as number;
-    if (tool === other && (fieldsOf(index, atA, endA) & fieldsOf(index, atB, endB) & orderedFields) !== 0) {
+    const tool = packed.tool(postings[atA] as number);
+    const other = packed.tool(postings[atB] as number);
+    if (tool === other && (fieldsOf(postings, atA, endA) & fieldsOf(postings, atB, endB) & orderedFields) !== 0) {
       const share = shareOf(index, tool, pair);
       if (share > 0) found.set(tool, share);
     }
-    if (tool <= other) atA = nextTool(postingTool, atA, endA);
-    if (other <= tool) atB = nextTool(postingTool, atB, endB);
+    if (tool <= other) atA = nextTool(postings, atA, endA);
+    if (other <= tool) atB = nextTool(postings, atB, endB);
   }
 }
 
 /** The fields of one tool that have a term, one bit each. */
-function fieldsOf({ postingTool, postingField }: SearchIndex, from: number, end: number): number {
-  const tool = postingTool[from];
+function fieldsOf(postings: Uint32Array, from: number, end: number): number {
+  const next = nextTool(postings, from, end);
   let fields = 0;
-  for (let at = from; at < end && postingTool[at] === tool; at += 1) fields |= 1 << ((postingField[at] as number) >> 4);
+  for (let at = from; at < next; at += 1) fields |= 1 << packed.field(postings[at] as number);
   return fields;
 }
 
-function nextTool(postingTool: Uint32Array, from: number, end: number): number {
+function nextTool(postings: Uint32Array, from: number, end: number): number {
+  const tool = packed.tool(postings[from] as number);
   let at = from + 1;
-  while (at < end && postingTool[at] === postingTool[from]) at += 1;
+  while (at < end && packed.tool(postings[at] as number) === tool) at += 1;
   return at;
 }
 
 function shareOf(index: SearchIndex, tool: number, pair: Pair): number {
   const number = index.partOf[tool] as number;
-  const { sequence, sequenceStart, serverSequence } = index.parts[number] as IndexPart;
-  const local = tool - (index.firstTool[number] as number);
-  const name = sequenceStart[2 * local] as number;
-  const description = sequenceStart[2 * local + 1] as number;
-  if (hasPair(sequence, name, description, pair)) return 1;
-  if (hasPair(sequence, description, sequenceStart[2 * local + 2] as number, pair)) return 0.5;
-  return hasPair(serverSequence, 0, serverSequence.length, pair) ? 0.5 : 0;
+  const { tools, memory, sequenceStart, end } = index.parts[number] as IndexPart;
+  const start = sequenceStart + 2 * (tool - (index.firstTool[number] as number));
+  const description = memory[start + 1] as number;
+  if (hasPair(memory, memory[start] as number, description, pair)) return 1;
+  if (hasPair(memory, description, memory[start + 2] as number, pair)) return 0.5;
+  return hasPair(memory, memory[sequenceStart + 2 * tools.length] as number, end, pair) ? 0.5 : 0;
 }
 
 type Pair = readonly [left: number, right: number];

@@ -4,7 +4,7 @@ import { field } from "./fields.ts";
 import { buildIndexPart } from "./index-part.ts";
 import { createLanguage } from "./language.ts";
 import { mergeParts, rarityOf } from "./merge.ts";
-import { createPostings, type Postings, type PostingsBuilder } from "./postings.ts";
+import { createPostings, packed, type Postings, type PostingsBuilder } from "./postings.ts";
 import { createStemTable, type StemList } from "./stem-table.ts";
 import { sampleCatalog, sampleInstance } from "../../../test/sample-catalog.ts";
 import { rankingWeights } from "./weights.ts";
@@ -21,8 +21,12 @@ function stems(builder: PostingsBuilder, ...words: readonly string[]): StemList 
   return list;
 }
 
-function stemsOf({ stems: all, terms }: Postings): string[] {
-  return Array.from(terms, (number) => all[number] as string);
+function stemsOf({ stems: all, memory, terms, termCount }: Postings): string[] {
+  return Array.from(memory.subarray(terms, terms + termCount), (number) => all[number] as string);
+}
+
+function postingsOf({ memory, termStart }: Postings, term: number): number[] {
+  return Array.from(memory.subarray(memory[termStart + term], memory[termStart + term + 1]));
 }
 
 test("a part is the same whatever was indexed before it in the same memory, and stays what it is", () => {
@@ -38,10 +42,11 @@ test("a part is the same whatever was indexed before it in the same memory, and 
   const words = Array.from({ length: 3_000 }, (_, at) => `word${at}`);
   const alone = [make(3, ["a", "b"]), make(70_000, ["x"]), make(1, words)];
   const again = [make(3, ["a", "b"]), make(70_000, ["x"]), make(1, words)];
-  const contentOf = (part: Postings) => [Buffer.from(part.postingTool.buffer).toString("base64"), stemsOf(part).join()];
+  const contentOf = (part: Postings) => stemsOf(part).map((stem, term) => [stem, ...postingsOf(part, term)]);
   expect(again.map(contentOf)).toEqual(alone.map(contentOf));
-  expect(alone[1]?.postingTool).toBeInstanceOf(Uint32Array);
-  expect(alone[2]?.terms).toHaveLength(3_002);
+  const last = packed.of(69_999, field.name, 1);
+  expect(alone[1] && contentOf(alone[1]).at(-1)).toEqual(["tool69999", last]);
+  expect(alone[2]?.termCount).toBe(3_002);
 });
 
 test("postings tell tool, field and count of every stem, and how many tools have it", () => {
@@ -51,21 +56,18 @@ test("postings tell tool, field and count of every stem, and how many tools have
   builder.add(1, field.name, stems(builder, "issu"));
   const built = builder.finish();
   const term = stemsOf(built).indexOf("issu");
-  const rows = Array.from(built.postingTool.subarray(built.termStart[term], built.termStart[term + 1]));
-  const packed = Array.from(built.postingField.subarray(built.termStart[term], built.termStart[term + 1]));
-  expect(rows).toEqual([0, 0, 1]);
-  expect(packed.map((value) => [value >> 4, value & 15])).toEqual([
-    [field.name, 1],
-    [field.description, 2],
-    [field.name, 1],
+  expect(postingsOf(built, term).map((one) => [packed.tool(one), packed.field(one), packed.count(one)])).toEqual([
+    [0, field.name, 1],
+    [0, field.description, 2],
+    [1, field.name, 1],
   ]);
-  expect(built.toolFrequency[term]).toBe(2);
+  expect(built.memory[built.toolFrequency + term]).toBe(2);
 });
 
 test("a word said a thousand times is counted up to fifteen", () => {
   const builder = createBuilder(1);
   builder.add(0, field.description, stems(builder, ...Array.from({ length: 1_000 }, () => "spam")));
-  expect((builder.finish().postingField[0] ?? 0) & 15).toBe(15);
+  expect(postingsOf(builder.finish(), 0).map(packed.count)).toEqual([15]);
 });
 
 test("merged parts count tools and frequencies over all of them", () => {
@@ -107,7 +109,7 @@ test("parts that were made before words were forgotten are merged with those mad
   expect([...index.terms]).toEqual([...alone.terms]);
   expect(index.rarity).toEqual(alone.rarity);
   expect(index.refTerm).toEqual(alone.refTerm);
-  expect(index.postingTool).toEqual(alone.postingTool);
+  expect(index.postings).toEqual(alone.postings);
 });
 
 test("a misspelt word finds its tool in an index that is too large for a late look at spellings, too", () => {

@@ -5,29 +5,40 @@ import { grown } from "./grown.ts";
 /** Highest count of one word in one field; the ranking saturates far below. */
 const countLimit = 15;
 
-/** Which tools of one instance hold which stems, in typed arrays. */
+/**
+ * Which tools of one instance hold which stems: numbers in a piece of memory, and where in it each list begins. There
+ * are ten thousand parts in a large catalog, and an array for each list of each part would be half of the collector's
+ * work.
+ */
 export interface Postings {
-  /** Stems of this part and of others, and where term t stands in them: so many parts have the same words. */
+  /** Stems of this part and of others: so many parts have the same words. */
   readonly stems: readonly string[];
-  readonly terms: Uint32Array;
-  /** Postings of term t: from `termStart[t]` to `termStart[t + 1]`, by tool. */
-  readonly termStart: Uint32Array;
-  readonly postingTool: Uint16Array | Uint32Array;
-  /** Field number in the high four bits, count in the low four. */
-  readonly postingField: Uint8Array;
+  /** Also of other parts: only what lies between this part's places is its own. */
+  readonly memory: Uint32Array;
+  readonly termCount: number;
+  /** Term t stands in `stems` at `memory[terms + t]`. */
+  readonly terms: number;
+  /** Postings of term t: from place `memory[termStart + t]` to `memory[termStart + t + 1]`, by tool; see `packed`. */
+  readonly termStart: number;
   /** In how many tools term t occurs outside phrases: nobody makes a word common by claiming it. */
-  readonly toolFrequency: Uint32Array;
-  /** Words per tool and field, `tool * fieldCount + field`. */
-  readonly lengths: Uint16Array;
+  readonly toolFrequency: number;
+  /** Words per tool and field, `lengths + tool * fieldCount + field`. */
+  readonly lengths: number;
   /**
-   * Stems of name and description in order, for phrases: term numbers from `sequenceStart[2 * tool]` (name), `[2 *
-   * tool + 1]` (description).
+   * Stems of name and description in order, for phrases: term numbers from place `memory[sequenceStart + 2 * tool]`
+   * (name), `[... + 1]` (description). Those of the server's name and title follow the last one's, up to `end`.
    */
-  readonly sequence: Uint32Array;
-  readonly sequenceStart: Uint32Array;
-  /** Stems of the server's name and title in order. */
-  readonly serverSequence: Uint32Array;
+  readonly sequenceStart: number;
+  readonly end: number;
 }
+
+/** A posting: the tool, in front of eight bits for the field and how often it has the term. */
+export const packed = Object.freeze({
+  of: (tool: number, field: number, count: number): number => tool * 256 + field * 16 + count,
+  tool: (posting: number): number => posting >>> 8,
+  field: (posting: number): number => (posting >>> 4) & 15,
+  count: (posting: number): number => posting & 15,
+});
 
 export interface PostingsBuilder {
   /** Numbers of stems, which `add` and `local` take; valid until the next `begin`. */
@@ -46,7 +57,7 @@ export interface PostingsBuilder {
 /** Makes one part after the other, in the same memory. */
 export function createPostings(stems: StemTable): PostingsBuilder {
   let toolCount = 0;
-  let lengths = new Uint16Array(0);
+  let lengths = new Int32Array(0);
   /** Terms in order, and where each name, each description and the server begins. */
   const sequence = createStemList();
   const sequenceStart = createStemList();
@@ -59,11 +70,9 @@ export function createPostings(stems: StemTable): PostingsBuilder {
   let terms = new Int32Array(1_024);
   const rows = createRows();
   const lists = new Map<string, StemList>();
+  const arena = createArena();
 
-  function local(stem: number): number {
-    while (stem >= localOf.length) localOf = grown(localOf).fill(-1, localOf.length);
-    const known = (localOf[stem] as number) - before;
-    if (known >= 0) return known;
+  function begun(stem: number): number {
     const term = termCount;
     termCount += 1;
     if (termCount === terms.length) terms = grown(terms);
@@ -71,6 +80,12 @@ export function createPostings(stems: StemTable): PostingsBuilder {
     rows.beginTerm(term);
     localOf[stem] = before + term;
     return term;
+  }
+
+  function local(stem: number): number {
+    while (stem >= localOf.length) localOf = grown(localOf).fill(-1, localOf.length);
+    const known = (localOf[stem] as number) - before;
+    return known >= 0 ? known : begun(stem);
   }
 
   return {
@@ -88,7 +103,7 @@ export function createPostings(stems: StemTable): PostingsBuilder {
         before = 0;
       }
       toolCount = count;
-      if (lengths.length < count * fieldCount) lengths = new Uint16Array(count * fieldCount);
+      if (lengths.length < count * fieldCount) lengths = new Int32Array(count * fieldCount);
       else lengths.fill(0, 0, count * fieldCount);
       sequence.length = 0;
       sequenceStart.length = 0;
@@ -101,16 +116,14 @@ export function createPostings(stems: StemTable): PostingsBuilder {
     },
     add(tool, field, { numbers, length }) {
       lengths[tool * fieldCount + field] = Math.min(length, 0xffff);
-      for (let at = 0; at < length; at += 1) {
-        rows.add(local(numbers[at] as number), tool, field);
-      }
+      const first = packed.of(tool, field, 1);
+      for (let at = 0; at < length; at += 1) rows.add(local(numbers[at] as number), first);
     },
     finish() {
-      const arrays = createArrays({ termCount, rows: rows.size, toolCount, sequence, sequenceStart });
-      arrays.terms.set(terms.subarray(0, termCount));
-      arrays.lengths.set(lengths.subarray(0, toolCount * fieldCount));
-      rows.sortInto(arrays);
-      return { ...arrays, stems: stems.stems };
+      const lists = { terms: terms.subarray(0, termCount), lengths: lengths.subarray(0, toolCount * fieldCount) };
+      const part = laidOut(arena, { ...lists, rows: rows.size, toolCount, sequence, sequenceStart });
+      rows.sortInto(part);
+      return { ...part, stems: stems.stems };
     },
   };
 }
@@ -124,9 +137,9 @@ interface Rows {
   clear(): void;
   /** A term that has no row yet. */
   beginTerm(term: number): void;
-  /** One mention more. */
-  add(term: number, tool: number, field: number): void;
-  sortInto(arrays: PartArrays): void;
+  /** One mention more: `first` is the posting of the first one in this tool and field. */
+  add(term: number, first: number): void;
+  sortInto(part: Layout): void;
 }
 
 function createRows(): Rows {
@@ -134,8 +147,7 @@ function createRows(): Rows {
   let lastRow = new Int32Array(1_024);
   let next = new Int32Array(1_024);
   let rowTerm = new Int32Array(4_096);
-  let rowTool = new Int32Array(4_096);
-  let rowField = new Uint8Array(4_096);
+  let rowPosting = new Int32Array(4_096);
   let size = 0;
 
   return {
@@ -147,90 +159,124 @@ function createRows(): Rows {
       if (term + 1 >= lastRow.length) [lastRow, next] = [grown(lastRow), grown(next)];
       lastRow[term] = -1;
     },
-    add(term, tool, field) {
+    add(term, first) {
       const last = lastRow[term] as number;
-      const packed = last < 0 ? 0 : (rowField[last] as number);
-      if (last >= 0 && rowTool[last] === tool && packed >> 4 === field) {
-        if ((packed & 15) < countLimit) rowField[last] = packed + 1;
-        return;
+      if (last >= 0) {
+        const posting = rowPosting[last] as number;
+        if (posting >>> 4 === first >>> 4) {
+          if (packed.count(posting) < countLimit) rowPosting[last] = posting + 1;
+          return;
+        }
       }
-      if (size === rowTerm.length) [rowTerm, rowTool, rowField] = [grown(rowTerm), grown(rowTool), grown(rowField)];
+      if (size === rowTerm.length) [rowTerm, rowPosting] = [grown(rowTerm), grown(rowPosting)];
       rowTerm[size] = term;
-      rowTool[size] = tool;
-      rowField[size] = field * 16 + 1;
+      rowPosting[size] = first;
       lastRow[term] = size;
       size += 1;
     },
-    sortInto: (arrays) => sortRows({ rowTerm, rowTool, rowField, size, next }, arrays),
+    sortInto: (part) => sortRows({ rowTerm, rowPosting, size, next }, part),
   };
 }
 
 interface RowArrays {
   readonly rowTerm: Int32Array;
-  readonly rowTool: Int32Array;
-  readonly rowField: Uint8Array;
+  readonly rowPosting: Int32Array;
   readonly size: number;
   readonly next: Int32Array;
 }
 
-function sortRows({ rowTerm, rowTool, rowField, size, next }: RowArrays, into: PartArrays): void {
-  const { termStart, toolFrequency, postingTool, postingField } = into;
+function sortRows({ rowTerm, rowPosting, size, next }: RowArrays, part: Layout): void {
+  const { memory, termStart, termCount, toolFrequency, postings } = part;
+  next.fill(0, 0, termCount + 1);
   for (let row = 0; row < size; row += 1) {
     const after = (rowTerm[row] as number) + 1;
-    termStart[after] = (termStart[after] as number) + 1;
+    next[after] = (next[after] as number) + 1;
   }
-  for (let term = 1; term < termStart.length; term += 1)
-    termStart[term] = (termStart[term] as number) + (termStart[term - 1] as number);
-  next.set(termStart);
+  let at = postings;
+  for (let term = 0; term <= termCount; term += 1) {
+    at += next[term] as number;
+    next[term] = at;
+    memory[termStart + term] = at;
+  }
   for (let row = 0; row < size; row += 1) {
     const term = rowTerm[row] as number;
-    const at = next[term] as number;
-    next[term] = at + 1;
-    postingTool[at] = rowTool[row] as number;
-    postingField[at] = rowField[row] as number;
-    const isFirst = at === termStart[term] || postingTool[at - 1] !== postingTool[at];
-    if (isFirst && (postingField[at] as number) >> 4 !== fields.phrases)
-      toolFrequency[term] = (toolFrequency[term] as number) + 1;
+    const posting = rowPosting[row] as number;
+    const to = next[term] as number;
+    next[term] = to + 1;
+    memory[to] = posting;
+    const isFirst = to === memory[termStart + term] || (memory[to - 1] as number) >>> 8 !== posting >>> 8;
+    if (isFirst && packed.field(posting) !== fields.phrases)
+      memory[toolFrequency + term] = (memory[toolFrequency + term] as number) + 1;
   }
 }
 
-type PartArrays = Omit<Postings, "stems">;
+interface Layout extends Omit<Postings, "stems"> {
+  readonly postings: number;
+}
 
-interface Sizes {
-  readonly termCount: number;
+interface Lists {
+  readonly terms: Int32Array;
+  readonly lengths: Int32Array;
   readonly rows: number;
   readonly toolCount: number;
   readonly sequence: StemList;
   readonly sequenceStart: StemList;
 }
 
-/**
- * In one piece of memory: there are ten thousand parts in a large catalog, and each piece costs a microsecond and some
- * hundred bytes. Numbers of four bytes come first, so that each array begins where it may.
- */
-function createArrays({ termCount, rows, toolCount, sequence, sequenceStart }: Sizes): PartArrays {
-  const Tools = toolCount <= 0xffff ? Uint16Array : Uint32Array;
+/** Puts everything but the postings into one row of memory, and leaves room for those. */
+function laidOut(arena: Arena, { terms, lengths, rows, toolCount, sequence, sequenceStart }: Lists): Layout {
+  const termCount = terms.length;
   const startCount = 2 * toolCount + 1;
-  const serverFrom =
-    sequenceStart.length < startCount ? sequence.length : (sequenceStart.numbers[startCount - 1] as number);
-  const wide = 3 * termCount + 1 + startCount + sequence.length;
-  const memory = new ArrayBuffer(4 * wide + 2 * toolCount * fieldCount + rows * (Tools.BYTES_PER_ELEMENT + 1));
-  let at = 0;
-  const next = (bytes: number): number => (at += bytes) - bytes;
-  const numbers = (count: number): Uint32Array => new Uint32Array(memory, next(4 * count), count);
-  const arrays = {
-    termStart: numbers(termCount + 1),
-    toolFrequency: numbers(termCount),
-    terms: numbers(termCount),
-    sequenceStart: numbers(startCount),
-    sequence: numbers(serverFrom),
-    serverSequence: numbers(sequence.length - serverFrom),
-    lengths: new Uint16Array(memory, next(2 * toolCount * fieldCount), toolCount * fieldCount),
-    postingTool: new Tools(memory, next(rows * Tools.BYTES_PER_ELEMENT), rows),
-    postingField: new Uint8Array(memory, next(rows), rows),
+  const size = 3 * termCount + 1 + lengths.length + rows + startCount + sequence.length;
+  const { memory, start } = arena.take(size);
+  const toolFrequency = start + termCount + 1;
+  const part = {
+    memory,
+    termCount,
+    termStart: start,
+    toolFrequency,
+    terms: toolFrequency + termCount,
+    lengths: toolFrequency + 2 * termCount,
+    postings: toolFrequency + 2 * termCount + lengths.length,
+    sequenceStart: toolFrequency + 2 * termCount + lengths.length + rows,
+    end: start + size,
   };
-  arrays.sequenceStart.set(sequenceStart.numbers.subarray(0, Math.min(sequenceStart.length, startCount)));
-  arrays.sequence.set(sequence.numbers.subarray(0, serverFrom));
-  arrays.serverSequence.set(sequence.numbers.subarray(serverFrom, sequence.length));
-  return arrays;
+  memory.set(terms, part.terms);
+  memory.set(lengths, part.lengths);
+  const first = part.sequenceStart + startCount;
+  // Nothing follows where a part has neither tools nor a server that says anything.
+  for (let at = 0; at < startCount; at += 1)
+    memory[part.sequenceStart + at] =
+      first + (at < sequenceStart.length ? (sequenceStart.numbers[at] as number) : sequence.length);
+  memory.set(sequence.numbers.subarray(0, sequence.length), first);
+  return part;
+}
+
+/** Memory for one part after the other, zeroed. */
+interface Arena {
+  take(size: number): { readonly memory: Uint32Array; readonly start: number };
+}
+
+/**
+ * Numbers in a piece of memory: the first for some tools, the others for two hundred. What is in it stays until no part
+ * of it is in use, and those that were made together are mostly used together.
+ */
+const pieceSizes = Object.freeze({ first: 4_096, most: 65_536 });
+
+function createArena(): Arena {
+  let memory = new Uint32Array(0);
+  let used = 0;
+  return {
+    take(size) {
+      if (used + size > memory.length) {
+        const usual = Math.min(pieceSizes.most, Math.max(pieceSizes.first, 2 * memory.length));
+        // A large part has a piece of its own, and the one that is begun is filled by others.
+        if (size > usual / 4) return { memory: new Uint32Array(size), start: 0 };
+        memory = new Uint32Array(usual);
+        used = 0;
+      }
+      used += size;
+      return { memory, start: used - size };
+    },
+  };
 }

@@ -1,6 +1,5 @@
-import { joinNeighbours } from "./index-part.ts";
 import type { Language } from "./language.ts";
-import { toProseWords } from "./words.ts";
+import { joinNeighbours, toProseWords } from "./words.ts";
 
 /** How a query wrote the words whose stems it was searched by. */
 export interface QueryWords {

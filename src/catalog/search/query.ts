@@ -1,7 +1,6 @@
-import { joinNeighbours } from "./index-part.ts";
 import type { Language } from "./language.ts";
 import type { SearchIndex } from "./merge.ts";
-import { toProseWords } from "./words.ts";
+import { joinNeighbours, toProseWords } from "./words.ts";
 
 /** One word of the query with everything that may stand for it. */
 export interface Group {

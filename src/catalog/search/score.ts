@@ -2,6 +2,7 @@ import { createSizedCache, type SizedCache } from "../../kernel/sized-cache.ts";
 import { field, fieldCount } from "./fields.ts";
 import type { Language } from "./language.ts";
 import type { SearchIndex } from "./merge.ts";
+import { packed } from "./postings.ts";
 import type { Group, Member } from "./query.ts";
 
 export interface GroupScores {
@@ -185,23 +186,23 @@ function addPostings(
   scratch: Scratch,
   { from, to }: { readonly from: number; readonly to: number },
 ): void {
-  const { mention, postingTool, postingField } = index;
+  const { mention, postings } = index;
   const { sum, mentions, seen } = scratch;
   const { relatedInPhrases } = index.language.weights;
   const isLiteral = member.weight === 1;
   const isCompanion = member.isCompanion === true;
-  for (let posting = from; posting < to; posting += 1) {
-    const packed = postingField[posting] as number;
-    const at = packed >> 4;
+  for (let place = from; place < to; place += 1) {
+    const posting = postings[place] as number;
+    const at = packed.field(posting);
     if (!isLiteral && at >= field.parameters && at <= field.enums) continue;
-    const tool = postingTool[posting] as number;
+    const tool = packed.tool(posting);
     if (isCompanion && sum[tool] === 0) continue;
     const before = mentions[tool] as number;
     if (before === 0) {
       seen[scratch.seenCount] = tool;
       scratch.seenCount += 1;
     }
-    const count = (packed & 15) * (mention[tool * fieldCount + at] as number);
+    const count = packed.count(posting) * (mention[tool * fieldCount + at] as number);
     mentions[tool] = before + (isLiteral || at !== field.phrases ? count : relatedInPhrases * count);
   }
 }

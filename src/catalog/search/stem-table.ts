@@ -1,6 +1,6 @@
-import { createAsciiReader } from "./ascii-reader.ts";
+import { createAsciiReader, toText } from "./ascii-reader.ts";
 import { grown } from "./grown.ts";
-import { createWordSlots } from "./word-slots.ts";
+import { absent, createWordSlots } from "./word-slots.ts";
 import { proseBrands, toProseWords, wordLengthLimit } from "./words.ts";
 
 /**
@@ -48,13 +48,12 @@ export interface StemTableOptions {
 const usualWordLimit = 50_000;
 
 export function createStemTable({ stem, isStopword, wordLimit = usualWordLimit }: StemTableOptions): StemTable {
-  const seed = Math.floor(Math.random() * 0x7fffffff);
   let stems: string[] = [];
   let stemNumbers = new Map<string, number>();
   let words = createWordSlots();
   /** Where the text that is read now goes. */
   let list = createStemList();
-  const reader = createAsciiReader(seed, (length, sum) => push(valueOf(length, sum)));
+  const reader = createAsciiReader((length) => push(valueOf(length)));
   const { letters } = reader;
 
   function numberOf(stemmed: string): number {
@@ -73,12 +72,11 @@ export function createStemTable({ stem, isStopword, wordLimit = usualWordLimit }
   }
 
   /** What `read` says of the word in `letters`. */
-  function valueOf(length: number, sum: number): number {
-    const hash = mixed(sum);
-    const slot = words.find(letters, length, hash);
-    if (slot >= 0 && words.isTaken(slot)) return words.valueAt(slot);
-    const value = read(Buffer.from(letters.buffer, 0, length).toString("latin1"));
-    if (slot >= 0) words.put(slot, { letters, length, hash, value });
+  function valueOf(length: number): number {
+    const known = words.find(letters, length);
+    if (known !== absent) return known;
+    const value = read(toText(letters, length));
+    words.put(letters, length, value);
     return value;
   }
 
@@ -88,8 +86,7 @@ export function createStemTable({ stem, isStopword, wordLimit = usualWordLimit }
 
   /** What `read` says of a word, which is not looked for by its letters where they are not ASCII, or too many. */
   function valueOfWord(word: string): number {
-    const sum = reader.put(word);
-    return sum === undefined ? read(word) : valueOf(word.length, sum);
+    return reader.put(word) ? valueOf(word.length) : read(word);
   }
 
   return {
@@ -119,10 +116,4 @@ export function createStemTable({ stem, isStopword, wordLimit = usualWordLimit }
       return true;
     },
   };
-}
-
-/** Spreads what the last characters did over all bits. */
-function mixed(hash: number): number {
-  const half = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
-  return half ^ (half >>> 13);
 }

@@ -1,57 +1,51 @@
-import { grown } from "./grown.ts";
-
 /** Places that are looked at for a word. Chosen words may crowd; they are then looked up as strings. */
 const probeLimit = 16;
 
-/** Values of words, found by the letters of a text. */
+/** Values of words, found by the letters of a text, of which four are in a number. */
 export interface WordSlots {
   readonly size: number;
-  /** The slot of this word, or the one where it shall be put; below 0 when it is crowded there. */
-  find(letters: Uint8Array, length: number, hash: number): number;
-  isTaken(slot: number): boolean;
-  valueAt(slot: number): number;
-  put(slot: number, entry: WordEntry): void;
+  /** The value of this word; `absent` where it has none. */
+  find(letters: Int32Array, length: number): number;
+  /** Gives the word that was not found last a value, unless it is long, or crowded there. */
+  put(letters: Int32Array, length: number, value: number): void;
 }
 
-export interface WordEntry {
-  readonly letters: Uint8Array;
-  readonly length: number;
-  readonly hash: number;
-  readonly value: number;
-}
+/** What no word has as its value. */
+export const absent = -(2 ** 31);
 
-/** Numbers that a slot has: they stand together, because most of what finding a word takes is getting at them. */
-const slotSize = 4;
-const slotHash = 0;
-const slotStart = 1;
+/**
+ * Numbers that a slot has: value, length and letters stand together in half of what a processor gets at once, because
+ * most of what finding a word takes is getting at it.
+ */
+const slotSize = 8;
+const slotValue = 0;
 /** 0 of a free one. */
-const slotLength = 2;
-const slotValue = 3;
+const slotLength = 1;
+const slotLetters = 2;
+/** A longer word is looked up as a string: of those that are read, one in a thousand. */
+const longestWord = 4 * (slotSize - slotLetters);
 
-/** Words in one row of bytes, found by open addressing. No more than half of the slots are taken. */
+/** Found by open addressing. No more than half of the slots are taken. */
 export function createWordSlots(): WordSlots {
+  /** Nobody outside can choose words that crowd. */
+  const seed = Math.floor(Math.random() * 0x7fffffff);
   let slots = new Int32Array(4_096 * slotSize);
   let mask = 4_095;
-  let all = new Uint8Array(16_384);
-  let used = 0;
   let size = 0;
-
-  function isWord(at: number, letters: Uint8Array, length: number): boolean {
-    if (slots[at + slotLength] !== length) return false;
-    const from = slots[at + slotStart] as number;
-    for (let place = 0; place < length; place += 1) if (all[from + place] !== letters[place]) return false;
-    return true;
-  }
+  /** Where the word may be put that was not found last; below 0 where it may not. */
+  let free = -1;
 
   function makeRoom(): void {
     const before = slots;
     slots = new Int32Array(before.length * 2);
     mask = slots.length / slotSize - 1;
     for (let at = 0; at < before.length; at += slotSize) {
-      if (before[at + slotLength] === 0) continue;
-      let slot = (before[at + slotHash] as number) & mask;
+      const length = before[at + slotLength] as number;
+      if (length === 0) continue;
+      const entry = before.subarray(at, at + slotSize);
+      let slot = hashOf(entry.subarray(slotLetters), length, seed) & mask;
       while (slots[slot * slotSize + slotLength] !== 0) slot = (slot + 1) & mask;
-      slots.set(before.subarray(at, at + slotSize), slot * slotSize);
+      slots.set(entry, slot * slotSize);
     }
   }
 
@@ -59,27 +53,41 @@ export function createWordSlots(): WordSlots {
     get size() {
       return size;
     },
-    find(letters, length, hash) {
+    find(letters, length) {
+      free = -1;
+      if (length > longestWord) return absent;
+      const hash = hashOf(letters, length, seed);
       for (let probe = 0; probe < probeLimit; probe += 1) {
-        const slot = (hash + probe) & mask;
-        const at = slot * slotSize;
-        if (slots[at + slotLength] === 0 || (slots[at + slotHash] === hash && isWord(at, letters, length))) return slot;
+        const at = ((hash + probe) & mask) * slotSize;
+        const there = slots[at + slotLength] as number;
+        if (there === 0) {
+          free = at;
+          return absent;
+        }
+        if (there !== length) continue;
+        let number = (length - 1) >> 2;
+        while (number >= 0 && slots[at + slotLetters + number] === letters[number]) number -= 1;
+        if (number < 0) return slots[at + slotValue] as number;
       }
-      return -1;
+      return absent;
     },
-    isTaken: (slot) => slots[slot * slotSize + slotLength] !== 0,
-    valueAt: (slot) => slots[slot * slotSize + slotValue] as number,
-    put(slot, { letters, length, hash, value }) {
-      while (used + length > all.length) all = grown(all);
-      all.set(letters.subarray(0, length), used);
-      const at = slot * slotSize;
-      slots[at + slotHash] = hash;
-      slots[at + slotStart] = used;
-      slots[at + slotLength] = length;
-      slots[at + slotValue] = value;
-      used += length;
+    put(letters, length, value) {
+      if (free < 0) return;
+      slots[free + slotValue] = value;
+      slots[free + slotLength] = length;
+      slots.set(letters.subarray(0, (length + 3) >> 2), free + slotLetters);
       size += 1;
       if (size * 2 > mask) makeRoom();
     },
   };
+}
+
+/** After each number, what its last letters did is spread over all bits. */
+function hashOf(letters: Int32Array, length: number, seed: number): number {
+  let hash = seed ^ length;
+  for (let at = 0; at * 4 < length; at += 1) {
+    hash = Math.imul(hash ^ (letters[at] as number), 0x2c1b3c6d);
+    hash ^= hash >>> 15;
+  }
+  return hash;
 }

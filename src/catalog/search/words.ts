@@ -5,7 +5,8 @@ export const wordLengthLimit = 48;
 const unspacedRun =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}ー]+/gu;
 const anyWord = /[\p{L}\p{N}]+/gu;
-const hump = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu;
+/** What stands before a hump: a space follows it. */
+const beforeHump = /[\p{Ll}\p{N}](?=\p{Lu})|\p{Lu}(?=\p{Lu}\p{Ll})/gu;
 
 /**
  * The words of a text, in order: NFKC, camelCase and acronyms split (`HTTPServer` is http, server), snake and kebab
@@ -85,14 +86,25 @@ function pushWord(text: string, start: number, end: number, words: string[]): vo
 function unicodeWords(text: string): string[] {
   const plain = text
     .normalize("NFKC")
-    .replace(hump, " ")
+    .replace(beforeHump, "$& ")
     .toLowerCase()
     .normalize("NFD")
     .replace(/\p{M}+/gu, "")
     .normalize("NFC");
   const words: string[] = [];
-  for (const [word] of plain.matchAll(anyWord)) splitScripts(word, words);
+  for (const word of plain.match(anyWord) ?? []) {
+    if (hasUnspaced(word)) splitScripts(word, words);
+    else pushWord(word, 0, word.length, words);
+  }
   return words;
+}
+
+/** All scripts of `unspacedRun` come behind those of Europe, India and the Near East. */
+const firstUnspaced = 0xe00;
+
+function hasUnspaced(word: string): boolean {
+  for (let at = 0; at < word.length; at += 1) if (word.charCodeAt(at) >= firstUnspaced) return true;
+  return false;
 }
 
 function splitScripts(word: string, into: string[]): void {
@@ -109,4 +121,9 @@ function pushBigrams(run: string, into: string[]): void {
   const characters = Array.from(run);
   if (characters.length === 1) into.push(run);
   for (let at = 0; at + 1 < characters.length; at += 1) into.push(`${characters[at]}${characters[at + 1]}`);
+}
+
+/** Neighbours written as one word: screen, shot: screenshot. */
+export function joinNeighbours(words: readonly string[]): string[] {
+  return words.slice(1).map((word, at) => `${words[at]}${word}`);
 }

@@ -3,10 +3,11 @@ import { sampleInstance } from "../../../test/sample-catalog.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { noArguments, toCallArguments } from "../../kernel/call-arguments.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
-import { checkArguments } from "./arguments.ts";
+import { checkArguments, makeReady } from "./arguments.ts";
 import { createValidators } from "../validation/validators.ts";
+import { patientLimits } from "../../../test/harness/patient-limits.ts";
 
-const validators = createValidators({ clock: systemClock });
+const validators = createValidators({ clock: systemClock, limits: patientLimits });
 afterAll(async () => await validators[Symbol.asyncDispose]());
 
 const schema = {
@@ -60,4 +61,45 @@ test("FAULT 61: a schema that cannot be compiled means no check", async () => {
   expect(await checkArguments(validators, hostile, args, AbortSignal.timeout(30_000))).toMatchObject({
     value: { a: 1 },
   });
+});
+
+test("what may be called next is compiled before anybody calls it, and then judged without a promise", async () => {
+  const unique = { type: "object", properties: { labels: { type: "array", uniqueItems: true } } };
+  const [found] = sampleInstance("s", [{ name: "found", inputSchema: unique }]).tools as [ToolEntry];
+  await makeReady(validators, [tool, found]);
+  expect(validators.lookup(found.hash)).toBeDefined();
+  const given = toCallArguments(Buffer.from('{"labels":["a","a"]}'));
+  expect(() => checkArguments(validators, found, given, AbortSignal.timeout(30_000))).toThrow(
+    expect.objectContaining({ code: "ARGUMENTS_INVALID", message: expect.stringContaining("labels") }),
+  );
+});
+
+test("a gateway that stops makes nothing ready, and says nothing of it", async () => {
+  const stopped = createValidators({ clock: systemClock });
+  await stopped[Symbol.asyncDispose]();
+  const unique = { type: "array", uniqueItems: true };
+  const [found] = sampleInstance("s", [{ name: "late", inputSchema: unique }]).tools as [ToolEntry];
+  await makeReady(stopped, [found]);
+  await expect(stopped.prepare(found.hash, unique, AbortSignal.timeout(30_000))).rejects.toMatchObject({
+    code: "DRAINING",
+  });
+  expect(stopped.lookup(found.hash)).toBeUndefined();
+});
+
+test("what may be called gives way to what is called", async () => {
+  const schema = (name: string) => ({ type: "object", properties: { [name]: { type: "array", uniqueItems: true } } });
+  const [first, second] = sampleInstance("s", [
+    { name: "first", inputSchema: schema("first") },
+    { name: "second", inputSchema: schema("second") },
+  ]).tools as [ToolEntry, ToolEntry];
+  const called = validators.prepare("called", schema("called"), AbortSignal.timeout(60_000));
+  await makeReady(validators, [first, second]);
+  expect(validators.lookup(first.hash)).toBeUndefined();
+  await called;
+  const ready = makeReady(validators, [first, second]);
+  const calledNow = validators.prepare("called now", schema("now"), AbortSignal.timeout(60_000));
+  await ready;
+  expect(validators.lookup(first.hash)).toBeDefined();
+  await calledNow;
+  expect(validators.lookup(second.hash)).toBeUndefined();
 });

@@ -29,6 +29,25 @@ export function checkArguments(
     .then((verdict) => judge(tool, args, verdict));
 }
 
+/** More tools than a model is shown at once; the worker that compiles takes a few milliseconds for each. */
+const mostMadeReady = 20;
+
+/**
+ * Prepares the checks of tools that may be called next, so that no call waits while the worker starts and compiles.
+ * One after the other, and no more once anything else waits for the worker: what is called goes before what may be, and
+ * a schema that takes as long as it may delays calls no more than a call of that tool would. What is not prepared is
+ * left to the call. Never rejects.
+ */
+export async function makeReady(validators: Validators, tools: readonly ToolEntry[]): Promise<void> {
+  const { signal } = new AbortController();
+  for (const { hash, definition } of tools.slice(0, mostMadeReady)) {
+    if (validators.lookup(hash) !== undefined) continue;
+    if (validators.isCompiling) return;
+    const isReady = validators.prepare(hash, definition.inputSchema, signal);
+    if ((await isReady.catch(() => undefined)) === undefined) return;
+  }
+}
+
 function judge(tool: ToolEntry, args: CallArguments, verdict: Verdict): CallArguments {
   if (verdict === "unvalidated") return args;
   const problem = verdict.check(args.value);

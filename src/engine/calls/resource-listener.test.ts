@@ -1,6 +1,7 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { Closed, Connection, Reply, UpstreamRequest } from "../../servers/upstream/connection.ts";
 import { createResourceListener } from "./resource-listener.ts";
+import { untilPasses } from "../../../test/harness/until-passes.ts";
 
 const never = new AbortController().signal;
 
@@ -48,7 +49,7 @@ test("many resources are listened to together, and a changed set replaces the on
   await Promise.all([listener.watch("r:2", ended.signal), listener.watch("r:3", never)]);
   expect(open()).toEqual([["r:1", "r:2", "r:3"]]);
   ended.abort(new Error("enough"));
-  await vi.waitFor(() => expect(open()).toEqual([["r:1", "r:3"]]));
+  await untilPasses(() => expect(open()).toEqual([["r:1", "r:3"]]));
 });
 
 test("a thousand resources take four streams", async () => {
@@ -72,14 +73,14 @@ test("what is watched again at once is listened to again", async () => {
   await listener.watch("r:1", ended.signal);
   ended.abort(new Error("enough"));
   await listener.watch("r:1", never);
-  await vi.waitFor(() => expect(open()).toEqual([["r:1"]]));
+  await untilPasses(() => expect(open()).toEqual([["r:1"]]));
 });
 
 test("a stream that breaks off is opened again; with the connection it is over", async () => {
   const { listener, listens, open, close } = serverThatListens();
   await listener.watch("r:1", never);
   listens[0]?.end();
-  await vi.waitFor(() => expect(open()).toEqual([["r:1"]]), { timeout: 5_000 });
+  await untilPasses(() => expect(open()).toEqual([["r:1"]]));
   close();
   await expect(listener.watch("r:2", never)).rejects.toMatchObject({ code: "UPSTREAM_CLOSED" });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { createLateTextSearch } from "../../wire/json/text-search.ts";
 import { checkResult, checkToolResult } from "./result-check.ts";
 
-const limits = { resultBytes: 1_000_000, contentBlocks: 5, depth: 100 };
+const limits = { resultBytes: 1_000_000, contentBlocks: 5, depth: 100, textSearch: createLateTextSearch() };
 const check = async (text: string, mustParse = false) =>
   await checkToolResult("s:t", Buffer.from(text), limits, mustParse);
 const checkOther = async (text: string | Buffer) => await checkResult("x", Buffer.from(text), limits);

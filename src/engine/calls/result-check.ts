@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { JsonOutline } from "../../wire/json/json-outline.ts";
 import { findMember, skipSpace } from "../../wire/json/json-scan.ts";
 import { checkJson } from "../../wire/json/json-validity.ts";
+import type { TextSearch } from "../../wire/json/text-search.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { settingNow } from "../../kernel/setting-now.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
@@ -14,6 +15,11 @@ export interface ResultLimits {
   /** The most content blocks of one result. */
   readonly contentBlocks: number;
   readonly depth: number;
+}
+
+/** What results are checked with. */
+export interface ResultChecks extends ResultLimits {
+  readonly textSearch: () => TextSearch | undefined;
 }
 
 /**
@@ -29,7 +35,7 @@ const parsedUpToBytes = 65_536;
 export function checkToolResult(
   path: string,
   result: JsonBytes,
-  limits: ResultLimits,
+  limits: ResultChecks,
   mustParse: boolean,
 ): ResultBytes | Promise<ResultBytes> {
   if (result.length > limits.resultBytes) {
@@ -53,7 +59,7 @@ export function checkToolResult(
 }
 
 /** Checks any other result: it must be an object within the size limit. */
-export function checkResult(what: string, result: JsonBytes, limits: ResultLimits): ResultBytes | Promise<ResultBytes> {
+export function checkResult(what: string, result: JsonBytes, limits: ResultChecks): ResultBytes | Promise<ResultBytes> {
   if (result.length > limits.resultBytes) {
     throw new GatewayError(
       "RESULT_TOO_LARGE",
@@ -74,12 +80,13 @@ export function checkResult(what: string, result: JsonBytes, limits: ResultLimit
  * nobody parses it later. Works in several turns of the event loop: fifteen megabytes at once would delay all
  * other requests (fault K).
  */
-async function scanLarge(what: string, result: JsonBytes, limits: ResultLimits): Promise<JsonOutline> {
+async function scanLarge(what: string, result: JsonBytes, limits: ResultChecks): Promise<JsonOutline> {
   // One more than there may be, so that it is seen where there are too many.
   const outline = new JsonOutline(result, { ...outlined, most: limits.contentBlocks + 1 });
   if (result[skipSpace(result, 0, result.length)] !== openBrace) throw faulty(what, "is no JSON object");
+  const options = { outline, search: limits.textSearch() };
   try {
-    for (const _slice of checkJson(result, limits.depth, outline)) await nextTurn();
+    for (const _slice of checkJson(result, limits.depth, options)) await nextTurn();
     return outline;
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;

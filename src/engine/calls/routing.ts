@@ -8,6 +8,7 @@ import type { EventBus } from "../../kernel/event-bus.ts";
 import type { ClientInstances } from "../../servers/instance/client-instances.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { createLateTextSearch } from "../../wire/json/text-search.ts";
 import type { SealedStates } from "../../wire/mcp/sealed-state.ts";
 import { abortAfter } from "../../kernel/abort.ts";
 import type { CallArguments } from "../../kernel/call-arguments.ts";
@@ -87,7 +88,7 @@ export function createRouting(deps: RoutingDeps): Routing {
   const mirror = createMirrorArguments();
   const relay = createRelay({ ...deps, waitingQuestions, mirrorAgain: createMirrorAgain(deps.viewOf, mirror) });
   const { resultBytes, contentBlocks } = deps.limits;
-  const limits = { resultBytes, contentBlocks, depth: deepestJson };
+  const limits = { resultBytes, contentBlocks, depth: deepestJson, textSearch: createLateTextSearch() };
   const send = createToolCalls({
     relay,
     validators: deps.validators,

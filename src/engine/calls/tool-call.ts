@@ -10,7 +10,7 @@ import type { Validators } from "../validation/validators.ts";
 import { checkArguments } from "./arguments.ts";
 import type { MirrorArguments, MirroredHeaders } from "./mirrored-headers.ts";
 import type { Relay } from "./relay.ts";
-import { checkToolResult, type ResultLimits } from "./result-check.ts";
+import { checkToolResult, type ResultChecks } from "./result-check.ts";
 import type { ServerAnswer } from "./server-answer.ts";
 import type { Target } from "./server-call.ts";
 import type { StructuredCheck } from "./structured-check.ts";
@@ -20,7 +20,7 @@ export interface ToolCallDeps {
   readonly validators: Validators;
   readonly checkStructured: StructuredCheck;
   readonly mirror: MirrorArguments;
-  readonly limits: ResultLimits;
+  readonly limits: ResultChecks;
 }
 
 /** Checks the arguments of a call and sends it. Throws or rejects with GatewayErrors. */

@@ -3,6 +3,7 @@ import type { Discovery, DiscoveryResult } from "../../catalog/discovery/discove
 import { isUnseen, toUnavailable, unavailableOf, type Found } from "../../catalog/exposure/discover-text.ts";
 import type { DiscoverRequest } from "../../catalog/exposure/intent.ts";
 import { chooseServers } from "../../catalog/exposure/resource-list.ts";
+import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { View, ViewServer } from "../../catalog/model/view.ts";
 import { abortAfter } from "../../kernel/abort.ts";
 import type { CallContext } from "../../kernel/call-context.ts";
@@ -14,6 +15,8 @@ export interface DiscoverDeps {
   readonly discovery: Pick<Discovery, "search" | "meant" | "toolsOf">;
   /** Resolves when servers that were never seen before have come up, or the signal aborts. */
   readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
+  /** Told of the tools that were found, best first, because one of them may be called next. */
+  readonly onFound?: ((tools: readonly ToolEntry[]) => void) | undefined;
 }
 
 /** Searches the tools that the principal may see. An empty query lists the servers instead. */
@@ -29,6 +32,8 @@ export async function discover(
   const [only] = servers;
   const asked = { ...request, server: request.server === undefined ? undefined : only?.slug };
   const attempt = await searchSafely(deps, view, asked, signal);
+  if (attempt.search !== undefined && deps.onFound !== undefined)
+    deps.onFound(attempt.search.needs.flatMap((need) => need.hits.map((hit) => hit.tool)));
   const unavailable = await unavailableAmong(deps, view, { servers, request, attempt }, signal);
   return { kind: "found", view, request, ...attempt, ...unavailable, toolsOf: deps.discovery.toolsOf };
 }

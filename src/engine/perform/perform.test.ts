@@ -174,7 +174,10 @@ describe("search.done", () => {
       searchTimeMs: 3,
       queryCut: false,
     });
-    await performing(never, { search }).perform(discover, { context: contextOf(), view });
+    const shown: string[] = [];
+    const onFound: PerformDeps["onFound"] = (tools) => void shown.push(...tools.map(({ path }) => path));
+    await performing(never, { search, onFound }).perform(discover, { context: contextOf(), view });
+    expect(shown).toEqual(["srv:run", "srv:run"]);
     expect(events).toEqual([
       { type: "search.done", atMs: 0, principal: "local", engine: "fuse", results: 2, durationMs: 3 },
     ]);

@@ -16,7 +16,12 @@ export interface Right {
   readonly scope: Scope;
   /** Also with a token for single servers: such a route shows nothing beyond the servers that the token is for. */
   readonly limited?: true;
+  /** Only for somebody who has just logged in with a browser: what a stolen token or an unlocked screen may not do. */
+  readonly recent?: true;
 }
+
+/** How long ago a login may be for routes that are `recent`. */
+export const recentLoginMs = 15 * 60_000;
 
 /** Looking at one's own servers, and using them. */
 export const reading: Right = Object.freeze({ role: "anyone", scope: "mcp:read", limited: true });
@@ -27,6 +32,8 @@ export const ownRecords: Right = Object.freeze({ role: "anyone", scope: "mcp:rea
 export const ownCredentials: Right = Object.freeze({ role: "anyone", scope: "mcp:admin" });
 export const gatewayReading: Right = Object.freeze({ role: "admin", scope: "mcp:read" });
 export const gatewayAdmin: Right = Object.freeze({ role: "admin", scope: "mcp:admin" });
+/** What takes everything away or out of the gateway at once. */
+export const gatewayUpkeep: Right = Object.freeze({ role: "admin", scope: "mcp:admin", recent: true });
 export const teamReading: Right = Object.freeze({ role: "member", scope: "mcp:read" });
 export const teamAdmin: Right = Object.freeze({ role: "team-admin", scope: "mcp:admin" });
 export const teamOwner: Right = Object.freeze({ role: "team-owner", scope: "mcp:admin" });
@@ -37,16 +44,33 @@ export interface Rights {
   /** The team that the path names. */
   readonly team: string | undefined;
   readonly isTeam: (slug: string) => boolean;
+  /** How long ago whoever asks logged in with a browser; undefined for any other credential. */
+  readonly loginAgeMs: () => number | undefined;
 }
 
 /**
- * Throws SCOPE_INSUFFICIENT for a credential that permits less, FORBIDDEN for a role that does, and PERSON_UNKNOWN for
- * a team that is not there or is somebody else's: the same for both (fault 94).
+ * Throws SCOPE_INSUFFICIENT for a credential that permits less, FORBIDDEN for a role that does, PERSON_UNKNOWN for a
+ * team that is not there or is somebody else's (the same for both, fault 94), and LOGIN_NOT_RECENT.
  */
-export function requireRight(principal: Principal, right: Right, { isOpen, team, isTeam }: Rights): void {
+export function requireRight(principal: Principal, right: Right, rights: Rights): void {
   requireScope(principal, right.scope);
   if (principal.only !== undefined && right.limited !== true)
     throw new GatewayError("FORBIDDEN", "this credential is for using single servers, and for nothing else");
+  requireRole(principal, right, rights);
+  if (right.recent === true) requireRecentLogin(rights.loginAgeMs());
+}
+
+/**
+ * Throws LOGIN_NOT_RECENT. `ageMs` is that of the login with a browser; undefined for any other credential. For routes
+ * of which only some requests need it: their body is read after the right was checked.
+ */
+export function requireRecentLogin(ageMs: number | undefined): void {
+  // A clock that was set back makes a login that has not happened yet: that is none.
+  if (ageMs === undefined || ageMs < 0 || ageMs > recentLoginMs)
+    throw new GatewayError("LOGIN_NOT_RECENT", "that takes a login of the last 15 minutes, with a browser");
+}
+
+function requireRole(principal: Principal, right: Right, { isOpen, team, isTeam }: Rights): void {
   if (isOpen || right.role === "anyone") return;
   const isAdmin = principal.roles.includes("admin");
   if (team !== undefined && !(isAdmin ? isTeam(team) : team === principal.team)) throw noTeam();

@@ -3,9 +3,10 @@ import { systemClock } from "../../kernel/clock.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import { createValidators } from "./validators.ts";
 import type { Problem } from "./wording.ts";
+import { patientLimits } from "../../../test/harness/patient-limits.ts";
 
 const never = new AbortController().signal;
-const validators = createValidators({ clock: systemClock });
+const validators = createValidators({ clock: systemClock, limits: patientLimits });
 afterAll(() => validators[Symbol.asyncDispose]());
 
 async function check(schema: JsonObject, value: unknown): Promise<Problem | undefined> {

@@ -5,6 +5,7 @@ import { workerUrl } from "../../kernel/worker-file.ts";
 import { createCompiler } from "./compiler.ts";
 import { defaultValidationLimits as limits } from "./schema-limits.ts";
 import { createValidators } from "./validators.ts";
+import { patientLimits } from "../../../test/harness/patient-limits.ts";
 
 /** Plain ones are checked without a worker. */
 const needsCompiler = { type: "array", uniqueItems: true };
@@ -118,7 +119,7 @@ test("disposal ends the worker and what waits for it", async () => {
 });
 
 test("a schema that needs more memory than the worker has is unvalidated", async () => {
-  const small = { ...limits, workerHeapMb: 24, compileTimeoutMs: 60_000 };
+  const small = { ...limits, ...patientLimits, workerHeapMb: 24 };
   await using compiler = createCompiler({ clock: systemClock, limits: small, workerFile });
   const properties = Object.fromEntries(
     Array.from({ length: 20_000 }, (_, index) => [`p${index}`, { type: "string" }]),
@@ -130,7 +131,7 @@ test("a schema that needs more memory than the worker has is unvalidated", async
 }, 60_000);
 
 test("callers of one schema share one compilation", async () => {
-  await using validators = createValidators({ clock: systemClock, workerFile });
+  await using validators = createValidators({ clock: systemClock, workerFile, limits: patientLimits });
   const schema = needsCompiler;
   const verdicts = await Promise.all([1, 2, 3].map(() => validators.prepare("same", schema, never)));
   expect(new Set(verdicts).size).toBe(1);
@@ -138,7 +139,7 @@ test("callers of one schema share one compilation", async () => {
 });
 
 test("a caller that gives up is let go; the others get their validator", async () => {
-  await using validators = createValidators({ clock: systemClock, workerFile });
+  await using validators = createValidators({ clock: systemClock, workerFile, limits: patientLimits });
   const impatient = new AbortController();
   const given = validators.prepare("same", needsCompiler, impatient.signal);
   const kept = validators.prepare("same", needsCompiler, never);

@@ -6,6 +6,7 @@ import { systemClock } from "../../kernel/clock.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { Verdict } from "./validator-cache.ts";
 import { createValidators } from "./validators.ts";
+import { patientLimits } from "../../../test/harness/patient-limits.ts";
 
 const never = new AbortController().signal;
 const reasons = new Map<string, string>();
@@ -168,7 +169,7 @@ test("the main thread does not load Ajv", async () => {
 });
 
 test("every schema of public servers' tools compiles", async () => {
-  await using own = createValidators({ clock: systemClock });
+  await using own = createValidators({ clock: systemClock, limits: patientLimits });
   const unvalidated: string[] = [];
   for (const tool of readPublicTools())
     if ((await own.prepare(tool.id, tool.inputSchema, never)) === "unvalidated") unvalidated.push(tool.id);

@@ -29,6 +29,8 @@ export interface Validators extends AsyncDisposable {
   forget(hash: string): void;
   /** Number of verdicts that are kept. */
   readonly size: number;
+  /** Whether schemas wait for the worker, which compiles one after the other. */
+  readonly isCompiling: boolean;
 }
 
 export interface ValidatorsOptions {
@@ -85,6 +87,9 @@ export function createValidators(options: ValidatorsOptions): Validators {
   return {
     get size() {
       return cache.size;
+    },
+    get isCompiling() {
+      return pending.size > 0;
     },
     lookup: (hash) => cache.get(hash),
     async prepare(hash, schema, signal) {

@@ -10,7 +10,7 @@ const padding = "x".repeat(40_000);
 function allStates(bytes: Buffer): readonly ResultBytes[] {
   const parsed = JSON.parse(bytes.toString()) as { [key: string]: unknown };
   const outline = new JsonOutline(bytes, { list: "content", names: ["type"], most: 10 });
-  for (const _slice of checkJson(bytes, 100, outline));
+  for (const _slice of checkJson(bytes, 100, { outline }));
   return [new ResultBytes(bytes, parsed), new ResultBytes(bytes), new ResultBytes(bytes, undefined, outline)];
 }
 

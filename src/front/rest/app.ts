@@ -12,6 +12,7 @@ import { writeAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
 import { parseJsonBody } from "./json-body.ts";
 import { checkPart } from "./part-check.ts";
+import { loginAgeMs } from "./people-request.ts";
 import type { PublicRequest, Route } from "./route.ts";
 import { createRouter, splitTarget, type Place, type Router } from "./router.ts";
 
@@ -65,7 +66,7 @@ async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promis
   response.once("close", route?.isStream === true ? deps.openStream(principal) : deps.admit(principal));
   const adopting = deps.adopting(principal);
   if (adopting !== undefined) await adopting;
-  if (route !== undefined) requireRight(principal, route.right, toRights(deps, place));
+  if (route !== undefined) requireRight(principal, route.right, toRights(deps, request, place));
   const body = isReading(request) ? noBody : await readJson(deps, request, deps.bodyLimits.requestBodyBytes);
   if (place === undefined) throw unknownRoute();
   if (route === undefined) throw wrongMethod(place, headers);
@@ -106,9 +107,14 @@ async function identify(deps: RestDeps, incoming: Incoming, { method }: Route): 
   return principal;
 }
 
-function toRights(deps: RestDeps, place: Place | undefined): Rights {
+function toRights(deps: RestDeps, request: IncomingMessage, place: Place | undefined): Rights {
   const team = place?.params["team"];
-  return { isOpen: deps.isOpen(), team, isTeam: (slug) => deps.people()?.book.teamOf(slug) !== undefined };
+  return {
+    isOpen: deps.isOpen(),
+    team,
+    isTeam: (slug) => deps.people()?.book.teamOf(slug) !== undefined,
+    loginAgeMs: () => loginAgeMs(deps, request),
+  };
 }
 
 function isReading({ method }: IncomingMessage): boolean {
@@ -151,7 +157,7 @@ function wrongMethod(place: Place, headers: Incoming["headers"]): GatewayError {
 }
 
 function refuse(deps: RestDeps, { request, response, headers, principal }: Incoming, failure: GatewayError): void {
-  if (failure.code === "FORBIDDEN" || failure.code === "SCOPE_INSUFFICIENT")
+  if (["FORBIDDEN", "SCOPE_INSUFFICIENT", "LOGIN_NOT_RECENT"].includes(failure.code))
     deps.audit.onDenied(request, failure, principal);
   if (failure.code === "INTERNAL")
     deps.reportFailure(failure, `${request.method ?? ""} ${splitTarget(request.url ?? "/").path.slice(0, 200)}`);

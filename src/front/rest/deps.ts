@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { Readable } from "node:stream";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { View, ViewServer } from "../../catalog/model/view.ts";
 import type { ServerConfig, Settings } from "../../config/config.ts";
@@ -8,6 +9,7 @@ import type { Management } from "./management.ts";
 import type { PublicUrl } from "../http/public-url.ts";
 import type { LiveEvents } from "../../records/live-events.ts";
 import type { StatusReader } from "../../records/gateway-status.ts";
+import type { NextStep } from "../../records/server-standing.ts";
 import type { AuditHistory } from "../../records/audit-history.ts";
 import type { AuditFacts } from "../../records/audit-log.ts";
 import type { Metrics } from "../../records/metrics.ts";
@@ -23,6 +25,7 @@ import type { Performer } from "../../engine/perform/perform.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { GatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
+import type { StoreUpkeep } from "../../store/store-upkeep.ts";
 import type { ChangeActor } from "../../people/directory/change-queue.ts";
 import type { InstallBook } from "../../people/installations/install-book.ts";
 import type { InstallChanges } from "../../people/installations/install-changes.ts";
@@ -67,7 +70,9 @@ export interface RestInstalls {
 }
 
 export interface InstanceStanding extends Pick<Instance, "id" | "owner" | "status"> {
+  readonly dormant: boolean;
   readonly reason: string;
+  readonly step: NextStep["step"] | null;
 }
 
 /** The audit, as REST writes and reads it. */
@@ -75,6 +80,31 @@ export interface RestAudit extends Pick<AuditHistory, "page" | "verify"> {
   /** Resolves when the entry is written, before the answer. */
   readonly order: (facts: AuditFacts) => Promise<void>;
   readonly onDenied: (request: IncomingMessage, failure: GatewayError, principal: Principal | undefined) => void;
+}
+
+/** Logins at the servers behind instances. */
+export interface ServerLogins {
+  of(instance: Instance): Promise<{ readonly takesLogin: boolean; readonly hasLogin: boolean }>;
+  /** The page where its person logs in; undefined in a gateway that has none. */
+  pageOf(instance: InstanceId): string | undefined;
+  /** Whether somebody decides on its login: on a shared one only whoever runs the team, or the gateway. */
+  mayDecide(principal: Principal, instance: Instance): boolean;
+  /** Resolves to whether there was one. */
+  logOut(instance: Instance): Promise<boolean>;
+}
+
+/** What an admin does with the databases. Everything rejects with STORE_UNAVAILABLE while there is none. */
+export interface RestUpkeep extends Pick<StoreUpkeep, "check"> {
+  /** Rejects with BACKUP_UNUSABLE, and with RATE_LIMITED while another one is read. */
+  backup(): Promise<BackupFile>;
+}
+
+/** A backup that was written for one reader. */
+export interface BackupFile {
+  readonly bytes: number;
+  readonly stream: Readable;
+  /** To be called when it was read, or was not. */
+  remove(): Promise<void>;
 }
 
 /** An MCP client that is connected. What is not known of it is null. */
@@ -130,6 +160,11 @@ export interface RestDeps {
   readonly loads: Pick<NamespaceLoads, "stats">;
   /** The principal's own instances, and the shared ones. */
   readonly instancesOf: (principal: Principal) => readonly Instance[];
+  /** An instance of a team that the principal runs; for admins of the gateway, of any team. */
+  readonly managedInstance: (principal: Principal, id: string) => Instance | undefined;
+  /** Calls back with the id of each instance whose status has changed. Returns what ends that. */
+  readonly onStatus: (listener: (instance: string) => void) => () => void;
+  readonly serverLogins: ServerLogins;
   readonly issueToken: (instance: InstanceId, principal: Principal) => Promise<string>;
   /** Revokes the principal's tokens for the instance and ends what was opened with them. Resolves to their number. */
   readonly revokeTokens: (instance: InstanceId, principal: Principal) => Promise<number>;
@@ -144,6 +179,7 @@ export interface RestDeps {
   readonly history: RecordHistory;
   readonly status: StatusReader;
   readonly audit: RestAudit;
+  readonly upkeep: RestUpkeep;
   /** Undefined where the people are those of the configuration alone. */
   readonly people: () => RestPeople | undefined;
   /** Facts shown at `/api/status/debug`. */

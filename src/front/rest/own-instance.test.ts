@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Principal } from "../../kernel/principal.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { RestDeps } from "./deps.ts";
@@ -17,9 +18,17 @@ const instance = (id: string, owner: string | null): Instance => ({ id, owner })
 const shared = instance("files", null);
 const anns = instance("mail-ann", "ann");
 
-function depsOf(isOpen = false): RestDeps {
+/** With `manages`, whoever asks runs the team in which ann has her instance. */
+function depsOf(isOpen = false, manages = false): RestDeps {
   const instancesOf: RestDeps["instancesOf"] = ({ id }) => (id === "ann" ? [shared, anns] : [shared]);
-  return { isOpen: () => isOpen, instancesOf, publicUrl: () => "https://host/base" } as unknown as RestDeps;
+  const managedInstance: RestDeps["managedInstance"] = (_principal, id) =>
+    manages && id === "mail-ann" ? anns : undefined;
+  return {
+    isOpen: () => isOpen,
+    instancesOf,
+    managedInstance,
+    publicUrl: () => "https://host/base",
+  } as unknown as RestDeps;
 }
 
 test("another person's instance cannot be told from one that does not exist, not even by an admin", () => {
@@ -44,6 +53,22 @@ describe("stopping an instance is allowed", () => {
       expect(() => findOwnInstance(depsOf(), person("bob", ...roles), "files")).toThrow(
         expect.objectContaining({ code: "FORBIDDEN" }),
       );
+  });
+
+  test("with the scope of a change where it is not one's own, and with that of a call where it is", () => {
+    const caller = (id: string, ...roles: string[]): Principal => ({
+      ...person(id, ...roles),
+      scopes: ["mcp:read", "mcp:tools:execute"],
+    });
+    const refused = expect.objectContaining({ code: "SCOPE_INSUFFICIENT" }) as unknown;
+    expect(() => findOwnInstance(depsOf(false, true), caller("tom", "team-admin"), "mail-ann")).toThrow(
+      refused as Error,
+    );
+    expect(() => findOwnInstance(depsOf(), caller("bob", "admin"), "files")).toThrow(refused as Error);
+    const able = { ...caller("tom", "team-admin"), scopes: ["mcp:admin"] };
+    expect(findOwnInstance(depsOf(false, true), able, "mail-ann")).toBe(anns);
+    expect(findOwnInstance(depsOf(false, true), caller("ann", "team-admin"), "mail-ann")).toBe(anns);
+    expect(findOwnInstance(depsOf(), caller("ann"), "mail-ann")).toBe(anns);
   });
 
   test("to the only person of a gateway without credentials", () => {

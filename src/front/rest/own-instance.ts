@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { Instance } from "../../servers/instance/instance.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
+import { requireScope } from "../../engine/policy/scopes.ts";
 import type { RestDeps } from "./deps.ts";
 import type { RestRequest } from "./route.ts";
 
@@ -39,13 +40,25 @@ export function findInstance(deps: RestDeps, principal: Principal, id: string): 
 }
 
 /**
+ * The same, and those that somebody else has in a team that whoever asks runs. It may be told how they stand, and they
+ * may be restarted and stopped; what was said to them, and their logs, are nobody's but their person's.
+ */
+export function findVisibleInstance(deps: RestDeps, principal: Principal, id: string): Instance {
+  return deps.managedInstance(principal, id) ?? findInstance(deps, principal, id);
+}
+
+/**
  * Finds an instance that is to be stopped. Everybody who sees a shared instance may use it, but only those who run
- * the gateway may stop it for all. Throws FORBIDDEN.
+ * the gateway, or the team that installed it, may stop it for all. To stop what is not one's own takes the scope of a
+ * change. Throws FORBIDDEN and SCOPE_INSUFFICIENT.
  */
 export function findOwnInstance(deps: RestDeps, principal: Principal, id: string): Instance {
-  const instance = findInstance(deps, principal, id);
-  const isForeign = instance.owner === null && !deps.isOpen() && !principal.roles.includes("admin");
+  const managed = deps.managedInstance(principal, id);
+  const instance = managed ?? findInstance(deps, principal, id);
+  if (instance.owner === principal.id || deps.isOpen()) return instance;
+  const isForeign = managed === undefined && instance.owner === null && !principal.roles.includes("admin");
   if (isForeign) throw new GatewayError("FORBIDDEN", "this instance is shared: only an admin may do that");
+  if (managed !== undefined || instance.owner === null) requireScope(principal, "mcp:admin");
   return instance;
 }
 

@@ -28,6 +28,12 @@ export function changesBy(deps: RestDeps, { raw, principal }: Pick<PublicRequest
   return requirePeople(deps).changes(toActor(raw, principal));
 }
 
+/** How long ago whoever sends a request logged in with a browser; undefined for any other credential. */
+export function loginAgeMs({ browsers, clock }: RestDeps, request: IncomingMessage): number | undefined {
+  const beganMs = browsers.loggedInAt(request);
+  return beganMs === undefined ? undefined : clock.now() - beganMs;
+}
+
 /** Whoever sends a request, as the audit names them. */
 export function senderOf({ raw, principal }: Pick<PublicRequest, "raw" | "principal">): ChangeActor {
   return toActor(raw, principal);

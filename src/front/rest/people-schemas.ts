@@ -10,6 +10,8 @@ export const teamRole = z.enum(teamRoles);
 export const userRole = z.enum(["admin", "user"]);
 export const shortName = z.string().min(1).max(100);
 
+export const email = z.string().min(3).max(254);
+
 export const madeToken = z
   .object({ id: z.string(), token: z.string().describe("Shown only now."), expires: time })
   .meta({ id: "MadeToken" });
@@ -44,6 +46,7 @@ export const user = z
     name: z.string(),
     role: userRole,
     status: z.enum(["active", "disabled"]),
+    email: schemas.nullableText.describe("An address that is known to be the user's."),
     created: time,
     teams: z.array(membership),
   })

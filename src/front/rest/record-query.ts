@@ -33,7 +33,12 @@ interface Asked {
 
 /** Throws PARAMS_INVALID and CURSOR_INVALID. */
 export function toPageQuery({ from, to, limit, cursor }: Asked): PageQuery & TimeRange {
-  return { limit, before: readCursor(cursor), fromMs: readTime("from", from), toMs: readTime("to", to) };
+  return { limit, before: readCursor(cursor), ...toTimes({ from, to }) };
+}
+
+/** Throws PARAMS_INVALID. */
+export function toTimes({ from, to }: Pick<Asked, "from" | "to">): TimeRange {
+  return { fromMs: readTime("from", from), toMs: readTime("to", to) };
 }
 
 /** Rights do not depend on it, so that it is not signed. */

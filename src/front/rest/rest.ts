@@ -12,6 +12,7 @@ import { createEventRoutes } from "./routes-events.ts";
 import { createCallRoutes } from "./routes-calls.ts";
 import { describeExecute } from "./routes-execute.ts";
 import { createHistoryRoutes } from "./routes-history.ts";
+import { createInstanceAccessRoutes } from "./routes-instance-access.ts";
 import { createInstanceRoutes } from "./routes-instances.ts";
 import { createLogRoutes } from "./routes-logs.ts";
 import { createNamespaceRoutes } from "./routes-namespaces.ts";
@@ -35,6 +36,7 @@ import { createClientRoutes } from "./routes-oauth-clients.ts";
 import { createMeRoutes } from "./routes-me.ts";
 import { createMemberRoutes } from "./routes-members.ts";
 import { createTeamRoutes } from "./routes-teams.ts";
+import { createUpkeepRoutes } from "./routes-upkeep.ts";
 import { createUserRoutes } from "./routes-users.ts";
 import { createUsageRoutes } from "./routes-usage.ts";
 
@@ -62,6 +64,7 @@ export function createRoutes(deps: RestDeps, questions = createRestQuestions()):
     ...createServerRoutes(deps, cache),
     ...createServerDetailRoutes(deps),
     ...createInstanceRoutes(deps),
+    ...createInstanceAccessRoutes(deps),
     ...createStatusRoutes(deps),
     ...createCallRoutes(deps),
     ...createLogRoutes(deps),
@@ -83,6 +86,7 @@ export function createRoutes(deps: RestDeps, questions = createRestQuestions()):
     ...createTemplateRoutes(deps),
     ...createInstallationRoutes(deps),
     ...createServerValueRoutes(deps),
+    ...createUpkeepRoutes(deps),
   ];
   return [...routes, ...createDocumentationRoutes(deps, routes)];
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import * as z from "zod";
 import { gatewayAdmin, ownCredentials } from "../../engine/policy/rights.ts";
 import type { AppLine, SessionLine } from "../../people/authorization-server/user-access.ts";
@@ -35,6 +36,7 @@ const session = z
     id: z.string(),
     user: z.string(),
     via: z.string().describe("`password`, or the identity provider."),
+    isThis: z.boolean().describe("Whether the request came from it."),
     created: time,
     seen: time,
     expires: time,
@@ -111,8 +113,14 @@ function listOwnSessions(deps: RestDeps): Route {
       summary: "Browsers that you are logged in with",
       responses: answers(logins, "Without their cookies, which nobody has."),
     },
-    handle: ({ principal }) =>
-      jsonAnswer({ sessions: requirePeople(deps).access.sessionsOf(userOf(principal)).map(toSession) }, noStore),
+    handle({ principal, raw }) {
+      const { access } = requirePeople(deps);
+      const own = ownSession(deps, raw);
+      return jsonAnswer(
+        { sessions: access.sessionsOf(userOf(principal)).map((line) => toSession(line, own)) },
+        noStore,
+      );
+    },
   });
 }
 
@@ -188,9 +196,11 @@ function listUserSessions(deps: RestDeps): Route {
       summary: "Browsers that a user is logged in with",
       responses: answers(logins, "All of them.", [404]),
     },
-    handle({ params }) {
+    handle({ params, raw }) {
       const { access, book } = requirePeople(deps);
-      return jsonAnswer({ sessions: access.sessionsOf(findUser(book, params.id).id).map(toSession) }, noStore);
+      const own = ownSession(deps, raw);
+      const lines = access.sessionsOf(findUser(book, params.id).id);
+      return jsonAnswer({ sessions: lines.map((line) => toSession(line, own)) }, noStore);
     },
   });
 }
@@ -247,6 +257,15 @@ function toApp({ clientId, createdAtMs, usedAtMs, expiresAtMs, ...line }: AppLin
   return { ...line, client: clientId, scopes: [...line.scopes], audience: [...line.audience], ...times };
 }
 
-function toSession({ createdAtMs, seenAtMs, expiresAtMs, ...line }: SessionLine): z.output<typeof session> {
-  return { ...line, created: toIso(createdAtMs), seen: toIso(seenAtMs), expires: toIso(expiresAtMs) };
+/** The session that a request came with, as far as lists tell it from others. */
+function ownSession({ browsers }: RestDeps, raw: IncomingMessage): string | undefined {
+  return browsers.personOf(raw)?.session;
+}
+
+function toSession(
+  { createdAtMs, seenAtMs, expiresAtMs, ...line }: SessionLine,
+  own: string | undefined,
+): z.output<typeof session> {
+  const times = { created: toIso(createdAtMs), seen: toIso(seenAtMs), expires: toIso(expiresAtMs) };
+  return { ...line, isThis: line.id === own, ...times };
 }

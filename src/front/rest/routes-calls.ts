@@ -2,10 +2,11 @@ import * as z from "zod";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { callToJson } from "../../records/record-json.ts";
 import { jsonAnswer } from "./answer.ts";
-import { ownRecords } from "../../engine/policy/rights.ts";
+import { ownRecords, teamAdmin } from "../../engine/policy/rights.ts";
+import { abortedWith } from "./client-gone.ts";
 import type { RestDeps } from "./deps.ts";
 import { answerRecords } from "./record-export.ts";
-import { filter, recordParameters, toPageQuery, toReader } from "./record-query.ts";
+import { filter, recordParameters, toPageQuery, toReader, toTimes } from "./record-query.ts";
 import { answers, withExports } from "./responses.ts";
 import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
@@ -61,7 +62,7 @@ const callDetails = call
 
 const isTrue = z.enum(["true", "false"]).optional();
 
-const callQuery = z.object({
+const callFilters = {
   team: filter,
   principal: filter.describe("Only an admin may name somebody else."),
   server: filter,
@@ -72,12 +73,23 @@ const callQuery = z.object({
   outcome: z.enum(outcomes).optional(),
   code: filter,
   failed: isTrue.describe("`true`: only those whose outcome is not `ok`."),
-  ...recordParameters,
+};
+const callQuery = z.object({ ...callFilters, ...recordParameters });
+const { from: fromTime, to: toTime } = recordParameters;
+/** A filter that is misspelt must not erase what it was to leave out. */
+const eraseQuery = z.strictObject({
+  ...callFilters,
+  from: fromTime,
+  to: toTime,
+  all: isTrue.describe("`true`: without any filter, all that there are."),
 });
+const erasedCalls = z
+  .object({ erased: z.int(), isWhole: z.boolean().describe("False where whoever asked left before the end.") })
+  .meta({ id: "ErasedCalls" });
 
 /** Calls that were made. Everybody sees their own; an admin sees that others called, not what was said. */
 export function createCallRoutes(deps: RestDeps): readonly Route[] {
-  return [listCalls(deps), showCall(deps)];
+  return [listCalls(deps), eraseCalls(deps), showCall(deps)];
 }
 
 const columns = Object.keys(call.shape);
@@ -111,6 +123,52 @@ function listCalls(deps: RestDeps): Route {
         read: async (part) => await deps.history.calls(reader, { ...asked, ...part }),
         toJson: callToJson,
       });
+    },
+  });
+}
+
+function eraseCalls(deps: RestDeps): Route {
+  return route({
+    method: "DELETE",
+    path: "/api/calls",
+    right: teamAdmin,
+    query: eraseQuery,
+    operation: {
+      id: "eraseCalls",
+      tag,
+      summary: "Erase calls, with what was said in them",
+      description:
+        "Those of one's own team; admins of the gateway erase everybody's. The filters are those of the list, and at " +
+        "least one is needed, or `all`. Sums of usage stay. The audit says who erased what, and how much it was.",
+      responses: answers(erasedCalls, "How many there were.", [415, 503]),
+    },
+    async handle({ query, principal, raw, response }) {
+      const { failed, from, to, all, ...texts } = query;
+      const asked = {
+        ...texts,
+        ...toTimes({ from, to }),
+        failed: failed === undefined ? undefined : failed === "true",
+      };
+      const named = Object.entries(asked).filter(([, value]) => value !== undefined);
+      if (named.length === 0 && all !== "true")
+        throw new GatewayError("PARAMS_INVALID", "no filter was given: with all=true, all calls are erased", {
+          data: { field: "querystring.all" },
+        });
+      const facts = { actor: principal.id, via: "rest", team: principal.team, ip: raw.socket.remoteAddress ?? null };
+      const filters = Object.fromEntries(named);
+      // Before anything is gone: what cannot be noted is not done.
+      await deps.audit.order({ ...facts, action: "calls.erase", detail: { filters } });
+      const signal = abortedWith(response);
+      let [erased, isWhole] = [0, false];
+      const onErased = (count: number): void => void (erased += count);
+      try {
+        await deps.history.erase(toReader(deps, principal), asked, { signal, onErased });
+        isWhole = !signal.aborted;
+      } finally {
+        // What was erased before a failure is gone as well.
+        await deps.audit.order({ ...facts, action: "calls.erased", detail: { erased, isWhole } });
+      }
+      return jsonAnswer({ erased, isWhole }, { "Cache-Control": "no-store" });
     },
   });
 }

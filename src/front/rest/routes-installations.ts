@@ -1,7 +1,9 @@
 import * as z from "zod";
 import { teamAdmin, teamReading, type Right } from "../../engine/policy/rights.ts";
+import { instanceStatuses } from "../../kernel/status.ts";
 import type { InstallationPatch, NewInstallation } from "../../people/installations/install-changes.ts";
 import { viewInstallation, type InstallationView } from "../../people/installations/install-view.ts";
+import { nextSteps } from "../../records/server-standing.ts";
 import { jsonAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
 import * as shapes from "./install-request.ts";
@@ -38,7 +40,14 @@ const patch = newInstallation
 const instances = z
   .object({
     instances: z.array(
-      z.object({ id: z.string(), member: schemas.nullableText, status: z.string(), reason: z.string() }),
+      z.object({
+        id: z.string(),
+        member: schemas.nullableText,
+        status: z.enum(instanceStatuses),
+        dormant: z.boolean().describe("Whether a call starts it."),
+        reason: z.string(),
+        step: z.enum(nextSteps).nullable().describe("What to do about it."),
+      }),
     ),
   })
   .meta({ id: "InstallationInstances" });
@@ -230,8 +239,10 @@ function listInstances(deps: RestDeps): Route {
       const seen = installs
         .instancesOf(id)
         .filter(({ owner }) => isManaged || owner === null || owner === request.principal.id);
-      const shown = seen.map(({ id: instance, owner, status, reason }) => ({
-        ...{ id: instance, member: owner, status, reason: deps.redact(reason) },
+      const shown = seen.map(({ owner, reason, ...standing }) => ({
+        ...standing,
+        member: owner,
+        reason: deps.redact(reason),
       }));
       return jsonAnswer({ instances: shown }, noStore);
     },

@@ -122,7 +122,10 @@ function acceptInvite(deps: RestDeps): Route {
     async handle(request) {
       const { principal } = request;
       if (principal !== undefined)
-        requireRight(principal, ownCredentials, { isOpen: false, team: undefined, isTeam: () => false });
+        requireRight(principal, ownCredentials, {
+          ...{ isOpen: false, team: undefined },
+          ...{ isTeam: () => false, loginAgeMs: () => undefined },
+        });
       const { secret, name } = checkPart(answer, "body", request.body);
       const user = principal === undefined ? null : (principal.user ?? "");
       const {

@@ -34,9 +34,30 @@ const madeClient = z
   .object({ id: z.string(), secret: schemas.nullableText.describe("Shown only now.") })
   .meta({ id: "MadeOAuthClient" });
 
-/** Apps that are registered at our authorization server. */
+const providerList = z
+  .object({
+    passwords: z.boolean().describe("Whether people log in with passwords of this gateway."),
+    providers: z.array(
+      z.object({
+        name: z.string(),
+        title: z.string(),
+        issuer: z.string(),
+        clientId: z.string(),
+        provision: z.enum(["off", "domains", "groups"]),
+        linkByEmail: z.boolean(),
+        redirectUri: z.string().describe("To be registered at the provider, as are the two others."),
+        logoutUri: z.string().describe("For OpenID Connect Back-Channel Logout."),
+        afterLogoutUri: z.string(),
+      }),
+    ),
+    external: z.array(z.string()).describe("Authorization servers of others at which apps log in instead."),
+    assertions: z.array(z.string()).describe("Issuers whose assertions (ID-JAG) apps exchange for tokens."),
+  })
+  .meta({ id: "LoginProviderList" });
+
+/** How people and apps log in: apps that are registered at our authorization server, and identity providers. */
 export function createClientRoutes(deps: RestDeps): readonly Route[] {
-  return [listClients(deps), addClient(deps), removeClient(deps)];
+  return [listClients(deps), addClient(deps), removeClient(deps), listProviders(deps)];
 }
 
 function listClients(deps: RestDeps): Route {
@@ -102,6 +123,37 @@ function removeClient(deps: RestDeps): Route {
     async handle(request) {
       await requirePeople(deps).clients.remove(senderOf(request), request.params.id);
       return doneAnswer();
+    },
+  });
+}
+
+function listProviders(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/auth/providers",
+    right: gatewayAdmin,
+    operation: {
+      id: "listLoginProviders",
+      tag,
+      summary: "Which ways to log in there are",
+      description: "They stand in the configuration, where they are changed.",
+      responses: answers(providerList, "Without any secret."),
+    },
+    handle({ raw }) {
+      requirePeople(deps);
+      const { providers, passwords, external, assertions } = deps.settings().auth;
+      const base = deps.publicUrl(raw);
+      const shown = Object.entries(providers).map(([name, one]) => ({
+        ...{ name, title: one.title ?? name, issuer: one.issuer, clientId: one.clientId },
+        ...{ provision: one.provision, linkByEmail: one.linkByEmail },
+        redirectUri: `${base}/auth/oidc/${name}/callback`,
+        logoutUri: `${base}/auth/oidc/${name}/logout`,
+        afterLogoutUri: `${base}/auth/login`,
+      }));
+      // Without any other way in, passwords stay.
+      const ways = { passwords: passwords || shown.length === 0, providers: shown };
+      const others = { external: external?.issuers ?? [], assertions: assertions?.issuers ?? [] };
+      return jsonAnswer({ ...ways, ...others }, noStore);
     },
   });
 }

@@ -6,13 +6,13 @@ import type { OriginalRequest } from "../../engine/perform/work.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import { bytesAnswer, jsonAnswer } from "./answer.ts";
-import { abortedWith } from "./client-gone.ts";
 import type { RestDeps } from "./deps.ts";
-import { relayedFailure, restContext, toShown } from "./execute.ts";
+import { relayedFailure, toShown } from "./execute.ts";
 import { checkPart } from "./part-check.ts";
 import { answers, executing } from "./responses.ts";
 import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
+import { whileTracked } from "./tracked.ts";
 
 const tag = "Tools and resources";
 
@@ -114,16 +114,11 @@ function getPrompt(deps: RestDeps): Route {
       const view = deps.viewOf(principal);
       const intent = resolvePrompt(view, params.name, given === undefined ? undefined : toJsonBytes(given));
       if (intent.kind !== "prompt") throw new GatewayError("PROMPT_UNKNOWN", "this is no prompt");
-      const controller = new AbortController();
-      const untrack = deps.track(principal, controller);
-      try {
-        const context = restContext(principal, abortedWith(response, controller));
+      return await whileTracked(deps, { principal, response }, async (context) => {
         const outcome = await deps.performer.perform(intent, { context, view });
         if (outcome.kind === "error") throw relayedFailure(outcome.error, "PROMPT_UNKNOWN");
         return bytesAnswer(toShown(view, intent, outcome));
-      } finally {
-        untrack();
-      }
+      });
     },
   });
 }
@@ -145,16 +140,11 @@ function complete(deps: RestDeps): Route {
       const view = deps.viewOf(principal);
       const intent = resolveCompletion(view, params.ref);
       if (intent.kind !== "complete") throw new GatewayError("INTERNAL", "a completion was resolved to something else");
-      const controller = new AbortController();
-      const untrack = deps.track(principal, controller);
-      try {
-        const context = restContext(principal, abortedWith(response, controller));
+      return await whileTracked(deps, { principal, response }, async (context) => {
         const outcome = await deps.performer.perform(intent, { context, view, request: toRequest(params) });
         if (outcome.kind === "error") throw relayedFailure(outcome.error, "PROMPT_UNKNOWN");
         return bytesAnswer(toShown(view, intent, outcome));
-      } finally {
-        untrack();
-      }
+      });
     },
   });
 }

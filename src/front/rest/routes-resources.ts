@@ -2,7 +2,7 @@ import * as z from "zod";
 import { resolveRead } from "../../catalog/exposure/native.ts";
 import { stringifyExact } from "../../wire/json/exact-json.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { Principal } from "../../kernel/principal.ts";
+import type { CallContext } from "../../kernel/call-context.ts";
 import { bytesAnswer, cachedAnswer } from "./answer.ts";
 import { toCachedText } from "./cached-text.ts";
 import { abortedWith } from "./client-gone.ts";
@@ -12,6 +12,7 @@ import { relayedFailure, restContext, toShown } from "./execute.ts";
 import { answers, executing } from "./responses.ts";
 import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
+import { whileTracked } from "./tracked.ts";
 
 const tag = "Tools and resources";
 
@@ -70,27 +71,23 @@ function readOne(deps: RestDeps): Route {
       responses: answers(resourceContents, "Its contents.", executing),
     },
     async handle({ principal, query, response }) {
-      const controller = new AbortController();
-      const untrack = deps.track(principal, controller);
-      try {
-        return bytesAnswer(await read(deps, principal, query.uri, abortedWith(response, controller)));
-      } finally {
-        untrack();
-      }
+      return await whileTracked(deps, { principal, response }, async (context) =>
+        bytesAnswer(await read(deps, query.uri, context)),
+      );
     },
   });
 }
 
 /** Reads a resource from its server on demand, as bytes. */
-async function read(deps: RestDeps, principal: Principal, uri: string, signal: AbortSignal): Promise<Buffer> {
-  const view = deps.viewOf(principal);
+async function read(deps: RestDeps, uri: string, context: CallContext): Promise<Buffer> {
+  const view = deps.viewOf(context.principal);
   const intent = resolveRead(view, uri, "native");
   if (intent.kind === "kept") {
-    const { result } = await deps.performer.perform(intent, { context: restContext(principal, signal), view });
+    const { result } = await deps.performer.perform(intent, { context, view });
     return Buffer.from(stringifyExact(result), "utf8");
   }
   if (intent.kind !== "read") throw new GatewayError("RESOURCE_UNKNOWN", "this is no resource");
-  const outcome = await deps.performer.perform(intent, { context: restContext(principal, signal), view });
+  const outcome = await deps.performer.perform(intent, { context, view });
   if (outcome.kind === "error") throw relayedFailure(outcome.error, "RESOURCE_UNKNOWN");
   return toShown(view, intent, outcome);
 }

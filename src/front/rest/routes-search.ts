@@ -23,10 +23,10 @@ const searchBody = z
     limit: z.union([z.number(), z.string()]).optional().describe("1 to 50; 10 when left out."),
     server: z.string().max(4_096).optional(),
     readOnly: z.boolean().optional().describe("Only tools that say they change nothing."),
-    words_only: z
-      .boolean()
+    only: z
+      .enum(["words", "meaning"])
       .optional()
-      .describe("Leave out what embeddings say (`search.embeddings`), to compare the two."),
+      .describe("Leave out what embeddings say (`search.embeddings`), or all but that, to compare them with both."),
     explain: z.boolean().optional().describe("Also say why each tool was found."),
     learn: z
       .boolean()
@@ -123,16 +123,10 @@ export function createSearchRoutes(deps: RestDeps): readonly Route[] {
         responses: answers(searchReport, "What was found.", [404, 413, 415, 429, 503]),
       },
       async handle({ principal, body, response }) {
-        const {
-          as,
-          explain = false,
-          learn = false,
-          words_only: isWordsOnly,
-          ...given
-        } = checkPart(searchBody, "body", body);
+        const { as, explain = false, learn = false, only, ...given } = checkPart(searchBody, "body", body);
         const signal = abortedWith(response);
         const person = as === undefined ? principal : await readPerson(deps, principal, as, signal);
-        const request = { ...readDiscoverArguments(given), explain, isTrial: !learn, isWordsOnly };
+        const request = { ...readDiscoverArguments(given), explain, isTrial: !learn, only };
         if (request.queries.every((query) => query === ""))
           throw new GatewayError("PARAMS_INVALID", "body.query: has no words", { data: { field: "body.query" } });
         const work = { view: deps.viewOf(person), context: restContext(person, signal) };

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { gatewayAdmin, teamAdmin, teamReading, type Right } from "../../engine/policy/rights.ts";
+import { teamAdmin, teamReading, type Right } from "../../engine/policy/rights.ts";
 import {
   viewOwnValues,
   viewTeamValues,
@@ -49,7 +49,6 @@ export function createServerValueRoutes(deps: RestDeps): readonly Route[] {
     listSecrets(deps),
     putSecret(deps),
     removeSecret(deps),
-    rotateKeys(deps),
   ];
 }
 
@@ -246,28 +245,6 @@ function removeSecret(deps: RestDeps): Route {
       const { installs, teamId, actor } = shapes.installRequest(deps, request, team);
       await installs.secrets.remove(actor, teamId, secret);
       return doneAnswer();
-    },
-  });
-}
-
-const rotation = z.object({ data: z.boolean().optional().describe("Also encrypt every secret again.") });
-
-function rotateKeys(deps: RestDeps): Route {
-  return route({
-    method: "POST",
-    path: "/api/system/keys/rotate",
-    right: gatewayAdmin,
-    operation: {
-      id: "rotateKeys",
-      tag,
-      summary: "Make a new key for the secrets of all teams",
-      body: rotation,
-      responses: answers(z.object({ teams: z.int(), secrets: z.int() }), "How much was encrypted again.", [415, 503]),
-    },
-    async handle(request) {
-      const { data = false } = checkPart(rotation, "body", request.body);
-      const { installs } = requirePeople(deps);
-      return jsonAnswer(await installs.secrets.rotate(shapes.actorOf(deps, request), data), noStore);
     },
   });
 }

@@ -139,14 +139,14 @@ async function logIn(
     if (!isLoopback(raw))
       throw new GatewayError("FORBIDDEN", "links of `toolyard open` work only on the machine of the gateway");
     browsers.codes.use(code);
-    return await browsers.sessions.start(null, browser);
+    return await browsers.sessions.start({ tokenHash: null, person: null }, browser);
   }
   if (token === undefined)
     throw new GatewayError("PARAMS_INVALID", "body: has neither a code nor a token", { data: { field: "body" } });
   const hash = hashToken(token).slice("sha256:".length);
   // Rejects when nobody has such a token, and when it is for another resource.
-  await browsers.principalOf({ tokenHash: hash }, raw);
-  return await browsers.sessions.start(hash, browser);
+  const { user, id } = await browsers.principalOf({ tokenHash: hash }, raw);
+  return await browsers.sessions.start({ tokenHash: hash, person: user ?? id }, browser);
 }
 
 function showSession(deps: RestDeps): Route {

@@ -3,6 +3,7 @@ import { transportKinds } from "../../config/transports.ts";
 import { instanceStatuses } from "../../kernel/status.ts";
 import { jsonAnswer } from "./answer.ts";
 import { ownRecords } from "../../engine/policy/rights.ts";
+import { nextSteps } from "../../records/server-standing.ts";
 import type { RestDeps } from "./deps.ts";
 import { answers } from "./responses.ts";
 import { route, type Route } from "./route.ts";
@@ -22,7 +23,10 @@ const serverStatus = z
     reason: z.string(),
     since: schemas.nullableText,
     retryAt: schemas.nullableText.describe("When it is tried again."),
-    next: z.object({ text: z.string(), command: schemas.nullableText }).nullable().describe("What to do about it."),
+    next: z
+      .object({ step: z.enum(nextSteps), text: z.string(), command: schemas.nullableText })
+      .nullable()
+      .describe("What to do about it."),
     transport: z.enum(transportKinds),
     era: z.enum(["legacy", "modern"]).nullable().describe("Of the protocol; null while there is no connection."),
     revision: schemas.nullableText,

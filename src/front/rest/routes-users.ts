@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { gatewayAdmin } from "../../engine/policy/rights.ts";
+import { gatewayAdmin, requireRecentLogin } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { UserRow } from "../../store/people-rows.ts";
 import { createdAnswer, jsonAnswer } from "./answer.ts";
@@ -9,6 +9,7 @@ import {
   changesBy,
   doneAnswer,
   expectedOf,
+  loginAgeMs,
   madeJson,
   noStore,
   pageOf,
@@ -25,6 +26,8 @@ import * as schemas from "./schemas.ts";
 const tag = "People";
 const params = z.object({ id: schemas.name });
 const usualDays = 90;
+/** Whoever stole a token must not make themselves an admin who logs in with a browser, or log in as one. */
+const recentOnly = "it takes a login with a browser of the last 15 minutes; a token does not do.";
 
 const userList = z
   .object({ users: z.array(shapes.user), nextCursor: schemas.nullableText.describe("Null at the end.") })
@@ -36,13 +39,19 @@ const newUser = z.object({
   team: shapes.shortName.optional().describe("The team to put the user into; an admin's is made where it is missing."),
   role: shapes.teamRole.optional().describe("In the team. Default: member."),
   days: z.int().min(1).max(365).optional().describe("How long the first token is valid. Default: 90."),
+  email: shapes.email.optional(),
 });
 
 const madeUser = z
   .object({ user: shapes.user, made: shapes.madeToken.nullable().describe("The first token, for the team.") })
   .meta({ id: "MadeUser" });
 
-const renamed = z.object({ name: shapes.shortName });
+const changed = z
+  .object({
+    name: shapes.shortName.optional(),
+    email: shapes.email.nullable().optional().describe("Null takes it away."),
+  })
+  .refine(({ name, email }) => name !== undefined || email !== undefined, "has neither a name nor an email");
 const withRole = z.object({ role: shapes.userRole });
 
 /** The users of the gateway, for its admins. */
@@ -84,12 +93,16 @@ function addUser(deps: RestDeps): Route {
       id: "addUser",
       tag,
       summary: "Add a user",
+      description: `An admin of the gateway: ${recentOnly}`,
       body: newUser,
       responses: creations(madeUser, "The user, and with a team the first token.", [404, 409, 415]),
     },
     async handle(request) {
-      const { name, admin = false, team, role = "member", days = usualDays } = checkPart(newUser, "body", request.body);
-      const made = await changesBy(deps, request).addUser({ name, isAdmin: admin, team, role, days });
+      const given = checkPart(newUser, "body", request.body);
+      const { name, admin = false, team, role = "member", days = usualDays, email } = given;
+      const changes = changesBy(deps, request);
+      if (admin) requireRecentLogin(loginAgeMs(deps, request.raw));
+      const made = await changes.addUser({ name, isAdmin: admin, team, role, days, email });
       const { book } = requirePeople(deps);
       const user = toUser(book, findUser(book, name));
       const answer = jsonAnswer({ user, made: made === undefined ? null : madeJson(made) }, noStore);
@@ -123,14 +136,20 @@ function renameUser(deps: RestDeps): Route {
     operation: {
       id: "renameUser",
       tag,
-      summary: "Give a user another name",
-      body: renamed,
+      summary: "Give a user another name, or an e-mail address",
+      description:
+        "Of a provider with `linkByEmail`, whoever comes with that address, verified, is taken for this user. " +
+        `Giving an address: ${recentOnly}`,
+      body: changed,
       responses: answers(shapes.user, "The user after that.", [404, 409, 412, 415]),
     },
     async handle(request) {
-      const { name } = checkPart(renamed, "body", request.body);
+      const { name, email } = checkPart(changed, "body", request.body);
       const { id } = request.params;
-      await changesBy(deps, request).changeUser({ user: id, name, expected: expectedOf(request.raw) });
+      const about = { name, email: email === null ? "" : email };
+      const changes = changesBy(deps, request);
+      if (about.email !== undefined && about.email !== "") requireRecentLogin(loginAgeMs(deps, request.raw));
+      await changes.changeUser({ user: id, ...about, expected: expectedOf(request.raw) });
       return answerUser(requirePeople(deps), id);
     },
   });
@@ -185,14 +204,16 @@ function setRole(deps: RestDeps): Route {
       id: "setUserRole",
       tag,
       summary: "Make a user an admin of the gateway, or none",
-      description: "Nobody changes their own role, and the last admin stays one.",
+      description: `Nobody changes their own role, and the last admin stays one. Making an admin: ${recentOnly}`,
       body: withRole,
       responses: answers(shapes.user, "The user after that.", [404, 409, 412, 415]),
     },
     async handle(request) {
       const { role } = checkPart(withRole, "body", request.body);
       const { id } = request.params;
-      await changesBy(deps, request).changeUser({ user: id, role, expected: expectedOf(request.raw) });
+      const changes = changesBy(deps, request);
+      if (role === "admin") requireRecentLogin(loginAgeMs(deps, request.raw));
+      await changes.changeUser({ user: id, role, expected: expectedOf(request.raw) });
       return answerUser(requirePeople(deps), id);
     },
   });
@@ -231,7 +252,7 @@ function answerUser({ book }: RestPeople, id: string) {
   return revisedAnswer(row, toUser(book, row));
 }
 
-function toUser(book: RestPeople["book"], { id, name, role, status, createdAtMs }: UserRow) {
+function toUser(book: RestPeople["book"], { id, name, role, status, email = "", createdAtMs }: UserRow) {
   const teams = book.membersOf(id).map(toMembership);
-  return { id, name, role, status, created: toIso(createdAtMs), teams };
+  return { id, name, role, status, email: email === "" ? null : email, created: toIso(createdAtMs), teams };
 }

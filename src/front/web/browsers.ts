@@ -7,6 +7,8 @@ import type { LoginCodes } from "../../people/identity/login-codes.ts";
 export interface VisitingPerson {
   /** Of the user. */
   readonly id: string;
+  /** Of this session, as lists of sessions name it. */
+  readonly session: string;
   readonly name: string;
   readonly startedAtMs: number;
   /** When it ends, unless it is used before. */
@@ -30,4 +32,10 @@ export interface Browsers {
   readonly hasPeople: boolean;
   /** Who is logged in there with the browser that a request comes from. Asking keeps the session from ending. */
   personOf(request: IncomingMessage): VisitingPerson | undefined;
+  /**
+   * When the person behind a request logged in with a browser: with a password, at an identity provider, or with a link
+   * of `toolyard open`. Undefined for every other credential, also for a browser that was given a token: whoever has
+   * that can give it again at any time.
+   */
+  loggedInAt(request: IncomingMessage): number | undefined;
 }

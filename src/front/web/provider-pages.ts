@@ -71,7 +71,7 @@ async function start(
   const next = isLinking ? "/account" : safeNext(fields.get("next"));
   const entry = isLinking ? { kind: "user" as const, session: hash ?? "" } : toEntry(fields, next, names);
   const redirectUri = callbackAt(base, name);
-  const { url, cookie } = await (await logins()).begin(name, { redirectUri, next, entry });
+  const { url, cookie } = await (await logins()).begin(name, { redirectUri, next, entry, isKnown: isKnown(visit) });
   const there: Html = { html: `<meta http-equiv="refresh" content="0;url=${html`${url}`.html}" />` };
   // As a page and not as a redirect: browsers hold those of a form against what the form's page allows, all the way.
   writePage(response, {
@@ -157,7 +157,8 @@ function showFailure(visit: Visit, failure: GatewayError): void {
       <p><a href="${prefixed(visit, "/auth/login")}">Back to the login</a></p>`,
     headers: {
       ...toRetry(failure),
-      "Set-Cookie": forgotten(visit),
+      // This answer was not used: the page may be loaded again.
+      "Set-Cookie": code === "LOGIN_BUSY" ? [] : forgotten(visit),
     },
   });
 }

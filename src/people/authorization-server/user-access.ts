@@ -49,6 +49,11 @@ export interface UserAccessDeps {
 
 const idLength = 16;
 
+/** What a session is called where people see it. */
+export function sessionIdOf({ hash }: { readonly hash: string }): string {
+  return hash.slice(0, idLength);
+}
+
 export function createUserAccess({ directory, sessions, change }: UserAccessDeps): UserAccess {
   const { book, access } = directory;
 
@@ -72,7 +77,7 @@ export function createUserAccess({ directory, sessions, change }: UserAccessDeps
     appsOf,
     sessionsOf: (userId) =>
       rowsOf(userId).map(({ row: { hash, via, createdAtMs, seenAtMs, expiresAtMs }, user }) => ({
-        ...{ id: hash.slice(0, idLength), user, via, createdAtMs, seenAtMs, expiresAtMs },
+        ...{ id: sessionIdOf({ hash }), user, via, createdAtMs, seenAtMs, expiresAtMs },
       })),
     async revokeApp({ id: actor, via, ip }, id, userId) {
       const app = appsOf(userId).find((one) => one.id === id);
@@ -84,7 +89,7 @@ export function createUserAccess({ directory, sessions, change }: UserAccessDeps
       );
     },
     async endSession({ id: actor, via, ip }, id, userId) {
-      const found = rowsOf(userId).filter(({ row }) => row.hash.slice(0, idLength) === id);
+      const found = rowsOf(userId).filter(({ row }) => sessionIdOf(row) === id);
       const [only] = found;
       if (only === undefined || found.length > 1)
         throw new GatewayError("PERSON_UNKNOWN", "there is no such browser", { hint: "" });

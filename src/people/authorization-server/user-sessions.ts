@@ -29,6 +29,8 @@ export interface SessionOrigin {
   readonly via: string;
   readonly sid: string;
   readonly ip: string | null;
+  /** When the person proved who they are, if that was not just now. */
+  readonly provenAtMs?: number;
 }
 
 export interface BrowserSessionsDeps {
@@ -53,10 +55,10 @@ export function createBrowserSessions({ directory, change, clock }: BrowserSessi
   }
 
   return {
-    async start(user, { via, sid, ip }, replaced) {
+    async start(user, { via, sid, ip, provenAtMs }, replaced) {
       const { value, hash } = createSecret();
       const now = clock.now();
-      const times = { createdAtMs: now, seenAtMs: now, expiresAtMs: now + longestMs };
+      const times = { createdAtMs: provenAtMs ?? now, seenAtMs: now, expiresAtMs: now + longestMs };
       const row: BrowserSessionRow = { hash, userId: user.id, role: user.role, via, sid, ...times };
       const oldest = sessionsOf(user.id).toSorted((one, two) => two.seenAtMs - one.seenAtMs);
       const gone = oldest.slice(mostSessions - 1).map((session) => session.hash);

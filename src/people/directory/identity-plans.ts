@@ -84,7 +84,9 @@ export function createIdentityPlans(facts: PeopleFacts, invites: Pick<InvitePlan
       const invited = entry?.kind === "invite" && by === "entry" ? accept(entry.secret, user, places) : undefined;
       const now = clock.now();
       const { provider, issuer, subject, label } = person;
-      const identity = { issuer, subject, userId: user.id, label, createdAtMs: now, seenAtMs: now };
+      // The account with which a user came into being is as old as the user: a reset leaves it.
+      const createdAtMs = isNew ? user.createdAtMs : now;
+      const identity = { issuer, subject, userId: user.id, label, createdAtMs, seenAtMs: now };
       const isLinked = known?.userId === user.id;
       const { teams, memberships, goneMemberships, full } = places;
       const joined = memberships.map(({ teamId, role }) => `${slugOf(teamId, teams)}:${role}`);

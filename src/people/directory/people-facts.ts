@@ -6,6 +6,7 @@ import type { PrincipalId } from "../../kernel/ids.ts";
 import type { ChangeActor } from "./change-queue.ts";
 import type { Member } from "./member.ts";
 import type { TeamDirectory } from "./team-directory.ts";
+import { isMailAddress } from "./mail-address.ts";
 import { mayManage, type Standing } from "./team-rights.ts";
 
 /** A token that was just made: the only time that anybody sees it. */
@@ -139,6 +140,15 @@ function createNewRows({ directory, clock, createToken, ...given }: PeopleFactsD
 
   return {
     toName,
+    /** In lower case, as those of providers are compared. Of two users with one address nobody would be known by it. */
+    toEmail(text: string, { id }: Pick<UserRow, "id">): string {
+      const email = text.trim().toLowerCase();
+      if (email !== "" && !isMailAddress(email))
+        throw conflict(`${quote(text)} is no address`, "Write it as name@example.com.");
+      const other = [...book.users.values()].find((user) => user.id !== id && user.email?.toLowerCase() === email);
+      if (email !== "" && other !== undefined) throw conflict(`${other.name} has this address already`, "");
+      return email;
+    },
     newMember: (user: UserRow, team: TeamRow, role: TeamRole): MembershipRow => {
       const { members: most } = team.limits;
       if (most !== undefined && book.membersIn(team.id).length >= most)

@@ -9,6 +9,8 @@ export interface NewUser extends TokenLimits {
   /** With a team, the user is put into it and gets a token. An admin's team is made where it is missing. */
   readonly team: string | undefined;
   readonly role: TeamRole;
+  /** As in `UserChange`. */
+  readonly email?: string | undefined;
 }
 
 export interface UserChange {
@@ -17,6 +19,8 @@ export interface UserChange {
   readonly name?: string | undefined;
   readonly role?: UserRow["role"] | undefined;
   readonly status?: UserRow["status"] | undefined;
+  /** By which a provider with `linkByEmail` knows the user; empty takes it away. No two users have the same. */
+  readonly email?: string | undefined;
   /** The revision that it was read with; without it, whatever it is now is changed. */
   readonly expected?: number | undefined;
 }
@@ -34,24 +38,25 @@ export function createUserPlans(facts: PeopleFacts) {
   const { book, userOf, memberOf, keepAdmin, newPat } = facts;
 
   return {
-    addUser({ name, isAdmin, team: slug, role, ...limits }: NewUser): Plan<MadeToken | undefined> {
-      const user = facts.newUser(name, isAdmin ? "admin" : "user");
-      const about = { action: "user.add", object: name, detail: { role: user.role } };
+    addUser({ name, isAdmin, team: slug, role, email, ...limits }: NewUser): Plan<MadeToken | undefined> {
+      const made = facts.newUser(name, isAdmin ? "admin" : "user");
+      const user = email === undefined ? made : { ...made, email: facts.toEmail(email, made) };
+      const about = { action: "user.add", object: name, detail: { role: user.role, ...emailOf(user) } };
       if (slug === undefined) return { writes: { users: [user] }, ...about, result: undefined };
       const known = book.teamOf(slug);
       const team = known ?? (isAdmin ? facts.newTeam(slug, "") : facts.teamOf(slug));
       const member = facts.newMember(user, team, role);
-      const { row, made } = newPat(member.id, "first", limits);
+      const first = newPat(member.id, "first", limits);
       const teams = known === undefined ? [team] : [];
       return {
-        writes: { users: [user], teams, memberships: [member], pats: [row] },
+        writes: { users: [user], teams, memberships: [member], pats: [first.row] },
         ...about,
         team: slug,
-        result: made,
+        result: first.made,
       };
     },
 
-    changeUser(by: ChangeActor, { user: given, name, role, status, expected }: UserChange): Plan<void> {
+    changeUser(by: ChangeActor, { user: given, name, role, status, email, expected }: UserChange): Plan<void> {
       const user = userOf(given);
       if (role !== undefined && by.user === user.id) throw forbidden("nobody changes their own role");
       keepAdmin(user, status === "disabled" || role === "user");
@@ -61,6 +66,7 @@ export function createUserPlans(facts: PeopleFacts) {
         ...(name === undefined ? {} : { name: facts.toName(name) }),
         ...(role === undefined ? {} : { role, roleFrom: "" }),
         ...(status === undefined ? {} : { status }),
+        ...(email === undefined ? {} : { email: facts.toEmail(email, user) }),
       };
       const [action, detail] = toAction(change, user);
       return {
@@ -111,8 +117,15 @@ export function createUserPlans(facts: PeopleFacts) {
   };
 }
 
+/** An address is a way in, so that the audit says who was given which. */
+function emailOf({ email = "" }: UserRow): { readonly email?: string } {
+  return email === "" ? {} : { email };
+}
+
 function toAction(change: Partial<UserRow>, { role, name }: UserRow): [string, Record<string, unknown>] {
   if (change.status !== undefined) return [change.status === "disabled" ? "user.disable" : "user.enable", {}];
   if (change.role !== undefined) return ["user.role", { from: role, to: change.role }];
-  return ["user.rename", { from: name, to: change.name }];
+  if (change.name === undefined) return ["user.email", { email: change.email }];
+  const email = change.email === undefined ? {} : { email: change.email };
+  return ["user.rename", { from: name, to: change.name, ...email }];
 }

@@ -78,6 +78,44 @@ test("somebody without a token cannot come, and closes the door for others witho
   expect(() => authenticator.authenticate(requestWith(""))).toThrow("token");
 });
 
+test("FAULT 98: what a connection showed before opens nothing: each request is who its own token says now", () => {
+  const directory = createConfigDirectory(
+    configOf({ alice: { tokenHashes: [one.hash] }, bob: { tokenHashes: [two.hash] } }),
+  );
+  const authenticator = authenticatorOf(directory);
+  const socket = new EventEmitter();
+  const idOf = (token: string): string => {
+    try {
+      return (authenticator.authenticate(requestWith(token, socket)) as Principal).id;
+    } catch (error) {
+      return (error as { readonly code: string }).code;
+    }
+  };
+  const both = [one.token, one.token, two.token, one.token, `${one.token} `, three.token, two.token];
+  expect(both.map(idOf)).toEqual(["alice", "alice", "bob", "alice", "UNAUTHORIZED", "UNAUTHORIZED", "bob"]);
+  // A second header beside the same one is refused as it is on a new connection.
+  const twice = requestWith(two.token, socket);
+  twice.rawHeaders.push("AUTHORIZATION", `Bearer ${one.token}`);
+  expect(() => authenticator.authenticate(twice)).toThrow("bearer token");
+  directory.follow(configOf({ alice: { tokenHashes: [one.hash] }, bob: { tokenHashes: [three.hash] } }));
+  expect([two.token, three.token, one.token].map(idOf)).toEqual(["UNAUTHORIZED", "bob", "alice"]);
+});
+
+test("a token that no token can look like is not asked about elsewhere", () => {
+  const asked: string[] = [];
+  const authenticator = authenticatorOf({
+    ...createConfigDirectory(configOf({ alice: { tokenHashes: [one.hash] } })),
+    open: false,
+    foreign: async (token) => {
+      asked.push(token);
+      return await Promise.resolve(undefined);
+    },
+  });
+  for (const token of ["two words", "tab\t", "\u00fcber", ""])
+    expect(() => authenticator.authenticate(requestWith(token))).toThrow("bearer token");
+  expect(asked).toEqual([]);
+});
+
 test("who is at hand is answered without a promise, though others have to be asked for", async () => {
   const asked: string[] = [];
   const bob: Principal = {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash as hashOf } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { localPrincipal, type Principal } from "../../kernel/principal.ts";
@@ -22,7 +22,9 @@ const longestToken = 4_096;
 /** Authorization servers put groups into their tokens, up to what headers may have. */
 const longestForeign = 14_336;
 /** The scheme in any case (RFC 9110, section 11.1), one space, and the token, which is compared exactly. */
-const bearer = /^Bearer ([\x21-\x7e]+)$/i;
+const scheme = /^Bearer /i;
+const schemeLength = "Bearer ".length;
+const tokenText = /^[\x21-\x7e]+$/;
 
 /** Where requests come in that show something else than a token for everything. */
 export interface Doors {
@@ -36,6 +38,7 @@ const closedDoors: Doors = { isMeantFor: () => false, bySession: () => undefined
 
 /** An authenticator that accepts the bearer tokens of `directory`. */
 export function createAuthenticator(directory: Directory, lookUp: LookUp, doors: Doors = closedDoors): Authenticator {
+  const credentials = createShownCredentials();
   const isMeantFor = ({ audience }: Principal, request: IncomingMessage): boolean =>
     audience === undefined || doors.isMeantFor(audience, request);
 
@@ -45,19 +48,21 @@ export function createAuthenticator(directory: Directory, lookUp: LookUp, doors:
     },
     authenticate(request) {
       if (directory.open) return localPrincipal;
-      const token = readBearer(request, directory.foreign === undefined ? longestToken : longestForeign);
-      if (token === undefined) {
+      const shown = credentials.of(request, directory.foreign === undefined ? longestToken : longestForeign);
+      if (shown === undefined) {
         const browsing = request.headers.authorization === undefined ? doors.bySession(request) : undefined;
         if (browsing !== undefined) return browsing;
         throw unauthorized();
       }
-      const hash = createHash("sha256").update(token).digest("hex");
+      const { token, hash } = shown;
       const known = directory.byToken(hash);
       if (known !== undefined) {
         if (isMeantFor(known, request)) return known;
         throw unauthorized();
       }
       if (directory.elsewhere === undefined && directory.foreign === undefined) throw unauthorized();
+      // Only here: looking at every character of a known token takes as long as hashing it.
+      if (!tokenText.test(token)) throw unauthorized();
       return lookUp(
         request,
         async (signal) => {
@@ -78,16 +83,63 @@ function unauthorized(): GatewayError {
  * The bearer token of a request. Accepted only from exactly one Authorization header: with two of them, a proxy might
  * read a different one than we do. Never taken from a query parameter.
  */
-export function readBearer(request: IncomingMessage, longest = longestToken): string | undefined {
-  const { authorization } = request.headers;
-  if (authorization === undefined || authorization.length > longest || countAuthorizations(request.rawHeaders) !== 1)
-    return undefined;
-  return bearer.exec(authorization)?.[1];
+export function readBearer(request: IncomingMessage): string | undefined {
+  const authorization = findAuthorization(request, longestToken);
+  const token = authorization === undefined ? undefined : tokenOf(authorization);
+  return token !== undefined && tokenText.test(token) ? token : undefined;
 }
+
+/** What a request shows, as it is looked up. */
+interface ShownCredential {
+  readonly authorization: string;
+  readonly token: string;
+  readonly hash: string;
+}
+
+/**
+ * Tokens with their hashes. Most requests of a connection bring the same header as the one before them, and hashing it
+ * is the dearest part of letting somebody in. Only the hash is remembered, never who it is, and for no longer than the
+ * connection lives.
+ */
+function createShownCredentials() {
+  const last = new WeakMap<object, ShownCredential>();
+  return {
+    of(request: IncomingMessage, longest: number): ShownCredential | undefined {
+      const authorization = findAuthorization(request, longest);
+      if (authorization === undefined) return undefined;
+      const before = last.get(request.socket);
+      if (before?.authorization === authorization) return before;
+      const token = tokenOf(authorization);
+      if (token === undefined) return undefined;
+      // In one go: half of what a Hash object takes.
+      const shown = { authorization, token, hash: hashOf("sha256", token, "hex") };
+      last.set(request.socket, shown);
+      return shown;
+    },
+  };
+}
+
+/** The header, where there is exactly one. */
+function findAuthorization({ headers, rawHeaders }: IncomingMessage, longest: number): string | undefined {
+  const { authorization } = headers;
+  if (authorization === undefined || authorization.length > longest || countAuthorizations(rawHeaders) !== 1)
+    return undefined;
+  return authorization;
+}
+
+/** What stands behind the scheme, with whatever characters a header can have. */
+function tokenOf(authorization: string): string | undefined {
+  return scheme.test(authorization) ? authorization.slice(schemeLength) : undefined;
+}
+
+const authorizationLength = "authorization".length;
 
 function countAuthorizations(rawHeaders: readonly string[]): number {
   let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2)
-    if (rawHeaders[index]?.toLowerCase() === "authorization") count += 1;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    // Most names are told apart by their length, which makes no text.
+    if (name?.length === authorizationLength && name.toLowerCase() === "authorization") count += 1;
+  }
   return count;
 }

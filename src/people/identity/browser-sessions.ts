@@ -25,12 +25,19 @@ export interface BrowserSession {
   readonly endsAtMs: number;
 }
 
+/** Whoever has a token with this hash; both are null for the owner of the data directory. */
+export interface LoggingIn {
+  readonly tokenHash: string | null;
+  /** The same with every token of a person. */
+  readonly person: string | null;
+}
+
 export interface BrowserSessions {
   /**
-   * Logs the owner in, or whoever has a token with this hash. The caller has checked the code, or the token. Of more
-   * than ten with the same token the oldest ends. Rejects with BROWSER_LIMIT where all tokens together have too many.
+   * Logs somebody in. The caller has checked the code, or the token. Of more than ten of the same person the oldest
+   * ends. Rejects with BROWSER_LIMIT where all people together have too many.
    */
-  start(tokenHash: string | null, browser: string): Promise<BrowserLogin>;
+  start(who: LoggingIn, browser: string): Promise<BrowserLogin>;
   /** Undefined unless both belong to one session that has not ended. */
   find(cookie: string, key: string): BrowserSession | undefined;
   /** Newest first. */
@@ -51,7 +58,10 @@ const idleMs = 12 * hourMs;
 const longestMs = 7 * 24 * hourMs;
 /** How late the file may know that a session was used. */
 const noteMs = 10 * minuteMs;
-/** More browsers than a person has. Beyond it the oldest is logged out, and nobody else's. */
+/**
+ * More browsers than a person has. Beyond it the oldest is logged out, and nobody else's. Tokens do not count each for
+ * itself: somebody with ten of them would take all the places that there are.
+ */
 const mostOfOne = 10;
 /** With tokens: the file stays small. The owner's do not count, so that no member keeps the owner out. */
 const mostSessions = 100;
@@ -75,24 +85,25 @@ export function createBrowserSessions({ store, clock }: BrowserSessionsDeps): Br
   }
 
   /** Throws BROWSER_LIMIT. */
-  function makeRoom(tokenHash: string | null): void {
-    const own = [...sessions.values()].filter((record) => record.tokenHash === tokenHash);
+  function makeRoom(who: LoggingIn): void {
+    const own = [...sessions.values()].filter((record) => ownerOf(record) === ownerOf(who));
     for (const { keyHash } of own.slice(0, Math.max(0, own.length - mostOfOne + 1))) sessions.delete(keyHash);
     const all = [...sessions.values()].filter((record) => record.tokenHash !== null);
-    if (tokenHash !== null && all.length >= mostSessions)
+    if (who.tokenHash !== null && all.length >= mostSessions)
       throw new GatewayError("BROWSER_LIMIT", `${all.length} browsers are logged in with tokens`);
   }
 
-  async function start(tokenHash: string | null, browser: string): Promise<BrowserLogin> {
+  async function start(who: LoggingIn, browser: string): Promise<BrowserLogin> {
     endOld();
-    makeRoom(tokenHash);
+    makeRoom(who);
     const [cookie, key] = [newSecret(), newSecret()];
     const now = clock.now();
     const record: BrowserSessionRecord = {
       id: randomBytes(9).toString("base64url"),
       cookieHash: hashOf(cookie),
       keyHash: hashOf(key),
-      tokenHash,
+      tokenHash: who.tokenHash,
+      person: who.person,
       browser: browser.slice(0, longestBrowser),
       createdAtMs: now,
       usedAtMs: now,
@@ -132,6 +143,11 @@ export function createBrowserSessions({ store, clock }: BrowserSessionsDeps): Br
       return true;
     },
   };
+}
+
+/** Sessions that an earlier version wrote say nothing of the person: these count by their token. */
+function ownerOf({ tokenHash, person }: LoggingIn): string | null {
+  return person ?? tokenHash;
 }
 
 function endOf({ createdAtMs, usedAtMs }: BrowserSessionRecord): number {

@@ -163,7 +163,7 @@ function createTemplateChanges(deps: TemplateCatalogDeps, build: Build): Templat
           fields: JSON.stringify(fields),
           transport: tiered.server.transport.kind,
         };
-        const about = { id: deps.newId("tp_"), teamId, slug, source, ...texts };
+        const about = { id: deps.newId("tp_"), teamId, slug, source, byAdmin: actor.isAdmin, ...texts };
         const row = { ...about, version: 1, revision: 1, changedBy: actor.id, createdAtMs: deps.now() };
         return {
           writes: { templates: [row] },
@@ -187,7 +187,9 @@ function createTemplateChanges(deps: TemplateCatalogDeps, build: Build): Templat
         requireRevision(before.revision, revision);
         const texts = { entry: JSON.stringify(next.entry), fields: JSON.stringify(next.fields), changedBy: actor.id };
         const counts = { version: before.version + 1, revision: before.revision + 1 };
-        const row = { ...before, ...texts, ...counts, transport: tiered.server.transport.kind };
+        // Whoever leaves the entry as it is has written no address.
+        const byAdmin = actor.isAdmin || (before.byAdmin && texts.entry === before.entry);
+        const row = { ...before, ...texts, ...counts, byAdmin, transport: tiered.server.transport.kind };
         const about = { action: "template.change", object: before.slug, team: teamOf(before.teamId) };
         return { writes: { templates: [row] }, ...about, result: row };
       });

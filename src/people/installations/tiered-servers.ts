@@ -1,5 +1,7 @@
+import { isIP } from "node:net";
 import type { Config, ServerConfig } from "../../config/config.ts";
 import { buildTemplateServer } from "../../config/template-server.ts";
+import { hasProcess } from "../../config/transports.ts";
 import { parseTierFields, type TierField } from "../../config/tier-fields.ts";
 import type { TieredServer } from "../../config/tiers.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
@@ -69,7 +71,7 @@ export function createTieredServers({ book, config, directory, teamSlug }: Tiere
     if (known !== undefined) return known;
     const built = row && buildTemplateServer(row.slug, JSON.parse(row.entry), inherited(), directory());
     if (row === undefined || built === undefined) return undefined;
-    const { server } = built;
+    const server = row.teamId === null || row.byAdmin ? built.server : withinReach(built.server);
     const fields = parseTierFields(JSON.parse(row.fields), server.transport.kind);
     const made = { server, fields, isOpen: false };
     if (templates.size >= mostKept) templates.clear();
@@ -85,6 +87,19 @@ export function createTieredServers({ book, config, directory, teamSlug }: Tiere
       templates.clear();
     },
   };
+}
+
+/**
+ * What a team wrote itself leads into the public Internet, wherever its name leads when a connection is made (fault
+ * 104). Numbers of this machine and of private networks are never a team's: they are in templates from before it was
+ * kept who had written them.
+ */
+function withinReach(server: ServerConfig): ServerConfig {
+  const { transport } = server;
+  if (hasProcess(transport) || !URL.canParse(transport.url)) return server;
+  const { hostname } = new URL(transport.url);
+  const isName = isIP(hostname.replace(/^\[|\]$/g, "")) === 0 && hostname !== "localhost";
+  return isName ? { ...server, transport: { ...transport, isPublicOnly: true } } : server;
 }
 
 /** A server of the configuration file says what is required, and leaves everything else to `member-rules`. */

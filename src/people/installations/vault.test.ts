@@ -208,6 +208,18 @@ test("a rotation changes the key and no value; interrupted anywhere, everything 
   expect(await (await open(rows)).unlock()).toMatchObject({ code: "KEY_DIFFERS" });
 });
 
+test("a team that gets its first secret while a rotation goes on has it afterwards, too", async () => {
+  const rows = kept();
+  const vault = await open(rows);
+  const before = await put(vault, rows, "t_red", "of-red");
+  write(vault, rows, { dataKeys: await vault.rewrap() });
+  // Everything is wrapped anew, and the old key is still there.
+  const during = await put(vault, rows, "t_new", "of-new");
+  await vault.finishRotation();
+  const after = await open(rows);
+  expect([await after.unlock(), after.open(before), after.open(during)]).toEqual([undefined, "of-red", "of-new"]);
+});
+
 test("a key of one's own is rotated by naming the one before it", async () => {
   const rows = kept();
   const secret = await put(await open(rows, { secret: key(4) }), rows, "t_red", "text");

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import type { ProviderSettings } from "../../config/provider-rows.ts";
-import { toPerson } from "./claims.ts";
+import { provenAt, toPerson } from "./claims.ts";
 
 const claims = { name: "preferred_username", email: "email", groups: "groups" };
 
 function read(all: Record<string, unknown>, names: Partial<typeof claims> = {}) {
   const settings = { claims: { ...claims, ...names } } as ProviderSettings;
-  return toPerson("staff", { issuer: "https://sso.example.com", subject: "1", sid: "", all }, settings);
+  return toPerson("staff", { issuer: "https://sso.example.com", subject: "1", sid: "", all, signed: all }, settings);
 }
 
 test("an address counts where the provider has verified it, in small letters", () => {
@@ -49,4 +49,16 @@ test("a list that the provider left out for its length is not taken for none, an
   expect(() => read(elsewhere)).toThrow("leaves the groups out");
   expect(read({ ...elsewhere, roles: ["a"] }, { groups: "roles" }).groups).toEqual(["a"]);
   expect(() => read({ groups: Array.from({ length: 1_001 }, String) })).toThrow("more than 1000 groups");
+});
+
+test("a login is as old as the provider signed that it is, and too old for anything where it says nothing", () => {
+  const now = 1_800_000_000_000;
+  const ageS = (authTime: unknown): number => (now - provenAt({ signed: { auth_time: authTime } }, now)) / 1_000;
+  expect(ageS(1_800_000_000)).toBe(0);
+  expect(ageS(1_799_999_000)).toBe(1_000);
+  expect(ageS(0)).toBe(1_800_000_000);
+  // A clock that is a little ahead.
+  expect(ageS(1_800_000_060)).toBe(0);
+  for (const wrong of [undefined, null, "1800000000", 1_800_000_061, now, -1, Number.NaN, {}])
+    expect([wrong, ageS(wrong)]).toEqual([wrong, 3_600]);
 });

@@ -1,6 +1,7 @@
 import type { ProviderSettings } from "../../config/provider-rows.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { ComingPerson } from "../directory/identity-plans.ts";
+import { isMailAddress } from "../directory/mail-address.ts";
 import type { ProviderClaims } from "./provider-connection.ts";
 
 /** More than that nobody is in who logs in at a company. */
@@ -15,13 +16,28 @@ export function toPerson(provider: string, claims: ProviderClaims, settings: Pro
   // `email_verified` speaks of the claim `email` and of no other (OpenID Connect Core 1.0, section 5.1).
   const isVouched = address === textAt(all, "email")?.toLowerCase();
   const isVerified = isVouched && (all["email_verified"] === true || all["email_verified"] === "true");
-  const email = address !== undefined && isVerified && isAddress(address) ? address : undefined;
+  const email = address !== undefined && isVerified && isMailAddress(address) ? address : undefined;
   const name = textAt(all, names.name) ?? address ?? textAt(all, "name") ?? "user";
   return {
     ...{ provider, issuer, subject, name, email },
     label: (address ?? name).slice(0, longestText),
     groups: groupsAt(all, names.groups),
   };
+}
+
+/** By so much may a provider's clock be ahead. */
+const skewMs = 60_000;
+/** Of a login of which a provider does not say when it was: too old for whatever takes a new one. */
+const unsaidMs = 3_600_000;
+
+/**
+ * When somebody proved at the provider who they are, in ms (`auth_time`, OpenID Connect Core 1.0, section 2). That may
+ * be long ago: whoever is logged in there gets here without being asked anything.
+ */
+export function provenAt({ signed }: Pick<ProviderClaims, "signed">, nowMs: number): number {
+  const seconds = signed["auth_time"];
+  const atMs = typeof seconds === "number" ? seconds * 1_000 : Number.NaN;
+  return atMs >= 0 && atMs <= nowMs + skewMs ? Math.min(Math.floor(atMs), nowMs) : nowMs - unsaidMs;
 }
 
 /** A claim by its name, which may have dots itself, or by a path into an object. */
@@ -55,8 +71,4 @@ function groupsAt(claims: Readonly<Record<string, unknown>>, name: string): read
   if (groups.length > mostGroups)
     throw new GatewayError("PROVIDER_ANSWER_INVALID", `the provider names more than ${mostGroups} groups`);
   return groups;
-}
-
-function isAddress(text: string): boolean {
-  return /^[^\s@]+@[^\s@]+$/.test(text);
 }

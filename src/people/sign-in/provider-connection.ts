@@ -10,7 +10,7 @@ import type { ProviderLibrary } from "./provider-library.ts";
 /** One identity provider. Everything rejects with PROVIDER_UNREACHABLE, PROVIDER_REFUSED or PROVIDER_ANSWER_INVALID. */
 export interface ProviderConnection {
   /** Where a browser is sent to log in. */
-  authorizationUrl(about: LoginChecks & { readonly redirectUri: string; readonly isFresh: boolean }): Promise<URL>;
+  authorizationUrl(about: LoginChecks & { readonly redirectUri: string; readonly asks: Asking }): Promise<URL>;
   /** What the provider says of whoever came back to `url`, checked. */
   redeem(url: URL, checks: LoginChecks): Promise<ProviderClaims>;
   /** The claims of a token that the provider signed for this gateway within the last minutes. */
@@ -18,6 +18,12 @@ export interface ProviderConnection {
   /** Where a browser is sent to log out there as well; undefined where the provider has no such place. */
   endSessionUrl(redirectUri: string): Promise<URL | undefined>;
 }
+
+/**
+ * Whom a provider asks who they are: everybody, also to log in with another account (`login`); everybody who is logged
+ * in there, once more (`again`); or only who is not logged in there.
+ */
+export type Asking = "login" | "again" | "strangers";
 
 /** What ties an answer to the request that it is for. */
 export interface LoginChecks {
@@ -32,6 +38,8 @@ export interface ProviderClaims {
   /** The provider's name for its session; empty where it has none. */
   readonly sid: string;
   readonly all: Readonly<Record<string, unknown>>;
+  /** Those of them that are in the ID token. */
+  readonly signed: Readonly<Record<string, unknown>>;
 }
 
 export interface ProviderConnectionDeps {
@@ -46,6 +54,8 @@ const metadataMs = 3_600_000;
 const keysMs = 600_000;
 /** By so much may two clocks differ. */
 const skewS = 60;
+/** As long as a session here. With any limit, providers say when somebody logged in there. */
+const longestLoginS = 7 * 86_400;
 /** A token is used when it was made. */
 const longestAgeS = 600;
 /** Signatures that only the provider can make: none that is made with our secret. */
@@ -134,14 +144,15 @@ export function createProviderConnection(deps: ProviderConnectionDeps): Provider
   }
 
   return {
-    authorizationUrl: async ({ redirectUri, state, nonce, verifier, isFresh }) =>
+    authorizationUrl: async ({ redirectUri, state, nonce, verifier, asks }) =>
       await attempt(async ({ configuration }) =>
         client.buildAuthorizationUrl(configuration, {
           redirect_uri: redirectUri,
           scope: [...new Set(["openid", ...settings.scopes])].join(" "),
           ...{ state, nonce, code_challenge: await client.calculatePKCECodeChallenge(verifier) },
           code_challenge_method: "S256",
-          ...(isFresh ? { prompt: "login" } : {}),
+          max_age: String(asks === "again" ? 0 : longestLoginS),
+          ...(asks === "login" ? { prompt: "login" } : {}),
         }),
       ),
     redeem: async (url, { state, nonce, verifier }) =>
@@ -155,7 +166,7 @@ export function createProviderConnection(deps: ProviderConnectionDeps): Provider
         const isWhole = Object.values(settings.claims).every((name) => signed[name] !== undefined);
         const more = isWhole ? {} : await askMore(opened, tokens.access_token, subject);
         const sid = typeof signed["sid"] === "string" ? signed["sid"] : "";
-        return { issuer, subject, sid, all: { ...more, ...signed } };
+        return { issuer, subject, sid, all: { ...more, ...signed }, signed };
       }),
     verify: async (token) => await attempt(async (opened) => await verify(token, opened)),
     endSessionUrl: async (redirectUri) =>

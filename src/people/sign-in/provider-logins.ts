@@ -12,8 +12,9 @@ import type { ChangeActor } from "../directory/change-queue.ts";
 import type { ComingPerson, SignedIn, SignIn } from "../directory/identity-plans.ts";
 import type { PeopleChanges } from "../directory/people-changes.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";
-import { toPerson } from "./claims.ts";
+import { provenAt, toPerson } from "./claims.ts";
 import { isSameIssuer } from "./linked-accounts.ts";
+import { createLoginPlaces } from "./login-places.ts";
 import { createLoginStates, type LoginCookie, type WantedEntry } from "./login-states.ts";
 import { toLogoutRequest, type LogoutRequest } from "./logout-token.ts";
 import type { ProviderConnection } from "./provider-connection.ts";
@@ -25,7 +26,7 @@ import type { ProviderConnection } from "./provider-connection.ts";
 export interface ProviderLogins {
   /** Where the browser is sent, and the cookie that it needs when it comes back. */
   begin(provider: string, about: BeginLogin): Promise<{ readonly url: string; readonly cookie: LoginCookie }>;
-  /** Rejects with LOGIN_EXPIRED, IDENTITY_UNKNOWN, PEOPLE_CONFLICT and RATE_LIMITED, too. */
+  /** Rejects with LOGIN_EXPIRED, LOGIN_BUSY, IDENTITY_UNKNOWN, PEOPLE_CONFLICT and RATE_LIMITED, too. */
   finish(provider: string, about: FinishLogin): Promise<FinishedLogin>;
   /** The provider says that somebody logged out there: ends their browsers and what they gave to apps meanwhile. */
   logOut(provider: string, token: string, ip: string | null): Promise<void>;
@@ -37,6 +38,8 @@ export interface BeginLogin {
   readonly redirectUri: string;
   readonly next: string;
   readonly entry: WantedEntry | undefined;
+  /** Whether the browser is logged in here: then somebody wants to prove once more who they are. */
+  readonly isKnown: boolean;
 }
 
 export interface FinishLogin {
@@ -81,6 +84,7 @@ export function createProviderLogins(deps: ProviderLoginsDeps): ProviderLogins {
   const failures = createAttempts(clock, mostFailures, windowMs);
   const badTokens = createAttempts(clock, mostBadTokens, windowMs);
   const recognize = createRecognition(deps);
+  const inPlace = createLoginPlaces();
 
   function settingsOf(name: string): ProviderSettings {
     const all = deps.settings();
@@ -101,16 +105,14 @@ export function createProviderLogins(deps: ProviderLoginsDeps): ProviderLogins {
   }
 
   return {
-    async begin(name, { redirectUri, next, entry }) {
+    async begin(name, { redirectUri, next, entry, isKnown }) {
       const settings = settingsOf(name);
       const { state, cookie } = states.begin({ provider: name, issuer: settings.issuer, next, entry });
       const connection = connect(name, settings);
       // Whoever links an account says there who they are, once more.
-      const url = await connection.authorizationUrl({
-        ...state,
-        redirectUri,
-        isFresh: entry !== undefined && entry.kind !== "invite",
-      });
+      const isLinking = entry !== undefined && entry.kind !== "invite";
+      const asks = isLinking ? "login" : isKnown && entry === undefined ? "again" : "strangers";
+      const url = await connection.authorizationUrl({ ...state, redirectUri, asks });
       return { url: url.href, cookie };
     },
     async finish(name, { url, cookieOf, ip, session }) {
@@ -123,12 +125,15 @@ export function createProviderLogins(deps: ProviderLoginsDeps): ProviderLogins {
         const claims = await connect(name, settings).redeem(url, state);
         const person = toPerson(name, claims, settings);
         const { user, by } = await recognize({ person, settings, wanted: state.entry, session, ip });
-        const origin = { via: claims.issuer, sid: claims.sid, ip };
+        const provenAtMs = provenAt(claims, clock.now());
+        const origin = { via: claims.issuer, sid: claims.sid, ip, provenAtMs };
         // An invitation that made somebody known was accepted by that; anybody else is asked on its page.
         const next = state.entry?.kind === "invite" && by === "entry" ? "/account" : state.next;
         return { session: await deps.sessions.start(user, origin, session?.hash), next };
       };
-      return await guard({ name, ip, action: "login" }, async () => await counting(login, failures, from));
+      const counted = async (): Promise<FinishedLogin> => await counting(login, failures, from);
+      // Before the state is used: whoever finds no place may send the same answer again.
+      return await inPlace(name, async () => await guard({ name, ip, action: "login" }, counted));
     },
     async logOut(name, token, ip) {
       const settings = settingsOf(name);

@@ -348,6 +348,25 @@ describe("refresh", () => {
     expect(instance.status).toBe("online");
   });
 
+  test("an announcement that changes nothing is told, whoever had the list fetched meanwhile, and also after a failure", async () => {
+    const world = createFakeWorld();
+    const instance = await onlineIn(world);
+    const told = (): number => world.events.filter(({ type }) => type === "catalog.announced").length;
+    const announce = (): void =>
+      world.connections[0]?.options.events.onNotification("notifications/tools/list_changed", {});
+    announce();
+    await instance.refresh(never);
+    await world.clock.advance(10_000);
+    expect(told()).toBe(1);
+    world.listFails = true;
+    announce();
+    await world.clock.advance(10_000);
+    expect(told()).toBe(1);
+    world.listFails = false;
+    await instance.refresh(never);
+    expect(told()).toBe(2);
+  });
+
   test("nothing of a server that was removed comes back", async () => {
     const world = createFakeWorld();
     const instance = await onlineIn(world);

@@ -48,19 +48,35 @@ export function createListRefresh(options: ListRefreshOptions, deps: InstanceDep
   /** One fetch for everybody who asks meanwhile. If one of them gives up, it continues for the others. */
   async function refresh(signal: AbortSignal): Promise<readonly ListKind[]> {
     if (deps.lender !== undefined) {
-      announced.clear();
-      await deps.lender.refresh(signal);
-      return [];
+      const { lender } = deps;
+      return await following(async () => {
+        await lender.refresh(signal);
+        return [];
+      });
     }
-    refreshing ??= fetchLists().finally(() => {
+    refreshing ??= following(fetchLists).finally(() => {
       refreshing = undefined;
     });
     return await untilAborted(refreshing, signal);
   }
 
   async function fetchLists(): Promise<readonly ListKind[]> {
-    announced.clear();
     return await refresher.refresh(await options.acquire(lifetime), lifetime);
+  }
+
+  /** Whatever a fetch was begun for, it answers what was announced until then, and says what it found unchanged. */
+  async function following(fetch: () => Promise<readonly ListKind[]>): Promise<readonly ListKind[]> {
+    const kinds = [...announced];
+    announced.clear();
+    try {
+      const changed = await fetch();
+      const same = kinds.filter((kind) => !changed.includes(kind));
+      if (same.length > 0) deps.events.emit({ type: "catalog.announced", ...life.about(), kinds: same });
+      return changed;
+    } catch (error) {
+      for (const kind of kinds) announced.add(kind);
+      throw error;
+    }
   }
 
   async function followAnnouncement(): Promise<void> {
@@ -68,13 +84,7 @@ export function createListRefresh(options: ListRefreshOptions, deps: InstanceDep
     await refreshing?.catch(() => undefined);
     // The server announced the change while it was stopping. Its lists are fetched when it is started the next time;
     // it is not started for this.
-    if (!options.isUp()) return;
-    const kinds = [...announced];
-    const changed = await refresh(lifetime);
-    const same = kinds.filter((kind) => !changed.includes(kind));
-    if (same.length > 0) {
-      deps.events.emit({ type: "catalog.announced", ...life.about(), kinds: same });
-    }
+    if (options.isUp() && announced.size > 0) await refresh(lifetime);
   }
 
   function quietly(operation: string, work: Promise<unknown>): void {

@@ -71,7 +71,9 @@ export function createMembership(
       byInstallation.add(installationOf(server), instance);
       byOwner.add(owner ?? undefined, instance);
       onAdded(whose);
-      instance.adopt(await deps.keeper.load(id));
+      // One that cannot be used adopts nothing. A person may have a hundred of them, which would be as many files.
+      if (instance.state.kind !== "disabled" && instance.state.kind !== "unconfigured")
+        instance.adopt(await deps.keeper.load(id));
     },
     dismiss(instance, why) {
       instances.delete(instance.id);

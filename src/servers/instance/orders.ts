@@ -69,6 +69,8 @@ export function createOrders(parts: OrdersParts, deps: InstanceDeps): Orders {
     },
     async reconfigure(next) {
       life.reconfigure(next);
+      // Without lists there is nothing to take anew, and a change of a team's server is no reading of many files.
+      if (deps.catalog.get(life.id) === undefined) return;
       const kept = await deps.keeper.load(life.id);
       if (kept?.hash === life.server.hash && deps.catalog.get(life.id) !== undefined) refresher.adopt(kept.lists);
     },

@@ -8,6 +8,7 @@ import { explained, toFetch } from "./sdk-calls.ts";
 
 /**
  * The first one that the resource names; a server without metadata of its own is asked itself (revision 2025-03-26).
+ * Where neither publishes anything, the endpoints are where that revision says.
  */
 export async function findAuthorizationServer(
   { sdk, rules, outgoing, home, signal }: Flow,
@@ -15,12 +16,12 @@ export async function findAuthorizationServer(
 ): Promise<AuthorizationServer> {
   const url = resource?.authorizationServers[0] ?? `${home}/`;
   const { origin } = checkUrl(url, rules, home);
-  const metadata = await explained(
+  const published = await explained(
     () => sdk.discoverAuthorizationServerMetadata(url, { fetchFn: toFetch(outgoing, signal) }),
     signal,
   );
-  if (metadata === undefined)
-    throw new GatewayError("LOGIN_FAILED", `${origin} publishes no metadata of an authorization server`);
+  if (published === undefined && resource !== undefined) throw withoutMetadata(origin);
+  const metadata = published ?? assumedMetadata(origin);
   for (const endpoint of [
     metadata.authorization_endpoint,
     metadata.token_endpoint,
@@ -32,7 +33,48 @@ export async function findAuthorizationServer(
   // not used.
   if (metadata.code_challenge_methods_supported?.includes("S256") !== true)
     throw new GatewayError("LOGIN_FAILED", `${origin} does not support PKCE with S256`);
-  return { url, metadata };
+  return { url, metadata, isAssumed: published === undefined };
+}
+
+function withoutMetadata(origin: string, cause?: unknown): GatewayError {
+  return new GatewayError("LOGIN_FAILED", `${origin} publishes no metadata of an authorization server`, { cause });
+}
+
+/**
+ * Whether a registration failed as it does where no authorization server is: with 404 or 405, or refused or answered
+ * without JSON, which RFC 7591 has in every answer.
+ */
+function isNothingThere({ cause }: { readonly cause?: unknown }): boolean {
+  if (!(cause instanceof Error)) return false;
+  if (!("status" in cause && typeof cause.status === "number")) return cause.name === "SyntaxError";
+  if (cause.status === 404 || cause.status === 405) return true;
+  // Too many requests, or a failure of its own: somebody is there.
+  if (cause.status === 429 || cause.status >= 500) return false;
+  return "body" in cause && typeof cause.body === "string" && !isJson(cause.body);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * MCP 2025-03-26, authorization, fallbacks for servers without metadata. That revision makes PKCE a duty of everybody,
+ * so that it is used although nobody names it.
+ */
+function assumedMetadata(origin: string): AuthorizationServerMetadata {
+  return {
+    issuer: origin,
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${origin}/token`,
+    registration_endpoint: `${origin}/register`,
+    response_types_supported: ["code"],
+    code_challenge_methods_supported: ["S256"],
+  };
 }
 
 export function revocationEndpointOf(metadata: AuthorizationServerMetadata): string | undefined {
@@ -76,14 +118,14 @@ export async function findClient(
     token_endpoint_auth_method:
       metadata.token_endpoint_auth_methods_supported?.includes("none") === false ? "client_secret_basic" : "none",
   };
-  return await explained(
-    () =>
-      sdk.registerClient(server.url, {
-        metadata,
-        clientMetadata,
-        ...given({ scope }),
-        fetchFn: toFetch(outgoing, signal),
-      }),
-    signal,
-  );
+  const request = { metadata, clientMetadata, ...given({ scope }), fetchFn: toFetch(outgoing, signal) };
+  try {
+    return await explained(() => sdk.registerClient(server.url, request), signal);
+  } catch (error) {
+    // Nothing is where it was looked for: a server that wants a key, and knows no logins, is the usual reason. Whatever
+    // else fails is said as it is.
+    if (server.isAssumed && error instanceof GatewayError && isNothingThere(error))
+      throw withoutMetadata(new URL(server.url).origin, error);
+    throw error;
+  }
 }

@@ -17,6 +17,7 @@ export interface BrowserLogins {
 
 export interface WantedLogin {
   readonly instance: string;
+  readonly person: string;
   /** The person in this very browser: nobody else may bring the answer. */
   readonly browser: string;
   /** Where the browser comes back to. */
@@ -43,23 +44,30 @@ interface Waiting {
 
 /** A person has a few pages open; the others are forgotten ones, which end by themselves. */
 const mostOfBrowser = 5;
+/** Somebody may be logged in with several browsers. All of them together leave places for other people. */
+const mostOfPerson = 15;
 const mostInAll = 500;
 
 /** They wait in memory: whoever is in the middle of one when the gateway ends begins again. */
 export function createBrowserLogins(): BrowserLogins {
   const waiting = new Map<string, Waiting>();
+  /** All that have not ended: before there is an answer to wait for, servers are asked, which may take their time. */
+  const begun = new Set<Pick<WantedLogin, "person" | "browser">>();
 
-  function makeRoom(browser: string): void {
-    const theirs = [...waiting].filter(([, one]) => one.browser === browser);
-    if (theirs.length < mostOfBrowser && waiting.size < mostInAll) return;
+  function requireRoom({ person, browser }: WantedLogin): void {
+    const ofPerson = [...begun].filter((one) => one.person === person);
+    const ofBrowser = ofPerson.filter((one) => one.browser === browser);
+    if (ofBrowser.length < mostOfBrowser && ofPerson.length < mostOfPerson && begun.size < mostInAll) return;
     throw new GatewayError("RATE_LIMITED", "there are too many logins that nobody has finished", {
       hint: `Finish one of them, or try again in ${loginTimeoutMs / 60_000} minutes.`,
     });
   }
 
   return {
-    async begin({ instance, browser, redirectUrl, mayFinish, logIn }) {
-      makeRoom(browser);
+    async begin(wanted) {
+      requireRoom(wanted);
+      const { instance, browser, redirectUrl, mayFinish, logIn } = wanted;
+      begun.add(wanted);
       return await new Promise((opened, failed) => {
         const openCallback = async (): Promise<Callback> =>
           await Promise.resolve(
@@ -70,7 +78,7 @@ export function createBrowserLogins(): BrowserLogins {
           );
         // Twice as long as the person has: for the exchanges before and after.
         const done: Promise<void> = logIn({ open: opened, openCallback }, abortAfter(2 * loginTimeoutMs));
-        done.catch(failed);
+        done.catch(failed).finally(() => begun.delete(wanted));
       });
     },
     async finish(answer, browser) {

@@ -35,11 +35,14 @@ export interface Flow {
 export interface AuthorizationServer {
   readonly url: string;
   readonly metadata: AuthorizationServerMetadata;
+  /** It publishes none: its endpoints are where revision 2025-03-26 puts them. */
+  readonly isAssumed: boolean;
 }
 
 /** What is asked for: RFC 8707's resource (none for servers without metadata), and the scopes. */
 export interface Wish {
-  readonly resource: URL | undefined;
+  /** Exactly as the server's metadata write it: parsed, an address without a path would end in a slash. */
+  readonly resource: string | undefined;
   readonly scope: string | undefined;
 }
 

@@ -33,7 +33,7 @@ export async function logIn(options: LoginOptions, signal: AbortSignal): Promise
   };
   const server = await findAuthorizationServer(flow, resource);
   const wish = {
-    resource: resource === undefined ? undefined : new URL(resource.resource),
+    resource: resource?.resource,
     scope: chooseScope(options, challenge, resource, server.metadata),
   };
   const grant = await askPerson(flow, server, wish);
@@ -83,7 +83,7 @@ async function redeem(
   return {
     loginId: randomBytes(16).toString("hex"),
     serverUrl: options.serverUrl,
-    resource: wish.resource?.href,
+    resource: wish.resource,
     issuer: metadata.issuer,
     tokenEndpoint: metadata.token_endpoint,
     revocationEndpoint: revocationEndpointOf(metadata),

@@ -33,7 +33,7 @@ export function createBrowserSessionsFile(path: string, onFailure: (error: unkno
 
 function parseSession(session: unknown): BrowserSessionRecord | undefined {
   if (!isJsonObject(session)) return undefined;
-  const { id, cookieHash, keyHash, tokenHash, browser, createdAtMs, usedAtMs } = session;
+  const { id, cookieHash, keyHash, tokenHash, person, browser, createdAtMs, usedAtMs } = session;
   const isWhole =
     typeof id === "string" &&
     isHash(cookieHash) &&
@@ -42,7 +42,8 @@ function parseSession(session: unknown): BrowserSessionRecord | undefined {
     typeof browser === "string" &&
     typeof createdAtMs === "number" &&
     typeof usedAtMs === "number";
-  return isWhole ? { id, cookieHash, keyHash, tokenHash, browser, createdAtMs, usedAtMs } : undefined;
+  const known = typeof person === "string" ? person : null;
+  return isWhole ? { id, cookieHash, keyHash, tokenHash, person: known, browser, createdAtMs, usedAtMs } : undefined;
 }
 
 function isHash(value: unknown): value is string {

@@ -28,8 +28,9 @@ export async function openKeyRing(folder: string, source: KeySource, mayCreate: 
   const others = before === undefined ? [] : [toWrappingKey(before)];
 
   return {
+    // Whoever makes a key while everything else is wrapped anew would lose it with the old one.
     get current() {
-      return current;
+      return next ?? current;
     },
     get isRotating() {
       return next !== undefined;

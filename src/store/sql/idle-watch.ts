@@ -10,12 +10,17 @@ export interface IdleWatch {
 export interface IdleWatchOptions {
   readonly clock: Clock;
   readonly idleMs: number;
-  /** It has not been used for `idleMs`. False when it cannot be spared yet: it is asked again after the same time. */
+  /** How soon it is asked again where it cannot be spared. */
+  readonly againMs: number;
+  /** It has not been used for `idleMs`: told before `onIdle`, once until it is used again. */
+  readonly onRest?: () => void;
+  /** It has not been used for `idleMs`. False when it cannot be spared yet. */
   readonly onIdle: () => boolean;
 }
 
-export function createIdleWatch({ clock, idleMs, onIdle }: IdleWatchOptions): IdleWatch {
+export function createIdleWatch({ clock, idleMs, againMs, onRest, onIdle }: IdleWatchOptions): IdleWatch {
   let usedMs = 0;
+  let isRestTold = false;
   let cancel: (() => void) | undefined;
 
   function watch(delayMs: number): void {
@@ -23,14 +28,20 @@ export function createIdleWatch({ clock, idleMs, onIdle }: IdleWatchOptions): Id
       cancel = undefined;
       const leftMs = usedMs + idleMs - clock.monotonic();
       // A timer may be a little early.
-      if (leftMs >= 1) watch(leftMs);
-      else if (!onIdle()) watch(idleMs);
+      if (leftMs >= 1) return watch(leftMs);
+      if (!isRestTold) {
+        isRestTold = true;
+        onRest?.();
+      }
+      // What came of that may have used it, and begun the watch again.
+      if (cancel === undefined && !onIdle() && cancel === undefined) watch(againMs);
     });
   }
 
   return {
     touch() {
       usedMs = clock.monotonic();
+      isRestTold = false;
       if (cancel === undefined) watch(idleMs);
     },
     stop() {

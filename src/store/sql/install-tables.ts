@@ -14,24 +14,31 @@ export async function readInstalls(db: Db): Promise<InstallRows> {
     await db.selectFrom("data_key").selectAll().execute(),
   ];
   return {
-    templates: templates.map(({ team_id, changed_by, created_at_ms, ...row }) => ({
+    templates: templates.map(({ team_id, by_admin, changed_by, created_at_ms, ...row }) => ({
       ...row,
+      byAdmin: by_admin !== 0,
       source: row.source === "registry" ? "registry" : "own",
       teamId: team_id,
       changedBy: changed_by,
       createdAtMs: created_at_ms,
     })),
-    installations: installations.map(
-      ({ team_id, template_id, template_version, enabled, changed_by, created_at_ms, ...row }) => ({
-        ...row,
-        teamId: team_id,
-        templateId: template_id,
-        templateVersion: template_version,
-        enabled: enabled !== 0,
-        changedBy: changed_by,
-        createdAtMs: created_at_ms,
-      }),
-    ),
+    // Member by member: there are many of these at every start, and taking the rest of a row doubles what one costs.
+    installations: installations.map((row) => ({
+      id: row.id,
+      teamId: row.team_id,
+      templateId: row.template_id,
+      templateVersion: row.template_version,
+      slug: row.slug,
+      name: row.name,
+      scope: row.scope,
+      config: row.config,
+      locks: row.locks,
+      settings: row.settings,
+      enabled: row.enabled !== 0,
+      revision: row.revision,
+      changedBy: row.changed_by,
+      createdAtMs: row.created_at_ms,
+    })),
     personal: personal.map(({ installation_id, membership_id, ...row }) => ({
       ...row,
       installationId: installation_id,
@@ -73,9 +80,10 @@ function installQueries(db: Db, writes: InstallWrites): readonly CompiledQuery[]
   const { templates = [], installations = [], personal = [], secrets = [], dataKeys = [] } = writes;
   return [
     ...goneQueries(db, writes),
-    ...templates.map(({ teamId, changedBy, createdAtMs, ...row }) =>
-      putQuery(db, "template", { ...row, team_id: teamId, changed_by: changedBy, created_at_ms: createdAtMs }),
-    ),
+    ...templates.map(({ teamId, byAdmin, changedBy, createdAtMs, ...row }) => {
+      const about = { team_id: teamId, changed_by: changedBy, created_at_ms: createdAtMs };
+      return putQuery(db, "template", { ...row, ...about, by_admin: byAdmin ? 1 : 0 });
+    }),
     ...installations.map(({ teamId, templateId, templateVersion, enabled, changedBy, createdAtMs, ...row }) => {
       const template = { template_id: templateId, template_version: templateVersion };
       const about = { team_id: teamId, changed_by: changedBy, created_at_ms: createdAtMs };

@@ -7,6 +7,7 @@ import type { PeopleRows, PeopleWrites } from "../people-rows.ts";
 import type { RecordStore } from "../record-store.ts";
 import { createState } from "./migrations/state-0001.ts";
 import { createPeople } from "./migrations/state-0002.ts";
+import { stateSteps } from "./schema-steps.ts";
 import { loadDriver } from "./sql-driver.ts";
 import { openSqliteFile } from "./sqlite-file.ts";
 
@@ -99,6 +100,46 @@ test("people who were written before tokens had scopes are read with none, and n
     pats: [{ scopes: [], only: null }],
     invites: [],
   });
+});
+
+test("templates from before it was kept who wrote their address are an admin's where that is known", async () => {
+  await store.close(10_000);
+  await rm(folder, { recursive: true });
+  await mkdir(folder, { mode: 0o700 });
+  const { database } = await openSqliteFile({
+    ...{ driver: loadDriver(folder), path: join(folder, "state.db"), synchronous: "full" },
+    migrations: Object.fromEntries(Object.entries(stateSteps).slice(0, 8)),
+  });
+  database.exec(`
+    insert into team (id, slug, created_at_ms) values ('t_1', 'red', 1);
+    insert into user (id, name, role, status, created_at_ms) values
+      ('u_1', 'ann', 'admin', 'active', 1), ('u_2', 'tom', 'user', 'active', 1);
+    insert into membership (id, team_id, user_id, role, created_at_ms) values
+      ('m_1', 't_1', 'u_1', 'admin', 1), ('m_2', 't_1', 'u_2', 'admin', 1);`);
+  const insert = database.prepare(`
+    insert into template (id, team_id, slug, source, transport, entry, fields, version, revision, changed_by,
+      created_at_ms) values (?, ?, ?, 'own', 'http', '{}', '[]', 1, 1, ?, 1)`);
+  for (const [team, maker] of [
+    [null, "m_gone"],
+    ["t_1", "owner"],
+    ["t_1", "m_1"],
+    ["t_1", "m_2"],
+    ["t_1", "m_gone"],
+  ] as const)
+    insert.run(`tp_${team}_${maker}`, team, maker, maker);
+  database.close();
+  store = await whenOpened(createTestStore(folder));
+  const { templates } = await store.installs.read();
+  expect(Object.fromEntries(templates.map(({ id, byAdmin }) => [id, byAdmin]))).toEqual({
+    tp_null_m_gone: true,
+    tp_t_1_owner: true,
+    tp_t_1_m_1: true,
+    tp_t_1_m_2: false,
+    tp_t_1_m_gone: false,
+  });
+  const written = templates.map((row) => ({ ...row, byAdmin: !row.byAdmin, revision: 2 }));
+  await store.installs.change({ templates: written }, entryOf({}));
+  expect((await store.installs.read()).templates).toEqual(written);
 });
 
 test.each([

@@ -14,6 +14,7 @@ import {
   whenOpened,
   type TestStoreOptions,
 } from "../../../test/harness/records.ts";
+import { expectFoundByInstallation } from "../../../test/harness/installation-records.ts";
 import { until } from "../../../test/harness/until.ts";
 import type { PeopleRows, PeopleWrites } from "../people-rows.ts";
 import type { RecordStore } from "../record-store.ts";
@@ -99,35 +100,25 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
     });
   });
 
-  test("calls and usage are found by the installation of their instances", async () => {
+  test("calls are erased page by page, with what was said in them, and of no other team", async () => {
     const store = await open();
-    const [own, theirs] = ["mail-red-m_1-ab", "mail-red-m_2-cd"];
-    const started = (instance: string) => eventOf(store, { instance, installation: "i_1", server: "mail", atMs: 1 });
-    for (const instance of [own, own, theirs]) {
-      store.append("event", started(instance));
-      store.append("request", requestOf(store, { instance, server: "mail" }));
-      store.append("usage", usageOf({ instance, server: "mail" }));
-    }
-    store.append("request", requestOf(store));
-    store.append("usage", usageOf());
+    const body = { arguments: "{}", areArgumentsCut: false, result: "secret", isResultCut: false };
+    const theirs = requestOf(store, { team: "blue", body });
+    const rows = Array.from({ length: 5 }, () => requestOf(store, { team: "red", body }));
+    for (const row of [theirs, ...rows]) store.append("request", row);
     await store.flush();
-    const { rows } = await store.calls({ limit: 9 });
-    expect(rows.map(({ installation }) => installation)).toEqual(["files", "i_1", "i_1", "i_1"]);
-    expect((await store.calls({ limit: 9, installation: "i_1" })).rows).toHaveLength(3);
-    expect((await store.calls({ limit: 9, installation: "files", server: "files" })).rows).toHaveLength(1);
-    expect((await store.calls({ limit: 9, installation: "i_2" })).rows).toEqual([]);
-    expect(await store.call(rows[1]?.id ?? 0)).toMatchObject({ installation: "i_1", instance: theirs });
-    const usage = { fromMs: 0, toMs: 1, limit: 9 };
-    expect(
-      (await store.usage({ ...usage, by: ["installation"] })).map(({ group, calls }) => [...group, calls]),
-    ).toEqual([
-      ["i_1", 3],
-      ["files", 1],
-    ]);
-    expect(await store.usage({ ...usage, by: ["instance"], installation: "i_1" })).toMatchObject([
-      { group: [own], calls: 2 },
-      { group: [theirs], calls: 1 },
-    ]);
+    const first = await store.eraseCalls({ limit: 3, team: "red" });
+    expect(first).toEqual({ erased: 3, next: rows[2]?.id });
+    expect(await store.eraseCalls({ limit: 3, team: "red", before: first.next ?? 0 })).toEqual({
+      erased: 2,
+      next: null,
+    });
+    expect((await store.calls({ limit: 9 })).rows.map(({ id, hasBody }) => [id, hasBody])).toEqual([[theirs.id, true]]);
+    expect(await store.call(rows[0]?.id ?? 0)).toBeUndefined();
+  });
+
+  test("calls and usage are found by the installation of their instances", async () => {
+    await expectFoundByInstallation(await open());
   });
 
   test("a row that the database refuses takes no other along", async () => {
@@ -196,6 +187,83 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
       expect(await as("blue")).toBe("0 0 0 0 0");
       // As a connection is that somebody else used before.
       expect(await as()).toBe("0 0 0 0 0");
+    } finally {
+      await client.end();
+    }
+  });
+
+  test("FAULT 94: what members gave of their own, secrets and keys are not read or changed from another team, whatever is asked", async () => {
+    const store = await open();
+    const about = { createdAtMs: 1, revision: 1 };
+    const cid = { id: "u_2", name: "cid", role: "user" as const, status: "active" as const, ...about };
+    await store.people.change(
+      {
+        ...people,
+        users: [...people.users, cid],
+        memberships: [...people.memberships, { id: "m_2", teamId: "t_2", userId: "u_2", role: "owner", ...about }],
+      },
+      entryOf({}),
+    );
+    const times = { createdAtMs: 1, updatedAtMs: 1, usedAtMs: null };
+    const ofTeam = (at: 1 | 2) => ({
+      installation: {
+        ...{ id: `i_${at}`, teamId: `t_${at}`, templateId: "tp_1", templateVersion: 1, slug: "mail", name: "" },
+        ...{ scope: "user", config: "{}", locks: "[]", settings: "{}", enabled: true, changedBy: "", ...about },
+      },
+      personal: { installationId: `i_${at}`, membershipId: `m_${at}`, config: `{"env.KEY":"of m_${at}"}`, revision: 1 },
+      dataKey: { id: `k_${at}`, teamId: `t_${at}`, wrapped: "", kek: "", createdAtMs: 1 },
+      secret: {
+        ...{ id: `s_${at}`, teamId: `t_${at}`, installationId: `i_${at}`, membershipId: `m_${at}`, field: "env.KEY" },
+        ...{ sealed: "", keyId: `k_${at}`, version: 1, ...times },
+      },
+    });
+    const both = [ofTeam(1), ofTeam(2)];
+    const template = { id: "tp_1", teamId: null, slug: "mail", source: "own" as const, transport: "stdio", version: 1 };
+    await store.installs.change(
+      {
+        templates: [{ ...template, entry: "{}", fields: "[]", byAdmin: true, changedBy: "", ...about }],
+        installations: both.map(({ installation }) => installation),
+        personal: both.map(({ personal }) => personal),
+        dataKeys: both.map(({ dataKey }) => dataKey),
+        secrets: both.map(({ secret }) => secret),
+      },
+      entryOf({}),
+    );
+    const client = new pg.Client({ connectionString: url, options: "-c search_path=toolyard_state" });
+    await client.connect();
+    /** How many rows a statement finds or changes for a team; nothing of it stays. */
+    const asRed = async (statement: string): Promise<number | null | string> => {
+      await client.query("begin");
+      await client.query("select set_config('toolyard.team', 't_1', true)");
+      const found = await client.query(statement).then(
+        ({ rowCount }) => rowCount,
+        (error: Error) => error.message,
+      );
+      await client.query("rollback");
+      return found;
+    };
+    try {
+      const owned = ["personal_config", "secret", "data_key", "installation", "membership"];
+      for (const table of owned) expect([table, await asRed(`select * from ${table}`)]).toEqual([table, 1]);
+      for (const statement of [
+        "select * from personal_config where membership_id = 'm_2'",
+        "select * from personal_config where installation_id = 'i_2' or true and membership_id <> 'm_1'",
+        "select p.* from installation i right join personal_config p on true where p.membership_id = 'm_2'",
+        "select * from secret where id = 's_2' union select * from secret where team_id = 't_2'",
+        "update personal_config set config = '{}' where membership_id = 'm_2'",
+        "delete from personal_config where membership_id = 'm_2'",
+        "delete from secret where team_id = 't_2'",
+        "delete from data_key where id = 'k_2'",
+      ])
+        expect([statement, await asRed(statement)]).toEqual([statement, 0]);
+      for (const statement of [
+        "insert into personal_config select 'i_1', 'm_2', '{}', 1",
+        "update personal_config set membership_id = 'm_2'",
+        "update secret set team_id = 't_2'",
+        "insert into data_key select 'k_3', 't_2', '', '', 1",
+      ])
+        expect([statement, await asRed(statement)]).toEqual([statement, expect.stringContaining("row-level security")]);
+      expect(await asRed("update personal_config set config = '{}'")).toBe(1);
     } finally {
       await client.end();
     }
@@ -314,6 +382,31 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
     const other = await open({ auditKey: new Uint8Array(32) });
     expect(other.health().problems).toMatchObject([{ kind: "failed", hint: expect.stringContaining("TOOLYARD_KEY") }]);
     await expect(other.audit(entryOf({}))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  });
+
+  test("templates from before it was kept who wrote their address are found in every team", async () => {
+    const store = await open();
+    await store.people.change(people, entryOf({}));
+    const about = { slug: "x", source: "own" as const, transport: "http", version: 1, revision: 1, createdAtMs: 1 };
+    const texts = { entry: "{}", fields: "[]", byAdmin: false };
+    const by = (id: string, teamId: string | null, changedBy: string) => ({
+      id,
+      teamId,
+      changedBy,
+      ...about,
+      ...texts,
+    });
+    const templates = [by("tp_1", "t_1", "m_1"), by("tp_2", "t_2", "m_gone"), by("tp_3", null, "owner")];
+    await store.installs.change({ templates }, entryOf({}));
+    await store.close(10_000);
+    await ask(`alter table toolyard_state.template drop column by_admin;
+      delete from toolyard_state.kysely_migration where name = '0009'`);
+    const read = await (await open()).installs.read();
+    expect(Object.fromEntries(read.templates.map(({ id, byAdmin }) => [id, byAdmin]))).toEqual({
+      tp_1: true,
+      tp_2: false,
+      tp_3: true,
+    });
   });
 
   test("a database of a newer version is refused, and is as it was", async () => {

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { readEvents } from "./event-rows.ts";
 import { readFinding } from "./finding-rows.ts";
-import { readCall, readCalls } from "./request-log.ts";
+import { eraseCalls, readCall, readCalls } from "./request-log.ts";
 import { readLogs } from "./server-log.ts";
 import type { QuestionName, Questions } from "./sql-messages.ts";
 import type { RecordsTables } from "./tables.ts";
@@ -13,9 +13,10 @@ type Read<Name extends QuestionName> = (
   ask: Questions[Name]["ask"],
 ) => Promise<Questions[Name]["answer"]>;
 
-/** How questions are answered from the records, in whichever database they are. */
+/** How questions are answered from the records, in whichever database they are. One of them erases what it finds. */
 export const recordReads = {
   calls: readCalls,
+  eraseCalls,
   call: readCall,
   logs: readLogs,
   events: readEvents,

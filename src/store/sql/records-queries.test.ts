@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestStore, eventOf, lineOf, requestOf, usageOf, whenOpened } from "../../../test/harness/records.ts";
+import { expectFoundByInstallation } from "../../../test/harness/installation-records.ts";
 import type { RequestRecord } from "../record-rows.ts";
 import { scanLimit, type CallQuery, type RecordStore } from "../record-store.ts";
 import { createManualClock } from "../../../test/harness/manual-clock.ts";
@@ -182,35 +183,37 @@ test("calls and usage are found by the installation of their instances", async (
   const folderOf = await mkdtemp(join(tmpdir(), "toolyard-installations-"));
   const store = await whenOpened(createTestStore(folderOf));
   try {
-    const [own, theirs] = ["mail-red-m_1-ab", "mail-red-m_2-cd"];
-    const started = (instance: string) => eventOf(store, { instance, installation: "i_1", server: "mail", atMs: 1 });
-    for (const instance of [own, own, theirs]) {
-      store.append("event", started(instance));
-      store.append("request", requestOf(store, { instance, server: "mail" }));
-      store.append("usage", usageOf({ instance, server: "mail" }));
-    }
-    store.append("request", requestOf(store));
-    store.append("usage", usageOf());
-    await store.flush();
-    const { rows } = await store.calls({ limit: 9 });
-    expect(rows.map(({ installation }) => installation)).toEqual(["files", "i_1", "i_1", "i_1"]);
-    expect((await store.calls({ limit: 9, installation: "i_1" })).rows).toHaveLength(3);
-    expect((await store.calls({ limit: 9, installation: "files", server: "files" })).rows).toHaveLength(1);
-    expect((await store.calls({ limit: 9, installation: "i_2" })).rows).toEqual([]);
-    expect(await store.call(rows[1]?.id ?? 0)).toMatchObject({ installation: "i_1", instance: theirs });
-    const usage = { fromMs: 0, toMs: 1, limit: 9 };
-    expect(
-      (await store.usage({ ...usage, by: ["installation"] })).map(({ group, calls }) => [...group, calls]),
-    ).toEqual([
-      ["i_1", 3],
-      ["files", 1],
-    ]);
-    expect(await store.usage({ ...usage, by: ["instance"], installation: "i_1" })).toMatchObject([
-      { group: [own], calls: 2 },
-      { group: [theirs], calls: 1 },
-    ]);
+    await expectFoundByInstallation(store);
   } finally {
     await store.close(10_000);
+    await rm(folderOf, { recursive: true, force: true });
+  }
+});
+
+test("calls are erased with what was said in them, those of a burst too, and the others stay", async () => {
+  const folderOf = await mkdtemp(join(tmpdir(), "toolyard-erased-"));
+  const kept = await whenOpened(createTestStore(folderOf));
+  try {
+    const body = { arguments: '{"a":1}', areArgumentsCut: false, result: "secret", isResultCut: false };
+    const rows = Array.from({ length: 900 }, (_, at) =>
+      requestOf(kept, { principal: at % 3 === 0 ? "ann" : "bob", instance: "i", body: at < 10 ? body : null }),
+    );
+    for (const row of rows) kept.append("request", row);
+    await kept.flush();
+    let erased = 0;
+    for (let before: number | null | undefined; before !== null;) {
+      const piece = await kept.eraseCalls({ limit: 100, principal: "ann", before });
+      erased += piece.erased;
+      before = piece.next;
+    }
+    expect(erased).toBe(300);
+    const left = (await kept.calls({ limit: 1_000 })).rows;
+    expect([left.length, left.every(({ principal }) => principal === "bob")]).toEqual([600, true]);
+    expect(await kept.call(rows[0]?.id ?? 0)).toBeUndefined();
+    expect((await kept.call(rows[1]?.id ?? 0))?.body).toMatchObject({ result: "secret" });
+    expect(await kept.eraseCalls({ limit: 100, principal: "ann" })).toEqual({ erased: 0, next: null });
+  } finally {
+    await kept.close(10_000);
     await rm(folderOf, { recursive: true, force: true });
   }
 });

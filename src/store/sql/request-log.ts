@@ -1,6 +1,6 @@
 import type { Kysely, SelectQueryBuilder } from "kysely";
 import type { RequestOutcome, RequestRecord } from "../record-rows.ts";
-import type { CallQuery, CallRow, KeptRequest, Page } from "../record-store.ts";
+import type { CallQuery, CallRow, ErasedCalls, KeptRequest, Page } from "../record-store.ts";
 import { installationOf, isOfInstallation } from "./known-instances.ts";
 import { createForgetting } from "./newest-rows.ts";
 import { filterEqual, floorOf, idRange, readPage } from "./paging.ts";
@@ -137,6 +137,18 @@ export async function readCalls(db: Kysely<RecordsTables>, query: CallQuery): Pr
       hasBody: Boolean(row.has_body),
     })),
   };
+}
+
+/**
+ * Erases one page of the calls that fit, with what was said in them. The latter first: whatever interrupts it leaves no
+ * words of a call that is gone.
+ */
+export async function eraseCalls(db: Kysely<RecordsTables>, query: CallQuery): Promise<ErasedCalls> {
+  const { rows, next } = await readCalls(db, query);
+  const ids = rows.map(({ id }) => id);
+  for (const table of ["request_body", "request_log"] as const)
+    if (ids.length > 0) await db.deleteFrom(table).where("id", "in", ids).execute();
+  return { erased: ids.length, next };
 }
 
 type Filters = Pick<

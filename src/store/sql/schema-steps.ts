@@ -10,6 +10,7 @@ import { addRights } from "./migrations/state-0003.ts";
 import { createAccess } from "./migrations/state-0004.ts";
 import { createChanges } from "./migrations/state-0007.ts";
 import { addLoginsElsewhere } from "./migrations/state-0008.ts";
+import { addTemplateMakers } from "./migrations/state-0009.ts";
 import { createInstallations } from "./migrations/state-0005.ts";
 import { createVault } from "./migrations/state-0006.ts";
 
@@ -32,4 +33,5 @@ export const stateSteps: Migrations = {
   "0006": createVault,
   "0007": createChanges,
   "0008": addLoginsElsewhere,
+  "0009": addTemplateMakers,
 };

@@ -33,6 +33,8 @@ export interface SqlClientOptions {
   /** Questions that may wait for an answer at once: whoever asks more is refused. */
   readonly questions: number;
   readonly sleep: SleepTimes;
+  /** As `SqlLifeOptions` has it. */
+  readonly onRest: () => void;
   /** Whether the databases are in order and every batch is settled. */
   readonly maySleep: () => boolean;
   readonly onReply: (reply: Exclude<SqlReply, { kind: "answer" | "refused" | "closed" | "driverless" }>) => void;

@@ -1,5 +1,5 @@
 import type { Clock } from "../../kernel/clock.ts";
-import type { StoreProblem } from "../record-store.ts";
+import type { RecordKind, StoreProblem } from "../record-store.ts";
 import { createIdleWatch } from "./idle-watch.ts";
 import type { SqlReply, SqlRequest } from "./sql-messages.ts";
 import type { SqlThread, SqlThreadOptions } from "./sql-thread.ts";
@@ -33,6 +33,8 @@ export type Stage = "awake" | "leaving" | "asleep" | "dead";
 export interface SleepTimes {
   /** Without a batch or a question for so long it goes to sleep. */
   readonly idleMs: number;
+  /** How soon it is looked again whether it may, where something was still open. */
+  readonly againMs: number;
   /** It sleeps no longer than this: what is too old has to be deleted also where nothing happens. */
   readonly sleepMs: number;
 }
@@ -41,6 +43,8 @@ export interface SqlLifeOptions {
   readonly clock: Clock;
   readonly sleep: SleepTimes;
   readonly startThread: (on: Pick<SqlThreadOptions, "onReply" | "onEnded">) => SqlThread;
+  /** Nothing has happened for so long that it would sleep: what others still have for it should come now. */
+  readonly onRest: () => void;
   /** Whether nothing is open, and both databases are in order: while one is not, the worker looks after it. */
   readonly maySleep: () => boolean;
   readonly onReply: (reply: Exclude<SqlReply, { kind: "closed" | "driverless" }>) => void;
@@ -51,9 +55,9 @@ export interface SqlLifeOptions {
 
 /** Starts the worker at once. */
 export function createSqlLife(options: SqlLifeOptions): SqlLife {
-  const { clock, sleep, startThread, maySleep, onReply, onLost, onClosed } = options;
+  const { clock, sleep, startThread, onRest, maySleep, onReply, onLost, onClosed } = options;
   const plan = createStartPlan(clock, start);
-  const idle = createIdleWatch({ clock, idleMs: sleep.idleMs, onIdle: fallAsleep });
+  const idle = createIdleWatch({ clock, ...sleep, onRest, onIdle: fallAsleep });
   const seat = createThreadSeat();
   const closing = createClosing();
   let stage: Stage = "asleep";
@@ -128,13 +132,18 @@ export function createSqlLife(options: SqlLifeOptions): SqlLife {
     problem: () => plan.problem,
     wake,
     post(request) {
-      idle.touch();
+      // Sums of what happened before are no reason to stay.
+      if (request.kind !== "append" || !isSum(request.rows)) idle.touch();
       seat.post(request);
       wake();
     },
     hold: (isHeld) => seat.hold(isHeld),
     close,
   };
+}
+
+function isSum(kind: RecordKind): boolean {
+  return kind === "usage" || kind === "session" || kind === "spent";
 }
 
 function createClosing(): { readonly promise: Promise<void>; readonly done: () => void } {

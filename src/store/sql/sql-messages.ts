@@ -5,6 +5,7 @@ import type {
   AuditVerdict,
   CallQuery,
   CallRow,
+  ErasedCalls,
   EventQuery,
   FindingQuery,
   FindingRows,
@@ -17,7 +18,7 @@ import type {
   UsageSum,
 } from "../record-store.ts";
 import type { InstallRows, InstallWrites, SecretUse } from "../install-rows.ts";
-import type { DatabaseCheck } from "../store-upkeep.ts";
+import type { DatabaseCheck, WrittenBackup } from "../store-upkeep.ts";
 import type {
   AccessRows,
   AccessWrites,
@@ -61,6 +62,7 @@ export interface SqlWorkerData {
 /** Questions by name: what is asked, and what is answered. Both are JSON. */
 export interface Questions {
   readonly calls: { readonly ask: CallQuery; readonly answer: Page<CallRow> };
+  readonly eraseCalls: { readonly ask: CallQuery; readonly answer: ErasedCalls };
   readonly call: { readonly ask: number; readonly answer: KeptRequest | null };
   readonly logs: { readonly ask: LogQuery; readonly answer: Page<ServerLogLine> };
   readonly events: { readonly ask: EventQuery; readonly answer: Page<EventRecord> };
@@ -75,7 +77,8 @@ export interface Questions {
   readonly installs: { readonly ask: null; readonly answer: InstallRows };
   readonly changeInstalls: { readonly ask: InstallsAsk; readonly answer: AuditPlace & { readonly change?: number } };
   readonly useSecrets: { readonly ask: readonly SecretUse[]; readonly answer: null };
-  readonly backup: { readonly ask: string; readonly answer: { readonly bytes: number } };
+  /** `ask` is a path; null is a file beside the state. */
+  readonly backup: { readonly ask: string | null; readonly answer: WrittenBackup };
   readonly restore: { readonly ask: string; readonly answer: { readonly kept: string | null } };
   readonly check: { readonly ask: null; readonly answer: readonly DatabaseCheck[] };
   readonly access: { readonly ask: number; readonly answer: AccessRows & { readonly seq?: number } };

@@ -8,6 +8,7 @@ import {
   createTestStore,
   entryOf,
   requestOf,
+  usageOf,
   whenOpened,
   type TestStoreOptions,
 } from "../../../test/harness/records.ts";
@@ -16,7 +17,7 @@ import type { RecordStore, StoreHealth } from "../record-store.ts";
 import { loadDriver } from "./sql-driver.ts";
 import { createIdleWatch } from "./idle-watch.ts";
 
-const sleep = { idleMs: 60_000, sleepMs: 3_600_000 };
+const sleep = { idleMs: 60_000, againMs: 1_000, sleepMs: 3_600_000 };
 let folder: string;
 let clock: ManualClock;
 const stores: RecordStore[] = [];
@@ -144,6 +145,46 @@ describe("a worker that nobody needs", () => {
     expect(store.figures().workerStarts).toBe(2);
   });
 
+  test("is given what others have summed up before it goes, and goes when that is written", async () => {
+    const store = await open();
+    let told = 0;
+    const endListening = store.onRest(() => {
+      told += 1;
+      store.append("usage", usageOf());
+    });
+    store.append("request", requestOf(store));
+    await store.flush();
+    await clock.advance(sleep.idleMs);
+    await until(() => store.figures().writtenRows === 2);
+    await clock.advance(sleep.againMs);
+    await until(isClosed);
+    expect(told).toBe(1);
+    // The next rest is another one, unless nobody wants to know.
+    expect(await store.usage({ by: [], fromMs: 0, toMs: 1, limit: 1 })).toMatchObject([{ calls: 1 }]);
+    endListening();
+    await fallAsleep();
+    expect(told).toBe(1);
+    expect(store.figures()).toMatchObject({ workerStarts: 2, writtenRows: 2, droppedRows: { worker: 0, closed: 0 } });
+  });
+
+  test("goes as early when sums of what happened before are written meanwhile", async () => {
+    const store = await open();
+    store.append("request", requestOf(store));
+    await store.flush();
+    await clock.advance(sleep.idleMs - 1_000);
+    store.append("usage", usageOf());
+    await store.flush();
+    await clock.advance(1_000);
+    await until(isClosed);
+    expect(store.figures().workerStarts).toBe(1);
+    // They wake it, and it goes again.
+    store.append("usage", usageOf());
+    await clock.advance(3_000);
+    await until(() => store.figures().writtenRows === 3);
+    await fallAsleep();
+    expect(store.figures().workerStarts).toBe(2);
+  });
+
   test("stays awake while a database is not in order, and sees it mended", async () => {
     const store = await open();
     await unlink(join(folder, "state.db"));
@@ -159,7 +200,7 @@ describe("an idle watch", () => {
   test("calls once, so long after the last use, and begins again with the next", async () => {
     const idleAt: number[] = [];
     const onIdle = (): boolean => idleAt.push(clock.monotonic()) > 0;
-    const watch = createIdleWatch({ clock, idleMs: 100, onIdle });
+    const watch = createIdleWatch({ clock, idleMs: 100, againMs: 100, onIdle });
     watch.touch();
     await clock.advance(60);
     watch.touch();
@@ -176,7 +217,7 @@ describe("an idle watch", () => {
 
   test("asks again where it may not be spared", async () => {
     let left = 3;
-    const watch = createIdleWatch({ clock, idleMs: 100, onIdle: () => (left -= 1) === 0 });
+    const watch = createIdleWatch({ clock, idleMs: 100, againMs: 100, onIdle: () => (left -= 1) === 0 });
     watch.touch();
     await clock.advance(299);
     expect(left).toBe(1);

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -59,6 +59,19 @@ describe("what is written", () => {
       hasBody: true,
     });
     expect(next.nextId()).toBeGreaterThan(plain.id);
+  });
+
+  test("leaves no backup behind that a killed gateway was being asked for", async () => {
+    const store = await open();
+    const { path, bytes } = await store.upkeep.backupAside();
+    expect((await stat(path)).size).toBe(bytes);
+    await store.close(10_000);
+    await writeFile(`${path}.unfinished`, "the next one");
+    const kept = join(folder, "state.db.before-1");
+    await writeFile(kept, "somebody's");
+    await whenOpened(await open());
+    const left = (await readdir(folder)).filter((name) => name.startsWith("state.db."));
+    expect(left).toEqual(["state.db.before-1"]);
   });
 
   test("is for its owner only", async () => {

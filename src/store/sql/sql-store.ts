@@ -7,7 +7,7 @@ import type { LinkLimits } from "./postgres-link.ts";
 import { createChangeListeners, type ChangeListeners } from "./change-listeners.ts";
 import type { PeopleWrites } from "../people-rows.ts";
 import type { AuditPlace, RecordKind, RecordRows, RecordStore, RecordStoreOptions } from "../record-store.ts";
-import { createRecordQueue, defaultQueueLimits, type QueueLimits } from "./record-queue.ts";
+import { createRecordQueue, defaultQueueLimits, type QueueLimits, type RecordQueue } from "./record-queue.ts";
 import { createRecordSender, type BatchLimits } from "./record-sender.ts";
 import { defaultRetention, type RetentionLimits } from "./retention-limits.ts";
 import { createSqlClient, type SqlClient } from "./sql-client.ts";
@@ -50,7 +50,7 @@ const defaultLimits: SqlStoreLimits = {
   restMs: 200,
   longBatchRows: 500,
   questions: 64,
-  sleep: { idleMs: 60_000, sleepMs: 6 * 3_600_000 },
+  sleep: { idleMs: 40_000, againMs: 2_000, sleepMs: 6 * 3_600_000 },
   heapMb: 128,
   lookMs: 5_000,
   retentionMs: 60_000,
@@ -69,6 +69,7 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
   const changes = createChangeListeners(gatewayId);
   const queue = createRecordQueue(limits.queue);
   const board = createHealthBoard();
+  const rests = createRests();
   let closing: Promise<void> | undefined;
 
   const client = createSqlClient({
@@ -78,8 +79,13 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
     heapMb: limits.heapMb,
     questions: limits.questions,
     sleep: limits.sleep,
+    onRest() {
+      rests.tell();
+      if (queue.waiting > 0) void sender.flush();
+    },
     // Where others write as well, somebody has to hear of it.
-    maySleep: () => database === undefined && board.health.status === "ready" && queue.sent === 0,
+    maySleep: () =>
+      database === undefined && board.health.status === "ready" && queue.sent === 0 && queue.waiting === 0,
     onReply(reply) {
       if (reply.kind === "appended") sender.onAppended(reply.id, reply);
       else if (reply.kind === "unwritten") queue.count("row", reply.rows);
@@ -131,17 +137,28 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
     access: createAccessStore(client, changes, { secret: options.auditKey, isShared: database !== undefined }),
     health: () => board.health,
     onHealth: (listener) => board.listen(listener),
-    figures: () => ({
-      queuedRows: queue.waiting,
-      sentRows: queue.sent,
-      writtenRows: queue.written,
-      droppedRows: { ...queue.dropped },
-      ...sender.commits,
-      workerStarts: client.starts,
-    }),
+    onRest: (listener) => rests.listen(listener),
+    figures: () => ({ ...figuresOf(queue), ...sender.commits, workerStarts: client.starts }),
     close(deadlineMs) {
       closing ??= close(deadlineMs);
       return closing;
+    },
+  };
+}
+
+function figuresOf({ waiting, sent, written, dropped }: RecordQueue) {
+  return { queuedRows: waiting, sentRows: sent, writtenRows: written, droppedRows: { ...dropped } };
+}
+
+function createRests(): { readonly tell: () => void; readonly listen: RecordStore["onRest"] } {
+  const listeners = new Set<() => void>();
+  return {
+    tell() {
+      for (const listener of listeners) listener();
+    },
+    listen(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
     },
   };
 }
@@ -167,6 +184,7 @@ type QuestionsOfStore = Pick<
   | "audit"
   | "auditAll"
   | "calls"
+  | "eraseCalls"
   | "call"
   | "logs"
   | "events"
@@ -188,6 +206,7 @@ function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListener
     },
     auditAll: async (entries) => await client.ask("audit", entries),
     calls: async (query) => await client.ask("calls", query),
+    eraseCalls: async (query) => await client.ask("eraseCalls", query),
     call: async (id) => (await client.ask("call", id)) ?? undefined,
     logs: async (query) => await client.ask("logs", query),
     events: async (query) => await client.ask("events", query),
@@ -198,6 +217,7 @@ function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListener
     verifyAudit: async () => await client.ask("verifyAudit", null),
     upkeep: {
       backup: async (path) => await client.ask("backup", path),
+      backupAside: async () => await client.ask("backup", null),
       restore: async (path) => await client.ask("restore", path),
       check: async () => await client.ask("check", null),
     },

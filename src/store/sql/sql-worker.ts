@@ -34,7 +34,7 @@ function later(delayMs: number, job: () => Promise<void> | void): void {
 }
 
 /** They may take seconds, and let others go first: rows that wait for them would be lost. */
-const slow: ReadonlySet<string> = new Set(["verifyAudit", "calls"]);
+const slow: ReadonlySet<string> = new Set(["verifyAudit", "calls", "eraseCalls"]);
 
 function handle(desk: StoreDesk, request: SqlRequest): void {
   if (request.kind === "append")

@@ -127,7 +127,7 @@ test("a closed store stays closed, whatever is told of it later", () => {
 test("use puts idleness off, with one timer however often it is used", () => {
   const clock = createHandClock();
   let idle = 0;
-  const watch = createIdleWatch({ clock, idleMs: 100, onIdle: () => ++idle > 0 });
+  const watch = createIdleWatch({ clock, idleMs: 100, againMs: 100, onIdle: () => ++idle > 0 });
   for (let use = 0; use < 20; use += 1) {
     watch.touch();
     expect(clock.timers).toBe(1);
@@ -141,7 +141,7 @@ test("use puts idleness off, with one timer however often it is used", () => {
 test("what cannot be spared yet is asked again, and nothing is asked after a stop", () => {
   const clock = createHandClock();
   let asked = 0;
-  const watch = createIdleWatch({ clock, idleMs: 100, onIdle: () => ++asked === 3 });
+  const watch = createIdleWatch({ clock, idleMs: 100, againMs: 100, onIdle: () => ++asked === 3 });
   watch.touch();
   clock.advance(1_000);
   expect(asked).toBe(3);

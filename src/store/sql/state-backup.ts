@@ -10,7 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import type { DatabaseCheck, DatabaseName } from "../store-upkeep.ts";
+import type { DatabaseCheck, DatabaseName, WrittenBackup } from "../store-upkeep.ts";
 import type { DatabaseKeeper } from "./database-keeper.ts";
 import { NewerSchema, refuseNewer, stepsDone } from "./migrate.ts";
 import { stateSteps } from "./schema-steps.ts";
@@ -22,7 +22,7 @@ import { BadBackup } from "./store-refusal.ts";
  * Writes a database as it is at one moment into a file. Under another name until it is whole and on the disk, so that a
  * backup of yesterday is there until today's is. Throws BadBackup where it cannot be written.
  */
-export function backUp(database: SqlDatabase, path: string): { readonly bytes: number } {
+export function backUp(database: SqlDatabase, path: string): WrittenBackup {
   const unfinished = `${path}.unfinished`;
   try {
     rmSync(unfinished, { force: true });
@@ -31,10 +31,26 @@ export function backUp(database: SqlDatabase, path: string): { readonly bytes: n
     database.prepare("vacuum into ?").run(unfinished);
     sync(unfinished);
     renameSync(unfinished, path);
-    return { bytes: statSync(path).size };
+    return { path, bytes: statSync(path).size };
   } catch (error) {
     rmSync(unfinished, { force: true });
     throw new BadBackup(`${path} cannot be written: ${reasonOf(error)}`);
+  }
+}
+
+/** Where a backup is while somebody reads it over HTTP. */
+export function downloadPath(state: string): string {
+  return `${state}.download`;
+}
+
+/** Removes what a process that was killed meanwhile left of one: it is a whole copy of the state. Never throws. */
+export function removeDownload(state: string): void {
+  for (const end of ["", ".unfinished"]) {
+    try {
+      rmSync(downloadPath(state) + end, { force: true });
+    } catch {
+      // The state is of more use than its folder is tidy; the next backup is written over it.
+    }
   }
 }
 

@@ -13,7 +13,7 @@ import { createRetentionRounds } from "./retention-rounds.ts";
 import { sqliteCode, sqliteCodes, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
 import type { AppendRequest, BatchResult, QuestionName, Questions, SqlWorkerData } from "./sql-messages.ts";
 import { createKysely } from "./sqlite-dialect.ts";
-import { backUp, checkSqlite, restoreState } from "./state-backup.ts";
+import { backUp, checkSqlite, downloadPath, removeDownload, restoreState } from "./state-backup.ts";
 import { stateReads, stateWrites } from "./state-answers.ts";
 import type { StateDatabase } from "./state-database.ts";
 import type { Transact } from "./transact.ts";
@@ -95,6 +95,7 @@ export function createStoreDesk({ driver, data, onProblems, onUnwritten, turn }:
   return {
     isParallel: false,
     async open() {
+      removeDownload(state.path);
       await records.open();
       await state.open();
       ballast.fill();
@@ -228,6 +229,10 @@ function createAnswers(
       await sortFor(query);
       return await recordReads.calls(ofRecords(), query);
     },
+    async eraseCalls(query) {
+      await sortFor(query);
+      return await recordReads.eraseCalls(ofRecords(), query);
+    },
     async call(id) {
       sortIn((backlog) => backlog.sortAround(id));
       return await recordReads.call(ofRecords(), id);
@@ -239,7 +244,7 @@ function createAnswers(
     finding: async (query) => await recordReads.finding(ofRecords(), query),
     async backup(path) {
       await state.look();
-      return backUp(use(state).database, path);
+      return backUp(use(state).database, path ?? downloadPath(state.path));
     },
     restore: async (path) => await restoreState(driver, state, path, Date.now()),
     check: () => [checkSqlite("state", driver, state), checkSqlite("records", driver, records)],

@@ -256,6 +256,7 @@ interface TemplateTable {
   fields: string;
   version: number;
   revision: number;
+  by_admin: number;
   changed_by: string;
   created_at_ms: number;
 }

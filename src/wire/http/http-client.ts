@@ -1,3 +1,4 @@
+import type { LookupFunction } from "node:net";
 import type { ResponseSink } from "./response-reader.ts";
 
 /**
@@ -24,6 +25,8 @@ export interface HttpClientOptions {
   /** Additional connections that only urgent requests may use. */
   readonly reserved: number;
   readonly connectTimeoutMs: number;
+  /** How the origin's name is looked up. Absent: as the system does it. */
+  readonly lookup?: LookupFunction | undefined;
 }
 
 /** Makes a client for one origin; it connects when the first request is sent. */

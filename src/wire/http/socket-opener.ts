@@ -1,4 +1,4 @@
-import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { HttpSocket, type HttpSocketOwner } from "./http-socket.ts";
 
@@ -9,13 +9,14 @@ export interface SocketOpenerOptions {
   readonly url: URL;
   readonly connectTimeoutMs: number;
   readonly owner: HttpSocketOwner;
+  readonly lookup?: LookupFunction | undefined;
 }
 
 /** Begins a connection. Exactly one of the two is called, once; `onFailed` with a code such as ECONNREFUSED. */
 export type OpenSocket = (onConnected: (socket: HttpSocket) => void, onFailed: (code: string) => void) => HttpSocket;
 
-export function createSocketOpener({ url, connectTimeoutMs, owner }: SocketOpenerOptions): OpenSocket {
-  const openRaw = createRawOpener(url);
+export function createSocketOpener({ url, connectTimeoutMs, owner, lookup }: SocketOpenerOptions): OpenSocket {
+  const openRaw = createRawOpener(url, lookup);
 
   return (onConnected, onFailed) => {
     let isConnecting = true;
@@ -56,11 +57,12 @@ type OpenRaw = (onBytes: (bytes: Buffer) => void, onConnect: () => void) => Sock
  * How a socket to this URL is opened. All of a pool read into the same memory, because each piece is dealt with
  * before the next is read: a buffer of 64 KB per read is what makes reading expensive.
  */
-function createRawOpener(url: URL): OpenRaw {
+function createRawOpener(url: URL, lookup: LookupFunction | undefined): OpenRaw {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const memory = Buffer.allocUnsafeSlow(readBytes);
   const isTls = url.protocol === "https:";
   const port = url.port === "" ? (isTls ? 443 : 80) : Number(url.port);
+  const place = lookup === undefined ? { host, port } : { host, port, lookup };
   let session: Buffer | undefined;
 
   return (onBytes, onConnect) => {
@@ -73,12 +75,12 @@ function createRawOpener(url: URL): OpenRaw {
     };
     let socket: Socket;
     if (isTls) {
-      const given = { host, port, onread, ALPNProtocols: ["http/1.1"] };
+      const given = { ...place, onread, ALPNProtocols: ["http/1.1"] };
       const resumed = session === undefined ? {} : { session };
       const secure = connectTls({ ...given, ...resumed, ...(isIP(host) === 0 ? { servername: host } : {}) }, onConnect);
       secure.on("session", (ticket) => (session = ticket));
       socket = secure;
-    } else socket = connectTcp({ host, port, onread }, onConnect);
+    } else socket = connectTcp({ ...place, onread }, onConnect);
     socket.setNoDelay(true);
     socket.setKeepAlive(true, tcpKeepAliveMs);
     return socket;

@@ -44,7 +44,7 @@ export function createSocketPool(options: HttpClientOptions): HttpClient {
       if (next !== undefined) connect(next);
     },
   };
-  const open = createSocketOpener({ url, connectTimeoutMs: options.connectTimeoutMs, owner });
+  const open = createSocketOpener({ url, owner, ...options });
 
   /** False when the handler does not want it any more, or it cannot be sent: the socket is still free. */
   function write(socket: HttpSocket, { request, handler }: Waiting): boolean {

@@ -7,7 +7,7 @@ import { checkJson } from "./json-validity.ts";
 function outlineOf(text: string, most = 1_000): JsonOutline {
   const bytes = Buffer.from(text);
   const outline = new JsonOutline(bytes, { list: "content", names: ["type", "uri"], most });
-  for (const _slice of checkJson(bytes, 100, outline));
+  for (const _slice of checkJson(bytes, 100, { outline }));
   return outline;
 }
 

@@ -1,16 +1,28 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { checkJson } from "./json-validity.ts";
+import { createTextSearch, searchedBytes } from "./text-search.ts";
 
 const plenty = 1_000;
 
+const search = createTextSearch();
+
+test("long strings are searched sixteen bytes at a time here", () => {
+  expect(search).toBeDefined();
+});
+
+/** Found out in both ways, with and without the search of long strings. */
 function takes(bytes: Buffer): boolean {
-  try {
-    for (const _slice of checkJson(bytes, plenty));
-    return true;
-  } catch {
-    return false;
-  }
+  const [fast, slow] = [{ search }, {}].map((options) => {
+    try {
+      for (const _slice of checkJson(bytes, plenty, options));
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  expect(fast).toBe(slow);
+  return fast === true;
 }
 
 function parses(text: string): boolean {
@@ -138,7 +150,8 @@ const half = 524_288;
 
 test("others have their turn now and then, whatever it holds", () => {
   for (const text of [`"${"x".repeat(10 * half)}"`, `[${"1,".repeat(5 * half)}1]`, `"${"ü".repeat(5 * half)}"`])
-    expect([...checkJson(Buffer.from(text), plenty)].length).toBeGreaterThanOrEqual(4);
+    for (const options of [{ search }, {}])
+      expect([...checkJson(Buffer.from(text), plenty, options)].length).toBeGreaterThanOrEqual(4);
 });
 
 test.each(["", '"', "\t", "\\n", "\\", "\\u12", "ü", '","'])("where one look ends and the next begins: %j", (piece) => {
@@ -171,4 +184,24 @@ test.each([
       const broken = whole.slice(0, place) + piece + whole.slice(place);
       expect([piece, at, takes(Buffer.from(broken))]).toEqual([piece, at, parses(broken)]);
     }
+});
+
+test.each(["", '"', "\t", "\\n", "\\", "\\u12", "\\u1234", "\\\\", "ü"])(
+  "where one load of the search ends and the next begins: %j",
+  (piece) => {
+    for (let offset = -9; offset <= 9; offset += 1) {
+      const text = `["${"x".repeat(64 + searchedBytes + offset)}${piece}${"y".repeat(searchedBytes)}"]`;
+      expect([piece, offset, takes(Buffer.from(text))]).toEqual([piece, offset, parses(text)]);
+    }
+  },
+);
+
+test("two values that are checked in turns do not see each other's bytes", () => {
+  const good = Buffer.from(`["${`${long}\\n`.repeat(20_000)}"]`);
+  const bad = Buffer.from(`["${`${long}\\n`.repeat(19_999)}${long}\n"]`);
+  const [first, second] = [checkJson(good, plenty, { search }), checkJson(bad, plenty, { search })];
+  while (first.next().done !== true) second.next();
+  expect(() => {
+    while (second.next().done !== true);
+  }).toThrow(expect.objectContaining({ code: "PARSE_ERROR" }));
 });

@@ -25,23 +25,34 @@ import {
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { deepestNoted, type JsonOutline } from "./json-outline.ts";
 import { skipSpace } from "./json-scan.ts";
+import { searchedBytes, shortEscapes, type TextSearch } from "./text-search.ts";
 
 /** How much is checked before other work gets its turn. It takes 0.1 to 2 ms. */
 const sliceBytes = 524_288;
 /** Text up to this size is checked in one go, because yielding has a cost as well. */
 const firstSliceBytes = 3 * sliceBytes;
 
+export interface JsonCheckOptions {
+  /** Where things are is noted here. Must be of the same bytes, and says nothing before the last yield. */
+  readonly outline?: JsonOutline | undefined;
+  /** Takes over in long strings. Without it the same is found, more slowly. */
+  readonly search?: TextSearch | undefined;
+}
+
 /**
  * Checks that the bytes, which must be UTF-8, are exactly one JSON value (RFC 8259), without building it. For values
  * that are too large to parse and are passed on as they are. Never recurses, and yields after each half megabyte.
- * Throws PARSE_ERROR, and BODY_TOO_DEEP beyond `maxDepth` levels. Where things are is noted in `outline`, which must be
- * of the same bytes, and says nothing before the last yield.
+ * Throws PARSE_ERROR, and BODY_TOO_DEEP beyond `maxDepth` levels.
  */
-export function* checkJson(bytes: Buffer, maxDepth: number, outline?: JsonOutline): Generator<void, void> {
+export function* checkJson(
+  bytes: Buffer,
+  maxDepth: number,
+  { outline, search }: JsonCheckOptions = {},
+): Generator<void, void> {
   const end = bytes.length;
   const noted = outline === undefined ? 0 : deepestNoted;
   let stop = firstSliceBytes;
-  const skip = createStringSkipper(bytes);
+  const skip = createStringSkipper(bytes, search);
   const isObject: boolean[] = [];
 
   /** Skips a member's name and its colon; returns where its value begins. */
@@ -102,12 +113,8 @@ export function* checkJson(bytes: Buffer, maxDepth: number, outline?: JsonOutlin
   }
 }
 
-/** The end of a string longer than this is searched for natively; for shorter strings a loop is faster. */
+/** From here on a string is searched by `TextSearch`; for shorter ones copying costs more. */
 const patienceBytes = 64;
-/** The first block is short: it shows what kind of text it is. */
-const firstBlockBytes = 4_096;
-/** When escapes are closer together than this, a native search for each costs more than checking every word. */
-const sparseBytes = 256;
 
 /**
  * Returns the index after the closing quote of the string that contains `at`. When it reaches `limit` first, it
@@ -116,91 +123,49 @@ const sparseBytes = 256;
 type StringSkipper = (at: number, limit: number) => number;
 
 /**
- * Large results are mostly text. In blocks with few escapes and without control characters, long strings are skipped
- * natively; in other blocks four bytes are checked at a time, wherever they begin, because escapes stand anywhere.
+ * Large results are mostly text. Four bytes are checked at a time, wherever they begin, because escapes stand
+ * anywhere; a long string is searched sixteen at a time, where that can be done.
  */
-function createStringSkipper(bytes: Buffer): StringSkipper {
+function createStringSkipper(bytes: Buffer, search: TextSearch | undefined): StringSkipper {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   /** Where no whole word begins any more. */
   const wordsEnd = bytes.length - 3;
-  let blockStart = 0;
-  let blockEnd = 0;
-  let isClean = false;
-  /** Seen in the current block. */
-  let escapes = 0;
-  // Where the next quote and backslash are. Kept between calls, because a string may have any number of either.
-  let quoteAt = -1;
-  let backslashAt = -1;
+  /** The bytes that the search has, and what they are called there. */
+  let loadStart = 0;
+  let loadEnd = 0;
+  let load = 0;
 
-  function openBlock(at: number): void {
-    const isSparse = escapes * sparseBytes < blockEnd - blockStart;
-    const length = blockEnd === 0 ? firstBlockBytes : sliceBytes;
-    blockStart = at;
-    blockEnd = Math.min(bytes.length, at + length);
-    escapes = 0;
-    isClean = isSparse && !mayHoldControls(view, at, blockEnd);
-  }
-
-  function leap(at: number): number {
-    if (quoteAt < at) quoteAt = placeOf(bytes, quote, at);
-    if (backslashAt < at) backslashAt = placeOf(bytes, backslash, at);
-    return Math.min(quoteAt, backslashAt, blockEnd);
+  /** The next index that has to be looked at here, or one before it: no search runs far. */
+  function leap(by: TextSearch, at: number): number {
+    if (at >= loadEnd || !by.holds(load)) {
+      loadStart = at;
+      loadEnd = Math.min(bytes.length, at + searchedBytes);
+      load = by.load(bytes.subarray(loadStart, loadEnd));
+    }
+    return loadStart + by.find(at - loadStart, loadEnd - loadStart);
   }
 
   return (start, limit) => {
     // What is used for every word is read from where closures keep it once, not each time.
     const [all, source] = [view, bytes];
+    const patience = Math.min(wordsEnd, limit, search === undefined ? limit : start + patienceBytes);
     let at = start;
     for (;;) {
       if (at >= limit) return ~at;
-      if (at >= blockEnd) openBlock(at);
-      const patience = Math.min(wordsEnd, blockEnd, isClean ? at + patienceBytes : blockEnd);
       let found = 0;
       while (at < patience && (found = specialIn(all.getInt32(at, true))) === 0) at += 4;
       if (found !== 0) at += firstOf(found);
-      else {
-        if (isClean && at < blockEnd) at = leap(at);
-        if (at >= blockEnd && at < bytes.length) continue;
-      }
+      else if (search !== undefined && at < bytes.length) {
+        at = leap(search, at);
+        if (at === loadEnd && at < bytes.length) continue;
+      } else if (at >= limit) continue;
       const byte = source[at];
       if (byte === quote) return at + 1;
       if (byte === undefined || byte < space) throw malformed("the rest of a string", at);
-      if (byte === backslash) {
-        escapes += 1;
-        at = simpleEscapes[source[at + 1] ?? 0] === 1 ? at + 2 : skipEscape(source, at + 1);
-      } else at += 1;
+      if (byte === backslash) at = shortEscapes[source[at + 1] ?? 0] === 1 ? at + 2 : skipEscape(source, at + 1);
+      else at += 1;
     }
   };
-}
-
-/**
- * The index of the next such byte. When there is none nearby, it is an index before it, so that a search never runs
- * far.
- */
-function placeOf(bytes: Buffer, byte: number, from: number): number {
-  const isFar = bytes.length - from > 2 * sliceBytes;
-  const found = isFar ? bytes.subarray(from, from + sliceBytes).indexOf(byte) : bytes.indexOf(byte, from);
-  if (isFar) return from + (found === -1 ? sliceBytes : found);
-  return found === -1 ? bytes.length : found;
-}
-
-/** Whether any byte is below a space. Checks eight words at a time, at a tenth of a millisecond per megabyte. */
-function mayHoldControls(view: DataView, start: number, end: number): boolean {
-  let at = start;
-  for (; at + 32 <= end; at += 32) {
-    const found =
-      belowSpace(view.getInt32(at, true)) |
-      belowSpace(view.getInt32(at + 4, true)) |
-      belowSpace(view.getInt32(at + 8, true)) |
-      belowSpace(view.getInt32(at + 12, true)) |
-      belowSpace(view.getInt32(at + 16, true)) |
-      belowSpace(view.getInt32(at + 20, true)) |
-      belowSpace(view.getInt32(at + 24, true)) |
-      belowSpace(view.getInt32(at + 28, true));
-    if ((found & highBits) !== 0) return true;
-  }
-  for (; at < end; at += 1) if (view.getUint8(at) < space) return true;
-  return false;
 }
 
 const highBits = 0x80808080;
@@ -229,18 +194,13 @@ function firstOf(found: number): number {
 function skipEscape(bytes: Buffer, at: number): number {
   const byte = bytes[at] ?? 0;
   if (byte !== lowerU) {
-    if (simpleEscapes[byte] !== 1) throw malformed("an escape", at);
+    if (shortEscapes[byte] !== 1) throw malformed("an escape", at);
     return at + 1;
   }
   for (let digit = at + 1; digit <= at + 4; digit += 1)
     if (!isHexDigit(bytes[digit] ?? 0)) throw malformed("four hexadecimal digits", digit);
   return at + 5;
 }
-
-/** By byte: asked for every escape, which a set would answer ten times as slowly. */
-const simpleEscapes: Readonly<Uint8Array> = Uint8Array.from({ length: 256 }, (_, byte) =>
-  Number('"\\/bfnrt'.includes(String.fromCharCode(byte))),
-);
 
 function isHexDigit(byte: number): boolean {
   return isDigit(byte) || ((byte | caseBit) >= lowerA && (byte | caseBit) <= lowerF);

@@ -30,7 +30,9 @@ const started: { front: StdioFront; directory: string }[] = [];
 afterEach(async () => {
   for (const { front, directory } of started.splice(0)) {
     front.process.kill("SIGKILL");
-    await rm(directory, { recursive: true, force: true });
+    await front.exitCode();
+    // Its servers outlive it by a moment, and write there meanwhile.
+    await rm(directory, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 });
   }
 });
 

@@ -141,6 +141,27 @@ export const peopleQueries = {
     queryFn: async () => (await valueOf(api.GET("/api/templates"))).templates as readonly Template[],
   }),
   me: queryOptions({ queryKey: ["people", "me"], queryFn: async () => await valueOf(api.GET("/api/me")) }),
+  /** Of one user, or of whoever asks. */
+  apps: (user: string | undefined) =>
+    queryOptions({
+      queryKey: ["people", "apps", user ?? "me"],
+      queryFn: async () =>
+        user === undefined
+          ? (await valueOf(api.GET("/api/me/apps"))).apps
+          : (await valueOf(api.GET("/api/users/{id}/apps", { params: { path: { id: user } } }))).apps,
+    }),
+  browsers: (user: string | undefined) =>
+    queryOptions({
+      queryKey: ["people", "browsers", user ?? "me"],
+      queryFn: async () =>
+        user === undefined
+          ? (await valueOf(api.GET("/api/me/sessions"))).sessions
+          : (await valueOf(api.GET("/api/users/{id}/sessions", { params: { path: { id: user } } }))).sessions,
+    }),
+  clients: queryOptions({
+    queryKey: ["people", "clients"],
+    queryFn: async () => (await valueOf(api.GET("/api/auth/clients"))).clients,
+  }),
   tokens: queryOptions({
     queryKey: ["people", "tokens"],
     queryFn: async () => await valueOf(api.GET("/api/me/tokens")),

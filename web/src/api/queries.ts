@@ -19,6 +19,10 @@ export const queryClient = new QueryClient({
   },
 });
 
+const countedSoonMs = 2_000;
+/** Then it is not going to count: what is estimated stays so until something else reads it again. */
+const countedLooks = 15;
+
 /** Each list by its name in the cache, which events invalidate. */
 export const queries = {
   status: queryOptions({
@@ -53,6 +57,9 @@ export const queries = {
   tokens: queryOptions({
     queryKey: ["usage", "tokens"],
     queryFn: async () => await valueOf(api.GET("/api/usage/tokens")),
+    // The first answer is an estimate: the gateway begins to count when somebody asks.
+    refetchInterval: ({ state }) =>
+      state.data?.flat.isExact === false && state.dataUpdateCount < countedLooks ? countedSoonMs : false,
   }),
   usage: (hours: number, by: string) =>
     queryOptions({
@@ -210,17 +217,6 @@ export function useOrder<Given, Answer>(
       await Promise.all(changes.map(async (queryKey) => await client.invalidateQueries({ queryKey: [...queryKey] })));
     },
   });
-}
-
-/** Gives an order once: a second Enter must not make another, whose answer hides the secret that is shown once. */
-export function once(order: {
-  readonly isPending: boolean;
-  readonly isSuccess: boolean;
-  readonly mutate: () => void;
-}): () => void {
-  return () => {
-    if (!order.isPending && !order.isSuccess) order.mutate();
-  };
 }
 
 /** Whoever logs in again sees what is now; somebody else sees nothing of whoever was here before. */

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { api, valueOf, type Schemas } from "../api/client.ts";
+import { Facts, type Fact } from "../parts/facts.tsx";
 import { Page, Section } from "../parts/page.tsx";
-import { LoadedPage } from "../parts/states.tsx";
+import { Empty, LoadedPage } from "../parts/states.tsx";
 import { count, duration, fullTime, plain } from "../words/format.ts";
 
 const here = getRouteApi("/calls/$id");
@@ -28,7 +29,7 @@ const contentWords: Readonly<Record<Schemas["CallDetails"]["contents"], string>>
 };
 
 function Shown({ call }: { readonly call: Schemas["CallDetails"] }) {
-  const facts: readonly (readonly [string, string])[] = [
+  const facts: readonly Fact[] = [
     ["Outcome", call.outcome === "ok" ? "ok" : `${call.outcome} ${call.code ?? ""}`],
     ["Ended", fullTime(call.time)],
     ["Duration", duration(call.durationMs)],
@@ -53,31 +54,32 @@ function Shown({ call }: { readonly call: Schemas["CallDetails"] }) {
         )
       }
     >
-      <Section title="Call">
-        <dl className="facts">
-          {facts.map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{plain(value)}</dd>
-            </div>
-          ))}
-        </dl>
-      </Section>
-      {call.contents !== "shown" && <p className="muted">{contentWords[call.contents]}</p>}
-      {call.body !== null && (
-        <>
-          <Section title="Arguments" about={call.body.areArgumentsCut ? "only the beginning" : ""}>
-            <pre tabIndex={0} className="wrap">
-              {plain(call.body.arguments)}
-            </pre>
-          </Section>
-          <Section title="Result" about={call.body.isResultCut ? "only the beginning" : ""}>
-            <pre tabIndex={0} className="wrap">
-              {plain(call.body.result)}
-            </pre>
-          </Section>
-        </>
-      )}
+      <div className="columns run">
+        <Section title="Call">
+          <Facts facts={facts} />
+        </Section>
+        <div>
+          {call.contents !== "shown" && (
+            <Empty title="Without arguments and result">
+              <p>{contentWords[call.contents]}</p>
+            </Empty>
+          )}
+          {call.body !== null && (
+            <>
+              <Section title="Arguments" about={call.body.areArgumentsCut ? "only the beginning" : ""}>
+                <pre tabIndex={0} className="wrap">
+                  {plain(call.body.arguments)}
+                </pre>
+              </Section>
+              <Section title="Result" about={call.body.isResultCut ? "only the beginning" : ""}>
+                <pre tabIndex={0} className="wrap">
+                  {plain(call.body.result)}
+                </pre>
+              </Section>
+            </>
+          )}
+        </div>
+      </div>
     </Page>
   );
 }

@@ -11,7 +11,7 @@ import { Page } from "../parts/page.tsx";
 import { saveBlob } from "../parts/save-blob.ts";
 import { Empty, FailureNote, Loaded } from "../parts/states.tsx";
 import { compact, count, duration, fullTime, plain, time } from "../words/format.ts";
-import { shellWord } from "../words/words.ts";
+import { toCommand } from "../words/words.ts";
 
 type Call = Schemas["Call"];
 const here = getRouteApi("/calls");
@@ -140,10 +140,12 @@ export function Calls() {
       actions={
         <>
           <Exports filters={{ server, tool, client, failed }} />
-          <CopyButton
-            label="Copy as command"
-            text={`toolyard calls${failed === "true" ? " --failed" : ""}${server === undefined ? "" : ` --server ${shellWord(server)}`}${tool === undefined ? "" : ` --tool ${shellWord(tool)}`}`}
-          />
+          {client === undefined && (
+            <CopyButton
+              label="Copy as command"
+              text={toCommand("calls", [], { failed: failed === "true", server, tool })}
+            />
+          )}
         </>
       }
     >

@@ -92,10 +92,10 @@ function Instances({ team, installation }: { readonly team: string; readonly ins
             <p className="muted">Nobody has used it since the gateway started: a first request starts it.</p>
           ) : (
             <ul className="list">
-              {rows.map(({ id, member, status, reason }) => (
+              {rows.map(({ id, member, status, dormant, reason, step }) => (
                 <li key={id}>
                   <span className="grow">for {plain(nameOf(member))}</span>
-                  <StatusMark server={{ status: status as Schemas["ServerStatus"]["status"], dormant: false }} />
+                  <StatusMark server={{ status, dormant, next: step === null ? null : { step } }} />
                   {reason !== "" && <span className="muted wide">{plain(reason)}</span>}
                   {who.isPerson && (member === null || member === who.principal) && (
                     <a href={`/connect/${encodeURIComponent(id)}`}>Log in there</a>

@@ -1,4 +1,4 @@
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { onLiveEvent } from "../api/live.ts";
 import { Button } from "../parts/button.tsx";
@@ -17,6 +17,7 @@ const tabs = [
 /** What servers write, and what happens in the gateway. */
 export function Logs() {
   const { tab = "log", server } = here.useSearch();
+  const navigate = useNavigate();
   return (
     <Page title="Logs and events" about="What servers write to stderr, and what happens, as it happens.">
       <TabLinks
@@ -25,7 +26,16 @@ export function Logs() {
         chosen={tab}
         link={(name, rest) => <Link to="/logs" search={{ tab: name }} replace {...rest} />}
       />
-      {tab === "events" ? <Events /> : <LogLines {...(server === undefined ? {} : { server })} />}
+      {tab === "events" ? (
+        <Events />
+      ) : (
+        <LogLines
+          server={server ?? ""}
+          onServer={(name) =>
+            void navigate({ to: "/logs", search: name === "" ? {} : { server: name }, replace: true })
+          }
+        />
+      )}
     </Page>
   );
 }

@@ -3,16 +3,19 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { peopleQueries } from "../api/people-queries.ts";
-import { once, queries, useOrder } from "../api/queries.ts";
+import { queries, useOrder } from "../api/queries.ts";
 import { chooseTeam } from "../api/session.ts";
 import { useWho } from "../api/who.ts";
 import { Button } from "../parts/button.tsx";
-import { ConfirmButton, Modal } from "../parts/confirm.tsx";
+import { ConfirmButton } from "../parts/confirm.tsx";
 import { CheckField, SelectField, TextField } from "../parts/field.tsx";
 import { OnceSecret } from "../parts/once-secret.tsx";
+import { OrderModal } from "../parts/order-modal.tsx";
+import { OwnAccess } from "../parts/user-access.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Empty, FailureNote, Loaded } from "../parts/states.tsx";
 import { ago, counted, fullTime, plain } from "../words/format.ts";
+import { scopeWord } from "../words/scopes.ts";
 
 /** Whoever is logged in: their teams, and what they have given out. */
 export function Me() {
@@ -26,13 +29,14 @@ export function Me() {
           {who.roles.includes("admin") ? "You are an admin of the gateway. " : ""}
           {who.isPerson && (
             <>
-              Password, apps and browsers: <a href="/account">your account</a>
+              Password and logins at servers: <a href="/account">your account</a>
             </>
           )}
         </>
       }
     >
       <Section title="Your teams">
+        {who.teams.length === 0 && <p className="muted">You are in no team.</p>}
         <ul className="list">
           {who.teams.map(({ team, title, role }) => (
             <li key={team}>
@@ -50,6 +54,7 @@ export function Me() {
         </ul>
       </Section>
       {who.user !== null && who.team !== null && <Tokens team={who.team} />}
+      {who.user !== null && <OwnAccess />}
     </Page>
   );
 }
@@ -109,7 +114,7 @@ function Tokens({ team }: { readonly team: string }) {
 }
 
 function limitsOf({ scopes, only }: Schemas["PersonalToken"]): string {
-  const what = scopes.length === 0 ? "everything that you may do" : scopes.join(", ");
+  const what = scopes.length === 0 ? "everything that you may do" : scopes.map(scopeWord).join(", ");
   return only === null ? what : `${what}, at ${only.map(plain).join(", ")}`;
 }
 
@@ -129,7 +134,6 @@ function NewToken({ onClose }: { readonly onClose: () => void }) {
     },
     { changes: [["people"]] },
   );
-  const addOnce = once(add);
   const servers = [...new Map((status.data?.servers ?? []).map((row) => [row.server, row.title] as const))];
   const tick = (server: string, isOn: boolean): void => {
     const next = new Set(only);
@@ -138,55 +142,35 @@ function NewToken({ onClose }: { readonly onClose: () => void }) {
     setOnly(next);
   };
   return (
-    <Modal
-      title="Make a token"
-      isOpen
-      onClose={onClose}
-      actions={
-        add.data === undefined && (
-          <Button look="main" isBusy={add.isPending} onClick={addOnce}>
-            Make it
-          </Button>
-        )
-      }
-    >
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          addOnce();
-        }}
-      >
-        <TextField label="What it is for" value={name} onChange={({ target }) => setName(target.value)} />
-        <TextField
-          label="Days that it is good"
-          type="number"
-          min={1}
-          max={365}
-          value={days}
-          onChange={({ target }) => setDays(target.value)}
-        />
-        <SelectField label="May" choices={scopeWords} value={scope} onChange={({ target }) => setScope(target.value)} />
-        {servers.length > 0 && (
-          <fieldset className="stack">
-            <legend>
-              Only these servers{only.size === 0 ? " (none ticked: all)" : `: ${counted(only.size, "server")}`}
-            </legend>
-            {servers.map(([server, title]) => (
-              <CheckField
-                key={server}
-                label={plain(title)}
-                checked={only.has(server)}
-                onChange={({ target }) => tick(server, target.checked)}
-              />
-            ))}
-          </fieldset>
-        )}
-        {add.error !== null && <FailureNote error={add.error} />}
-        {add.data !== undefined && (
-          <OnceSecret title="The token is made." secret={add.data.token} expires={add.data.expires} />
-        )}
-      </form>
-    </Modal>
+    <OrderModal title="Make a token" submit="Make it" order={add} onClose={onClose}>
+      <TextField label="What it is for" value={name} onChange={({ target }) => setName(target.value)} />
+      <TextField
+        label="Days that it is good"
+        type="number"
+        min={1}
+        max={365}
+        value={days}
+        onChange={({ target }) => setDays(target.value)}
+      />
+      <SelectField label="May" choices={scopeWords} value={scope} onChange={({ target }) => setScope(target.value)} />
+      {servers.length > 0 && (
+        <fieldset className="stack">
+          <legend>
+            Only these servers{only.size === 0 ? " (none ticked: all)" : `: ${counted(only.size, "server")}`}
+          </legend>
+          {servers.map(([server, title]) => (
+            <CheckField
+              key={server}
+              label={plain(title)}
+              checked={only.has(server)}
+              onChange={({ target }) => tick(server, target.checked)}
+            />
+          ))}
+        </fieldset>
+      )}
+      {add.data !== undefined && (
+        <OnceSecret title="The token is made." secret={add.data.token} expires={add.data.expires} />
+      )}
+    </OrderModal>
   );
 }

@@ -4,10 +4,12 @@ import { lazy, Suspense, useMemo } from "react";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { queries } from "../api/queries.ts";
 import { CopyButton } from "../parts/button.tsx";
+import { Facts } from "../parts/facts.tsx";
 import { Page, Section } from "../parts/page.tsx";
+import { Remedy } from "../parts/remedy.tsx";
 import { Empty, Loaded, Skeleton } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
-import { ago, count, counted, duration, plain } from "../words/format.ts";
+import { ago, count, counted, duration, plain, tokenCount } from "../words/format.ts";
 import { needsPerson } from "../words/status.ts";
 
 const Chart = lazy(async () => ({ default: (await import("../parts/chart.tsx")).Chart }));
@@ -18,7 +20,7 @@ const shown = 6;
 export function Overview() {
   const status = useQuery(queries.status);
   return (
-    <Page title="Overview" about={status.data && <Facts status={status.data} />} actions={<Endpoint />}>
+    <Page title="Overview" about={status.data && <Standing status={status.data} />} actions={<Endpoint />}>
       <Loaded query={status} lines={6}>
         {(data) => (
           <>
@@ -39,7 +41,7 @@ export function Overview() {
   );
 }
 
-function Facts({ status }: { readonly status: Schemas["GatewayStatus"] }) {
+function Standing({ status }: { readonly status: Schemas["GatewayStatus"] }) {
   const { counts, uptimeMs, configFile } = status;
   return (
     <>
@@ -93,7 +95,7 @@ function NeedsYou({ status }: { readonly status: Schemas["GatewayStatus"] }) {
             </Link>
             <StatusMark server={server} />
             <span className="muted grow">{plain(server.reason)}</span>
-            {server.next !== null && <span>{plain(server.next.text)}</span>}
+            <Remedy server={server} />
           </li>
         ))}
       </ul>
@@ -158,40 +160,23 @@ function Saved() {
     <Section title="Tokens" about={<Link to="/tokens">How this is counted</Link>}>
       <Loaded query={tokens}>
         {({ flat, here, savedAtStart, spentOnFinding, sessions }) => (
-          <dl className="facts">
-            <Fact name="All tools, flat" value={count(flat.tokens)} isExact={flat.isExact} />
-            <Fact name={`Here (${here.exposure})`} value={count(here.tokens)} isExact={here.isExact} />
-            <Fact
-              name="Saved when a conversation begins"
-              value={count(savedAtStart.tokens)}
-              isExact={savedAtStart.isExact}
-            />
-            <Fact
-              name="Spent on finding, today"
-              value={count(spentOnFinding.tokens)}
-              isExact={spentOnFinding.tokens === 0}
-            />
-            <Fact
-              name="Net per session, median"
-              value={sessions.medianNet === null ? "no session yet" : count(sessions.medianNet)}
-              isExact={sessions.medianNet === null || sessions.isExact}
-            />
-          </dl>
+          <Facts
+            facts={[
+              ["All tools, flat", tokenCount(flat)],
+              [`Here (${here.exposure})`, tokenCount(here)],
+              ["Saved when a conversation begins", tokenCount(savedAtStart)],
+              ["Spent on finding, today", tokenCount({ tokens: spentOnFinding.tokens, isExact: false })],
+              [
+                "Net per session, median",
+                sessions.medianNet === null
+                  ? "no session yet"
+                  : tokenCount({ tokens: sessions.medianNet, isExact: sessions.isExact }),
+              ],
+            ]}
+          />
         )}
       </Loaded>
     </Section>
-  );
-}
-
-function Fact({ name, value, isExact }: { readonly name: string; readonly value: string; readonly isExact: boolean }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        {isExact ? "" : "about "}
-        {value}
-      </dd>
-    </div>
   );
 }
 
@@ -251,7 +236,7 @@ function Failures() {
                   <Link className="grow" to="/calls/$id" params={{ id }}>
                     {plain(name)}
                   </Link>
-                  <span className="bad-text">{plain(code ?? "")}</span>
+                  {code !== null && <span className="bad-text">{plain(code)}</span>}
                   <span className="muted number">{ago(at)}</span>
                 </li>
               ))}

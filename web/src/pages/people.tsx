@@ -3,15 +3,17 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { peopleQueries } from "../api/people-queries.ts";
-import { once, useOrder } from "../api/queries.ts";
+import { useOrder } from "../api/queries.ts";
 import { useWho } from "../api/who.ts";
 import { Button } from "../parts/button.tsx";
-import { Modal } from "../parts/confirm.tsx";
 import { DataTable, type Column } from "../parts/data-table.tsx";
 import { CheckField, SelectField, TextField } from "../parts/field.tsx";
+import { OAuthClients } from "../parts/oauth-clients.tsx";
 import { OnceSecret } from "../parts/once-secret.tsx";
+import { OrderModal } from "../parts/order-modal.tsx";
 import { Page } from "../parts/page.tsx";
-import { Empty, FailureNote, Loaded } from "../parts/states.tsx";
+import { Empty, Loaded } from "../parts/states.tsx";
+import { RoleField } from "../parts/team-members.tsx";
 import { TabLinks } from "../parts/tab-links.tsx";
 import { UserEditor } from "../parts/user-editor.tsx";
 import { count, fullTime, plain } from "../words/format.ts";
@@ -45,12 +47,15 @@ export function People() {
           tabs={[
             ["teams", "Teams"],
             ["users", "Users"],
+            ["apps", "Apps"],
           ]}
           chosen={tab}
           link={(name, rest) => <Link to="/people" search={{ tab: name }} {...rest} />}
         />
       )}
-      {tab === "users" && isAdmin ? <Users /> : <Teams />}
+      {isAdmin && tab === "users" && <Users />}
+      {isAdmin && tab === "apps" && <OAuthClients />}
+      {(!isAdmin || (tab !== "users" && tab !== "apps")) && <Teams />}
     </Page>
   );
 }
@@ -112,47 +117,26 @@ function NewTeam({ onClose }: { readonly onClose: () => void }) {
   const add = useOrder(async () => await valueOf(api.POST("/api/teams", { body: { slug: slug.trim(), title } })), {
     changes: [["people"]],
   });
-  const addOnce = once(add);
   const made = add.data?.made;
   return (
-    <Modal
-      title="Make a team"
-      isOpen
-      onClose={onClose}
-      actions={
-        add.data === undefined && (
-          <Button look="main" isBusy={add.isPending || slug.trim() === ""} onClick={addOnce}>
-            Make it
-          </Button>
-        )
-      }
-    >
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (slug.trim() !== "") addOnce();
-        }}
-      >
-        <TextField
-          label="Name"
-          hint="Small letters, digits and hyphens. It cannot be changed later."
-          value={slug}
-          onChange={({ target }) => setSlug(target.value)}
-        />
-        <TextField label="Title" value={title} onChange={({ target }) => setTitle(target.value)} />
-        {!roles.includes("admin") && <p className="muted">You own it then. You can choose it below your name.</p>}
-        {add.error !== null && <FailureNote error={add.error} />}
-        {add.data !== undefined && made == null && (
-          <p className="note good" role="status">
-            The team is made.
-          </p>
-        )}
-        {made != null && (
-          <OnceSecret title="The team is made, with a token for you." secret={made.token} expires={made.expires} />
-        )}
-      </form>
-    </Modal>
+    <OrderModal title="Make a team" submit="Make it" order={add} isReady={slug.trim() !== ""} onClose={onClose}>
+      <TextField
+        label="Name"
+        hint="Small letters, digits and hyphens. It cannot be changed later."
+        value={slug}
+        onChange={({ target }) => setSlug(target.value)}
+      />
+      <TextField label="Title" value={title} onChange={({ target }) => setTitle(target.value)} />
+      {!roles.includes("admin") && <p className="muted">You own it then. You can choose it below your name.</p>}
+      {add.data !== undefined && made == null && (
+        <p className="note good" role="status">
+          The team is made.
+        </p>
+      )}
+      {made != null && (
+        <OnceSecret title="The team is made, with a token for you." secret={made.token} expires={made.expires} />
+      )}
+    </OrderModal>
   );
 }
 
@@ -229,86 +213,52 @@ function Users() {
   );
 }
 
-const teamRoles = [
-  ["member", "Member: uses it"],
-  ["admin", "Admin: manages members and servers"],
-  ["owner", "Owner: also its admins, and the team itself"],
-] as const;
-
 function NewUser({ onClose }: { readonly onClose: () => void }) {
   const [name, setName] = useState("");
   const [isAdmin, setAdmin] = useState(false);
   const [team, setTeam] = useState("");
-  const [role, setRole] = useState<string>("member");
+  const [role, setRole] = useState<Schemas["Member"]["role"]>("member");
   const teams = useQuery(peopleQueries.teams);
   const add = useOrder(
     async () => {
-      const into = team === "" ? {} : { team, role: role as Schemas["Member"]["role"] };
+      const into = team === "" ? {} : { team, role };
       return await valueOf(api.POST("/api/users", { body: { name: name.trim(), admin: isAdmin, ...into } }));
     },
     { changes: [["people"]] },
   );
-  const addOnce = once(add);
   const made = add.data?.made;
   return (
-    <Modal
-      title="Add a user"
-      isOpen
-      onClose={onClose}
-      actions={
-        add.data === undefined && (
-          <Button look="main" isBusy={add.isPending || name.trim() === ""} onClick={addOnce}>
-            Add
-          </Button>
-        )
-      }
-    >
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (name.trim() !== "") addOnce();
-        }}
-      >
-        <TextField
-          label="Name"
-          hint="Small letters, digits and hyphens."
-          value={name}
-          onChange={({ target }) => setName(target.value)}
-        />
-        <SelectField
-          label="Team"
-          choices={[["", "None yet"], ...(teams.data ?? []).map(({ slug }) => [slug, plain(slug)] as const)]}
-          value={team}
-          onChange={({ target }) => setTeam(target.value)}
-        />
-        {team !== "" && (
-          <SelectField
-            label="In the team"
-            choices={teamRoles}
-            value={role}
-            onChange={({ target }) => setRole(target.value)}
-          />
-        )}
-        <CheckField
-          label="Admin of the gateway"
-          hint="May do everything, in every team."
-          checked={isAdmin}
-          onChange={({ target }) => setAdmin(target.checked)}
-        />
-        <p className="muted">
-          To set a password, the user needs a link: <code>toolyard user link {name.trim() || "NAME"}</code>
+    <OrderModal title="Add a user" submit="Add" order={add} isReady={name.trim() !== ""} onClose={onClose}>
+      <TextField
+        label="Name"
+        hint="Small letters, digits and hyphens."
+        value={name}
+        onChange={({ target }) => setName(target.value)}
+      />
+      <SelectField
+        label="Team"
+        choices={[["", "None yet"], ...(teams.data ?? []).map(({ slug }) => [slug, plain(slug)] as const)]}
+        value={team}
+        onChange={({ target }) => setTeam(target.value)}
+      />
+      {team !== "" && <RoleField value={role} onChange={setRole} />}
+      <CheckField
+        label="Admin of the gateway"
+        hint="May do everything, in every team."
+        checked={isAdmin}
+        onChange={({ target }) => setAdmin(target.checked)}
+      />
+      <p className="muted">
+        To set a password, the user needs a link: <code>toolyard user link {name.trim() || "NAME"}</code>
+      </p>
+      {add.data !== undefined && made == null && (
+        <p className="note good" role="status">
+          The user is added.
         </p>
-        {add.error !== null && <FailureNote error={add.error} />}
-        {add.data !== undefined && made == null && (
-          <p className="note good" role="status">
-            The user is added.
-          </p>
-        )}
-        {made != null && (
-          <OnceSecret title="The user is added, with a first token." secret={made.token} expires={made.expires} />
-        )}
-      </form>
-    </Modal>
+      )}
+      {made != null && (
+        <OnceSecret title="The user is added, with a first token." secret={made.token} expires={made.expires} />
+      )}
+    </OrderModal>
   );
 }

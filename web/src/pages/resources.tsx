@@ -6,14 +6,16 @@ import { propose, resourceQueries, type Resource, type ResourceTemplate } from "
 import { Button, CopyButton } from "../parts/button.tsx";
 import { ContentView } from "../parts/content-view.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";
+import { ListCopies } from "../parts/list-copies.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Prompts } from "../parts/prompts.tsx";
 import { ProposingField } from "../parts/proposing-field.tsx";
+import { useInSight } from "../parts/in-sight.ts";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { TabLinks } from "../parts/tab-links.tsx";
 import { bytes, count, plain } from "../words/format.ts";
 import { fillTemplate, templateNames } from "../words/uri-template.ts";
-import { shellWord } from "../words/words.ts";
+import { toCommand } from "../words/words.ts";
 
 const here = getRouteApi("/resources");
 
@@ -86,7 +88,7 @@ function Lists({ kind, match, server, uri, onChoose }: ListsProps) {
   const list = useInfiniteQuery(resourceQueries.list(server, match));
   const isResources = kind === "resources";
   return (
-    <div className="columns run">
+    <div className="columns run reading">
       <Section title={isResources ? "Resources" : "Templates"}>
         <Loaded query={list} lines={6}>
           {({ pages }) => {
@@ -95,13 +97,23 @@ function Lists({ kind, match, server, uri, onChoose }: ListsProps) {
               (page) => page.resource_templates as unknown as readonly ResourceTemplate[],
             );
             const total = (isResources ? pages[0]?.total_resources : pages[0]?.total_templates) ?? 0;
+            // The command lists both kinds.
+            const others = (isResources ? pages[0]?.total_templates : pages[0]?.total_resources) ?? 0;
             const shown = isResources ? resources.length : templates.length;
             if (total === 0) return <Nothing kind={kind} isFiltered={match !== "" || server !== ""} />;
             return (
               <>
-                <p className="muted" role="status">
-                  {count(shown)} of {count(total)}
-                </p>
+                <div className="bar-line">
+                  <p className="muted" role="status">
+                    {count(shown)} of {count(total)}
+                  </p>
+                  <div className="actions">
+                    <ListCopies
+                      command={others === 0 ? toCommand("resources", [server], { match }) : undefined}
+                      rows={isResources ? resources : templates}
+                    />
+                  </div>
+                </div>
                 {isResources ? (
                   <ResourceRows rows={resources} chosen={uri} onChoose={onChoose} />
                 ) : (
@@ -147,7 +159,7 @@ function ResourceRows({ rows, chosen, onChoose }: ResourceRowsProps) {
   return (
     <ul className="list" aria-label="Resources">
       {rows.map(({ uri, title, name, description, mimeType, size, server_name: server }) => (
-        <li key={uri}>
+        <li key={uri} className={uri === chosen ? "picked" : undefined}>
           <button
             type="button"
             className="button plain pick"
@@ -228,10 +240,12 @@ interface ReaderProps {
 
 function Reader({ uri, onRead }: ReaderProps) {
   const [address, setAddress] = useState("");
+  const place = useInSight(uri);
   return (
     <Section
+      place={place}
       title="Content"
-      actions={uri !== undefined && <CopyButton label="Copy as command" text={`toolyard read ${shellWord(uri)}`} />}
+      actions={uri !== undefined && <CopyButton label="Copy as command" text={toCommand("read", [uri])} />}
     >
       <form
         className="filters"
@@ -243,13 +257,18 @@ function Reader({ uri, onRead }: ReaderProps) {
       >
         <TextField
           label="Address"
-          hint="Of a resource, or of what was kept of a long result."
+          placeholder="Of a resource, or of what was kept of a long result"
+          size={44}
           value={address}
           onChange={({ target }) => setAddress(target.value)}
         />
         <Button type="submit">Read</Button>
       </form>
-      {uri === undefined ? <p className="muted">Choose what to read.</p> : <ReadContent key={uri} uri={uri} />}
+      {uri === undefined ? (
+        <p className="muted">Choose a resource to read it here, or give its address.</p>
+      ) : (
+        <ReadContent key={uri} uri={uri} />
+      )}
     </Section>
   );
 }

@@ -8,7 +8,7 @@ import { Button, CopyButton } from "../parts/button.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { ResultView } from "../parts/result-view.tsx";
 import { Segments } from "../parts/segments.tsx";
-import { FailureNote, Skeleton, LoadedPage } from "../parts/states.tsx";
+import { Empty, FailureNote, Skeleton, LoadedPage } from "../parts/states.tsx";
 import { QuestionForm } from "../parts/question-form.tsx";
 import { useToolRun, type QuestionAnswer, type ToolRun } from "../parts/tool-run.ts";
 import { appUriOf } from "../words/app-policy.ts";
@@ -162,7 +162,11 @@ function Outcome({ run, tool, onAnswer }: OutcomeProps) {
   return (
     <div className="outcome" ref={place} tabIndex={-1} role="group" aria-label="Outcome">
       <div aria-live="polite">
-        {run.state === "idle" && <p className="muted">The result appears here.</p>}
+        {run.state === "idle" && (
+          <Empty title="The result appears here">
+            <p>{argumentCount(tool) === 0 ? "It takes no arguments." : "Fill in what it takes, and run it."}</p>
+          </Empty>
+        )}
         {run.state === "running" && (
           <>
             <p>
@@ -203,6 +207,10 @@ function Outcome({ run, tool, onAnswer }: OutcomeProps) {
       {run.answer !== undefined && <ResultView text={run.answer} />}
     </div>
   );
+}
+
+function argumentCount({ definition: { inputSchema } }: Details): number {
+  return Object.keys((inputSchema as { readonly properties?: object }).properties ?? {}).length;
 }
 
 function Copies({ tool, text }: { readonly tool: Details; readonly text: string }) {

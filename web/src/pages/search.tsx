@@ -5,15 +5,14 @@ import { api, valueOf, type Schemas } from "../api/client.ts";
 import { queries, useOrder } from "../api/queries.ts";
 import { sessionStore } from "../api/session.ts";
 import { Button, CopyButton } from "../parts/button.tsx";
+import { HitRow, type Hit } from "../parts/search-hit.tsx";
 import { TextField } from "../parts/field.tsx";
 import { Page } from "../parts/page.tsx";
 import { Empty, FailureNote, Skeleton } from "../parts/states.tsx";
-import { count, plain } from "../words/format.ts";
-import { shellWord } from "../words/words.ts";
+import { count, duration, plain } from "../words/format.ts";
+import { toCommand } from "../words/words.ts";
 
 type Report = Schemas["SearchReport"];
-type Hit = Report["queries"][number]["tools"][number];
-type Explanation = Schemas["Explanation"];
 const here = getRouteApi("/search");
 
 /** Exactly what discover_mcp_tools answers, and why each tool stands where it does. */
@@ -37,13 +36,15 @@ export function Search() {
     queryFn: async () => await valueOf(api.POST("/api/search", { body: { ...body, explain: true, learn: false } })),
   });
   const hasMeaning = found.data?.meaning === "used";
-  // The same by words alone, to see what embeddings add.
-  const words = useQuery({
-    queryKey: ["search", query, as ?? "", "words"],
+  // The same by each of the two alone, to see what they add to one another.
+  const alone = (only: "words" | "meaning") => ({
+    queryKey: ["search", query, as ?? "", only],
     enabled: query !== "" && hasMeaning,
     queryFn: async () =>
-      await valueOf(api.POST("/api/search", { body: { ...body, explain: true, learn: false, words_only: true } })),
+      await valueOf(api.POST("/api/search", { body: { ...body, explain: only === "words", learn: false, only } })),
   });
+  const words = useQuery(alone("words"));
+  const meaning = useQuery(alone("meaning"));
   const teach = useOrder(
     async () => await valueOf(api.POST("/api/search", { body: { ...toBody(query, undefined), learn: true } })),
     { changes: [] },
@@ -92,25 +93,34 @@ export function Search() {
       {found.isPending && query !== "" && <Skeleton lines={5} />}
       {found.data !== undefined && (
         <>
-          <Summary report={found.data} query={query} />
+          <Summary report={found.data} isOther={as !== undefined} />
           {as === undefined && (
-            <p className="actions">
+            <div className="bar-line">
               <Button isBusy={teach.isPending || teach.isSuccess} onClick={() => teach.mutate()}>
                 Learn from what I run now
               </Button>
-              <span className="muted" role="status">
+              <p className="muted" role="status">
                 {teach.isSuccess && "What you run next counts as found with these words, for your searches."}
-              </span>
-            </p>
+              </p>
+            </div>
           )}
           {teach.error !== null && <FailureNote error={teach.error} />}
           {words.isError && <FailureNote error={words.error} />}
+          {meaning.isError && <FailureNote error={meaning.error} />}
           {found.data.queries.map((need, at) => (
             <Need
               key={at}
               need={need}
               isOnly={found.data.queries.length === 1}
-              other={hasMeaning ? words.data?.queries[at] : undefined}
+              alone={
+                hasMeaning && words.data !== undefined && meaning.data !== undefined
+                  ? {
+                      words: words.data.queries[at]?.tools ?? [],
+                      meaning: meaning.data.queries[at]?.tools ?? [],
+                      degraded: meaning.data.degraded,
+                    }
+                  : undefined
+              }
             />
           ))}
           <Unusable report={found.data} />
@@ -120,6 +130,9 @@ export function Search() {
   );
 }
 
+/** How many of each ranking are asked for. */
+const shownHits = 20;
+
 /** Each line is a need of its own, as in `queries` of discover_mcp_tools. */
 function toBody(text: string, as: string | undefined) {
   const needs = text
@@ -127,7 +140,7 @@ function toBody(text: string, as: string | undefined) {
     .map((line) => line.trim())
     .filter((line) => line !== "");
   const asked = needs.length > 1 ? { queries: needs } : { query: needs[0] ?? "" };
-  return { ...asked, limit: 20, ...(as === undefined ? {} : { as }) };
+  return { ...asked, limit: shownHits, ...(as === undefined ? {} : { as }) };
 }
 
 const examples = 4;
@@ -159,19 +172,33 @@ function Examples() {
   );
 }
 
-function Summary({ report, query }: { readonly report: Report; readonly query: string }) {
+/** Most take less than a millisecond or two. */
+function searchTime(ms: number): string {
+  return ms < 10 ? `${ms.toFixed(1)} ms` : duration(ms);
+}
+
+interface SummaryProps {
+  readonly report: Report;
+  /** Whether it is what somebody else would find. */
+  readonly isOther: boolean;
+}
+
+function Summary({ report, isOther }: SummaryProps) {
+  const [only, ...further] = report.queries;
   const found = report.queries.reduce((sum, { tools }) => sum + tools.length, 0);
   const total = report.queries.reduce((sum, need) => sum + need.total_found, 0);
   return (
     <p className="muted" role="status">
       {report.failed === null
-        ? `${count(found)} of ${count(total)} found in ${report.search_time_ms.toFixed(1)} ms by ${report.engine ?? "no engine"}${report.meaning === "used" ? " and embeddings" : ""}; about ${count(report.answer_tokens)} tokens for a model. `
+        ? `${count(found)} of ${count(total)} found in ${searchTime(report.search_time_ms)} by ${report.engine ?? "no engine"}${report.meaning === "used" ? " and embeddings" : ""}; about ${count(report.answer_tokens)} tokens for a model. `
         : plain(report.failed)}
       {report.degraded !== null && plain(report.degraded)}
-      <CopyButton
-        label="Copy as command"
-        text={`toolyard search ${shellWord(query.replaceAll("\n", " "))} --explain`}
-      />
+      {only !== undefined && further.length === 0 && !isOther && (
+        <CopyButton
+          label="Copy as command"
+          text={toCommand("search", [only.query], { explain: true, limit: String(shownHits) })}
+        />
+      )}
     </p>
   );
 }
@@ -179,49 +206,78 @@ function Summary({ report, query }: { readonly report: Report; readonly query: s
 interface NeedProps {
   readonly need: Report["queries"][number];
   readonly isOnly: boolean;
-  /** What words alone find, where embeddings are configured. */
-  readonly other: Report["queries"][number] | undefined;
+  /** What words alone and embeddings alone find, where embeddings are configured. */
+  readonly alone:
+    | {
+        readonly words: readonly Hit[];
+        readonly meaning: readonly Hit[];
+        /** Why `meaning` is not the ranking by embeddings, where it is not. */
+        readonly degraded: string | null;
+      }
+    | undefined;
 }
 
-/** One need, and beside it the same by words alone. */
-function Need({ need, isOnly, other }: NeedProps) {
-  const before = new Map((other?.tools ?? []).map(({ tool_path: tool }, at) => [tool, at + 1]));
+/** One need, and beside it what it was made of: the ranking by words alone, and that by meaning alone. */
+function Need({ need, isOnly, alone }: NeedProps) {
   return (
-    <section className={other === undefined ? "stack" : "columns"} aria-label={`Found for ${plain(need.query)}`}>
-      <div>
-        {!isOnly && <h2>{plain(need.query)}</h2>}
-        {other !== undefined && <h3>Words and embeddings</h3>}
-        {need.tools.length === 0 && (
-          <Empty title="Nothing fits">
-            <p>A model would be told the same. Other words, or a description in the configuration, may help.</p>
-          </Empty>
-        )}
-        <ol className="hits">
-          {need.tools.map((tool) => (
-            <HitRow
-              key={tool.tool_path}
-              tool={tool}
-              note={other === undefined ? "" : placeNote(before.get(tool.tool_path))}
-            />
-          ))}
-        </ol>
-      </div>
-      {other !== undefined && (
+    <section aria-label={`Found for ${plain(need.query)}`}>
+      {!isOnly && <h2>{plain(need.query)}</h2>}
+      <div className={alone === undefined ? "stack" : "columns ranked"}>
         <div>
-          <h3>Words alone</h3>
+          {alone !== undefined && <h3>Words and embeddings, as a model gets them</h3>}
+          {need.tools.length === 0 && (
+            <Empty title="Nothing fits">
+              <p>A model would be told the same. Other words, or a description in the configuration, may help.</p>
+            </Empty>
+          )}
           <ol className="hits">
-            {other.tools.map((tool) => (
-              <HitRow key={tool.tool_path} tool={tool} note="" />
+            {need.tools.map((tool) => (
+              <HitRow
+                key={tool.tool_path}
+                tool={tool}
+                note={alone === undefined || alone.degraded !== null ? "" : placesNote(tool, alone)}
+              />
             ))}
           </ol>
         </div>
-      )}
+        {alone !== undefined && (
+          <>
+            <Ranking title="Words alone" hits={alone.words} />
+            {alone.degraded === null ? (
+              <Ranking title="Embeddings alone" hits={alone.meaning} />
+            ) : (
+              <div>
+                <h3>Embeddings alone</h3>
+                <p className="note warn">{plain(alone.degraded)}</p>
+              </div>
+            )}
+          </>
+        )}
+      </div>
     </section>
   );
 }
 
-function placeNote(place: number | undefined): string {
-  return place === undefined ? "not by words alone" : `number ${place} by words alone`;
+function Ranking({ title, hits }: { readonly title: string; readonly hits: readonly Hit[] }) {
+  return (
+    <div>
+      <h3>{title}</h3>
+      <ol className="hits">
+        {hits.map((tool) => (
+          <HitRow key={tool.tool_path} tool={tool} note="" />
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+/** `1 by words, 4 by meaning`: where a tool would stand by one of them alone. */
+function placesNote({ tool_path: path }: Hit, alone: NonNullable<NeedProps["alone"]>): string {
+  const place = (hits: readonly Hit[]): string => {
+    const at = hits.findIndex((hit) => hit.tool_path === path);
+    return at === -1 ? `not among the first ${shownHits}` : `number ${at + 1}`;
+  };
+  return `${place(alone.words)} by words alone, ${place(alone.meaning)} by meaning alone`;
 }
 
 function Unusable({ report }: { readonly report: Report }) {
@@ -231,81 +287,5 @@ function Unusable({ report }: { readonly report: Report }) {
     <p className="note warn">
       {count(missing)} servers cannot be used now; the model is told so. <Link to="/servers">Look at them</Link>
     </p>
-  );
-}
-
-function HitRow({ tool, note }: { readonly tool: Hit; readonly note: string }) {
-  return (
-    <li>
-      <div className="hit-head">
-        <Link to="/run/$tool" params={{ tool: tool.tool_path }}>
-          <code>{plain(tool.tool_path)}</code>
-        </Link>
-        <span className="muted number">distance {tool.relevance_score.toFixed(2)}</span>
-        {note !== "" && <span className="muted">{note}</span>}
-        {tool.status !== "online" && <span className="muted">{plain(tool.status)}</span>}
-      </div>
-      <p>{plain(tool.description)}</p>
-      {tool.explanation !== undefined && <Why explanation={tool.explanation} />}
-    </li>
-  );
-}
-
-const percent = new Intl.NumberFormat("en", { style: "percent" });
-
-function Why({ explanation }: { readonly explanation: Explanation }) {
-  const { words, phrases, coverage, intent, serverFit, learned } = explanation;
-  const parts = [
-    ...words.map(({ asked, share, found }) => ({
-      name: asked,
-      share,
-      about: found
-        .map(
-          ({ word, relation, fields }) =>
-            `${relation === "word" ? word : `${relation}: ${word}`} in ${fields.join(", ")}`,
-        )
-        .join("; "),
-    })),
-    ...phrases.map(({ asked, where, share }) => ({ name: `“${asked}”`, share, about: `neighbours in its ${where}` })),
-    { name: "name", share: coverage.share, about: `${percent.format(coverage.ofName)} of its name was asked for` },
-    {
-      name: "intent",
-      share: intent.share,
-      about: `asked: ${intent.asked.join(", ") || "nothing in particular"}; it does: ${intent.does ?? "not known"}`,
-    },
-    { name: "server", share: serverFit.share, about: "its server fits the words" },
-    { name: "learned", share: learned.share, about: "such queries led here before" },
-  ].filter(({ share }) => Math.abs(share) >= 0.005);
-  return (
-    <details className="why">
-      <summary>
-        <span className="bar" role="img" aria-label="Where its score comes from">
-          {parts
-            .filter(({ share }) => share > 0)
-            .map(({ name, share }, at) => (
-              <span key={`${name}-${at}`} className={`slice s${at % 6}`} style={{ flexGrow: share }} />
-            ))}
-        </span>
-        Why
-      </summary>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Share</th>
-            <th scope="col">Of</th>
-            <th scope="col">Because</th>
-          </tr>
-        </thead>
-        <tbody>
-          {parts.map(({ name, share, about }, at) => (
-            <tr key={`${name}-${at}`}>
-              <td className="right">{percent.format(share)}</td>
-              <td>{plain(name)}</td>
-              <td>{plain(about)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </details>
   );
 }

@@ -2,24 +2,28 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { queries, useOrder } from "../api/queries.ts";
-import { Button } from "../parts/button.tsx";
+import { Button, CopyButton } from "../parts/button.tsx";
 import { ConfirmButton } from "../parts/confirm.tsx";
+import { Facts, type Fact } from "../parts/facts.tsx";
 import { LogLines } from "../parts/log-lines.tsx";
 import { OutcomeNote } from "../parts/outcome-note.tsx";
 import { Page, Section } from "../parts/page.tsx";
+import { Remedy } from "../parts/remedy.tsx";
 import { ServerAbout, ServerOrigins } from "../parts/server-about.tsx";
+import { ServerHistory } from "../parts/server-history.tsx";
 import { ServerActions } from "../parts/server-actions.tsx";
-import { Empty, FailureNote, Loaded, LoadedPage } from "../parts/states.tsx";
+import { Empty, FailureNote, LoadedPage } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
 import { TabLinks } from "../parts/tab-links.tsx";
 import { ToolTable } from "../parts/tool-table.tsx";
-import { ago, bytes, count, counted, duration, fullTime, plain } from "../words/format.ts";
+import { ago, bytes, count, duration, fullTime, plain, tokenCount } from "../words/format.ts";
+import { needsPerson } from "../words/status.ts";
 
 type Row = Schemas["ServerStatus"];
 const here = getRouteApi("/servers/$server");
 const tabs = [
   ["status", "Status"],
-  ["about", "What it says"],
+  ["about", "About"],
   ["log", "Log"],
   ["tools", "Tools"],
   ["entry", "Configuration"],
@@ -28,7 +32,8 @@ const tabs = [
 /** One server: how it is and was, its log, its tools, its entry. */
 export function Server() {
   const { server } = here.useParams();
-  const { instance, tab = "status" } = here.useSearch();
+  const { instance, tab: asked } = here.useSearch();
+  const tab = tabs.find(([name]) => name === asked)?.[0] ?? "status";
   const status = useQuery(queries.status);
   return (
     <LoadedPage query={status} title={server}>
@@ -61,7 +66,12 @@ function Shown({
   readonly tab: string;
 }) {
   return (
-    <Page title={plain(server.title)} about={<Line server={server} />} actions={<ServerActions server={server} />}>
+    <Page
+      title={plain(server.title)}
+      about={<StatusMark server={server} />}
+      actions={<ServerActions server={server} />}
+    >
+      {server.next !== null && <Trouble server={server} />}
       {others.length > 1 && (
         <nav aria-label="Instances" className="chips">
           {others.map((other) => (
@@ -105,30 +115,39 @@ function Shown({
   );
 }
 
-function Line({ server }: { readonly server: Row }) {
+/** Why it is as it is, and what to do about it, here or in a terminal. */
+function Trouble({ server }: { readonly server: Row }) {
+  const { command = null } = server.next ?? {};
   return (
-    <>
-      <StatusMark server={server} /> {plain(server.reason)}
-      {server.next !== null && (
-        <>
-          {" "}
-          <strong>{plain(server.next.text)}</strong>
-          {server.next.command !== null && <code>{plain(server.next.command)}</code>}
-        </>
-      )}
-    </>
+    <div className={needsPerson(server) ? "note bad" : "note"}>
+      <div>
+        {server.reason !== "" && <p>{plain(server.reason)}</p>}
+        <p>
+          {plain(server.next?.text ?? "")} <Remedy server={server} />
+        </p>
+        {command !== null && (
+          <p className="muted">
+            In a terminal: <code>{plain(command)}</code> <CopyButton text={command} label="Copy" />
+          </p>
+        )}
+      </div>
+    </div>
   );
 }
 
 function Standing({ server }: { readonly server: Row }) {
-  const facts: readonly (readonly [string, string])[] = [
+  const isUnread = server.tools === 0 && server.status !== "online";
+  const facts: readonly Fact[] = [
     ["Name", server.server],
     ["Instance", server.instance],
     ["Transport", server.transport],
     ["Protocol", server.revision === null ? "not connected" : `${server.revision} (${server.era ?? ""})`],
     ["Since", server.since === null ? "not known" : `${fullTime(server.since)}, ${ago(server.since)}`],
-    ["Tools", count(server.tools)],
-    ["Tokens in a flat list", `${server.tokensExact ? "" : "about "}${count(server.tokens)}`],
+    ["Tools", isUnread ? "not known" : count(server.tools)],
+    [
+      "Tokens in a flat list",
+      isUnread ? "not known" : tokenCount({ tokens: server.tokens, isExact: server.tokensExact }),
+    ],
     ["Calls in 24 h", `${count(server.calls)}, ${count(server.errors)} failed`],
     ["95 of 100 calls take at most", server.p95Ms === null ? "no call yet" : duration(server.p95Ms)],
     ["Process", server.pid === null ? "none" : String(server.pid)],
@@ -137,85 +156,11 @@ function Standing({ server }: { readonly server: Row }) {
   return (
     <div className="columns">
       <Section title="Now">
-        <dl className="facts">
-          {facts.map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{plain(value)}</dd>
-            </div>
-          ))}
-        </dl>
+        <Facts facts={facts} />
       </Section>
-      <History server={server} />
+      <ServerHistory instance={server.instance} />
     </div>
   );
-}
-
-const historyRows = 100;
-
-function History({ server }: { readonly server: Row }) {
-  const history = useQuery({
-    queryKey: ["status", "history", server.instance],
-    queryFn: async () =>
-      await valueOf(
-        api.GET("/api/instances/{id}/events", {
-          params: { path: { id: server.instance }, query: { limit: historyRows } },
-        }),
-      ),
-  });
-  return (
-    <Section title="History" about="newest first">
-      <Loaded query={history}>
-        {({ events }) => {
-          const told = events.filter(({ type }) => type in sentences);
-          const starts = events.filter(({ type }) => /\.(?:started|respawned|restarted)$/.test(type)).length;
-          const crashes = events.filter(({ type }) => type.endsWith(".crashed")).length;
-          if (told.length === 0) return <p className="muted">Nothing has happened to it yet.</p>;
-          return (
-            <>
-              <p className="muted">
-                In its last {counted(events.length, "event")}: {counted(starts, "start")},{" "}
-                {crashes === 1 ? "1 crash" : `${count(crashes)} crashes`}.
-              </p>
-              <ol className="history">
-                {told.map(({ id, time, type, data }) => (
-                  <li key={id}>
-                    <time dateTime={time} title={fullTime(time)}>
-                      {ago(time)}
-                    </time>
-                    <span className="grow">{plain(sentences[type]?.(data) ?? type)}</span>
-                  </li>
-                ))}
-              </ol>
-            </>
-          );
-        }}
-      </Loaded>
-    </Section>
-  );
-}
-
-type Data = Readonly<Record<string, unknown>>;
-
-/** What a person wants to know of the past; events of other types are at Logs and events. */
-const sentences: Readonly<Record<string, (data: Data) => string>> = {
-  "mcp.server.status_changed": ({ from, to, reason }) =>
-    `${word(from)} → ${word(to)}: ${typeof reason === "string" ? reason : ""}`,
-  "mcp.server.started": ({ duration_ms: ms }) => `Started${typeof ms === "number" ? ` in ${duration(ms)}` : ""}`,
-  "mcp.server.respawned": ({ duration_ms: ms }) =>
-    `Woken by a call${typeof ms === "number" ? ` in ${duration(ms)}` : ""}`,
-  "mcp.server.crashed": ({ exit_code: code, signal }) =>
-    `Crashed: ${typeof signal === "string" ? signal : `exit code ${String(code)}`}`,
-  "mcp.server.restarted": () => "Started again",
-  "mcp.server.dormant": () => "Stopped while nobody used it",
-  "mcp.server.permanently_failed": () => "Given up: it crashed too often",
-  "mcp.tools.discovered": ({ tool_count: tools }) => `Lists were read: ${String(tools)} tools`,
-  "server.session_replaced": () => "Its session was lost and replaced",
-  "auth.login": () => "Somebody logged in",
-};
-
-function word(status: unknown): string {
-  return String(status).replaceAll("_", " ");
 }
 
 type Change = "enable" | "disable" | "test" | "login" | "logout" | "remove";
@@ -248,12 +193,15 @@ function Entry({ server }: { readonly server: Row }) {
         <Button isBusy={isBusy("test")} onClick={() => mutate("test")}>
           Try it apart from the gateway
         </Button>
-        <Button isBusy={isBusy("enable")} onClick={() => mutate("enable")}>
-          Switch on
-        </Button>
-        <Button isBusy={isBusy("disable")} onClick={() => mutate("disable")}>
-          Switch off
-        </Button>
+        {server.next?.step === "enable" ? (
+          <Button look="main" isBusy={isBusy("enable")} onClick={() => mutate("enable")}>
+            Switch on
+          </Button>
+        ) : (
+          <Button isBusy={isBusy("disable")} onClick={() => mutate("disable")}>
+            Switch off
+          </Button>
+        )}
         {server.transport !== "stdio" && (
           <>
             <Button

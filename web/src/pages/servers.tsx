@@ -6,10 +6,13 @@ import { queries } from "../api/queries.ts";
 import { AddServer } from "../parts/add-server.tsx";
 import { Button } from "../parts/button.tsx";
 import { DataTable, type Column } from "../parts/data-table.tsx";
+import { ListCopies } from "../parts/list-copies.tsx";
 import { Page } from "../parts/page.tsx";
+import { Remedy } from "../parts/remedy.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
 import { ago, bytes, compact, count, counted, duration, plain } from "../words/format.ts";
+import { toCommand } from "../words/words.ts";
 
 type Row = Schemas["ServerStatus"];
 const here = getRouteApi("/servers");
@@ -25,13 +28,28 @@ const columns: readonly Column<Row>[] = [
       </Link>
     ),
   },
-  { heading: "Status", width: "minmax(13rem, 1.3fr)", cell: (row) => <StatusMark server={row} /> },
+  { heading: "Status", width: "minmax(12rem, 1.2fr)", cell: (row) => <StatusMark server={row} /> },
   {
     heading: "Since",
-    width: "8rem",
+    width: "7.5rem",
     cell: (row) => <span className="muted">{row.since === null ? "–" : ago(row.since)}</span>,
   },
-  { heading: "Tools", width: "4rem", align: "right", cell: (row) => count(row.tools) },
+  {
+    heading: "Transport",
+    width: "6rem",
+    cell: ({ transport, revision }) => (
+      <span className="muted" title={revision === null ? "Not connected" : `MCP ${revision}`}>
+        {transport}
+      </span>
+    ),
+  },
+  {
+    heading: "Tools",
+    width: "4rem",
+    align: "right",
+    // What cannot be reached may offer any number.
+    cell: (row) => (row.tools === 0 && row.status !== "online" ? "–" : count(row.tools)),
+  },
   {
     heading: "Tokens",
     width: "5.5rem",
@@ -40,12 +58,12 @@ const columns: readonly Column<Row>[] = [
   },
   {
     heading: "Calls 24 h",
-    width: "6rem",
+    width: "7rem",
     align: "right",
     cell: (row) => (
       <Link to="/calls" search={{ server: row.server }}>
         {count(row.calls)}
-        {row.errors > 0 && <span className="bad-text"> {count(row.errors)} failed</span>}
+        {row.errors > 0 && <span className="bad-text">, {count(row.errors)} failed</span>}
       </Link>
     ),
   },
@@ -58,8 +76,8 @@ const columns: readonly Column<Row>[] = [
   },
   {
     heading: "Next",
-    width: "minmax(8rem, 1fr)",
-    cell: (row) => <span title={plain(row.reason)}>{row.next === null ? "" : plain(row.next.text)}</span>,
+    width: "minmax(9rem, 1fr)",
+    cell: (row) => <Remedy server={row} />,
   },
 ];
 
@@ -124,5 +142,12 @@ function List({ servers, match }: { readonly servers: readonly Row[]; readonly m
   const words = match.toLowerCase();
   const rows = servers.filter(({ title, server, word }) => `${title} ${server} ${word}`.toLowerCase().includes(words));
   if (rows.length === 0) return <Empty title={`No server fits “${match}”`} />;
-  return <DataTable label="Servers" columns={columns} rows={rows} rowKey={({ instance }) => instance} />;
+  return (
+    <>
+      <DataTable label="Servers" columns={columns} rows={rows} rowKey={({ instance }) => instance} />
+      <div className="actions">
+        <ListCopies command={match === "" ? toCommand("status") : undefined} rows={rows} />
+      </div>
+    </>
+  );
 }

@@ -118,7 +118,7 @@ function Editor({ file }: { readonly file: File }) {
         ) : (
           <JsonEditor label="Configuration" value={text} onChange={setText} problems={problems} />
         )}
-        <div className="actions bar-actions">
+        <div className="actions save-bar">
           <Button
             look="main"
             isBusy={save.isPending || (!isEditing && (!isChanged || check.data?.isUsable === false))}

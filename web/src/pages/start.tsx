@@ -8,6 +8,7 @@ import { Button } from "../parts/button.tsx";
 import { CheckField } from "../parts/field.tsx";
 import { OutcomeNote } from "../parts/outcome-note.tsx";
 import { Page, Section } from "../parts/page.tsx";
+import { Remedy } from "../parts/remedy.tsx";
 import { Empty, FailureNote, Loaded } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
 import { counted, plain } from "../words/format.ts";
@@ -149,7 +150,7 @@ function Tried() {
                   <span className="grow muted">
                     {server.status === "online" ? counted(server.tools, "tool") : plain(server.reason)}
                   </span>
-                  {server.next !== null && <span>{plain(server.next.text)}</span>}
+                  <Remedy server={server} />
                 </li>
               ))}
             </ul>

@@ -6,7 +6,7 @@ import { queries } from "../api/queries.ts";
 import { DataTable, type Column } from "../parts/data-table.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
-import { count, counted, plain } from "../words/format.ts";
+import { count, counted, plain, tokenCount } from "../words/format.ts";
 
 type Cost = Schemas["TokenReport"]["servers"][number];
 
@@ -20,19 +20,38 @@ const columns = (whole: number): readonly Column<Cost>[] => [
       </Link>
     ),
   },
-  { heading: "Tools", width: "5rem", align: "right", cell: ({ tools }) => count(tools) },
+  {
+    heading: "Tools",
+    width: "5rem",
+    align: "right",
+    cell: ({ tools }) => (tools === 0 ? <span className="muted">–</span> : count(tools)),
+  },
   {
     heading: "Tokens",
     width: "7rem",
     align: "right",
-    cell: ({ tokens, isExact }) => `${isExact ? "" : "about "}${count(tokens)}`,
+    cell: ({ tools, ...cost }) => (tools === 0 ? <span className="muted">–</span> : tokenCount(cost)),
   },
   {
     heading: "Share",
     width: "minmax(8rem, 2fr)",
-    cell: ({ tokens }) => <meter min={0} max={Math.max(1, whole)} value={tokens} aria-label="Share of the flat list" />,
+    cell: ({ tools, tokens }) => tools > 0 && <Share part={tokens / Math.max(1, whole)} />,
   },
 ];
+
+const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
+
+function Share({ part }: { readonly part: number }) {
+  return (
+    <span className="share">
+      <span className="bar wide" aria-hidden>
+        <span className="slice" style={{ flexGrow: part }} />
+        <span style={{ flexGrow: 1 - part }} />
+      </span>
+      <span className="number">{percent.format(part)}</span>
+    </span>
+  );
+}
 
 /** What tools cost a model, what that saves, and how each number comes about. */
 export function Tokens() {
@@ -89,7 +108,7 @@ function Report({ report }: { readonly report: Schemas["TokenReport"] }) {
           <DataTable
             label="Token cost by server"
             columns={columns(flat.tokens)}
-            rows={servers}
+            rows={[...servers].sort((one, other) => other.tokens - one.tokens)}
             rowKey={({ server }) => server}
           />
         )}
@@ -110,9 +129,7 @@ function Figure({ name, value, isExact, children }: FigureProps) {
     <div>
       <dt>{name}</dt>
       <dd>
-        <span className="figure">
-          {value === null ? "not known yet" : `${isExact || value === 0 ? "" : "about "}${count(value)}`}
-        </span>
+        <span className="figure">{value === null ? "not known yet" : tokenCount({ tokens: value, isExact })}</span>
         <details>
           <summary>How</summary>
           <p className="muted">{children}</p>

@@ -1,10 +1,8 @@
 import { useState } from "react";
 import { api, valueOf } from "../api/client.ts";
 import { useOrder } from "../api/queries.ts";
-import { Button } from "./button.tsx";
-import { Modal } from "./confirm.tsx";
 import { CheckField, SelectField, TextField } from "./field.tsx";
-import { FailureNote } from "./states.tsx";
+import { OrderModal } from "./order-modal.tsx";
 import { OutcomeNote } from "./outcome-note.tsx";
 import { splitWords } from "../words/words.ts";
 
@@ -14,8 +12,13 @@ const kinds = [
   ["package", "A package or a name of the registry"],
 ] as const;
 
-/** Tries a server and adds it to the configuration, as `toolyard servers add` does. */
-export function AddServer({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }) {
+interface AddServerProps {
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}
+
+/** Tries a server and adds it to the configuration, as `toolyard servers add` does. Closed, it keeps what was typed. */
+export function AddServer({ isOpen, onClose }: AddServerProps) {
   const [kind, setKind] = useState<string>("command");
   const [name, setName] = useState("");
   const [text, setText] = useState("");
@@ -28,50 +31,49 @@ export function AddServer({ isOpen, onClose }: { readonly isOpen: boolean; reado
     },
     { changes: [["status"], ["tools"], ["config"]] },
   );
+  const isDone = add.data?.ok === true;
+  const close = (): void => {
+    onClose();
+    if (!isDone) return;
+    // The next one begins anew.
+    add.reset();
+    setName("");
+    setText("");
+  };
   const hints: Readonly<Record<string, string>> = {
     command: "As you would type it: npx -y @modelcontextprotocol/server-memory",
     target: "https://example.com/mcp",
     package: "npm:package, pypi:package, or io.github.owner/server. Then the name may be left out.",
   };
   return (
-    <Modal
+    <OrderModal
       title="Add a server"
+      submit={isTested ? "Try it, and add it" : "Add it"}
+      order={add}
+      isReady={text.trim() !== ""}
+      isDone={isDone}
       isOpen={isOpen}
-      onClose={onClose}
-      actions={
-        <Button look="main" isBusy={add.isPending} onClick={() => add.mutate()}>
-          {isTested ? "Try it, and add it" : "Add it"}
-        </Button>
-      }
+      onClose={close}
     >
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!add.isPending) add.mutate();
-        }}
-      >
-        <SelectField label="What it is" choices={kinds} value={kind} onChange={({ target }) => setKind(target.value)} />
-        <TextField label="Name" value={name} onChange={({ target }) => setName(target.value)} />
-        <TextField
-          label="Command, address or package"
-          hint={hints[kind]}
-          value={text}
-          onChange={({ target }) => setText(target.value)}
-        />
-        <CheckField
-          label="Start it once before it is added"
-          hint="It is written only if it answers."
-          checked={isTested}
-          onChange={({ target }) => setTested(target.checked)}
-        />
-        <p className="muted">
-          This program runs on the machine of the gateway, with your rights. Values such as keys are added in Settings.
-        </p>
-        {add.isPending && <p role="status">Trying it: a first start may install packages.</p>}
-        {add.error !== null && <FailureNote error={add.error} />}
-        {add.data !== undefined && <OutcomeNote outcome={add.data} done="It is added, and starts now." />}
-      </form>
-    </Modal>
+      <SelectField label="What it is" choices={kinds} value={kind} onChange={({ target }) => setKind(target.value)} />
+      <TextField label="Name" value={name} onChange={({ target }) => setName(target.value)} />
+      <TextField
+        label="Command, address or package"
+        hint={hints[kind]}
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+      />
+      <CheckField
+        label="Start it once before it is added"
+        hint="It is written only if it answers."
+        checked={isTested}
+        onChange={({ target }) => setTested(target.checked)}
+      />
+      <p className="muted">
+        This program runs on the machine of the gateway, with your rights. Values such as keys are added in Settings.
+      </p>
+      {add.isPending && <p role="status">Trying it: a first start may install packages.</p>}
+      {add.data !== undefined && <OutcomeNote outcome={add.data} done="It is added, and starts now." />}
+    </OrderModal>
   );
 }

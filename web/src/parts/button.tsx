@@ -25,16 +25,26 @@ export function Button({ look, isBusy = false, className, children, onClick, ...
 
 const shownMs = 1_500;
 
+interface CopyProps {
+  /** A long text is made only when it is wanted. */
+  readonly text: string | (() => string);
+  readonly label: string;
+}
+
 /** Copies a text, and says that it did. */
-export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
+export function CopyButton({ text, label }: CopyProps) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return undefined;
     const timer = setTimeout(() => setCopied(false), shownMs);
     return () => clearTimeout(timer);
   }, [isCopied]);
+  const copy = (): void => {
+    const whole = typeof text === "string" ? text : text();
+    void navigator.clipboard.writeText(whole).then(() => setCopied(true));
+  };
   return (
-    <Button look="plain" onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}>
+    <Button look="plain" onClick={copy}>
       {isCopied ? <Check aria-hidden size={14} /> : <Copy aria-hidden size={14} />}
       <span aria-live="polite">{isCopied ? "Copied" : label}</span>
     </Button>

@@ -40,7 +40,7 @@ export function Chart({ label, times, lines }: ChartProps) {
           y: { range: (_plot, _least, most) => [0, Math.max(4, Math.ceil((most ?? 0) * 1.1))] },
         },
         axes: [
-          { ...axis, values: (_plot, ticks) => ticks.map((tick) => hours.format(tick * 1_000)) },
+          { ...axis, size: 26, values: (_plot, ticks) => ticks.map((tick) => hours.format(tick * 1_000)) },
           {
             ...axis,
             size: 44,

@@ -6,14 +6,24 @@ export interface ModalProps {
   readonly title: string;
   readonly isOpen: boolean;
   readonly onClose: () => void;
+  /** Whether it holds what somebody typed: a click beside it then does not close it. */
+  readonly isForm?: boolean;
+  /** While its order is under way it stays open: closed, nobody would see what comes of it. */
+  readonly isBusy?: boolean;
   readonly children: ReactNode;
   readonly actions?: ReactNode;
 }
 
 /** A dialog: Escape closes it, the focus goes back to what opened it. */
-export function Modal({ title, isOpen, onClose, children, actions }: ModalProps) {
+export function Modal({ title, isOpen, onClose, isForm = false, isBusy = false, children, actions }: ModalProps) {
   return (
-    <Dialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
+    <Dialog.Root
+      open={isOpen}
+      disablePointerDismissal={isForm}
+      onOpenChange={(open) => {
+        if (!open && !isBusy) onClose();
+      }}
+    >
       <Dialog.Portal>
         <Dialog.Backdrop className="backdrop" />
         <Dialog.Popup className="modal">
@@ -21,7 +31,9 @@ export function Modal({ title, isOpen, onClose, children, actions }: ModalProps)
           <div className="modal-body">{children}</div>
           <div className="actions end">
             {actions}
-            <Dialog.Close className="button">Close</Dialog.Close>
+            <Dialog.Close className={isBusy ? "button busy" : "button"} aria-disabled={isBusy || undefined}>
+              Close
+            </Dialog.Close>
           </div>
         </Dialog.Popup>
       </Dialog.Portal>

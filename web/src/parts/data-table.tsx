@@ -6,6 +6,8 @@ export interface Column<Row> {
   /** A track of the grid: `minmax(8rem, 1fr)`, `6rem`. */
   readonly width: string;
   readonly align?: "right";
+  /** Whether a long text takes further lines instead of being cut. */
+  readonly isWrapping?: boolean;
   readonly cell: (row: Row) => ReactNode;
 }
 
@@ -97,8 +99,8 @@ function TableRow<Row>({ row, at, template, columns, rowClass, detail }: RowProp
   return (
     <>
       <div className={`row ${rowClass?.(row) ?? ""}`} role="row" aria-rowindex={at + 2} style={template}>
-        {columns.map(({ heading, align, cell }) => (
-          <div key={heading} role="cell" className={align}>
+        {columns.map(({ heading, align, isWrapping, cell }) => (
+          <div key={heading} role="cell" className={isWrapping === true ? "wrapping" : align}>
             {cell(row)}
           </div>
         ))}

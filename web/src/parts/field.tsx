@@ -11,69 +11,65 @@ interface LabelProps {
   readonly hint?: ReactNode;
 }
 
-export function TextField({ label, hint, ...rest }: LabelProps & InputHTMLAttributes<HTMLInputElement>) {
+interface FrameProps extends LabelProps {
+  /** The field itself, with the id that its label has and that of its hint. */
+  readonly children: (ids: { readonly id: string; readonly "aria-describedby": string | undefined }) => ReactNode;
+}
+
+/** A field with its label above it and a hint below. */
+export function FieldFrame({ label, hint, children }: FrameProps) {
   const id = useId();
+  const hintId = hint === undefined ? undefined : `${id}-hint`;
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
-      <input
-        id={id}
-        type="text"
-        autoComplete="off"
-        spellCheck={false}
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
-        {...rest}
-      />
+      {children({ id, "aria-describedby": hintId })}
       {hint !== undefined && (
-        <p id={`${id}-hint`} className="muted">
+        <p id={hintId} className="muted">
           {hint}
         </p>
       )}
     </div>
+  );
+}
+
+export function TextField({ label, hint, ...rest }: LabelProps & InputHTMLAttributes<HTMLInputElement>) {
+  return (
+    <FieldFrame label={label} hint={hint}>
+      {(ids) => <input {...ids} type="text" autoComplete="off" spellCheck={false} {...rest} />}
+    </FieldFrame>
   );
 }
 
 /** A text of several lines, as high as it needs to be. */
 export function LinesField({ label, hint, ...rest }: LabelProps & TextareaHTMLAttributes<HTMLTextAreaElement>) {
-  const id = useId();
+  const lines = String(rest.value ?? "").split("\n").length;
   return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <textarea
-        id={id}
-        rows={Math.min(8, Math.max(2, String(rest.value ?? "").split("\n").length))}
-        autoComplete="off"
-        spellCheck={false}
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
-        {...rest}
-      />
-      {hint !== undefined && (
-        <p id={`${id}-hint`} className="muted">
-          {hint}
-        </p>
+    <FieldFrame label={label} hint={hint}>
+      {(ids) => (
+        <textarea {...ids} rows={Math.min(8, Math.max(2, lines))} autoComplete="off" spellCheck={false} {...rest} />
       )}
-    </div>
+    </FieldFrame>
   );
 }
 
-export function SelectField({
-  label,
-  choices,
-  ...rest
-}: LabelProps &
-  SelectHTMLAttributes<HTMLSelectElement> & { readonly choices: readonly (readonly [string, string])[] }) {
-  const id = useId();
+interface SelectProps extends LabelProps, SelectHTMLAttributes<HTMLSelectElement> {
+  readonly choices: readonly (readonly [value: string, text: string])[];
+}
+
+export function SelectField({ label, hint, choices, ...rest }: SelectProps) {
   return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <select id={id} {...rest}>
-        {choices.map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </div>
+    <FieldFrame label={label} hint={hint}>
+      {(ids) => (
+        <select {...ids} {...rest}>
+          {choices.map(([value, text]) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </FieldFrame>
   );
 }
 

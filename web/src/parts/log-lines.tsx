@@ -1,9 +1,11 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { api, valueOf, type Schemas } from "../api/client.ts";
+import { queries } from "../api/queries.ts";
 import { fullTime, plain, time } from "../words/format.ts";
-import { Button } from "./button.tsx";
+import { toCommand } from "../words/words.ts";
+import { Button, CopyButton } from "./button.tsx";
 import { CheckField, SelectField } from "./field.tsx";
 import { Empty, Loaded } from "./states.tsx";
 
@@ -17,25 +19,41 @@ const levels = [
 const pageLines = 200;
 
 interface LogLinesProps {
+  /** Of one instance, or of whatever `server` names. */
   readonly instance?: string;
+  /** Empty: all servers. */
   readonly server?: string;
+  readonly onServer?: (server: string) => void;
+}
+
+function ServerField({ server, onServer }: Required<Pick<LogLinesProps, "server" | "onServer">>) {
+  const { data } = useQuery(queries.status);
+  const servers = new Map((data?.servers ?? []).map((row) => [row.server, plain(row.title)] as const));
+  return (
+    <SelectField
+      label="Server"
+      choices={[["", "All servers"], ...servers]}
+      value={server}
+      onChange={({ target }) => onServer(target.value)}
+    />
+  );
 }
 
 /** Lines of servers, oldest first, with the newest in sight until somebody scrolls away from it. */
-export function LogLines({ instance, server }: LogLinesProps) {
+export function LogLines({ instance, server = "", onServer }: LogLinesProps) {
   const [level, setLevel] = useState("");
   const [match, setMatch] = useState("");
   const [isFollowing, setFollowing] = useState(true);
   const [isWrapped, setWrapped] = useState(true);
   const place = useRef<HTMLDivElement>(null);
   const logs = useInfiniteQuery({
-    queryKey: ["logs", instance ?? "", server ?? "", level],
+    queryKey: ["logs", instance ?? "", server, level],
     initialPageParam: undefined as string | undefined,
     queryFn: async ({ pageParam }) => {
       const query = {
         limit: pageLines,
         ...(instance === undefined ? {} : { instance }),
-        ...(server === undefined ? {} : { server }),
+        ...(server === "" ? {} : { server }),
         ...(level === "" ? {} : { level: level as Level }),
         ...(pageParam === undefined ? {} : { cursor: pageParam }),
       };
@@ -58,6 +76,7 @@ export function LogLines({ instance, server }: LogLinesProps) {
   return (
     <div className="stack">
       <div className="filters">
+        {onServer !== undefined && <ServerField server={server} onServer={onServer} />}
         <SelectField label="Level" choices={levels} value={level} onChange={({ target }) => setLevel(target.value)} />
         <div className="field">
           <label htmlFor="log-match">Containing</label>
@@ -68,6 +87,9 @@ export function LogLines({ instance, server }: LogLinesProps) {
         <a className="button" href={download} download="toolyard-log.txt">
           Download
         </a>
+        {match === "" && (
+          <CopyButton label="Copy as command" text={toCommand("logs", [instance ?? server], { level, follow: true })} />
+        )}
       </div>
       <Loaded query={logs} lines={8}>
         {() =>

@@ -4,10 +4,9 @@ import { toFailure, ApiFailure } from "../api/failure.ts";
 import { useOrder } from "../api/queries.ts";
 import { useWho } from "../api/who.ts";
 import { plain } from "../words/format.ts";
-import { Button } from "./button.tsx";
-import { Modal } from "./confirm.tsx";
 import { CheckField, TextField } from "./field.tsx";
-import { FailureNote, Skeleton } from "./states.tsx";
+import { OrderModal } from "./order-modal.tsx";
+import { Skeleton } from "./states.tsx";
 
 const JsonEditor = lazy(async () => ({ default: (await import("./json-editor.tsx")).JsonEditor }));
 
@@ -39,42 +38,30 @@ export function NewTemplate({ team, onClose }: NewTemplateProps) {
     { changes: [["people"]], onDone: onClose },
   );
   return (
-    <Modal
-      title="Make a template"
-      isOpen
-      onClose={onClose}
-      actions={
-        <Button look="main" isBusy={add.isPending || slug.trim() === ""} onClick={() => add.mutate()}>
-          Make it
-        </Button>
-      }
-    >
-      <div className="stack">
-        <TextField
-          label="Name"
-          hint="Small letters, digits and hyphens."
-          value={slug}
-          onChange={({ target }) => setSlug(target.value)}
+    <OrderModal title="Make a template" submit="Make it" order={add} isReady={slug.trim() !== ""} onClose={onClose}>
+      <TextField
+        label="Name"
+        hint="Small letters, digits and hyphens."
+        value={slug}
+        onChange={({ target }) => setSlug(target.value)}
+      />
+      {isAdmin && (
+        <CheckField
+          label="For all teams"
+          hint={`Otherwise for ${plain(team)} alone.`}
+          checked={isForAll}
+          onChange={({ target }) => setForAll(target.checked)}
         />
-        {isAdmin && (
-          <CheckField
-            label="For all teams"
-            hint={`Otherwise for ${plain(team)} alone.`}
-            checked={isForAll}
-            onChange={({ target }) => setForAll(target.checked)}
-          />
-        )}
-        <p className="muted">
-          An entry and its fields, or a whole server.json of the MCP registry. A field has a path, the last tier that
-          may give it (template, team, user), a type, and whether it is required, locked or visible.
-          {!isAdmin && " Only admins of the gateway make templates of programs: yours have an address."}
-        </p>
-        <Suspense fallback={<Skeleton lines={8} />}>
-          <JsonEditor label="Template" value={text} onChange={setText} />
-        </Suspense>
-        {add.error !== null && <FailureNote error={add.error} />}
-      </div>
-    </Modal>
+      )}
+      <p className="muted">
+        An entry and its fields, or a whole server.json of the MCP registry. A field has a path, the last tier that may
+        give it (template, team, user), a type, and whether it is required, locked or visible.
+        {!isAdmin && " Only admins of the gateway make templates of programs: yours have an address."}
+      </p>
+      <Suspense fallback={<Skeleton lines={8} />}>
+        <JsonEditor label="Template" value={text} onChange={setText} />
+      </Suspense>
+    </OrderModal>
   );
 }
 

@@ -4,7 +4,8 @@ import { CopyButton } from "./button.tsx";
 interface OnceSecretProps {
   readonly title: string;
   readonly secret: string;
-  readonly expires: string;
+  /** Absent for what is good until somebody takes it back. */
+  readonly expires?: string;
 }
 
 /** A token or an invitation that was just made: the gateway keeps only its hash, so that it is never shown again. */
@@ -16,7 +17,7 @@ export function OnceSecret({ title, secret, expires }: OnceSecretProps) {
         <p className="command">
           <code>{secret}</code> <CopyButton text={secret} label="Copy" />
         </p>
-        <p className="muted">Good until {fullTime(expires)}.</p>
+        {expires !== undefined && <p className="muted">Good until {fullTime(expires)}.</p>}
       </div>
     </div>
   );

@@ -1,4 +1,4 @@
-import { useEffect, useRef, type ReactNode } from "react";
+import { useEffect, useRef, type ReactNode, type Ref } from "react";
 
 /** A page with its heading, which is where keyboard and screen reader are after a change of pages. */
 export function Page({ title, about, actions, children }: PageProps) {
@@ -31,10 +31,14 @@ export interface PageProps {
   readonly children: ReactNode;
 }
 
+interface SectionProps extends PageProps {
+  readonly place?: Ref<HTMLElement>;
+}
+
 /** A part of a page with its own heading. */
-export function Section({ title, about, actions, children }: PageProps) {
+export function Section({ title, about, actions, place, children }: SectionProps) {
   return (
-    <section className="section" aria-label={title}>
+    <section className="section" aria-label={title} ref={place}>
       <header className="section-head">
         <h2>{title}</h2>
         {about !== undefined && <span className="muted">{about}</span>}

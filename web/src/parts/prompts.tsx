@@ -1,11 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useState, type Ref } from "react";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { useOrder } from "../api/queries.ts";
 import { propose, resourceQueries, type Content, type PromptArgument } from "../api/resource-queries.ts";
-import { plain } from "../words/format.ts";
+import { count, plain } from "../words/format.ts";
+import { toCommand } from "../words/words.ts";
 import { Button, CopyButton } from "./button.tsx";
 import { ContentView } from "./content-view.tsx";
+import { useInSight } from "./in-sight.ts";
+import { ListCopies } from "./list-copies.tsx";
 import { Section } from "./page.tsx";
 import { ProposingField } from "./proposing-field.tsx";
 import { Empty, FailureNote, Loaded } from "./states.tsx";
@@ -22,6 +25,7 @@ interface PromptsProps {
 /** Prompts of all servers; one of them with a form of its arguments, and what the server writes for them. */
 export function Prompts({ match, server, chosen, onChoose }: PromptsProps) {
   const prompts = useQuery(resourceQueries.prompts);
+  const place = useInSight(chosen);
   const words = match.toLowerCase().split(/\s+/);
   const fits = (prompt: Prompt): boolean => {
     const text = `${prompt.name} ${prompt.title ?? ""} ${prompt.description ?? ""}`.toLowerCase();
@@ -33,8 +37,12 @@ export function Prompts({ match, server, chosen, onChoose }: PromptsProps) {
         const rows = all.filter(fits);
         const prompt = all.find(({ name }) => name === chosen);
         return (
-          <div className="columns run">
-            <Section title="Prompts">
+          <div className="columns run reading">
+            <Section
+              title="Prompts"
+              about={count(rows.length)}
+              actions={<ListCopies command={toCommand("prompts", [server], { match })} rows={rows} />}
+            >
               {rows.length === 0 ? (
                 <Empty
                   title={all.length === 0 ? "None of your servers offers prompts" : "No prompts fit these filters"}
@@ -42,7 +50,7 @@ export function Prompts({ match, server, chosen, onChoose }: PromptsProps) {
               ) : (
                 <ul className="list" aria-label="Prompts">
                   {rows.map((row) => (
-                    <li key={row.name}>
+                    <li key={row.name} className={row.name === chosen ? "picked" : undefined}>
                       <button
                         type="button"
                         className="button plain pick"
@@ -59,11 +67,11 @@ export function Prompts({ match, server, chosen, onChoose }: PromptsProps) {
               )}
             </Section>
             {prompt === undefined ? (
-              <Section title="Prompt">
+              <Section title="Prompt" place={place}>
                 <p className="muted">Choose one to fill in.</p>
               </Section>
             ) : (
-              <PromptForm key={prompt.name} prompt={prompt} />
+              <PromptForm key={prompt.name} prompt={prompt} place={place} />
             )}
           </div>
         );
@@ -72,7 +80,12 @@ export function Prompts({ match, server, chosen, onChoose }: PromptsProps) {
   );
 }
 
-function PromptForm({ prompt }: { readonly prompt: Prompt }) {
+interface PromptFormProps {
+  readonly prompt: Prompt;
+  readonly place: Ref<HTMLElement>;
+}
+
+function PromptForm({ prompt, place }: PromptFormProps) {
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
   const fields = (prompt.arguments ?? []) as unknown as readonly PromptArgument[];
   const get = useOrder(
@@ -85,7 +98,7 @@ function PromptForm({ prompt }: { readonly prompt: Prompt }) {
   );
   const isMissing = fields.some(({ name, required }) => required === true && (values[name] ?? "") === "");
   return (
-    <Section title={plain(prompt.title ?? prompt.name)}>
+    <Section title={plain(prompt.title ?? prompt.name)} place={place}>
       <form
         className="stack"
         aria-label="Arguments"

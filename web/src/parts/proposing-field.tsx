@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { useId, useState, type ReactNode } from "react";
+import { useState, type ReactNode } from "react";
+import { FieldFrame } from "./field.tsx";
 import { useRested } from "./rested.ts";
 
 interface ProposingFieldProps {
@@ -14,7 +15,6 @@ interface ProposingFieldProps {
 
 /** A text for which a server proposes values while somebody types. The browser's own list shows them. */
 export function ProposingField({ label, hint, value, onChange, about, propose }: ProposingFieldProps) {
-  const id = useId();
   const [isUsed, setUsed] = useState(false);
   const asked = useRested(value);
   const { data } = useQuery({
@@ -26,30 +26,27 @@ export function ProposingField({ label, hint, value, onChange, about, propose }:
     placeholderData: (before) => before,
   });
   return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <input
-        id={id}
-        type="text"
-        list={`${id}-proposed`}
-        autoComplete="off"
-        spellCheck={false}
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
-        value={value}
-        onFocus={() => setUsed(true)}
-        onBlur={() => setUsed(false)}
-        onChange={({ target }) => onChange(target.value)}
-      />
-      <datalist id={`${id}-proposed`}>
-        {data?.map((one) => (
-          <option key={one} value={one} />
-        ))}
-      </datalist>
-      {hint !== undefined && (
-        <p id={`${id}-hint`} className="muted">
-          {hint}
-        </p>
+    <FieldFrame label={label} hint={hint}>
+      {(ids) => (
+        <>
+          <input
+            {...ids}
+            type="text"
+            list={`${ids.id}-proposed`}
+            autoComplete="off"
+            spellCheck={false}
+            value={value}
+            onFocus={() => setUsed(true)}
+            onBlur={() => setUsed(false)}
+            onChange={({ target }) => onChange(target.value)}
+          />
+          <datalist id={`${ids.id}-proposed`}>
+            {data?.map((one) => (
+              <option key={one} value={one} />
+            ))}
+          </datalist>
+        </>
       )}
-    </div>
+    </FieldFrame>
   );
 }

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { api, valueOf } from "../api/client.ts";
 import { queries } from "../api/queries.ts";
 import { count, plain } from "../words/format.ts";
+import { Facts, type Fact } from "./facts.tsx";
 import { Section } from "./page.tsx";
 import { Loaded } from "./states.tsx";
 
@@ -14,7 +15,7 @@ export function ServerAbout({ slug }: { readonly slug: string }) {
         if (!server.isKnown) return <p className="muted">It was never connected: nobody knows what it offers.</p>;
         const { offers } = server;
         const hidden = offers.tools - server.shownTools;
-        const facts: readonly (readonly [string, string])[] = [
+        const facts: readonly Fact[] = [
           ["Calls itself", [server.title, server.name].filter((text) => text !== null).join(", ") || "says nothing"],
           ["Version", server.version ?? "says nothing"],
           ["Speaks", server.eras.length === 0 ? "not known" : server.eras.join(" and ")],
@@ -26,15 +27,8 @@ export function ServerAbout({ slug }: { readonly slug: string }) {
         ];
         return (
           <div className="columns">
-            <Section title="It says">
-              <dl className="facts">
-                {facts.map(([name, value]) => (
-                  <div key={name}>
-                    <dt>{name}</dt>
-                    <dd>{plain(value)}</dd>
-                  </div>
-                ))}
-              </dl>
+            <Section title="About itself">
+              <Facts facts={facts} />
             </Section>
             <Section title="Instructions for models">
               {server.instructions === null ? (

@@ -1,6 +1,5 @@
-import type { Schemas } from "../api/client.ts";
 import { ago } from "../words/format.ts";
-import { statusWords, type Tone } from "../words/status.ts";
+import { statusWords, type Standing, type Tone } from "../words/status.ts";
 
 /** A shape for each tone, so that no state is known by its colour alone. */
 const shapes: Readonly<Record<Tone, string>> = {
@@ -11,8 +10,6 @@ const shapes: Readonly<Record<Tone, string>> = {
   bad: "M3 3l10 10M13 3L3 13",
   off: "M8 3a5 5 0 1 0 .01 0",
 };
-
-type Standing = Pick<Schemas["ServerStatus"], "status" | "dormant"> & Partial<Pick<Schemas["ServerStatus"], "retryAt">>;
 
 /** A server's status: shape, colour and word. */
 export function StatusMark({ server }: { readonly server: Standing }) {

@@ -2,12 +2,13 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { peopleQueries } from "../api/people-queries.ts";
-import { once, useOrder } from "../api/queries.ts";
+import { useOrder } from "../api/queries.ts";
 import { ago, fullTime, plain } from "../words/format.ts";
 import { Button } from "./button.tsx";
-import { ConfirmButton, Modal } from "./confirm.tsx";
+import { ConfirmButton } from "./confirm.tsx";
 import { TextField } from "./field.tsx";
 import { OnceSecret } from "./once-secret.tsx";
+import { OrderModal } from "./order-modal.tsx";
 import { Empty, FailureNote, Loaded } from "./states.tsx";
 import { RoleField } from "./team-members.tsx";
 
@@ -79,48 +80,27 @@ function NewInvite({ team, onClose }: { readonly team: string; readonly onClose:
     },
     { changes: [["people"]] },
   );
-  const addOnce = once(add);
   return (
-    <Modal
-      title={`Invite somebody into ${plain(team)}`}
-      isOpen
-      onClose={onClose}
-      actions={
-        add.data === undefined && (
-          <Button look="main" isBusy={add.isPending} onClick={addOnce}>
-            Make an invitation
-          </Button>
-        )
-      }
-    >
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          addOnce();
-        }}
-      >
-        <TextField
-          label="For whom"
-          hint="Only shown here."
-          value={about}
-          onChange={({ target }) => setAbout(target.value)}
-        />
-        <RoleField value={role} onChange={setRole} />
-        {add.error !== null && <FailureNote error={add.error} />}
-        {add.data !== undefined && (
-          <>
-            <OnceSecret
-              title="Send this link to whoever you invite: it is good once."
-              secret={`${location.origin}/invite/${add.data.secret}`}
-              expires={add.data.expires}
-            />
-            <p className="muted">
-              It works as long as you may invite here. It is worth as much as a key: send it safely.
-            </p>
-          </>
-        )}
-      </form>
-    </Modal>
+    <OrderModal title={`Invite somebody into ${plain(team)}`} submit="Make an invitation" order={add} onClose={onClose}>
+      <TextField
+        label="For whom"
+        hint="Only shown here."
+        value={about}
+        onChange={({ target }) => setAbout(target.value)}
+      />
+      <RoleField value={role} onChange={setRole} />
+      {add.data !== undefined && (
+        <>
+          <OnceSecret
+            title="Send this link to whoever you invite: it is good once."
+            secret={`${location.origin}/invite/${add.data.secret}`}
+            expires={add.data.expires}
+          />
+          <p className="muted">
+            It works as long as you may invite here. It is worth as much as a key: send it safely.
+          </p>
+        </>
+      )}
+    </OrderModal>
   );
 }

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { peopleQueries, revisedOf, type Revised } from "../api/people-queries.ts";
-import { once, useOrder } from "../api/queries.ts";
+import { useOrder } from "../api/queries.ts";
 import { mayManageTeam, mayOwnTeam, useWho } from "../api/who.ts";
 import { fullTime, plain } from "../words/format.ts";
 import { Button } from "./button.tsx";
@@ -10,6 +10,7 @@ import { ConfirmButton, Modal } from "./confirm.tsx";
 import { Conflict, Steady, useRevisedChange } from "./conflict.tsx";
 import { DataTable, type Column } from "./data-table.tsx";
 import { SelectField, TextField } from "./field.tsx";
+import { OrderModal } from "./order-modal.tsx";
 import { Section } from "./page.tsx";
 import { Empty, FailureNote, Loaded } from "./states.tsx";
 
@@ -85,30 +86,17 @@ function AddMember({ team, onClose }: { readonly team: string; readonly onClose:
     },
     { changes: [["people"]], onDone: onClose },
   );
-  const addOnce = once(add);
   return (
-    <Modal
+    <OrderModal
       title={`Add a user to ${plain(team)}`}
-      isOpen
+      submit="Add"
+      order={add}
+      isReady={user.trim() !== ""}
       onClose={onClose}
-      actions={
-        <Button look="main" isBusy={add.isPending || user.trim() === ""} onClick={addOnce}>
-          Add
-        </Button>
-      }
     >
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (user.trim() !== "") addOnce();
-        }}
-      >
-        <TextField label="Name of the user" value={user} onChange={({ target }) => setUser(target.value)} />
-        <RoleField value={role} onChange={setRole} />
-        {add.error !== null && <FailureNote error={add.error} />}
-      </form>
-    </Modal>
+      <TextField label="Name of the user" value={user} onChange={({ target }) => setUser(target.value)} />
+      <RoleField value={role} onChange={setRole} />
+    </OrderModal>
   );
 }
 

@@ -43,12 +43,13 @@ function Rules({ file, chosen, onDone }: ToolRulesProps & { readonly file: Schem
   return (
     <div className="stack">
       <div className="filters" role="group" aria-label="Rules">
-        <Button
-          isBusy={chosen.length === 0}
-          onClick={() => prepare(`Hide ${counted(chosen.length, "tool")}?`, withHidden(file.text, targets))}
-        >
-          Hide {counted(chosen.length, "tool")}
-        </Button>
+        {chosen.length === 0 ? (
+          <p className="muted">Choose tools to hide them from models, or one to give it another name.</p>
+        ) : (
+          <Button onClick={() => prepare(`Hide ${counted(chosen.length, "tool")}?`, withHidden(file.text, targets))}>
+            Hide {counted(chosen.length, "tool")}
+          </Button>
+        )}
         {chosen.length === 1 && target !== undefined && only !== undefined && (
           <>
             <TextField

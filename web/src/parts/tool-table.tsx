@@ -2,9 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { queries, type ToolRow } from "../api/queries.ts";
-import { count, counted, plain } from "../words/format.ts";
+import { count, counted, plain, tokenCount } from "../words/format.ts";
+import { toCommand } from "../words/words.ts";
 import { Button } from "./button.tsx";
 import { DataTable, type Column } from "./data-table.tsx";
+import { ListCopies } from "./list-copies.tsx";
 import { Empty, Loaded } from "./states.tsx";
 
 interface Row extends ToolRow {
@@ -15,7 +17,7 @@ interface Row extends ToolRow {
 const columns: readonly Column<Row>[] = [
   {
     heading: "Tool",
-    width: "minmax(14rem, 1fr)",
+    width: "minmax(16rem, 1.3fr)",
     cell: ({ tool_path: tool }) => (
       <Link to="/run/$tool" params={{ tool }}>
         <code>{plain(tool)}</code>
@@ -45,7 +47,7 @@ const columns: readonly Column<Row>[] = [
   },
   {
     heading: "Changes",
-    width: "6rem",
+    width: "7rem",
     cell: ({ read_only: isReading }) => (isReading ? <span className="muted">only reads</span> : "may change"),
   },
   {
@@ -56,15 +58,15 @@ const columns: readonly Column<Row>[] = [
   },
   {
     heading: "Calls 24 h",
-    width: "6.5rem",
+    width: "7rem",
     align: "right",
     cell: ({ tool_path: tool, calls, errors }) =>
       calls === 0 ? (
-        <span className="muted">none</span>
+        <span className="muted">0</span>
       ) : (
         <Link to="/calls" search={{ tool }}>
           {count(calls)}
-          {errors > 0 && <span className="bad-text"> {count(errors)} failed</span>}
+          {errors > 0 && <span className="bad-text">, {count(errors)} failed</span>}
         </Link>
       ),
   },
@@ -130,26 +132,31 @@ export function ToolTable({ server, match, changes = "", sort, choice }: ToolTab
         if (rows.length > 0)
           return (
             <>
-              <p className="muted" role="status">
-                {counted(rows.length, "tool")}, {areExact ? "" : "about "}
-                {count(tokens)} tokens in a flat list
+              <div className="bar-line">
+                <p className="muted" role="status">
+                  {counted(rows.length, "tool")}, {tokenCount({ tokens, isExact: areExact })} tokens in a flat list
+                </p>
                 {choice !== undefined && (
-                  <>
-                    {" "}
-                    <Button
-                      look="plain"
-                      onClick={() =>
-                        choice.onChoose(
-                          rows.map(({ tool_path: tool }) => tool),
-                          choice.chosen.size < rows.length,
-                        )
-                      }
-                    >
-                      {choice.chosen.size < rows.length ? "Choose all of these" : "Choose none"}
-                    </Button>
-                  </>
+                  <Button
+                    onClick={() =>
+                      choice.onChoose(
+                        rows.map(({ tool_path: tool }) => tool),
+                        choice.chosen.size < rows.length,
+                      )
+                    }
+                  >
+                    {choice.chosen.size < rows.length ? "Choose all of these" : "Choose none"}
+                  </Button>
                 )}
-              </p>
+                <div className="actions">
+                  <ListCopies
+                    command={
+                      changes === "" && sort !== "tokens" ? toCommand("tools", [server ?? ""], { match }) : undefined
+                    }
+                    rows={rows}
+                  />
+                </div>
+              </div>
               <DataTable label="Tools" columns={shown} rows={rows} rowKey={({ tool_path: tool }) => tool} />
             </>
           );

@@ -10,6 +10,7 @@ import { ConfirmButton, Modal } from "./confirm.tsx";
 import { Conflict, Steady, useRevisedChange } from "./conflict.tsx";
 import { CheckField, TextField } from "./field.tsx";
 import { FailureNote, Loaded } from "./states.tsx";
+import { UserAccess } from "./user-access.tsx";
 
 interface UserEditorProps {
   readonly id: string;
@@ -23,7 +24,10 @@ export function UserEditor({ id, onClose }: UserEditorProps) {
     <Modal title={user.data === undefined ? "User" : plain(user.data.value.name)} isOpen onClose={onClose}>
       <Loaded query={user}>
         {(found) => (
-          <Steady latest={found}>{(base, renew) => <Editor base={base} renew={renew} onClose={onClose} />}</Steady>
+          <>
+            <Steady latest={found}>{(base, renew) => <Editor base={base} renew={renew} onClose={onClose} />}</Steady>
+            <UserAccess id={id} name={found.value.name} />
+          </>
         )}
       </Loaded>
     </Modal>

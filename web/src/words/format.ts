@@ -22,6 +22,11 @@ export function counted(value: number, noun: string): string {
   return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
 
+/** `1,204`; `about 1,204` where they were estimated. */
+export function tokenCount({ tokens, isExact }: { readonly tokens: number; readonly isExact: boolean }): string {
+  return `${isExact || tokens === 0 ? "" : "about "}${count(tokens)}`;
+}
+
 /** Today's times without their date. */
 export function time(iso: string): string {
   const date = new Date(iso);

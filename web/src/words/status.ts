@@ -26,13 +26,35 @@ const words: Readonly<Record<ServerStatus["status"], StatusWords>> = {
   disabled: { word: "Off", tone: "off" },
 };
 
-export function statusWords({ status, dormant }: Pick<ServerStatus, "status" | "dormant">): StatusWords {
+/** What its words depend on. */
+export interface Standing extends Pick<ServerStatus, "status" | "dormant">, Partial<Pick<ServerStatus, "retryAt">> {
+  readonly next?: Pick<NonNullable<ServerStatus["next"]>, "step"> | null;
+}
+
+export function statusWords({ status, dormant, next }: Standing): StatusWords {
   if (dormant) return { word: "Asleep: a call starts it", tone: "asleep" };
-  return words[status];
+  if (next?.step === "correct") return { word: "Wrong entry", tone: "bad" };
+  return next?.step === "start" ? { word: "Stopped", tone: "off" } : words[status];
 }
 
 /** Whether somebody should do something about it. */
-export function needsPerson({ status, dormant }: Pick<ServerStatus, "status" | "dormant">): boolean {
-  const { tone } = statusWords({ status, dormant });
+export function needsPerson(standing: Standing): boolean {
+  const { tone } = statusWords(standing);
   return tone === "ask" || tone === "bad";
 }
+
+/** A step in a few words, and the tab of the server's page where one takes it. */
+export interface Remedy {
+  readonly word: string;
+  readonly tab: "log" | "entry" | "status";
+}
+
+export const remedies: Readonly<Record<NonNullable<ServerStatus["next"]>["step"], Remedy>> = {
+  "log-in": { word: "Log in", tab: "entry" },
+  "fill-in": { word: "Fill in values", tab: "entry" },
+  enable: { word: "Switch it on", tab: "entry" },
+  correct: { word: "Correct its entry", tab: "entry" },
+  start: { word: "Start it", tab: "status" },
+  "try-now": { word: "See its log", tab: "log" },
+  "see-log": { word: "See its log", tab: "log" },
+};

@@ -29,3 +29,20 @@ export function shellWord(text: string): string {
   const visible = text.replaceAll(/[\u0000-\u001F\u007F-\u009F]/g, "");
   return `'${visible.replaceAll("'", String.raw`'\''`)}'`;
 }
+
+/** Options that stay empty are left out; those that are `true` stand alone. */
+type Options = Readonly<Record<string, string | boolean | undefined>>;
+
+/**
+ * A command of ours, as somebody would type it: what servers and people named stays one word, and none of it becomes an
+ * option, also where it begins with a hyphen.
+ */
+export function toCommand(name: string, given: readonly string[] = [], options: Options = {}): string {
+  const named = given.filter((word) => word !== "");
+  const end = named.some((word) => word.startsWith("-")) ? ["--"] : [];
+  const chosen = Object.entries(options).flatMap(([option, value]) => {
+    if (value === undefined || value === "" || value === false) return [];
+    return value === true ? [`--${option}`] : [`--${option}=${shellWord(value)}`];
+  });
+  return ["toolyard", name, ...chosen, ...end, ...named.map(shellWord)].join(" ");
+}

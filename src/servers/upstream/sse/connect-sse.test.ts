@@ -1,12 +1,13 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { UpstreamRequest } from "../connection.ts";
 import { connectSse } from "./connect-sse.ts";
 import { connectHttpWith } from "../remote/connect-http.ts";
 import { httpTuning } from "../../../wire/http/tuning.ts";
 import { createLargeBuffers } from "../../../wire/json/large-buffers.ts";
+import { untilPasses } from "../../../../test/harness/until-passes.ts";
 
 const tuning = {
   ...httpTuning,
@@ -22,7 +23,7 @@ test("messages come on the stream, ours go to the endpoint that it named, with t
   const { connection, notifications } = await connect(server.url("/a/sse"));
   expect(connection.peer).toMatchObject({ era: "legacy", revision: "2024-11-05" });
   server.send({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
-  await vi.waitFor(() => expect(notifications).toEqual(["notifications/tools/list_changed"]));
+  await untilPasses(() => expect(notifications).toEqual(["notifications/tools/list_changed"]));
   expect(await connection.request(call())).toMatchObject({ kind: "result" });
   await connection.notify("notifications/roots/list_changed", {});
   expect(server.posts.map(({ method }) => method)).toEqual([
@@ -46,7 +47,7 @@ test("the end of the stream ends the connection and every request on it", async 
   const server = await serve({ answers: ["initialize"] });
   const { connection } = await connect(server.url("/sse"));
   const pending = connection.request(call());
-  await vi.waitFor(() => expect(server.posts).toHaveLength(3));
+  await untilPasses(() => expect(server.posts).toHaveLength(3));
   server.end();
   await expect(pending).rejects.toMatchObject({ code: "UPSTREAM_CLOSED" });
   await expect(connection.closed).resolves.toMatchObject({ kind: "lost" });
@@ -68,7 +69,7 @@ test("FAULT 70: a message over the limit ends the stream", async () => {
   const server = await serve({ answers: ["initialize"] });
   const { connection } = await connect(server.url("/sse"));
   const pending = connection.request(call());
-  await vi.waitFor(() => expect(server.posts).toHaveLength(3));
+  await untilPasses(() => expect(server.posts).toHaveLength(3));
   server.send({ big: "x".repeat(200_000) });
   await expect(pending).rejects.toMatchObject({ code: "RESULT_TOO_LARGE" });
   await expect(connection.closed).resolves.toMatchObject({ kind: "lost" });
@@ -78,17 +79,17 @@ test("FAULT 66: a cancelled request is cancelled at the server", async () => {
   const server = await serve({ answers: ["initialize"] });
   const { connection } = await connect(server.url("/sse"));
   await expect(connection.request(call({ timeoutMs: 30 }))).rejects.toMatchObject({ code: "UPSTREAM_TIMEOUT" });
-  await vi.waitFor(() => expect(server.posts.at(-1)?.method).toBe("notifications/cancelled"));
+  await untilPasses(() => expect(server.posts.at(-1)?.method).toBe("notifications/cancelled"));
 });
 
 test("a server that never names its endpoint is given up with the attempt", async () => {
   const server = await serve({ endpoint: null });
   const controller = new AbortController();
   const pending = connect(server.url("/sse"), controller.signal);
-  await vi.waitFor(() => expect(server.streams()).toBe(1));
+  await untilPasses(() => expect(server.streams()).toBe(1));
   controller.abort(new Error("enough"));
   await expect(pending).rejects.toThrow("enough");
-  await vi.waitFor(() => expect(server.streams()).toBe(0));
+  await untilPasses(() => expect(server.streams()).toBe(0));
 });
 
 test("a server that leaves the responses to POSTs open takes any number of them", async () => {
@@ -108,7 +109,7 @@ test("dispose closes the stream", async () => {
   const { connection } = await connect(server.url("/sse"));
   await connection[Symbol.asyncDispose]();
   await expect(connection.closed).resolves.toEqual({ kind: "asked" });
-  await vi.waitFor(() => expect(server.streams()).toBe(0));
+  await untilPasses(() => expect(server.streams()).toBe(0));
 });
 
 interface Behaviour {

@@ -2,12 +2,13 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { toGatewayError } from "../../../kernel/gateway-error.ts";
 import type { Connection, UpstreamRequest } from "../connection.ts";
 import { connectHttpWith } from "../remote/connect-http.ts";
 import { httpTuning } from "../../../wire/http/tuning.ts";
 import { createLargeBuffers } from "../../../wire/json/large-buffers.ts";
+import { untilPasses } from "../../../../test/harness/until-passes.ts";
 
 const program = fileURLToPath(new URL("../../../../test/servers/bad-server.mjs", import.meta.url));
 
@@ -81,7 +82,7 @@ test("FAULT 74: a server that exits in a call fails it at once, and the connecti
   const connection = await connect(ways.modern);
   expect(await outcomeOf(connection, "exit", {}, 20_000)).toBe("UPSTREAM_CLOSED");
   // A socket may still look open for a moment after its server has gone.
-  await vi.waitFor(async () => expect(await outcomeOf(connection, "echo", {}, 20_000)).toBe("CONNECT_FAILED"));
+  await untilPasses(async () => expect(await outcomeOf(connection, "echo", {}, 20_000)).toBe("CONNECT_FAILED"));
   await expect(connection.closed).resolves.toMatchObject({ kind: "lost" });
 });
 

@@ -13,6 +13,7 @@ import type { Connection, UpstreamRequest } from "../connection.ts";
 import { connectHttpWith, type HttpOptions } from "../remote/connect-http.ts";
 import { httpTuning, type HttpTuning } from "../../../wire/http/tuning.ts";
 import { createLargeBuffers } from "../../../wire/json/large-buffers.ts";
+import { untilPasses } from "../../../../test/harness/until-passes.ts";
 
 const tuning: HttpTuning = {
   ...httpTuning,
@@ -109,7 +110,7 @@ test("FAULT 67: a second answer on the stream is dropped and counted, and a stre
   });
   const { connection, oddities } = await connect(server.url);
   expect(textOf(await connection.request(call()))).toBe(`{"n":1}`);
-  await vi.waitFor(() => expect(oddities).toContain("second-answer"));
+  await untilPasses(() => expect(oddities).toContain("second-answer"));
   await Promise.all(closed);
 });
 
@@ -122,7 +123,7 @@ test("FAULT 68: an answer to another request never settles one", async () => {
   });
   const { connection, oddities } = await connect(server.url);
   const first = connection.request(call());
-  await vi.waitFor(() => expect(held).toHaveLength(1));
+  await untilPasses(() => expect(held).toHaveLength(1));
   await expect(connection.request(call())).rejects.toMatchObject({ code: "UPSTREAM_PROTOCOL" });
   expect(oddities).toEqual(["unknown-id"]);
   held[0]?.();
@@ -158,7 +159,7 @@ test.each(["json", "stream"])(
       code: "RESULT_TOO_LARGE",
       data: { limitBytes: 4_000 },
     });
-    await vi.waitFor(() => expect(server.openCalls()).toBe(0));
+    await untilPasses(() => expect(server.openCalls()).toBe(0));
   },
 );
 
@@ -330,7 +331,7 @@ test("a modern cancellation closes the request's own stream", async () => {
   const { connection } = await connect(server.url);
   const controller = new AbortController();
   const pending = connection.request(call({ signal: controller.signal }));
-  await vi.waitFor(() => expect(closed).toHaveLength(1));
+  await untilPasses(() => expect(closed).toHaveLength(1));
   expect(connection.inFlight).toBe(1);
   controller.abort();
   await expect(pending).rejects.toMatchObject({ code: "CALL_CANCELLED" });
@@ -359,9 +360,9 @@ test("a subscription may last for ever, and its notifications go to the instance
   const pending = connection.request(
     call({ method: "subscriptions/listen", signal: controller.signal, timeoutMs: Infinity, maxTimeoutMs: Infinity }),
   );
-  await vi.waitFor(() => expect(streams).toHaveLength(1));
+  await untilPasses(() => expect(streams).toHaveLength(1));
   sendEvent(streams[0] as ServerResponse, { jsonrpc: "2.0", method: "notifications/tools/list_changed" });
-  await vi.waitFor(() => expect(notifications).toEqual(["notifications/tools/list_changed"]));
+  await untilPasses(() => expect(notifications).toEqual(["notifications/tools/list_changed"]));
   controller.abort();
   await expect(pending).rejects.toMatchObject({ code: "CALL_CANCELLED" });
 });
@@ -376,7 +377,7 @@ test("FAULT 84: a modern server's own request is refused and not answered", asyn
   const { connection, oddities } = await connect(server.url);
   const ask = vi.fn<NonNullable<UpstreamRequest["ask"]>>();
   await connection.request(call({ ask }));
-  await vi.waitFor(() => expect(oddities).toEqual(["request-refused"]));
+  await untilPasses(() => expect(oddities).toEqual(["request-refused"]));
   expect(ask).not.toHaveBeenCalled();
   expect(server.calls).toHaveLength(1);
 });
@@ -385,13 +386,13 @@ test("dispose ends everything, though the server hangs", async () => {
   const server = await serve(() => undefined);
   const { connection } = await connect(server.url);
   const pending = failureOf(connection.request(call()));
-  await vi.waitFor(() => expect(server.calls).toHaveLength(1));
+  await untilPasses(() => expect(server.calls).toHaveLength(1));
   await connection[Symbol.asyncDispose]();
   await connection[Symbol.asyncDispose]();
   expect(await pending).toMatchObject({ code: "UPSTREAM_CLOSED" });
   await expect(connection.closed).resolves.toEqual({ kind: "asked" });
   await expect(connection.request(call())).rejects.toMatchObject({ code: "UPSTREAM_CLOSED" });
-  await vi.waitFor(() => expect(server.openCalls()).toBe(0));
+  await untilPasses(() => expect(server.openCalls()).toBe(0));
 });
 
 test("FAULT 79: requests beyond the queue for a server that takes none are refused", async () => {
@@ -403,7 +404,7 @@ test("FAULT 79: requests beyond the queue for a server that takes none are refus
   const big = Buffer.from(JSON.stringify("x".repeat(3_000)));
   const send = () => failureOf(connection.request(call({ params: [["name", big]] })));
   const failures = [send()];
-  await vi.waitFor(() => expect(server.calls).toHaveLength(1));
+  await untilPasses(() => expect(server.calls).toHaveLength(1));
   failures.push(send(), send());
   expect(await failures[2]).toMatchObject({ code: "UPSTREAM_BUSY" });
   await connection[Symbol.asyncDispose]();

@@ -6,6 +6,7 @@ import type { Connection, UpstreamRequest } from "../connection.ts";
 import { connectHttpWith } from "../remote/connect-http.ts";
 import { httpTuning, type HttpTuning } from "../../../wire/http/tuning.ts";
 import { createLargeBuffers } from "../../../wire/json/large-buffers.ts";
+import { untilPasses } from "../../../../test/harness/until-passes.ts";
 
 const tuning: HttpTuning = { ...httpTuning, connectRetryDelaysMs: [10], resumeDelayMs: 10, disposeTimeoutMs: 500 };
 
@@ -134,7 +135,7 @@ test("the GET stream brings notifications, and is opened again when it ends", as
     },
   });
   const { notifications } = await connect(server.url);
-  await vi.waitFor(() => expect(notifications.length).toBeGreaterThan(1));
+  await untilPasses(() => expect(notifications.length).toBeGreaterThan(1));
   expect(new Set(notifications)).toEqual(new Set(["notifications/tools/list_changed"]));
 });
 
@@ -147,10 +148,10 @@ test("a GET stream that says 404 brings a new session before the next call", asy
     },
   });
   const { connection } = await connect(server.url);
-  await vi.waitFor(() => expect(streams).toHaveLength(1));
+  await untilPasses(() => expect(streams).toHaveLength(1));
   server.forget();
   streams[0]?.end();
-  await vi.waitFor(() => expect(streams).toHaveLength(2));
+  await untilPasses(() => expect(streams).toHaveLength(2));
   await connection.request(call());
   expect(server.count("initialize")).toBe(2);
   expect(server.count("tools/call")).toBe(1);
@@ -198,7 +199,7 @@ test("FAULT 66: a call that is cancelled is cancelled at the server, and its str
   const { connection } = await connect(server.url);
   const controller = new AbortController();
   const pending = connection.request(call({ signal: controller.signal }));
-  await vi.waitFor(() => expect(closed).toHaveLength(1));
+  await untilPasses(() => expect(closed).toHaveLength(1));
   controller.abort();
   await expect(pending).rejects.toMatchObject({ code: "CALL_CANCELLED" });
   await closed[0];
@@ -211,7 +212,7 @@ test("dispose ends though the server answers nothing any more", async () => {
   const server = await serve({ onCall: () => undefined, onDelete: () => undefined });
   const { connection } = await connect(server.url);
   const pending = connection.request(call()).catch((error: unknown) => error);
-  await vi.waitFor(() => expect(server.count("tools/call")).toBe(1));
+  await untilPasses(() => expect(server.count("tools/call")).toBe(1));
   await connection[Symbol.asyncDispose]();
   expect(await pending).toMatchObject({ code: "UPSTREAM_CLOSED" });
 });

@@ -7,11 +7,12 @@ import { McpServer as OldMcpServer } from "@modelcontextprotocol/sdk/server/mcp.
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import type { Connection, UpstreamRequest } from "../connection.ts";
 import { connectHttp, type HttpOptions } from "../remote/connect-http.ts";
 import { createLargeBuffers } from "../../../wire/json/large-buffers.ts";
+import { untilPasses } from "../../../../test/harness/until-passes.ts";
 
 test("SDK v2, both eras at one URL: each request is answered in its caller's era", async () => {
   const url = await serveNew("stateless");
@@ -53,7 +54,7 @@ test.each([false, true])(
     expect(connection.peer).toMatchObject({ era: "legacy", revision: "2025-11-25", serverInfo: { name: "old" } });
     expect(await echo(connection)).toEqual({ text: "grüß", answer: enableJsonResponse ? "none" : "yes" });
     if (!enableJsonResponse)
-      await vi.waitFor(() => expect(notifications).toContain("notifications/tools/list_changed"));
+      await untilPasses(() => expect(notifications).toContain("notifications/tools/list_changed"));
     sessions.clear();
     expect(await echo(connection)).toMatchObject({ text: "grüß" });
     expect(sessions.size).toBe(1);

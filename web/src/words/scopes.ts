@@ -1,0 +1,9 @@
+/** What tokens and apps may be limited to, as people say it. */
+const words: Readonly<Record<string, string>> = {
+  "mcp:read": "find tools and read resources",
+  "mcp:tools:execute": "call tools",
+};
+
+export function scopeWord(scope: string): string {
+  return words[scope] ?? scope;
+}
