@@ -1,11 +1,13 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { listBinaries, packBinaries } from "../../../scripts/package/pack-sqlite.mjs";
 import { binaryForMachine, nameMachine } from "./packed-sqlite.ts";
-import { loadBinary } from "./sql-driver.ts";
+import { fillDisk } from "../../../test/harness/full-disk.ts";
+import { loadBinary, loadDriver, NoRoomForDriver } from "./sql-driver.ts";
 
 let home: string;
 let packed: URL;
@@ -89,4 +91,24 @@ test("a machine that no binary is for is told so, and so is a place where none c
   );
   await writeFile(folder, "a file where the folder should be");
   expect(() => binaryForMachine({ folder, packed })).toThrow(/EEXIST|ENOTDIR/);
+});
+
+/** Only where Node has no SQLite of its own is one unpacked; only root mounts a small disk. */
+const canFill = process.platform === "linux" && process.getuid?.() === 0;
+const hasOwn = process.getBuiltinModule("node:sqlite") !== undefined;
+
+describe.runIf(canFill && !hasOwn)("on a full disk", () => {
+  beforeEach(async () => {
+    await mkdir(folder, { recursive: true });
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=32m", "tmpfs", folder]);
+  });
+  afterEach(() => void execFileSync("umount", ["-l", folder]));
+
+  test("there is no room for the driver, which is not the same as none, and it is loaded as soon as there is", async () => {
+    await fillDisk(join(folder, "filler"));
+    expect(() => loadDriver(folder, packed)).toThrow(NoRoomForDriver);
+    expect(await readdir(folder)).toEqual(["filler"]);
+    await rm(join(folder, "filler"));
+    expect(loadDriver(folder, packed).version).toMatch(/^3\./);
+  });
 });

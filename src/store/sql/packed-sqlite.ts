@@ -13,7 +13,7 @@ export interface BinaryPlaces {
   /** Where a compressed binary is unpacked to: a folder that only its owner can write to. */
   readonly folder: string;
   /** The folder of the compressed binaries. A clone has none, and uses those of the installed package. */
-  readonly packed?: URL;
+  readonly packed?: URL | undefined;
 }
 
 /** The package that the binaries come from. It is a development dependency: what it has for each machine is packed. */

@@ -1,4 +1,4 @@
-import { binaryForMachine, binaryPackage } from "./packed-sqlite.ts";
+import { binaryForMachine, binaryPackage, type BinaryPlaces } from "./packed-sqlite.ts";
 
 /** What we use of a SQLite driver. `node:sqlite` and `@photostructure/sqlite` have it in the same form. */
 export interface SqlDatabase {
@@ -55,20 +55,26 @@ export class DriverMissing extends Error {
   override readonly name = "DriverMissing";
 }
 
+/** There is one, and no room on the disk to unpack it. */
+export class NoRoomForDriver extends Error {
+  override readonly name = "NoRoomForDriver";
+}
+
 /**
  * Node's own SQLite where it is new enough, otherwise the one that comes with us, which is unpacked into `folder` if
- * that is necessary. Throws DriverMissing.
+ * that is necessary. Throws DriverMissing or NoRoomForDriver.
  */
-export function loadDriver(folder: string): SqlDriver {
+export function loadDriver(folder: string, packed?: URL): SqlDriver {
   const tried: string[] = [];
   for (const [name, load] of sources) {
     try {
-      const module = load(folder);
+      const module = load({ folder, packed });
       const driver = module === undefined ? undefined : toDriver(name, module);
       if (driver === undefined) tried.push(`${name} is not in Node ${process.versions.node}`);
       else if (isOlder(driver.version, oldestVersion)) tried.push(`${name} has SQLite ${driver.version}`);
       else return driver;
     } catch (error) {
+      if (lacksRoom(error)) throw new NoRoomForDriver(`there is no room on the disk to unpack SQLite into ${folder}`);
       const [reason = ""] = (error instanceof Error ? error.message : String(error)).split("\n", 1);
       tried.push(`${name} cannot be loaded (${reason})`);
     }
@@ -76,10 +82,16 @@ export function loadDriver(folder: string): SqlDriver {
   throw new DriverMissing(`no SQLite ${oldestVersion} or newer: ${tried.join("; ")}`);
 }
 
-const sources: readonly (readonly [string, (folder: string) => DriverModule | undefined])[] = [
+/** Of the file system: on Linux and macOS a quota has a code of its own. */
+function lacksRoom(error: unknown): boolean {
+  const { code } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+  return code === "ENOSPC" || code === "EDQUOT";
+}
+
+const sources: readonly (readonly [string, (places: BinaryPlaces) => DriverModule | undefined])[] = [
   // Loading it prints a warning on Node 22; the worker's stderr is nobody's.
   ["node:sqlite", () => process.getBuiltinModule("node:sqlite") as DriverModule | undefined],
-  [binaryPackage, (folder) => loadBinary(binaryForMachine({ folder }))],
+  [binaryPackage, (places) => loadBinary(binaryForMachine(places))],
 ];
 
 /** What the package's own JavaScript adds to its binary is not used, so that none of it has to be installed. */

@@ -85,7 +85,8 @@ export function createSqlLife(options: SqlLifeOptions): SqlLife {
   }
 
   function take(reply: SqlReply): void {
-    if (reply.kind === "driverless") plan.giveUp(reply.message);
+    if (reply.kind === "driverless" && reply.isFull) plan.awaitRoom(reply.message);
+    else if (reply.kind === "driverless") plan.giveUp(reply.message);
     else if (reply.kind !== "closed") onReply(reply);
     else if (stage === "leaving") stage = "asleep";
   }

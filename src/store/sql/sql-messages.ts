@@ -165,8 +165,8 @@ export type SqlReply =
   | { readonly kind: "unwritten"; readonly rows: number }
   | { readonly kind: "answer"; readonly id: number; readonly text: string }
   | { readonly kind: "refused"; readonly id: number; readonly failure: Refusal }
-  /** There is no SQLite to use: it ends. */
-  | { readonly kind: "driverless"; readonly message: string }
+  /** There is no SQLite to use, or none yet, because it cannot be unpacked on a full disk: it ends. */
+  | { readonly kind: "driverless"; readonly message: string; readonly isFull: boolean }
   | { readonly kind: "closed" };
 
 /** What became of the rows of one batch. */

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { requireBuild } from "../../kernel/build-id.ts";
 import { Refused } from "./store-refusal.ts";
-import { DriverMissing, loadDriver } from "./sql-driver.ts";
+import { DriverMissing, loadDriver, NoRoomForDriver } from "./sql-driver.ts";
 import type { SqlReply, SqlRequest, SqlWorkerData } from "./sql-messages.ts";
 import { createPostgresDesk } from "./postgres-desk.ts";
 import { createStoreDesk, type StoreDesk } from "./store-desk.ts";
@@ -132,7 +132,8 @@ async function run(): Promise<void> {
 try {
   await run();
 } catch (error) {
-  if (!(error instanceof DriverMissing)) throw error;
-  say({ kind: "driverless", message: error.message });
+  const isFull = error instanceof NoRoomForDriver;
+  if (!(error instanceof DriverMissing) && !isFull) throw error;
+  say({ kind: "driverless", message: error.message, isFull });
   port.close();
 }

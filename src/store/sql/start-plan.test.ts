@@ -72,6 +72,21 @@ test("where there is no driver, the worker is not started again", () => {
   expect(clock.timers).toBe(0);
 });
 
+test("where there is no room for the driver, it is tried again every few seconds", () => {
+  const clock = createHandClock();
+  let starts = 0;
+  const plan = createStartPlan(clock, () => {
+    starts += 1;
+    plan.started();
+  });
+  for (let round = 1; round <= 20; round += 1) {
+    plan.awaitRoom("no room");
+    expect(plan.startAgain("it ended")).toMatchObject({ kind: "full", message: "no room", database: null });
+    clock.advance(5_000);
+    expect(starts).toBe(round);
+  }
+});
+
 test("an early start takes the place of the planned one", () => {
   const clock = createHandClock();
   const plan = createStartPlan(clock, () => expect.unreachable());
@@ -109,6 +124,10 @@ test("a lost worker's problem is over when it is back; that of a driver leaves n
   const board = createHealthBoard();
   board.lose(problem(null, "worker"));
   expect([board.health.status, board.hasNoRecords()]).toEqual(["degraded", false]);
+  board.open();
+  expect(board.health).toEqual({ status: "ready", problems: [] });
+  board.lose(problem(null, "full"));
+  expect(board.hasNoRecords()).toBe(true);
   board.open();
   expect(board.health).toEqual({ status: "ready", problems: [] });
   board.lose(problem(null, "driver"));

@@ -11,6 +11,8 @@ export interface StartPlan {
   startIn(delayMs: number): void;
   /** It ended by itself: starts it again, later each time, but never where there is no driver. */
   startAgain(reason: string): StoreProblem;
+  /** It has no room for its driver: it is tried again every few seconds. */
+  awaitRoom(message: string): void;
   /** It cannot load a driver. */
   giveUp(message: string): void;
   cancel(): void;
@@ -39,6 +41,10 @@ export function createStartPlan(clock: Clock, start: () => void): StartPlan {
       cancel = clock.after(delayMs, start);
       return problem;
     },
+    awaitRoom(message) {
+      problem = roomless(message);
+      cancel = clock.after(roomMs, start);
+    },
     giveUp(message) {
       problem = driverless(message);
     },
@@ -49,6 +55,14 @@ export function createStartPlan(clock: Clock, start: () => void): StartPlan {
 function workerLost(reason: string, restartMs: number): StoreProblem {
   const hint = `It is started again in ${restartMs / 1_000} s; records are kept back until then.`;
   return { database: null, kind: "worker", message: `the thread that has the database is gone: ${reason}`, hint };
+}
+
+/** Looking for room costs a start of the thread. */
+const roomMs = 5_000;
+
+function roomless(message: string): StoreProblem {
+  const hint = "Make room on that disk: the gateway goes on by itself. Until then records are dropped and counted.";
+  return { database: null, kind: "full", message, hint };
 }
 
 function driverless(message: string): StoreProblem {

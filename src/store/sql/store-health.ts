@@ -19,6 +19,8 @@ export function createHealthBoard(): HealthBoard {
   const listeners = new Set<(health: StoreHealth) => void>();
   let health: StoreHealth = { status: "opening", problems: [] };
   let noRecords = false;
+  /** What the worker was lost for is over when it has opened its databases. */
+  let lost: StoreProblem | undefined;
 
   function change(next: StoreHealth): void {
     if (health.status === "closed") return;
@@ -37,13 +39,16 @@ export function createHealthBoard(): HealthBoard {
     open() {
       // It was asleep, and nothing has changed.
       if (health.status === "ready") return;
-      const problems = health.problems.filter(({ kind }) => kind !== "worker" && kind !== "driver");
+      const problems = health.problems.filter((problem) => problem !== lost);
       change({ status: statusOf(problems), problems });
     },
     set(problems) {
       change({ status: health.status === "opening" ? "opening" : statusOf(problems), problems });
     },
-    lose: (problem) => change({ status: "degraded", problems: [problem] }),
+    lose(problem) {
+      lost = problem;
+      change({ status: "degraded", problems: [problem] });
+    },
     close: () => change({ status: "closed", problems: [] }),
     listen(listener) {
       listeners.add(listener);
