@@ -224,6 +224,9 @@ function openPool(options: LinkOptions, name: keyof typeof schemaOf, sockets: Se
   // Of one that nobody uses: the feed notices the same.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => {
+    // The pool listens to those that it has at home. One that is lost between two statements of a transaction would
+    // take the thread with it; the next statement says so as well.
+    client.on("error", () => undefined);
     const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
     sockets.add(stream);
     stream.once("close", () => sockets.delete(stream));

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { hasNoPostgres, startPostgres, type Postgres } from "../../../test/harness/postgres.ts";
@@ -18,6 +19,7 @@ import { expectFoundByInstallation } from "../../../test/harness/installation-re
 import { until } from "../../../test/harness/until.ts";
 import type { PeopleRows, PeopleWrites } from "../people-rows.ts";
 import type { RecordStore } from "../record-store.ts";
+import { createPostgresLink, defaultLinkLimits } from "./postgres-link.ts";
 import { defaultRetention } from "./retention-limits.ts";
 
 const people: PeopleRows = {
@@ -61,6 +63,31 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
     return await whenOpened(store);
   }
   const ask = async (sql: string) => await postgres.run(sql, `test_${databases}`);
+
+  test("a connection that is lost between two statements of a transaction is an error of that transaction alone", async () => {
+    const strays: unknown[] = [];
+    const onStray = (error: unknown): void => void strays.push(error);
+    process.on("uncaughtException", onStray);
+    const none = (): void => undefined;
+    const options = { pg, url, auditKey: new Uint8Array(32), limits: defaultLinkLimits };
+    const link = createPostgresLink({ ...options, onProblem: none, onNews: none, onOpen: none });
+    try {
+      await link.arrived;
+      const lost = link.inState("read", async (db) => {
+        const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
+        await ask(`select pg_terminate_backend(${rows[0]?.pid})`);
+        await until(async () => (await ask(`select 1 from pg_stat_activity where pid = ${rows[0]?.pid}`)).length === 0);
+        await sql`select 1`.execute(db);
+      });
+      await expect(lost).rejects.toThrow(/terminat|connection error/i);
+      await until(async () => await link.inState("read", async () => true).catch(() => false));
+      expect(strays).toEqual([]);
+    } finally {
+      process.off("uncaughtException", onStray);
+      await link.stop();
+      await link.close();
+    }
+  });
 
   test("what is recorded is read as from SQLite", async () => {
     const store = await open();
