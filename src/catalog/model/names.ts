@@ -40,24 +40,59 @@ export interface NamedCatalog {
 
 /**
  * Builds the table for what one principal may see. Deterministic: the order of `catalogs` only breaks ties in the
- * listing.
+ * listing. Each spelling's part of it is made when somebody first uses that spelling: those who call by path, as most
+ * do, wait for no other, which in a view of a hundred thousand tools would take most of a second at once.
  */
 export function buildNames(catalogs: readonly NamedCatalog[]): NameTable {
-  const tools = catalogs.flatMap(({ catalog, namespace, sharedNamespace }) =>
-    catalog.tools.map((tool) => ({ tool, namespace, sharedNamespace })),
-  );
-  const paths = new Map(tools.map(({ tool }) => [tool.path as string, tool]));
-  const flat = assignNames(
-    tools.map(({ tool }) => ({ item: tool, text: `${tool.server}-${tool.definition.name}`, identity: tool.path })),
-  );
-  const namespaced = assignNames(
-    tools.map(({ tool, namespace }) => ({
-      item: tool,
-      text: `${namespace}__${tool.definition.name}`,
-      identity: tool.path,
-    })),
-  );
-  const prompts = assignNames(
+  const tools = catalogs.flatMap(({ catalog }) => catalog.tools);
+  const named = (toText: (tool: ToolEntry, of: NamedCatalog) => string): Assigned<ToolEntry> =>
+    assignNames(
+      catalogs.flatMap((of) =>
+        of.catalog.tools.map((tool) => ({ item: tool, text: toText(tool, of), identity: tool.path })),
+      ),
+    );
+  const paths = once(() => new Map(tools.map((tool) => [tool.path as string, tool])));
+  const flat = once(() => named((tool) => `${tool.server}-${tool.definition.name}`));
+  const namespaced = once(() => named((tool, { namespace }) => `${namespace}__${tool.definition.name}`));
+  const exposed = once(() => mergeExposed(flat(), namespaced(), catalogs));
+  const bare = once(() => group(tools.map((tool) => [tool.definition.name, tool])));
+  const prompts = once(() => assignPrompts(catalogs));
+
+  return {
+    tools,
+    flatName: (tool) => flat().names.get(tool) ?? tool.path,
+    namespacedName: (tool) => namespaced().names.get(tool) ?? tool.path,
+    promptName: (prompt) => prompts().names.get(prompt) ?? prompt.definition.name,
+    findPrompt: (name) => prompts().owners.get(name)?.[0],
+    find(spelling, listing) {
+      const listed =
+        listing === undefined ? undefined : (listing === "flat" ? flat() : namespaced()).listed.get(spelling);
+      if (listed !== undefined && listing !== undefined) return { kind: "one", tool: listed, form: listing };
+      const byPath = paths().get(spelling);
+      if (byPath !== undefined) return { kind: "one", tool: byPath, form: "path" };
+      const byForm = exposed().get(spelling);
+      if (byForm !== undefined) {
+        const [first] = byForm;
+        return byForm.length === 1 && first !== undefined
+          ? { kind: "one", tool: first.tool, form: first.form }
+          : { kind: "several", tools: distinct(byForm.map(({ tool }) => tool)) };
+      }
+      const byName = bare().get(spelling);
+      const [only] = byName ?? [];
+      if (byName === undefined || only === undefined) return { kind: "none" };
+      return byName.length === 1 ? { kind: "bare", tool: only } : { kind: "several", tools: byName };
+    },
+  };
+}
+
+/** Makes something when it is first asked for. */
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}
+
+function assignPrompts(catalogs: readonly NamedCatalog[]): Assigned<PromptEntry> {
+  return assignNames(
     catalogs.flatMap(({ catalog }) =>
       catalog.prompts.map((prompt) => ({
         item: prompt,
@@ -66,33 +101,6 @@ export function buildNames(catalogs: readonly NamedCatalog[]): NameTable {
       })),
     ),
   );
-  const exposed = mergeExposed(flat, namespaced, tools);
-  const bare = group(tools.map(({ tool }) => [tool.definition.name, tool]));
-
-  return {
-    tools: tools.map(({ tool }) => tool),
-    flatName: (tool) => flat.names.get(tool) ?? tool.path,
-    namespacedName: (tool) => namespaced.names.get(tool) ?? tool.path,
-    promptName: (prompt) => prompts.names.get(prompt) ?? prompt.definition.name,
-    findPrompt: (name) => prompts.owners.get(name)?.[0],
-    find(spelling, listing) {
-      const listed = listing === undefined ? undefined : (listing === "flat" ? flat : namespaced).listed.get(spelling);
-      if (listed !== undefined && listing !== undefined) return { kind: "one", tool: listed, form: listing };
-      const byPath = paths.get(spelling);
-      if (byPath !== undefined) return { kind: "one", tool: byPath, form: "path" };
-      const byForm = exposed.get(spelling);
-      if (byForm !== undefined) {
-        const [first] = byForm;
-        return byForm.length === 1 && first !== undefined
-          ? { kind: "one", tool: first.tool, form: first.form }
-          : { kind: "several", tools: distinct(byForm.map(({ tool }) => tool)) };
-      }
-      const byName = bare.get(spelling);
-      const [only] = byName ?? [];
-      if (byName === undefined || only === undefined) return { kind: "none" };
-      return byName.length === 1 ? { kind: "bare", tool: only } : { kind: "several", tools: byName };
-    },
-  };
 }
 
 type Form = "flat" | "namespaced" | "dot";
@@ -101,7 +109,7 @@ type Form = "flat" | "namespaced" | "dot";
 function mergeExposed(
   flat: Assigned<ToolEntry>,
   namespaced: Assigned<ToolEntry>,
-  tools: readonly { tool: ToolEntry; namespace: string; sharedNamespace: string | undefined }[],
+  catalogs: readonly NamedCatalog[],
 ): Map<string, Array<{ tool: ToolEntry; form: Form }>> {
   const merged = new Map<string, Array<{ tool: ToolEntry; form: Form }>>();
   const add = (spelling: string, tool: ToolEntry, form: Form): void => {
@@ -109,15 +117,14 @@ function mergeExposed(
     if (there === undefined) merged.set(spelling, [{ tool, form }]);
     else if (!there.some((other) => other.tool === tool)) there.push({ tool, form });
   };
-  for (const { tool, namespace, sharedNamespace } of tools) {
-    add(`${namespace}.${tool.definition.name}`, tool, "dot");
-    if (sharedNamespace === undefined) continue;
-    add(`${sharedNamespace}.${tool.definition.name}`, tool, "dot");
-    add(
-      toClientName(`${sharedNamespace}__${tool.definition.name}`, `${sharedNamespace}:${tool.definition.name}`),
-      tool,
-      "namespaced",
-    );
+  for (const { catalog, namespace, sharedNamespace } of catalogs) {
+    for (const tool of catalog.tools) {
+      const { name } = tool.definition;
+      add(`${namespace}.${name}`, tool, "dot");
+      if (sharedNamespace === undefined) continue;
+      add(`${sharedNamespace}.${name}`, tool, "dot");
+      add(toClientName(`${sharedNamespace}__${name}`, `${sharedNamespace}:${name}`), tool, "namespaced");
+    }
   }
   for (const [spelling, owners] of namespaced.owners) for (const tool of owners) add(spelling, tool, "namespaced");
   for (const [spelling, owners] of flat.owners) for (const tool of owners) add(spelling, tool, "flat");
@@ -135,33 +142,35 @@ interface Assigned<T> {
 
 /** Gives every item a name of its own: the plain one when no other item claims it, otherwise one with a hash. */
 function assignNames<T>(items: readonly { item: T; text: string; identity: string }[]): Assigned<T> {
-  const plain = group(items.map(({ item, text, identity }) => [toClientName(text, identity), item]));
-  const owners = new Map<string, readonly T[]>(plain);
+  const plain = items.map(({ text, identity }) => toClientName(text, identity));
+  const owners: Map<string, readonly T[]> = group(items.map(({ item }, at) => [plain[at] as string, item]));
+  const claimants = new Map([...owners].filter(([, of]) => of.length > 1));
   const names = new Map<T, string>();
-  for (const { item, text, identity } of items) {
-    const name = toClientName(text, identity);
-    if (plain.get(name)?.length === 1) {
-      names.set(item, name);
-      continue;
+  const listed = new Map<string, T>();
+  for (const [at, { item, text, identity }] of items.entries()) {
+    let name = plain[at] as string;
+    if (claimants.has(name)) {
+      let digits = 8;
+      name = withHash(text, identity, digits);
+      while (owners.has(name) && digits < 32) {
+        digits *= 2;
+        name = withHash(text, identity, digits);
+      }
+      owners.set(name, [item]);
     }
-    let digits = 8;
-    let hashed = withHash(text, identity, digits);
-    while (owners.has(hashed) && digits < 32) {
-      digits *= 2;
-      hashed = withHash(text, identity, digits);
-    }
-    names.set(item, hashed);
-    owners.set(hashed, [item]);
+    names.set(item, name);
+    listed.set(name, item);
   }
-  return { names, owners, listed: new Map([...names].map(([item, name]) => [name, item])) };
+  return { names, owners, listed };
 }
 
+/** Of pairs of which no two are the same. */
 function group<T>(pairs: readonly (readonly [string, T])[]): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const [key, item] of pairs) {
     const there = groups.get(key);
     if (there === undefined) groups.set(key, [item]);
-    else if (!there.includes(item)) there.push(item);
+    else there.push(item);
   }
   return groups;
 }
