@@ -131,9 +131,10 @@ function printLearning({ used, unused, halves }: Learning): void {
     const change = ({ plain, learned }: Lesson, at: "recall1" | "recall5"): string =>
       `${plain[at].toFixed(1)} > ${learned[at].toFixed(1)}`;
     const parts = [first, second].map((half) => (half === undefined ? "" : change(half, "recall5"))).join(", ");
+    const [least, most] = all.change5.map((points) => points.toFixed(1));
     console.log(
       `  learning, ${kind}`.padEnd(24),
-      `${String(all.plain.queries).padStart(6)}  r@1 ${change(all, "recall1")}  r@5 ${change(all, "recall5")} (halves ${parts})`,
+      `${String(all.plain.queries).padStart(6)}  r@1 ${change(all, "recall1")}  r@5 ${change(all, "recall5")} (${least} to ${most}; halves ${parts})`,
     );
   }
 }

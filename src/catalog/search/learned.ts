@@ -17,7 +17,9 @@ export function tellingOf({ language, terms, rarity, toolCount }: SearchIndex): 
 
 /**
  * More for tools that such a query led to before, in proportion to the best score by words, so that it means as much in
- * every catalog. A tool that no word leads to is found too.
+ * every catalog. A tool that no word leads to is found too. Queries like this one share out what they add by how like
+ * it they are: where they led to many tools, their common words say little about any of them, and tools that nobody has
+ * used yet are better found by words.
  */
 export function addLearned(
   index: SearchIndex,
@@ -27,9 +29,16 @@ export function addLearned(
 ): Candidate[] {
   const { weight, floor } = index.language.weights.learned;
   const best = candidates.reduce((most, { score }) => Math.max(most, score), 0) || unknownScore(index, plan);
-  const bonusOf = (tool: number): number => weight * best * Math.max(0, (learned.get(tool) ?? 0) - floor);
+  const likely = new Map<number, number>();
+  let all = 0;
+  for (const [tool, similarity] of learned) {
+    if (similarity <= floor || !isWanted(tool)) continue;
+    likely.set(tool, similarity - floor);
+    all += similarity - floor;
+  }
+  const bonusOf = (tool: number): number => (weight * best * (likely.get(tool) ?? 0) ** 2) / (all || 1);
   const known = new Set(candidates.map(({ tool }) => tool));
-  const others = [...learned.keys()].filter((tool) => !known.has(tool) && bonusOf(tool) > 0 && isWanted(tool));
+  const others = [...likely.keys()].filter((tool) => !known.has(tool));
   return [
     ...candidates.map(({ tool, score }) => ({ tool, score: score + bonusOf(tool) })),
     ...others.map((tool) => ({ tool, score: bonusOf(tool) })),

@@ -133,6 +133,21 @@ test("what was learned lifts one tool and takes no other out of the answer", () 
   expect(others.tools.map(({ tool }) => tool.path)).not.toContain("github:list_issues");
 });
 
+test("queries that led to many tools say little about each of them", () => {
+  const tools = sampleCatalog();
+  const fresh = indexOf(tools);
+  const all = tools.flatMap((part) => part.tools);
+  const ask = (paths: readonly string[]): string | undefined =>
+    search(fresh, "github merge pull request", {
+      limit: 5,
+      learned: new Map(paths.map((path) => [all.findIndex((tool) => tool.path === path), 0.9])),
+    }).tools[0]?.tool.path;
+  const others = all.map(({ path }) => path).filter((path) => !path.startsWith("github:"));
+  expect(others.length).toBeGreaterThan(3);
+  expect(ask(["github:list_issues"])).toBe("github:list_issues");
+  expect(ask(["github:list_issues", ...others])).toBe("github:merge_pull_request");
+});
+
 test("a changed server changes its part only", () => {
   const parts = sampleCatalog().map((part) => buildIndexPart(part, language));
   const changed = buildIndexPart(

@@ -13,7 +13,8 @@ export interface RankingWeights {
    */
   readonly relatedInPhrases: number;
   /**
-   * For tools that a query like this one led to before: `weight` x the best score x what the likeness is above `floor`.
+   * For tools that a query like this one led to before: `weight` x the best score x what the likeness is above `floor`
+   * x its share of what all of them are above it.
    */
   readonly learned: { readonly weight: number; readonly floor: number };
   /** Exponent of inverse frequency: below 1, one rare word counts less against several common ones. */
@@ -74,7 +75,7 @@ export const rankingWeights: RankingWeights = Object.freeze({
   }),
   phraseWords: 12,
   relatedInPhrases: 0.5,
-  learned: Object.freeze({ weight: 2, floor: 0.3 }),
+  learned: Object.freeze({ weight: 3, floor: 0.3 }),
   rarityPower: 0.9,
   commonTools: 300,
   strong: 1,
