@@ -46,7 +46,8 @@ const sections: readonly Section[] = [
     title: "Beside other gateways and forwarders",
     about:
       "The same calls to the same real server by the same client, in one run. CPU time is that of the program itself, " +
-      "without the servers behind it. To add another, add a row to `bench/peers/gateways.ts`.",
+      "without the servers behind it. Calls a second are limited by the client, which is one thread and has less to do " +
+      "over HTTP+SSE: compare them within one transport. To add another, add a row to `bench/peers/gateways.ts`.",
     script: "bench/peers/run.ts",
     args: [],
     quickArgs: ["--calls=500", "--rounds=3"],
