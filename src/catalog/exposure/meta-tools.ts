@@ -59,9 +59,11 @@ export const metaTools: readonly JsonObject[] = Object.freeze([
 
 export type MetaToolName = "discover_mcp_tools" | "execute_mcp_tool" | "list_mcp_resources" | "read_mcp_resource";
 
-/** Whether a name is that of one of the four tools. */
+const metaNames: ReadonlySet<unknown> = new Set(metaTools.map((tool) => tool["name"]));
+
+/** Whether a name is that of one of the four tools: every call asks. */
 export function isMetaTool(name: string): name is MetaToolName {
-  return metaTools.some((tool) => tool["name"] === name);
+  return metaNames.has(name);
 }
 
 /**
