@@ -10,6 +10,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mainFile, startGateway, type RunningGateway } from "./harness/gateway.ts";
+import { untilOnline } from "./harness/rest.ts";
 import { execute, modernRpc, rpc } from "./harness/rpc.ts";
 
 const exampleFile = fileURLToPath(new URL("../examples/mcp.json", import.meta.url));
@@ -26,6 +27,8 @@ describe("the gateway in front of the example servers", () => {
       Object.entries(example.mcpServers).map(([key, server]) => [key, { cwd, ...server }]),
     );
     gateway = await startGateway({ config: { mcpServers } });
+    // Until then a search finds what the others have.
+    await untilOnline(gateway.url);
   });
   afterAll(async () => await gateway[Symbol.asyncDispose]());
 
