@@ -46,6 +46,7 @@ export function auditAccess({ authenticator, instanceTokens, audit }: AuditedAcc
         await audit.order(tokens("token.issue", instance, principal));
         return token;
       },
+      list: instanceTokens.list,
       async revoke(instance, principal) {
         const revoked = await instanceTokens.revoke(instance, principal);
         if (revoked > 0)

@@ -54,6 +54,7 @@ export function createCredentials({ store, auth, people, fleet, events, clock }:
         tell(instance, principal);
         return token;
       },
+      list: tokens.list,
       async revoke(instance, principal) {
         const revoked = await tokens.revoke(instance, principal);
         if (revoked > 0) tell(instance, principal, revoked);

@@ -5,7 +5,6 @@ import { createRest } from "../front/rest/rest.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { Connection, RestDeps, RestPeople } from "../front/rest/deps.ts";
 import type { JsonObject } from "../kernel/json-bytes.ts";
-import { nextStep } from "../records/server-standing.ts";
 import { createAuditHistory } from "../records/audit-history.ts";
 import { toDenial } from "./audited-access.ts";
 import { createRestUpkeep } from "./backup-download.ts";
@@ -66,6 +65,7 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
     },
     ...createInstanceAccess(gateway),
     issueToken: async (instance, principal) => await gateway.instanceTokens.issue(instance, principal.id),
+    tokensOf: (instance, principal) => gateway.instanceTokens.list(instance, principal.id),
     async revokeTokens(instance, principal) {
       const revoked = await gateway.instanceTokens.revoke(instance, principal.id);
       const path = `/i/${encodeURIComponent(instance)}/mcp`;
@@ -108,12 +108,7 @@ function toRestPeople({ team, config, fleet }: GatewayParts): RestPeople | undef
   const installs = {
     ...people.installs,
     fileServers: () => config().servers,
-    instancesOf: (id: string) =>
-      fleet.ofInstallation(id).map((instance) => {
-        const { status, dormant, reason } = instance.statusView();
-        const step = nextStep(instance)?.step ?? null;
-        return { id: instance.id, owner: instance.owner, status, dormant, reason, step };
-      }),
+    instancesOf: fleet.ofInstallation,
   };
   const { users: access, clients } = people.access;
   return { book: people.directory.book, changes: people.changes, installs, access, clients };

@@ -9,7 +9,6 @@ import type { Management } from "./management.ts";
 import type { PublicUrl } from "../http/public-url.ts";
 import type { LiveEvents } from "../../records/live-events.ts";
 import type { StatusReader } from "../../records/gateway-status.ts";
-import type { NextStep } from "../../records/server-standing.ts";
 import type { AuditHistory } from "../../records/audit-history.ts";
 import type { AuditFacts } from "../../records/audit-log.ts";
 import type { Metrics } from "../../records/metrics.ts";
@@ -27,6 +26,7 @@ import type { GatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { StoreUpkeep } from "../../store/store-upkeep.ts";
 import type { ChangeActor } from "../../people/directory/change-queue.ts";
+import type { InstanceTokenLine } from "../../people/identity/instance-tokens.ts";
 import type { InstallBook } from "../../people/installations/install-book.ts";
 import type { InstallChanges } from "../../people/installations/install-changes.ts";
 import type { InstalledServers } from "../../people/installations/installed-servers.ts";
@@ -66,13 +66,7 @@ export interface RestInstalls {
   /** The configuration's, which everybody has. */
   readonly fileServers: () => readonly ServerConfig[];
   /** Those that exist, of one installation. */
-  readonly instancesOf: (installation: string) => readonly InstanceStanding[];
-}
-
-export interface InstanceStanding extends Pick<Instance, "id" | "owner" | "status"> {
-  readonly dormant: boolean;
-  readonly reason: string;
-  readonly step: NextStep["step"] | null;
+  readonly instancesOf: (installation: string) => readonly Instance[];
 }
 
 /** The audit, as REST writes and reads it. */
@@ -165,6 +159,8 @@ export interface RestDeps {
   /** Calls back with the id of each instance whose status has changed. Returns what ends that. */
   readonly onStatus: (listener: (instance: string) => void) => () => void;
   readonly serverLogins: ServerLogins;
+  /** The principal's tokens for the instance, without themselves. */
+  readonly tokensOf: (instance: InstanceId, principal: Principal) => readonly InstanceTokenLine[];
   readonly issueToken: (instance: InstanceId, principal: Principal) => Promise<string>;
   /** Revokes the principal's tokens for the instance and ends what was opened with them. Resolves to their number. */
   readonly revokeTokens: (instance: InstanceId, principal: Principal) => Promise<number>;

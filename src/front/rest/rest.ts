@@ -29,6 +29,8 @@ import { createSystemRoutes } from "./routes-system.ts";
 import { createToolRoutes } from "./routes-tools.ts";
 import { createInviteRoutes } from "./routes-invites.ts";
 import { createInstallationRoutes } from "./routes-installations.ts";
+import { createInstallationCheckRoutes } from "./routes-installation-checks.ts";
+import { createSecretRoutes } from "./routes-secrets.ts";
 import { createServerValueRoutes } from "./routes-server-values.ts";
 import { createTemplateRoutes } from "./routes-templates.ts";
 import { createAccessRoutes } from "./routes-access.ts";
@@ -85,7 +87,9 @@ export function createRoutes(deps: RestDeps, questions = createRestQuestions()):
     ...createInviteRoutes(deps),
     ...createTemplateRoutes(deps),
     ...createInstallationRoutes(deps),
+    ...createInstallationCheckRoutes(deps),
     ...createServerValueRoutes(deps),
+    ...createSecretRoutes(deps),
     ...createUpkeepRoutes(deps),
   ];
   return [...routes, ...createDocumentationRoutes(deps, routes)];

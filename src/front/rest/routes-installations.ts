@@ -1,9 +1,7 @@
 import * as z from "zod";
 import { teamAdmin, teamReading, type Right } from "../../engine/policy/rights.ts";
-import { instanceStatuses } from "../../kernel/status.ts";
 import type { InstallationPatch, NewInstallation } from "../../people/installations/install-changes.ts";
 import { viewInstallation, type InstallationView } from "../../people/installations/install-view.ts";
-import { nextSteps } from "../../records/server-standing.ts";
 import { jsonAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
 import * as shapes from "./install-request.ts";
@@ -37,20 +35,6 @@ const newInstallation = z.object({
 const patch = newInstallation
   .pick({ name: true, scope: true, locks: true, settings: true })
   .extend({ enabled: z.boolean().optional() });
-const instances = z
-  .object({
-    instances: z.array(
-      z.object({
-        id: z.string(),
-        member: schemas.nullableText,
-        status: z.enum(instanceStatuses),
-        dormant: z.boolean().describe("Whether a call starts it."),
-        reason: z.string(),
-        step: z.enum(nextSteps).nullable().describe("What to do about it."),
-      }),
-    ),
-  })
-  .meta({ id: "InstallationInstances" });
 
 /** What a team installed. */
 export function createInstallationRoutes(deps: RestDeps): readonly Route[] {
@@ -62,7 +46,6 @@ export function createInstallationRoutes(deps: RestDeps): readonly Route[] {
     removeInstallation(deps),
     switchInstallation(deps, "enable"),
     switchInstallation(deps, "disable"),
-    listInstances(deps),
   ];
 }
 
@@ -215,36 +198,6 @@ function switchInstallation(deps: RestDeps, what: "enable" | "disable"): Route {
       const asked = { enabled: what === "enable", revision: expectedOf(request.raw) };
       const row = await installs.changes.change(actor, teamId, installation, asked);
       return revisedAnswer(row, viewInstallation(installs, row, actor));
-    },
-  });
-}
-
-function listInstances(deps: RestDeps): Route {
-  return route({
-    method: "GET",
-    path: "/api/teams/{team}/installations/{installation}/instances",
-    params: installationParams,
-    right: looking,
-    operation: {
-      id: "listInstallationInstances",
-      tag,
-      summary: "Which instances of a server there are: one's own, and for admins of the team everybody's",
-      responses: answers(instances, "Those that somebody has used since the gateway started.", [404]),
-    },
-    handle(request) {
-      const { team, installation } = request.params;
-      const { installs, teamId, actor } = shapes.installRequest(deps, request, team);
-      const { id } = installs.changes.find(teamId, installation);
-      const isManaged = actor.isAdmin || (actor.membership?.teamId === teamId && actor.membership.role !== "member");
-      const seen = installs
-        .instancesOf(id)
-        .filter(({ owner }) => isManaged || owner === null || owner === request.principal.id);
-      const shown = seen.map(({ owner, reason, ...standing }) => ({
-        ...standing,
-        member: owner,
-        reason: deps.redact(reason),
-      }));
-      return jsonAnswer({ instances: shown }, noStore);
     },
   });
 }

@@ -15,6 +15,7 @@ import {
   findOwnInstance,
   instanceSchema,
 } from "./own-instance.ts";
+import { noStore, toIso } from "./people-request.ts";
 import { answers, executing } from "./responses.ts";
 import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
@@ -38,6 +39,18 @@ const instanceToken = z
   })
   .meta({ id: "InstanceToken" });
 
+const tokenList = z
+  .object({
+    tokens: z.array(
+      z.object({
+        id: z.string().describe("Tells it from others. The token itself is kept nowhere."),
+        created: z.iso.datetime(),
+        valid: z.boolean().describe("False after the credential that it was made with was taken away."),
+      }),
+    ),
+  })
+  .meta({ id: "InstanceTokenList" });
+
 const revokedTokens = z.object({ revoked: z.int() }).meta({ id: "RevokedTokens" });
 
 /** The instances of the principal, and credentials for `/i/{instance}/mcp`. */
@@ -46,6 +59,7 @@ export function createInstanceRoutes(deps: RestDeps): readonly Route[] {
     listInstances(deps),
     showInstance(deps),
     ...actions.map((action) => runAction(deps, action)),
+    listTokens(deps),
     issueToken(deps),
     revokeTokens(deps),
   ];
@@ -144,6 +158,28 @@ function runAction(deps: RestDeps, { name, summary, find, run }: Action): Route 
 }
 
 const tokenPath = "/api/instances/{id}/token";
+
+function listTokens(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: tokenPath,
+    right: ownCredentials,
+    params,
+    operation: {
+      id: "listInstanceTokens",
+      tag,
+      summary: "Your tokens for the instance",
+      responses: answers(tokenList, "Oldest first, without themselves.", [404]),
+    },
+    handle({ principal, params: { id } }) {
+      const instance = findInstance(deps, principal, id);
+      const tokens = deps
+        .tokensOf(instance.id, principal)
+        .map(({ id: token, createdAtMs, isGood }) => ({ id: token, created: toIso(createdAtMs), valid: isGood }));
+      return jsonAnswer({ tokens }, noStore);
+    },
+  });
+}
 
 function issueToken(deps: RestDeps): Route {
   return route({

@@ -1,5 +1,7 @@
 import * as z from "zod";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { ClientLine } from "../../people/authorization-server/registered-clients.ts";
 import { jsonAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
 import { checkPart } from "./part-check.ts";
@@ -57,7 +59,7 @@ const providerList = z
 
 /** How people and apps log in: apps that are registered at our authorization server, and identity providers. */
 export function createClientRoutes(deps: RestDeps): readonly Route[] {
-  return [listClients(deps), addClient(deps), removeClient(deps), listProviders(deps)];
+  return [listClients(deps), showClient(deps), addClient(deps), removeClient(deps), listProviders(deps)];
 }
 
 function listClients(deps: RestDeps): Route {
@@ -74,12 +76,36 @@ function listClients(deps: RestDeps): Route {
     },
     async handle() {
       const clients = await requirePeople(deps).clients.list();
-      const shown = clients.map(({ expiresAtMs, redirectUris, ...line }) => ({
-        ...line,
-        redirectUris: [...redirectUris],
-        expires: expiresAtMs === null ? null : toIso(expiresAtMs),
-      }));
-      return jsonAnswer({ clients: shown }, noStore);
+      return jsonAnswer({ clients: clients.map(toShown) }, noStore);
+    },
+  });
+}
+
+function toShown({ expiresAtMs, redirectUris, ...line }: ClientLine) {
+  return {
+    ...line,
+    redirectUris: [...redirectUris],
+    expires: expiresAtMs === null ? null : toIso(expiresAtMs),
+  };
+}
+
+function showClient(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/auth/clients/{id}",
+    params: z.object({ id: schemas.name }),
+    right: gatewayAdmin,
+    operation: {
+      id: "getOAuthClient",
+      tag,
+      summary: "One app that is registered",
+      responses: answers(client, "Without its secret, which nobody has.", [404]),
+    },
+    async handle(request) {
+      const clients = await requirePeople(deps).clients.list();
+      const found = clients.find(({ id }) => id === request.params.id);
+      if (found === undefined) throw new GatewayError("PERSON_UNKNOWN", "there is no such client", { hint: "" });
+      return jsonAnswer(toShown(found), noStore);
     },
   });
 }

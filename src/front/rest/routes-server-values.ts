@@ -11,8 +11,7 @@ import { jsonAnswer, type Answer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
 import * as shapes from "./install-request.ts";
 import { checkPart } from "./part-check.ts";
-import { doneAnswer, expectedOf, noStore, requirePeople, revisedAnswer, toIso } from "./people-request.ts";
-import { done } from "./people-schemas.ts";
+import { expectedOf, noStore, requirePeople, revisedAnswer, toIso } from "./people-request.ts";
 import { answers } from "./responses.ts";
 import { route, type Route } from "./route.ts";
 import { installationParams } from "./routes-installations.ts";
@@ -21,34 +20,28 @@ import * as schemas from "./schemas.ts";
 const tag = "Servers of teams";
 /** One's own values are as good as a credential at the server behind. */
 const own: Right = { role: "member", scope: "mcp:admin" };
-const body = z.object({ values: shapes.values.describe("By path; null takes a value away. Others stay.") });
-const secretParams = z.object({ team: schemas.name, secret: schemas.name });
-const secretBody = z.object({ value: z.string().min(1).max(65_536) });
-const secretList = z
-  .object({
-    secrets: z.array(
-      z.object({
-        id: z.string(),
-        name: z.string(),
-        server: schemas.nullableText.describe("The server whose field it is; null for one of the whole team."),
-        updated: z.string(),
-        used: schemas.nullableText.describe("The hour in which it last reached a server."),
-      }),
-    ),
-  })
-  .meta({ id: "SecretList" });
+const body = z.object({ values: shapes.values.describe("By path; null takes a value away.") });
 
-/** Values of servers, and secrets. */
+/** Both need only the fields that they name; they differ in what becomes of the others. */
+const writings = [
+  { method: "PATCH", verb: "set", what: "Set", others: "Others stay." },
+  {
+    method: "PUT",
+    verb: "replace",
+    what: "Replace all",
+    others:
+      "Whatever else is set is taken away, secrets too: nobody can read those, so that a change of what was read is a PATCH.",
+  },
+] as const;
+type Writing = (typeof writings)[number];
+/** What teams and their members set for servers. */
 export function createServerValueRoutes(deps: RestDeps): readonly Route[] {
   return [
     showTeamValues(deps),
-    setTeamValues(deps),
+    ...writings.map((how) => setTeamValues(deps, how)),
     showOwnValues(deps),
-    setOwnValues(deps),
+    ...writings.map((how) => setOwnValues(deps, how)),
     showMemberPaths(deps),
-    listSecrets(deps),
-    putSecret(deps),
-    removeSecret(deps),
   ];
 }
 
@@ -79,16 +72,17 @@ function showTeamValues(deps: RestDeps): Route {
   });
 }
 
-function setTeamValues(deps: RestDeps): Route {
+function setTeamValues(deps: RestDeps, { method, verb, what, others }: Writing): Route {
   return route({
-    method: "PATCH",
+    method,
     path: "/api/teams/{team}/installations/{installation}/config/team",
     params: installationParams,
     right: teamAdmin,
     operation: {
-      id: "setTeamValues",
+      id: `${verb}TeamValues`,
       tag,
-      summary: "Set values of a team for a server",
+      summary: `${what} values of a team for a server`,
+      description: others,
       body,
       responses: answers(shapes.valueList, "The fields after that.", [404, 409, 412, 415]),
     },
@@ -96,7 +90,8 @@ function setTeamValues(deps: RestDeps): Route {
       const { team, installation } = request.params;
       const { installs, teamId, actor } = shapes.installRequest(deps, request, team);
       const { values } = checkPart(body, "body", request.body);
-      await installs.changes.setTeamValues(actor, teamId, installation, { values, revision: expectedOf(request.raw) });
+      const given = { values, isWhole: method === "PUT", revision: expectedOf(request.raw) };
+      await installs.changes.setTeamValues(actor, teamId, installation, given);
       return toAnswer(viewTeamValues(installs, installs.changes.find(teamId, installation), actor));
     },
   });
@@ -134,23 +129,24 @@ function showOwnValues(deps: RestDeps): Route {
   });
 }
 
-function setOwnValues(deps: RestDeps): Route {
+function setOwnValues(deps: RestDeps, { method, verb, what, others }: Writing): Route {
   return route({
-    method: "PATCH",
+    method,
     path: "/api/teams/{team}/installations/{installation}/config/me",
     params: installationParams,
     right: own,
     operation: {
-      id: "setOwnValues",
+      id: `${verb}OwnValues`,
       tag,
-      summary: "Set values of one's own for a server",
+      summary: `${what} values of one's own for a server`,
+      description: others,
       body,
       responses: answers(shapes.valueList, "The fields after that.", [404, 412, 415]),
     },
     async handle(request) {
       const { installs, actor, show } = ownView(deps, request, request.params);
       const { values } = checkPart(body, "body", request.body);
-      const given = { values, revision: expectedOf(request.raw) };
+      const given = { values, isWhole: method === "PUT", revision: expectedOf(request.raw) };
       await installs.changes.setOwnValues(actor, request.params.installation, given);
       return show();
     },
@@ -177,74 +173,6 @@ function showMemberPaths(deps: RestDeps): Route {
       const { id } = installs.changes.forMember(teamId, installation);
       const set = viewWhatMemberSet(installs, { installationId: id, membershipId: member, teamId });
       return jsonAnswer({ set }, noStore);
-    },
-  });
-}
-
-function listSecrets(deps: RestDeps): Route {
-  return route({
-    method: "GET",
-    path: "/api/teams/{team}/secrets",
-    params: z.object({ team: schemas.name }),
-    right: { role: "team-admin", scope: "mcp:read" },
-    operation: {
-      id: "listSecrets",
-      tag,
-      summary: "Which secrets a team has; never what they are",
-      responses: answers(secretList, "All of them.", [404]),
-    },
-    handle(request) {
-      const { installs, teamId, actor } = shapes.installRequest(deps, request, request.params.team);
-      const secrets = installs.secrets.list(actor, teamId).map(({ updatedAtMs, usedAtMs, ...line }) => ({
-        ...line,
-        updated: toIso(updatedAtMs),
-        used: usedAtMs === null ? null : toIso(usedAtMs),
-      }));
-      return jsonAnswer({ secrets }, noStore);
-    },
-  });
-}
-
-function putSecret(deps: RestDeps): Route {
-  return route({
-    method: "PUT",
-    path: "/api/teams/{team}/secrets/{secret}",
-    params: secretParams,
-    right: teamAdmin,
-    operation: {
-      id: "putSecret",
-      tag,
-      summary: "Set a secret of a team, which templates use as ${secret:NAME}",
-      body: secretBody,
-      responses: answers(done, "It is encrypted, and cannot be read again.", [404, 415, 503]),
-    },
-    async handle(request) {
-      const { team, secret } = request.params;
-      const { installs, teamId, actor } = shapes.installRequest(deps, request, team);
-      const { value } = checkPart(secretBody, "body", request.body);
-      await installs.secrets.set(actor, teamId, { name: secret, text: value });
-      return doneAnswer();
-    },
-  });
-}
-
-function removeSecret(deps: RestDeps): Route {
-  return route({
-    method: "DELETE",
-    path: "/api/teams/{team}/secrets/{secret}",
-    params: secretParams,
-    right: teamAdmin,
-    operation: {
-      id: "removeSecret",
-      tag,
-      summary: "Remove a secret of a team",
-      responses: answers(done, "It is gone.", [404, 415]),
-    },
-    async handle(request) {
-      const { team, secret } = request.params;
-      const { installs, teamId, actor } = shapes.installRequest(deps, request, team);
-      await installs.secrets.remove(actor, teamId, secret);
-      return doneAnswer();
     },
   });
 }

@@ -3,11 +3,12 @@ import { reading, teamAdmin } from "../../engine/policy/rights.ts";
 import { toRegistryTemplate } from "../../config/registry-template.ts";
 import { parseServerJson } from "../../config/server-json.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Template } from "../../people/installations/template-catalog.ts";
 import { jsonAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
 import * as shapes from "./install-request.ts";
 import { checkPart } from "./part-check.ts";
-import { doneAnswer, expectedOf, noStore, requirePeople } from "./people-request.ts";
+import { doneAnswer, expectedOf, noStore, requirePeople, revisedAnswer } from "./people-request.ts";
 import { done } from "./people-schemas.ts";
 import { answers } from "./responses.ts";
 import { route, type Route } from "./route.ts";
@@ -17,20 +18,17 @@ const tag = "Servers of teams";
 const params = z.object({ template: schemas.name });
 const entry = z.record(z.string(), z.unknown());
 const made = z.object({ id: z.string(), slug: z.string(), revision: z.int() }).meta({ id: "MadeTemplate" });
-const list = z
+const template = z
   .object({
-    templates: z.array(
-      z.object({
-        id: z.string(),
-        slug: z.string(),
-        source: z.enum(["own", "registry", "file"]),
-        transport: z.string(),
-        version: z.int(),
-        fields: z.array(z.unknown()).describe("What can be filled in, and by whom."),
-      }),
-    ),
+    id: z.string(),
+    slug: z.string(),
+    source: z.enum(["own", "registry", "file"]),
+    transport: z.string(),
+    version: z.int(),
+    fields: z.array(z.unknown()).describe("What can be filled in, and by whom."),
   })
-  .meta({ id: "TemplateList" });
+  .meta({ id: "Template" });
+const list = z.object({ templates: z.array(template) }).meta({ id: "TemplateList" });
 const newTemplate = z.object({
   slug: z.string().max(63),
   team: z.string().max(63).optional().describe("For this team alone; for all teams otherwise."),
@@ -43,7 +41,7 @@ const patch = newTemplate.pick({ entry: true, fields: true });
 
 /** What teams can install. Programs are for admins of the gateway, by whichever of these ways they come. */
 export function createTemplateRoutes(deps: RestDeps): readonly Route[] {
-  return [listTemplates(deps), addTemplate(deps), changeTemplate(deps), removeTemplate(deps)];
+  return [listTemplates(deps), showTemplate(deps), addTemplate(deps), changeTemplate(deps), removeTemplate(deps)];
 }
 
 function listTemplates(deps: RestDeps): Route {
@@ -60,11 +58,32 @@ function listTemplates(deps: RestDeps): Route {
     handle({ principal }) {
       const { book, installs } = requirePeople(deps);
       const templates = installs.templates.list(book.members.get(principal.id)?.team.id);
-      const shown = templates.map(({ id, slug, source, version, tiered: { server, fields } }) => ({
-        ...{ id, slug, source, version, transport: server.transport.kind },
-        fields: fields.filter(({ visible }) => visible),
-      }));
-      return jsonAnswer({ templates: shown }, noStore);
+      return jsonAnswer({ templates: templates.map(toShown) }, noStore);
+    },
+  });
+}
+
+function toShown({ id, slug, source, version, tiered: { server, fields } }: Template) {
+  const shown = fields.filter(({ visible }) => visible);
+  return { id, slug, source, version, transport: server.transport.kind, fields: shown };
+}
+
+function showTemplate(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/templates/{template}",
+    params: z.object({ template: schemas.name.describe("Its id, or its name.") }),
+    right: reading,
+    operation: {
+      id: "getTemplate",
+      tag,
+      summary: "One template, with what can be filled in",
+      responses: answers(template, "Its ETag is what a change says in If-Match.", [304, 404]),
+    },
+    handle({ principal, params: asked }) {
+      const { book, installs } = requirePeople(deps);
+      const found = installs.templates.find(book.members.get(principal.id)?.team.id, asked.template);
+      return revisedAnswer(found, toShown(found));
     },
   });
 }

@@ -17,8 +17,18 @@ export interface InstanceTokens {
    * answer. Throws, or rejects with, UNAUTHORIZED, whose text does not say why.
    */
   authenticate(request: IncomingMessage, instance: InstanceId): Principal | Promise<Principal>;
+  /** The principal's tokens for an instance, oldest first, without themselves. */
+  list(instance: InstanceId, principal: PrincipalId): readonly InstanceTokenLine[];
   /** Revokes all tokens of the principal for an instance. Resolves to how many there were. */
   revoke(instance: InstanceId, principal: PrincipalId): Promise<number>;
+}
+
+export interface InstanceTokenLine {
+  /** The beginning of its hash, which tells it from others. */
+  readonly id: string;
+  readonly createdAtMs: number;
+  /** False after what it was made with was taken away: it lets nobody in any more. */
+  readonly isGood: boolean;
 }
 
 const prefix = "ty_inst_";
@@ -97,6 +107,11 @@ export function createInstanceTokens(options: {
       };
       return lookUp(request, find, unauthorized);
     },
+    list: (instance, principal) =>
+      own(instance, principal).map((record) => {
+        const { hash, createdAtMs } = record;
+        return { id: hash.slice(0, 16), createdAtMs, isGood: isStillGood(record) };
+      }),
     async revoke(instance, principal) {
       const gone = own(instance, principal);
       for (const record of gone) known().delete(record.hash);

@@ -6,7 +6,7 @@ import { requireRevision, type InstallPlan } from "./install-queue.ts";
 import { requireRight, type Actor } from "./install-rights.ts";
 import { planSecret, type SecretChangesDeps } from "./secret-changes.ts";
 import type { TemplateCatalog } from "./template-catalog.ts";
-import { planValues, type ValueTarget } from "./value-plan.ts";
+import { planValues, type ValueTarget, type WrittenPlan } from "./value-plan.ts";
 
 export interface NewInstallation {
   /** The id or slug of a template, or `file:` and the key of a server of the configuration file. */
@@ -60,6 +60,8 @@ export interface MemberTarget {
 
 export interface GivenValues {
   readonly values: WrittenValues;
+  /** Whatever is set and not named goes. */
+  readonly isWhole?: boolean | undefined;
   /** Of the installation, or of one's own values. */
   readonly revision?: number | undefined;
 }
@@ -188,7 +190,7 @@ async function planInstall(
     tiered: { ...template.tiered, locks: [] },
     config: "{}",
   };
-  const { config, writes } = await planRows(deps, target, given.values);
+  const { config, writes } = await planRows(deps, target, { values: given.values });
   const configured = { ...row, config };
   return { writes: { ...writes, installations: [configured] }, ...about, detail, result: configured };
 }
@@ -196,16 +198,16 @@ async function planInstall(
 async function planRows(
   deps: InstallChangesDeps,
   target: ValueTarget,
-  values: WrittenValues,
-): Promise<{ config: string; writes: InstallWrites }> {
-  const { config, secrets, goneSecrets } = planValues(target, values, deps.book.secretsOf(target.owner));
+  given: WrittenPlan,
+): Promise<{ config: string; writes: InstallWrites; paths: readonly string[] }> {
+  const { config, secrets, goneSecrets, paths } = planValues(target, given, deps.book.secretsOf(target.owner));
   const { owner } = target;
   const sealed = await Promise.all(
     secrets.map(async ({ field, text }) => await planSecret(deps, { owner, field, text })),
   );
   // All of them come with the same key, where the team had none.
   const { dataKeys = [] } = sealed[0] ?? {};
-  return { config, writes: { secrets: sealed.flatMap((made) => made.secrets ?? []), dataKeys, goneSecrets } };
+  return { config, writes: { secrets: sealed.flatMap((made) => made.secrets ?? []), dataKeys, goneSecrets }, paths };
 }
 
 function createValueChanges(
@@ -214,23 +216,23 @@ function createValueChanges(
 ): Pick<InstallChanges, "setTeamValues" | "setOwnValues"> {
   const { book, carryOut, catalog, teamSlug } = deps;
   return {
-    async setTeamValues(actor, teamId, name, { values, revision }) {
+    async setTeamValues(actor, teamId, name, { revision, ...given }) {
       requireRight(actor, "manage", teamId);
       await carryOut(actor, async () => {
         const row = find(teamId, name);
         requireRevision(row.revision, revision);
         const tiered = catalog.tieredOf(row);
-        const { config, writes } = await planRows(
+        const { config, writes, paths } = await planRows(
           deps,
           { tier: "team", owner: ownerOf(row), tiered, config: row.config },
-          values,
+          given,
         );
         const changed = { ...row, config, revision: row.revision + 1, changedBy: actor.id };
         const about = { action: "server.config.team", object: row.slug, team: teamSlug(teamId), result: undefined };
-        return { writes: { ...writes, installations: [changed] }, ...about, detail: { paths: Object.keys(values) } };
+        return { writes: { ...writes, installations: [changed] }, ...about, detail: { paths } };
       });
     },
-    async setOwnValues(actor, name, { values, revision }) {
+    async setOwnValues(actor, name, { revision, ...given }) {
       const { membership } = actor;
       if (membership === undefined)
         throw new GatewayError("INSTALLATION_UNKNOWN", "there is no person whose values these would be");
@@ -240,14 +242,14 @@ function createValueChanges(
         const before = book.personal(id, membershipId);
         requireRevision(before?.revision ?? 0, revision);
         const owner = { teamId, installationId: id, membershipId };
-        const { config, writes } = await planRows(
+        const { config, writes, paths } = await planRows(
           deps,
           { tier: "user", owner, tiered, config: before?.config ?? "{}" },
-          values,
+          given,
         );
         const row = { installationId: id, membershipId, config, revision: (before?.revision ?? 0) + 1 };
         const about = { action: "server.config.me", object: slug, team: teamSlug(teamId), result: undefined };
-        return { writes: { ...writes, personal: [row] }, ...about, detail: { paths: Object.keys(values) } };
+        return { writes: { ...writes, personal: [row] }, ...about, detail: { paths } };
       });
     },
   };

@@ -20,6 +20,8 @@ export interface SecretLine {
 export interface SecretChanges {
   /** Of the team, and of its servers' team fields; a member's own are not listed for others. */
   list(actor: Actor, teamId: string): readonly SecretLine[];
+  /** One of these, by name or id. Throws SECRET_UNKNOWN. */
+  find(actor: Actor, teamId: string, name: string): SecretLine;
   /** Sets one of the team, with a name that templates use as `${secret:NAME}`. */
   set(actor: Actor, teamId: string, given: { readonly name: string; readonly text: string }): Promise<void>;
   /** By name, or by id. */
@@ -58,6 +60,17 @@ export function createSecretChanges(deps: SecretChangesDeps): SecretChanges {
     return listed.find((row) => row.id === name || (row.installationId === null && row.field === name));
   }
 
+  function requireNamed(teamId: string, name: string): SecretRow {
+    const row = named(teamId, name);
+    if (row === undefined) throw new GatewayError("SECRET_UNKNOWN", "the team has no such secret");
+    return row;
+  }
+
+  function toLine({ id, field, installationId, updatedAtMs, usedAtMs }: SecretRow): SecretLine {
+    const server = installationId === null ? null : (book.installations.get(installationId)?.slug ?? installationId);
+    return { id, name: field, server, updatedAtMs, usedAtMs };
+  }
+
   async function rotate(actor: Actor): Promise<void> {
     await carryOut(actor, async () => {
       const dataKeys = await vault.rewrap();
@@ -72,13 +85,11 @@ export function createSecretChanges(deps: SecretChangesDeps): SecretChanges {
       return book
         .secretsOfTeam(teamId)
         .filter(({ membershipId }) => membershipId === null)
-        .map(({ id, field, installationId, updatedAtMs, usedAtMs }) => ({
-          id,
-          name: field,
-          server: installationId === null ? null : (book.installations.get(installationId)?.slug ?? installationId),
-          updatedAtMs,
-          usedAtMs,
-        }));
+        .map(toLine);
+    },
+    find(actor, teamId, name) {
+      requireRight(actor, "manage", teamId);
+      return toLine(requireNamed(teamId, name));
     },
     async set(actor, teamId, { name, text }) {
       requireRight(actor, "manage", teamId);
@@ -93,8 +104,7 @@ export function createSecretChanges(deps: SecretChangesDeps): SecretChanges {
     async remove(actor, teamId, name) {
       requireRight(actor, "manage", teamId);
       await carryOut(actor, (): InstallPlan<void> => {
-        const row = named(teamId, name);
-        if (row === undefined) throw new GatewayError("SECRET_UNKNOWN", "the team has no such secret");
+        const row = requireNamed(teamId, name);
         const writes = { goneSecrets: [row.id] };
         return { writes, action: "secret.remove", object: row.field, team: teamSlug(teamId), result: undefined };
       });

@@ -19,6 +19,8 @@ export interface Template {
   readonly slug: string;
   readonly source: "own" | "registry" | "file";
   readonly version: number;
+  /** What a change of it says that it was read as; 0 for a server of the configuration file. */
+  readonly revision: number;
   /** The scope of an installation that names none. */
   readonly scope: string;
   readonly tiered: Omit<TieredServer, "locks">;
@@ -76,15 +78,15 @@ export function createTemplateCatalog(deps: TemplateCatalogDeps): TemplateCatalo
   const { book, config, servers } = deps;
   const build = createBuild(deps);
 
-  function fromRow({ id, slug, source, version, entry, fields }: TemplateRow): Template {
+  function fromRow({ id, slug, source, version, revision, entry, fields }: TemplateRow): Template {
     const tiered = build({ slug, entry: JSON.parse(entry) as object, fields: JSON.parse(fields) as unknown });
-    return { id, slug, source, version, scope: scopeOf(tiered.server), tiered };
+    return { id, slug, source, version, revision, scope: scopeOf(tiered.server), tiered };
   }
 
   function fromFile(server: ServerConfig): Template {
     const tiered = { server, fields: fieldsOfFile(server), isOpen: true };
     const about = { id: filePrefix + server.key, slug: server.slug as string, source: "file" as const, version: 1 };
-    return { ...about, scope: scopeOf(server), tiered };
+    return { ...about, revision: 0, scope: scopeOf(server), tiered };
   }
 
   function rowsFor(teamId: string | undefined): readonly TemplateRow[] {

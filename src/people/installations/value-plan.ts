@@ -13,10 +13,19 @@ export interface ValueTarget {
   readonly config: string;
 }
 
+export interface WrittenPlan {
+  /** By path; null takes a value away. */
+  readonly values: Readonly<Record<string, string | readonly string[] | null>>;
+  /** Whatever is set and not named goes, secrets too. */
+  readonly isWhole?: boolean | undefined;
+}
+
 export interface ValuePlan {
   readonly config: string;
   readonly secrets: readonly { readonly field: string; readonly text: string }[];
   readonly goneSecrets: readonly string[];
+  /** Everything that was written or taken away. */
+  readonly paths: readonly string[];
 }
 
 /** Values of one server. A form with more is one that nobody fills in. */
@@ -24,20 +33,21 @@ const mostValues = 200;
 const openPath = /^(?:env\.[^=\0]{1,200}|headers\.[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}|args)$/;
 
 /**
- * What becomes of values that somebody wrote; null takes one away. Throws VALUE_REFUSED for a value that this tier may
- * not give, or that its field does not take; the message has the path and never the value.
+ * What becomes of values that somebody wrote. Throws VALUE_REFUSED for a value that this tier may not give, or that its
+ * field does not take; the message has the path and never the value.
  */
 export function planValues(
   { tier, tiered, config }: ValueTarget,
-  written: Readonly<Record<string, string | readonly string[] | null>>,
+  given: WrittenPlan,
   secrets: readonly SecretRow[],
 ): ValuePlan {
   const values: Record<string, string | readonly string[]> = { ...(JSON.parse(config) as TierValues) };
+  const written = given.isWhole === true ? withGone(given.values, values, secrets) : given.values;
   const sealed: { field: string; text: string }[] = [];
   const gone: string[] = [];
-  for (const [given, value] of Object.entries(written)) {
-    const field = tiered.fields.find(({ path }) => pathKey(path) === pathKey(given));
-    const path = field?.path ?? given;
+  for (const [name, value] of Object.entries(written)) {
+    const field = tiered.fields.find(({ path }) => pathKey(path) === pathKey(name));
+    const path = field?.path ?? name;
     const before = secrets.find((row) => pathKey(row.field) === pathKey(path));
     for (const known of Object.keys(values)) if (pathKey(known) === pathKey(path)) delete values[known];
     if (value === null) {
@@ -53,7 +63,21 @@ export function planValues(
   }
   if (Object.keys(values).length + sealed.length > mostValues)
     throw new GatewayError("VALUE_REFUSED", `a server has at most ${mostValues} values`);
-  return { config: JSON.stringify(values), secrets: sealed, goneSecrets: gone };
+  const paths = Object.keys(written);
+  return { config: JSON.stringify(values), secrets: sealed, goneSecrets: gone, paths };
+}
+
+/** What was written, and null for everything else that is set. */
+function withGone(
+  written: WrittenPlan["values"],
+  values: TierValues,
+  secrets: readonly SecretRow[],
+): WrittenPlan["values"] {
+  const named = new Set(Object.keys(written).map(pathKey));
+  const left = [...Object.keys(values), ...secrets.map(({ field }) => field)].filter(
+    (path) => !named.has(pathKey(path)),
+  );
+  return { ...Object.fromEntries(left.map((path) => [path, null])), ...written };
 }
 
 /** What nobody described may well be secret. */
