@@ -111,10 +111,14 @@ async function secureTables(db: Kysely<unknown>, schema: string): Promise<void> 
   for (const { table, column } of rows)
     await secureTable(db, table, sql`(${said} = '*' or ${sql.ref(column)} = ${said})`);
   if (schema !== schemaOf.state) return;
-  for (const table of ["pat", "personal_config"]) {
-    const member = sql.ref(`${table}.membership_id`);
-    await secureTable(db, table, sql`(exists (select 1 from membership where membership.id = ${member}))`);
-  }
+  const behind = (table: string, column: string, parent: string): ReturnType<typeof sql> => {
+    const [own, theirs] = [sql.ref(`${table}.${column}`), sql.ref(`${parent}.id`)];
+    return sql`(${said} = '*' or exists (select 1 from ${sql.table(parent)} where ${theirs} = ${own}))`;
+  };
+  for (const table of ["pat", "personal_config", "oauth_grant"])
+    await secureTable(db, table, behind(table, "membership_id", "membership"));
+  // What belongs to no grant is of the whole gateway: apps that are registered, logins that have begun, sessions.
+  await secureTable(db, "oauth_item", behind("oauth_item", "grant_id", "oauth_grant"));
 }
 
 async function secureTable(db: Kysely<unknown>, table: string, condition: ReturnType<typeof sql>): Promise<void> {

@@ -256,6 +256,24 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
       },
       entryOf({}),
     );
+    const grantOf = (at: 1 | 2) => ({
+      ...{ id: `g_${at}`, membershipId: `m_${at}`, clientId: "app", clientName: "", scopes: "", audience: "" },
+      ...{ via: "", sid: "", payload: "", createdAtMs: 1, usedAtMs: 1, expiresAtMs: 9e15 },
+    });
+    const itemOf = (kind: string, hash: string, grantId: string | null) => ({
+      ...{ kind, hash, grantId, lookup: null, scopes: null, audience: null, payload: "" },
+      ...{ consumedAtMs: null, uses: 0, expiresAtMs: 9e15 },
+    });
+    await store.access.change(
+      {
+        grants: [grantOf(1), grantOf(2)],
+        items: [itemOf("AccessToken", "a1", "g_1"), itemOf("AccessToken", "a2", "g_2"), itemOf("Client", "c1", null)],
+      },
+      [entryOf({})],
+    );
+    // The gateway itself finds all of it.
+    expect((await store.access.read(1)).tokens).toHaveLength(2);
+    expect(await store.access.item("Client", "c1")).toBeDefined();
     const client = new pg.Client({ connectionString: url, options: "-c search_path=toolyard_state" });
     await client.connect();
     /** How many rows a statement finds or changes for a team; nothing of it stays. */
@@ -270,7 +288,15 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
       return found;
     };
     try {
-      const owned = ["personal_config", "secret", "data_key", "installation", "membership"];
+      const owned = [
+        "personal_config",
+        "secret",
+        "data_key",
+        "installation",
+        "membership",
+        "oauth_grant",
+        "oauth_item",
+      ];
       for (const table of owned) expect([table, await asRed(`select * from ${table}`)]).toEqual([table, 1]);
       for (const statement of [
         "select * from personal_config where membership_id = 'm_2'",
@@ -281,6 +307,11 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
         "delete from personal_config where membership_id = 'm_2'",
         "delete from secret where team_id = 't_2'",
         "delete from data_key where id = 'k_2'",
+        "select * from oauth_item where kind = 'Client' or grant_id = 'g_2'",
+        "select * from oauth_item i left join oauth_grant g on true where g.id = 'g_2' or i.hash = 'a2'",
+        "update oauth_item set grant_id = 'g_1' where hash = 'a2'",
+        "delete from oauth_grant where membership_id = 'm_2'",
+        "delete from oauth_item where grant_id is null",
       ])
         expect([statement, await asRed(statement)]).toEqual([statement, 0]);
       for (const statement of [
@@ -288,6 +319,8 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
         "update personal_config set membership_id = 'm_2'",
         "update secret set team_id = 't_2'",
         "insert into data_key select 'k_3', 't_2', '', '', 1",
+        "update oauth_grant set membership_id = 'm_2'",
+        "update oauth_item set grant_id = null",
       ])
         expect([statement, await asRed(statement)]).toEqual([statement, expect.stringContaining("row-level security")]);
       expect(await asRed("update personal_config set config = '{}'")).toBe(1);
@@ -427,7 +460,7 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
     await store.installs.change({ templates }, entryOf({}));
     await store.close(10_000);
     await ask(`alter table toolyard_state.template drop column by_admin;
-      delete from toolyard_state.kysely_migration where name = '0009'`);
+      delete from toolyard_state.kysely_migration where name >= '0009'`);
     const read = await (await open()).installs.read();
     expect(Object.fromEntries(read.templates.map(({ id, byAdmin }) => [id, byAdmin]))).toEqual({
       tp_1: true,

@@ -34,4 +34,6 @@ export const stateSteps: Migrations = {
   "0007": createChanges,
   "0008": addLoginsElsewhere,
   "0009": addTemplateMakers,
+  // What apps were given is behind row-level security in PostgreSQL, which is set again with the last step.
+  "0010": async () => await Promise.resolve(),
 };
