@@ -124,6 +124,7 @@ describe.each(
 /** Requests of routes that also take others: these need a login of the last minutes. */
 const recentOnes = [
   ["POST", "/api/users", { name: "mallory", admin: true }],
+  ["POST", "/api/users", { name: "mallory", email: "mallory@example.com" }],
   ["PUT", "/api/users/bob/role", { role: "admin" }],
   ["PATCH", "/api/users/ann", { email: "mallory@example.com" }],
 ] as const;

@@ -93,7 +93,7 @@ function addUser(deps: RestDeps): Route {
       id: "addUser",
       tag,
       summary: "Add a user",
-      description: `An admin of the gateway: ${recentOnly}`,
+      description: `An admin of the gateway, or somebody with an e-mail address: ${recentOnly}`,
       body: newUser,
       responses: creations(madeUser, "The user, and with a team the first token.", [404, 409, 415]),
     },
@@ -101,7 +101,8 @@ function addUser(deps: RestDeps): Route {
       const given = checkPart(newUser, "body", request.body);
       const { name, admin = false, team, role = "member", days = usualDays, email } = given;
       const changes = changesBy(deps, request);
-      if (admin) requireRecentLogin(loginAgeMs(deps, request.raw));
+      // With an address, whoever comes with it from a provider with `linkByEmail` is that user.
+      if (admin || email !== undefined) requireRecentLogin(loginAgeMs(deps, request.raw));
       const made = await changes.addUser({ name, isAdmin: admin, team, role, days, email });
       const { book } = requirePeople(deps);
       const user = toUser(book, findUser(book, name));
