@@ -15,6 +15,7 @@ import type { GatewayParts } from "./gateway-parts.ts";
 import { askInstalls, type InstallsAnswer } from "./owner-installs.ts";
 import { askPeople, type PeopleAnswer } from "./owner-people.ts";
 import { askUpkeep, type UpkeepAnswer } from "./owner-upkeep.ts";
+import { readUsage, type UsageReport } from "./owner-usage.ts";
 
 /** What a command is answered with, on one line. */
 export interface ControlAnswer {
@@ -41,6 +42,7 @@ export interface ControlAnswer {
   readonly installs?: InstallsAnswer;
   /** Of `upkeep`. */
   readonly upkeep?: UpkeepAnswer;
+  readonly usage?: UsageReport;
   /** Of `audit-verify`. */
   readonly check?: AuditCheck;
 }
@@ -61,6 +63,8 @@ export interface AuditRequest {
   /** 1 to 1,000. */
   readonly limit: number;
   readonly before?: number | undefined;
+  /** Only those behind this place. */
+  readonly after?: number | undefined;
   readonly action?: string | undefined;
   /** Set for an export, which is an entry itself. */
   readonly format?: string | undefined;
@@ -112,6 +116,8 @@ export function createOwnerCommands({ gateway, stop, load, started }: OwnerComma
         await restartAll(chosen, signal);
         return { ok: true, instances: chosen.map((instance) => toLine(instance, gateway)) };
       }
+      case "usage":
+        return { ok: true, usage: await readUsage(gateway, request) };
       case "audit":
         return { ok: true, audit: await readAudit(request as unknown as AuditRequest) };
       case "audit-verify":
@@ -139,9 +145,9 @@ export function createOwnerCommands({ gateway, stop, load, started }: OwnerComma
     await gateway.audit.order({ actor: "owner", via: "owner", action, object, detail });
   }
 
-  async function readAudit({ action, before, limit, format }: AuditRequest): Promise<AuditPage> {
+  async function readAudit({ action, before, after, limit, format }: AuditRequest): Promise<AuditPage> {
     if (format !== undefined && before === undefined) await order("audit.export", "", { format });
-    const { rows, next } = await history.page({ action, before, limit });
+    const { rows, next } = await history.page({ action, before, after, limit });
     return { entries: rows.map(auditToJson), next };
   }
 

@@ -1,3 +1,4 @@
+import { sleep } from "../kernel/abort.ts";
 import { countText } from "../kernel/count-text.ts";
 import { toCsv } from "../front/rest/csv.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
@@ -24,21 +25,48 @@ export async function audit(context: CommandContext): Promise<number> {
     return 2;
   }
   await using source = await openAuditSource(context);
+  if (task === list && isOn(context, "follow")) return await follow(source, context);
   return await task(source, context);
 }
 
 const standardLines = 50;
+const followedLines = 10;
+/** Entries come from several gateways of one database, so that they are looked for. */
+const lookMs = 1_000;
 /** As many as the store gives at once. */
 const mostPerPage = 1_000;
 
 async function list(source: AuditSource, context: CommandContext): Promise<number> {
-  const isJson = isOn(context, "json");
+  await print(source, { context, limit: readLimit(context) ?? standardLines });
+  return 0;
+}
+
+/** Returns the place of the newest; undefined where there is none. */
+async function print(source: AuditSource, wanted: Wanted): Promise<number | undefined> {
+  const isJson = isOn(wanted.context, "json");
   const entries: AuditJson[] = [];
-  for await (const page of pages(source, { context, limit: readLimit(context) ?? standardLines }))
-    entries.push(...page);
+  for await (const page of pages(source, wanted)) entries.push(...page);
   // The newest stands where the eye is.
   for (const entry of entries.toReversed()) process.stdout.write(isJson ? auditToLine(entry) : toLine(entry));
-  return 0;
+  return entries[0]?.seq;
+}
+
+/** Until the gateway ends, or the command is interrupted. */
+async function follow(source: AuditSource, context: CommandContext): Promise<number> {
+  if (!source.isLive)
+    throw new GatewayError("GATEWAY_UNREACHABLE", "no gateway runs whose audit could be followed", {
+      hint: "Without --follow, the files are read.",
+    });
+  let last = await print(source, { context, limit: readLimit(context) ?? followedLines });
+  for (;;) {
+    await sleep(lookMs, new AbortController().signal);
+    try {
+      last = (await print(source, { context, limit: Number.POSITIVE_INFINITY, after: last ?? 0 })) ?? last;
+    } catch (error) {
+      if (error instanceof GatewayError && error.code === "GATEWAY_UNREACHABLE") return 0;
+      throw error;
+    }
+  }
 }
 
 async function exportAll(source: AuditSource, context: CommandContext): Promise<number> {
@@ -79,17 +107,19 @@ interface Wanted {
   readonly context: CommandContext;
   readonly limit: number;
   readonly format?: string;
+  /** Only what is behind this place. */
+  readonly after?: number | undefined;
 }
 
 /** Newest first. */
 async function* pages(
   source: AuditSource,
-  { context, limit, format }: Wanted,
+  { context, limit, format, after }: Wanted,
 ): AsyncGenerator<readonly AuditJson[], void> {
   const action = textOption(context, "action");
   let left = limit;
   for (let before: number | undefined; left > 0;) {
-    const { entries, next } = await source.page({ limit: Math.min(left, mostPerPage), before, action, format });
+    const { entries, next } = await source.page({ limit: Math.min(left, mostPerPage), before, after, action, format });
     yield entries;
     left -= entries.length;
     if (next === null) return;

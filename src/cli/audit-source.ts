@@ -12,6 +12,8 @@ import { openUnservedStore } from "./unserved-store.ts";
 
 /** Where a command reads the audit: from the gateway that runs, or from its files while none does. */
 export interface AuditSource extends AsyncDisposable {
+  /** Whether entries come while it is read. */
+  readonly isLive: boolean;
   page(request: AuditRequest): Promise<AuditPage>;
   verify(): Promise<AuditCheck>;
 }
@@ -35,6 +37,7 @@ function askGateway(holder: GatewayHolder): AuditSource {
     });
   }
   return {
+    isLive: true,
     page: async (request) => (await ask({ command: "audit", ...request })).audit as AuditPage,
     verify: async () => (await ask({ command: "audit-verify" })).check as AuditCheck,
     [Symbol.asyncDispose]: async () => undefined,
@@ -52,8 +55,9 @@ async function openFiles(context: CommandContext): Promise<AuditSource> {
   if (!("records" in store)) return askGateway(store);
   const { records } = store;
   return {
-    async page({ limit, before, action }) {
-      const { rows, next } = await records.audits({ limit, before, action });
+    isLive: false,
+    async page({ limit, before, after, action }) {
+      const { rows, next } = await records.audits({ limit, before, after, action });
       return { entries: rows.map(auditToJson), next };
     },
     verify: async () => toCheck(await records.verifyAudit(), 0),

@@ -177,6 +177,26 @@ one they are started, tried and stopped again. Of AI clients it reads the files,
     notes: `Counted as o200k counts; other models differ by up to 10 to 20 %. What is marked with ~ is an estimate.`,
     load: async () => (await import("./short-commands.ts")).shortCommands.tokens,
   },
+  usage: {
+    words: 0,
+    usage: "toolyard usage [options]",
+    about: "Sums up the calls of the running gateway: how many, how many failed, how long they took, what they cost.",
+    options: {
+      ...common,
+      by: {
+        word: "B,B",
+        about:
+          "what is summed up apart, up to three of: hour, day, team, principal, server, instance, installation, tool, client, code (default: server)",
+      },
+      days: { word: "N", about: "of the last N days, 1 to 400 (default: 1)" },
+      team: { word: "TEAM", about: "only those of this team" },
+      server: { word: "S", about: "only those of this server" },
+      tool: { word: "T", about: "only those of this tool" },
+      limit: { word: "N", about: "how many sums at most (default: 1000)" },
+      json: { about: "print one JSON object" },
+    },
+    load: async () => (await import("./short-commands.ts")).shortCommands.usage,
+  },
   service: {
     words: 1,
     usage: "toolyard service install|remove|status",
@@ -224,7 +244,8 @@ the data directory. Without a terminal and without --yes, it ends with code 2 wh
     options: {
       ...common,
       action: { word: "A", about: "only entries with this action, such as `config.apply`" },
-      limit: { word: "N", about: "how many of the latest entries (default: 50; an export has all)" },
+      follow: { short: "f", about: "keep running, and show new entries as they come; only beside a running gateway" },
+      limit: { word: "N", about: "how many of the latest entries (default: 50; with -f 10; an export has all)" },
       format: { word: "F", about: "of an export: ndjson (default) or csv" },
       json: { about: "one line of JSON for each entry" },
     },

@@ -22,6 +22,7 @@ import { token } from "./token-command.ts";
 import { backup, db, restore } from "./upkeep-command.ts";
 import { openVisit } from "./terminal-visit.ts";
 import { tokens } from "./tokens-command.ts";
+import { usage } from "./usage-command.ts";
 
 /**
  * The commands that do not become a gateway. They are loaded together, because what several of them share with a
@@ -64,6 +65,7 @@ export const shortCommands = {
   token,
   tokens,
   uninstall,
+  usage,
   user,
   visit: openVisit,
 } as const;

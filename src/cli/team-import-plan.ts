@@ -1,6 +1,7 @@
 import type { ImportedEntry } from "../config/clients/client-entry.ts";
 import { findLiteralSecrets, toConstant, withSecretVariables } from "../config/clients/literal-secrets.ts";
 import { toSlug } from "../config/slug.ts";
+import { replaceReferences } from "../config/substitution.ts";
 import { isJsonObject, type JsonObject } from "../kernel/json-bytes.ts";
 import type { CommandContext } from "./command-context.ts";
 
@@ -94,19 +95,20 @@ function planEntry(
     const wanted = `${variable}_`.startsWith(`${own}_`) ? variable : `${own}_${variable}`;
     return [secret, `secret:${claim(wanted, value)}`] as const;
   });
-  const text = JSON.stringify(withSecretVariables(entry, new Map(literals)));
-  const named = text.replaceAll(
-    /\$\{(?:env:)?([A-Za-z_]\w*)(?::-((?:[^}"\\]|\\.)*))?\}/g,
-    (_all, name: string, preset: string | undefined) => {
-      if (there.has(name)) {
-        kept.add(name);
-        return `\${secret:${name}}`;
+  const named = replaceReferences(withSecretVariables(entry, new Map(literals)), {
+    valueOf({ variable, fallback }) {
+      // The separator of paths is no variable, and every template has it.
+      if (variable === "/") return "${/}";
+      if (there.has(variable)) {
+        kept.add(variable);
+        return `\${secret:${variable}}`;
       }
-      const value = env[name] === "" ? undefined : env[name];
-      return value === undefined && preset !== undefined ? preset : `\${secret:${claim(name, value)}}`;
+      const value = env[variable] === "" ? undefined : env[variable];
+      return value === undefined && fallback !== undefined ? undefined : `\${secret:${claim(variable, value)}}`;
     },
-  );
-  return { entry: JSON.parse(named) as JsonObject, secrets, kept: [...kept], missing: [...missing] };
+    onMissing: () => undefined,
+  });
+  return { entry: named as JsonObject, secrets, kept: [...kept], missing: [...missing] };
 }
 
 /** Files of clients have numbers and switches among their variables. */

@@ -40,15 +40,44 @@ export function substitute(value: unknown, variables: Variables, predefined: Var
   const missing: MissingVariable[] = [];
   const secrets = new Set<string>();
 
+  function valueOf({ kind, name, variable, fallback }: Reference): string | undefined {
+    const preset = kind === "env" ? undefined : ownValue(predefined, kind === "input" ? `input:${name}` : name);
+    const given = ownValue(variables, variable);
+    if (given === undefined || (given === "" && (fallback ?? preset) !== undefined)) return preset;
+    if (!notSecret.includes(name)) secrets.add(given);
+    return given;
+  }
+
+  const filled = replaceReferences(value, {
+    valueOf,
+    onMissing({ kind, name }, path) {
+      missing.push({ path, name: kind === "input" ? `input:${name}` : name });
+    },
+  });
+  return { value: filled, missing, secrets };
+}
+
+/** `${VAR}`, `${env:VAR}` or `${input:id}` in a text, with or without a default. */
+export interface Reference {
+  /** `plain` means without a prefix, as predefined names are written. */
+  readonly kind: "env" | "input" | "plain";
+  readonly name: string;
+  /** The variable that it means, also where it names an input. */
+  readonly variable: string;
+  readonly fallback: string | undefined;
+}
+
+export interface ReferenceRules {
+  /** What stands for it; undefined for its default, in which references are replaced as well. */
+  readonly valueOf: (reference: Reference) => string | undefined;
+  /** Of one that has neither a value nor a default: it is left as it was written. */
+  readonly onMissing: (reference: Reference, path: readonly (string | number)[]) => void;
+}
+
+/** Replaces the references in every string of a value. All other text is kept byte for byte. */
+export function replaceReferences(value: unknown, rules: ReferenceRules): unknown {
   function visit(part: unknown, path: readonly (string | number)[]): unknown {
-    if (typeof part === "string")
-      return fill(part, {
-        variables,
-        predefined,
-        secrets,
-        onMissing: (name) => missing.push({ path, name }),
-        depth: 0,
-      });
+    if (typeof part === "string") return fill(part, { rules, path, depth: 0 });
     if (Array.isArray(part)) return part.map((item, index) => visit(item, [...path, index]));
     if (typeof part !== "object" || part === null) return part;
     const copy: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
@@ -56,7 +85,7 @@ export function substitute(value: unknown, variables: Variables, predefined: Var
     return copy;
   }
 
-  return { value: visit(value, []), missing, secrets };
+  return visit(value, []);
 }
 
 /**
@@ -83,10 +112,8 @@ export function missingText(missing: readonly MissingVariable[]): string | undef
 }
 
 interface Filling {
-  readonly variables: Variables;
-  readonly predefined: Variables;
-  readonly secrets: Set<string>;
-  readonly onMissing: (name: string) => void;
+  readonly rules: ReferenceRules;
+  readonly path: readonly (string | number)[];
   /** How many defaults enclose this text. */
   readonly depth: number;
 }
@@ -119,15 +146,11 @@ function fill(text: string, filling: Filling): string {
   }
 }
 
-interface Reference {
-  /** `plain` means without a prefix, as predefined names are written. */
-  readonly kind: "env" | "input" | "plain";
-  readonly name: string;
-  readonly fallback: string | undefined;
+interface FoundReference extends Reference {
   readonly end: number;
 }
 
-function readReference(text: string, start: number): Reference | undefined {
+function readReference(text: string, start: number): FoundReference | undefined {
   // A sticky expression stores its position in itself. A copy for each use keeps that out of the module's state.
   const pattern = new RegExp(opening);
   pattern.lastIndex = start;
@@ -135,9 +158,10 @@ function readReference(text: string, start: number): Reference | undefined {
   if (!match) return undefined;
   const kind = match[1] === "input" ? "input" : match[3] === undefined ? "plain" : "env";
   const name = match[2] ?? match[4] ?? "";
-  if (match[5] === "}") return { kind, name, fallback: undefined, end: pattern.lastIndex };
+  const about = { kind, name, variable: kind === "input" ? inputVariable(name) : name } as const;
+  if (match[5] === "}") return { ...about, fallback: undefined, end: pattern.lastIndex };
   const close = closingBrace(text, pattern.lastIndex);
-  return close === -1 ? undefined : { kind, name, fallback: text.slice(pattern.lastIndex, close), end: close + 1 };
+  return close === -1 ? undefined : { ...about, fallback: text.slice(pattern.lastIndex, close), end: close + 1 };
 }
 
 /** A default may contain `${OTHER}` and JSON, so that braces in it are counted. */
@@ -152,20 +176,12 @@ function closingBrace(text: string, from: number): number {
   return -1;
 }
 
-function valueOf(reference: Reference, written: string, filling: Filling): string {
-  const { kind, name, fallback } = reference;
-  const variable = kind === "input" ? inputVariable(name) : name;
-  const preset = kind === "env" ? undefined : ownValue(filling.predefined, kind === "input" ? `input:${name}` : name);
-  const value = ownValue(filling.variables, variable);
-  if (value !== undefined && (value !== "" || (fallback ?? preset) === undefined)) {
-    if (!notSecret.includes(name)) filling.secrets.add(value);
-    return value;
-  }
-  if (preset !== undefined) return preset;
-  if (fallback !== undefined && filling.depth < mostNesting) {
-    return fill(fallback, { ...filling, depth: filling.depth + 1 });
-  }
-  filling.onMissing(kind === "input" ? `input:${name}` : name);
+function valueOf(reference: Reference, written: string, { rules, path, depth }: Filling): string {
+  const value = rules.valueOf(reference);
+  if (value !== undefined) return value;
+  const { fallback } = reference;
+  if (fallback !== undefined && depth < mostNesting) return fill(fallback, { rules, path, depth: depth + 1 });
+  rules.onMissing(reference, path);
   return written;
 }
 
