@@ -345,10 +345,18 @@ test("FAULT 97: the SDK's client is told where its person logs in, and goes on i
   const address = await pageOf("bob", "vault");
   await using app = await asDisposable(await connectApp());
   const refused = await app.client.callTool({ name: "vault-headers", arguments: {} }).catch((error: unknown) => error);
-  expect(JSON.stringify([refused, String(refused)])).toContain(address);
-  // Only bob's own browser gets further.
-  expect((await ann.open(address)).status).toBe(403);
-  await bob.open(await authorizationOf(bob, await bob.open(address)));
+  const [told = ""] =
+    new RegExp(`${world.url}/connect/[\\w.%-]+`).exec(JSON.stringify([refused, String(refused)])) ?? [];
+  expect(told).toBe(address);
+  // What the app was told is of use to bob alone, wherever it is opened.
+  const asAnn = await ann.open(told);
+  expect([asAnn.status, asAnn.text.includes("this is no server of yours")]).toEqual([403, true]);
+  expect(asAnn.text).not.toContain('value="login"');
+  expect((await fetch(told, { redirect: "manual", headers: bearer("ann") })).status).not.toBe(200);
+  const page = await bob.open(told);
+  expect([page.status, page.text.includes("Nobody is logged in.")]).toEqual([200, true]);
+  const back = await bob.open(await authorizationOf(bob, page));
+  expect([back.url, back.text.includes("You are logged in.")]).toEqual([told, true]);
   const answer = await until(async () => {
     const called = await app.client.callTool({ name: "vault-headers", arguments: {} }).catch(() => undefined);
     return called !== undefined && called.isError !== true && called;
