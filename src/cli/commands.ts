@@ -39,8 +39,9 @@ on in a view that is drawn in place, with the log in its file. Elsewhere there i
   ...everydayCommandRows,
   login: {
     words: 1,
-    usage: "toolyard login <server> [options]",
-    about: "Logs in to a remote server in the browser; the running gateway picks it up.",
+    usage: "toolyard login <server|URL> [options]",
+    about:
+      "Logs in to a remote server in the browser; the running gateway picks it up. With the URL of a gateway for teams, logs you in there.",
     options: {
       ...account,
       "no-browser": { about: "only print the address" },
@@ -58,7 +59,7 @@ on in a view that is drawn in place, with the log in its file. Elsewhere there i
   },
   logout: {
     words: 1,
-    usage: "toolyard logout <server> [options]",
+    usage: "toolyard logout <server|URL> [options]",
     about: "Forgets a login, and revokes it if the authorization server supports that.",
     options: account,
     load: async () => (await import("./short-commands.ts")).shortCommands.logout,
@@ -120,6 +121,8 @@ first, and only written if it answers. A running gateway applies what is written
       ...settingOptions("serve"),
       team: { word: "TEAM", about: "get, set, unset: whose server it is" },
       user: { word: "NAME", about: "get, set, unset: values of this person's own instead of the team's" },
+      me: { about: "get, set, unset: your own values, at a gateway where you are logged in (`toolyard login URL`)" },
+      gateway: { word: "URL", about: "with --me: which gateway" },
       origins: { about: "show: where each value comes from: a line of the file, a flag, a variable, or the default" },
       json: { about: "print one JSON object" },
     },

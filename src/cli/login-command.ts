@@ -19,6 +19,7 @@ import { localPrincipal } from "../kernel/principal.ts";
 import { openBrowser } from "./browser.ts";
 import { openDataDirectory, readConfig, storeIn, type CommandContext } from "./command-context.ts";
 import { openLoginAudit } from "./login-audit.ts";
+import { isGatewayAddress, logInAtGateway, logOutAtGateway } from "./gateway-login.ts";
 import { givenOption, isOn, textOption } from "./options.ts";
 import { canLogIn } from "../config/transports.ts";
 
@@ -29,6 +30,8 @@ const wrongUsage = 2;
  * directory notices it by itself.
  */
 export async function login(context: CommandContext): Promise<number> {
+  const [named = ""] = context.positionals;
+  if (isGatewayAddress(named)) return await loginAtGateway(context, named);
   const target = await findTarget(context, "login");
   if (target === undefined) return wrongUsage;
   const { server, instance, vault } = target;
@@ -65,8 +68,27 @@ export async function login(context: CommandContext): Promise<number> {
   return 0;
 }
 
+async function loginAtGateway(context: CommandContext, address: string): Promise<number> {
+  const { openCallback } = await import("../servers/logins/callback.ts");
+  const port = toPort(givenOption(context, "callback-port"));
+  const way = {
+    openCallback: async () => await openCallback(port),
+    open: (url: string) => show(context, address, url),
+    scope: textOption(context, "scope"),
+  };
+  await logInAtGateway(context, address, way, interrupted());
+  process.stdout.write(`logged in to ${address}\n`);
+  return 0;
+}
+
 /** `toolyard logout <server>`: forgets the login, and revokes it at the authorization server if that is supported. */
 export async function logout(context: CommandContext): Promise<number> {
+  const [named = ""] = context.positionals;
+  if (isGatewayAddress(named)) {
+    const wasThere = await logOutAtGateway(context, named, interrupted());
+    process.stdout.write(wasThere ? `logged out of ${named}\n` : `nobody was logged in to ${named}\n`);
+    return 0;
+  }
   const target = await findTarget(context, "logout");
   if (target === undefined) return wrongUsage;
   const { server } = target;

@@ -1,0 +1,92 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runCommand as run, type CommandResult } from "../harness/command.ts";
+import { get, run as call } from "../harness/rest.ts";
+import { runCommand } from "../oauth/login-command.ts";
+import { until } from "../harness/until.ts";
+import type { PageBrowser } from "./page-browser.ts";
+import { startTeamWorld, type TeamWorld } from "./team-world.ts";
+
+let world: TeamWorld;
+let bob: PageBrowser;
+/** Of bob, on his own machine: the gateway knows nothing of it. */
+let home: string;
+beforeAll(async () => {
+  // So short that each command renews its token first.
+  world = await startTeamWorld({ settings: { auth: { accessTokenSeconds: 60 } } });
+  await world.ask("user", "add", "ann", "--admin", "--team", "red");
+  await world.ask("user", "add", "bob", "--team", "red");
+  bob = await world.logIn("bob");
+  home = await mkdtemp(join(tmpdir(), "toolyard-terminal-"));
+  await writeFile(join(home, "toolyard.json"), "{}");
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  await rm(home, { recursive: true, force: true });
+});
+
+const toolyard = async (...words: string[]): Promise<CommandResult> =>
+  await run([...words, "--config", join(home, "toolyard.json"), "--data-dir", join(home, "data")]);
+
+async function logIn(): Promise<void> {
+  const command = runCommand(home, ["login", world.url]);
+  const page = await bob.open(await command.address());
+  await bob.submit(page, { answer: "allow" }, 'name="answer"');
+  expect([await command.ended, command.stdout()]).toEqual([0, `logged in to ${world.url}\n`]);
+}
+
+async function filesAt(folder: string): Promise<readonly string[]> {
+  const found = await readdir(folder, { recursive: true, withFileTypes: true });
+  return found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+test("a person logs in from a terminal elsewhere, sets values of their own there, and logs out", async () => {
+  const own = ["own", "--me", "--gateway", world.url];
+  const before = await toolyard("config", "get", ...own);
+  expect([before.code, before.stderr]).toEqual([1, expect.stringContaining(`toolyard login ${world.url}`)]);
+  await logIn();
+  const set = await toolyard("config", "set", ...own, "env.CANARY=of-bob-himself");
+  expect([set.code, set.stderr]).toEqual([0, ""]);
+  const shown = await toolyard("config", "get", ...own, "--json");
+  expect(JSON.parse(shown.stdout)).toMatchObject({
+    values: { fields: [{ path: "env.CANARY", set: true, value: null, type: "secret" }] },
+  });
+  const token = (await world.ask("token", "new", "--user", "bob", "--team", "red")).made.token as string;
+  const bearer = { authorization: `Bearer ${token}` };
+  await until(async () => (await call(world.url, "own:env", {}, bearer)).text.includes("of-bob-himself"));
+  // It is bob who did it, and an app of his that he sees.
+  const apps = (await get(`${world.url}/api/me/apps`, bearer)).json.apps as readonly unknown[];
+  expect(apps).toHaveLength(1);
+  expect((await toolyard("config", "unset", ...own, "env.CANARY")).code).toBe(0);
+  const kept = await filesAt(join(home, "data"));
+  expect(kept.some((file) => file.endsWith(".vault"))).toBe(true);
+  for (const file of kept) {
+    expect([file, (await stat(file)).mode & 0o077]).toEqual([file, 0]);
+    expect([file, (await readFile(file, "latin1")).includes("of-bob-himself")]).toEqual([file, false]);
+  }
+  const wrong = await toolyard("config", "get", "nothing", "--me", "--gateway", world.url);
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("there is no such server in your team")]);
+  expect((await toolyard("logout", world.url)).stdout).toBe(`logged out of ${world.url}\n`);
+  // The gateway knows, too.
+  await until(async () => ((await get(`${world.url}/api/me/apps`, bearer)).json.apps as unknown[]).length === 0);
+  expect((await toolyard("config", "get", ...own)).code).toBe(1);
+  expect((await toolyard("logout", world.url)).stdout).toBe(`nobody was logged in to ${world.url}\n`);
+});
+
+test("FAULT 98: what is taken away there is of no use here, and the command says what to do", async () => {
+  await logIn();
+  // Commands at the same time take turns: a token for renewing is not used twice.
+  const atOnce = Array.from(
+    { length: 3 },
+    async () => await toolyard("config", "get", "own", "--me", "--gateway", `${world.url}/mcp`),
+  );
+  expect((await Promise.all(atOnce)).map(({ code, stderr }) => [code, stderr])).toEqual(atOnce.map(() => [0, ""]));
+  const { stdout } = await world.command("audit", "--json", "--limit", "1000");
+  expect(stdout).not.toContain("app.refresh.again");
+  await world.ask("user", "reset", "bob");
+  const after = await toolyard("config", "get", "own", "--me", "--gateway", world.url);
+  expect([after.code, after.stderr]).toEqual([1, expect.stringContaining(`toolyard login ${world.url}`)]);
+});
