@@ -63,10 +63,14 @@ const flushMs = 1_000;
 const erasedAtOnce = 500;
 
 /**
- * Waits a moment for rows that are on their way. Without the store's thread they would be waited for until it is back.
+ * Waits a moment for rows that are on their way, and resolves with whether they have come. Without the store's thread
+ * they would be waited for until it is back.
  */
-export async function flushRecent(store: Pick<RecordStore, "flush">): Promise<void> {
-  await untilAborted(store.flush(), abortAfter(flushMs)).catch(() => undefined);
+export async function flushRecent(store: Pick<RecordStore, "flush">): Promise<boolean> {
+  return await untilAborted(store.flush(), abortAfter(flushMs)).then(
+    () => true,
+    () => false,
+  );
 }
 
 export function createRecordHistory({ source, instancesOf, isInstance }: RecordHistoryDeps): RecordHistory {

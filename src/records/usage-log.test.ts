@@ -1,9 +1,11 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createManualClock, type ManualClock } from "../../test/harness/manual-clock.ts";
 import { createTestStore, whenOpened } from "../../test/harness/records.ts";
+import { until } from "../../test/harness/until.ts";
 import { createEventBus, type EventBus } from "../kernel/event-bus.ts";
 import type { EventOf } from "../kernel/event.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
@@ -156,7 +158,7 @@ test("nothing is lost while the store takes nothing, and nothing counted twice w
   const store = await openStore();
   let opened: RecordStore | undefined;
   let isFull = true;
-  const hindered: Pick<RecordStore, "append" | "flush" | "usage" | "health"> = {
+  const hindered: Pick<RecordStore, "append" | "flush" | "usage" | "health" | "isShared"> = {
     ...store,
     append: (kind, row) => !isFull && store.append(kind, row),
   };
@@ -178,6 +180,61 @@ test("nothing is lost while the store takes nothing, and nothing counted twice w
   await clock.advance(usageWriteMs);
   expect(await total()).toBe(2);
   expect(await store.usage(everything)).toMatchObject([{ calls: 2 }]);
+});
+
+test("what a page asks again and again leaves the store asleep until something was handed over, or an hour begins", async () => {
+  const store = createTestStore(folder, {
+    clock,
+    limits: { sleep: { idleMs: 40_000, againMs: 1_000, sleepMs: 10 * hour } },
+  });
+  stores.push(await whenOpened(store));
+  using usage = createUsage({ events, clock, installationOf, store: () => store });
+  store.onRest(() => usage.write());
+  events.emit(callOf());
+  await clock.advance(usageWriteMs);
+  await store.flush();
+  const lastDay = async (more: Partial<UsageQuery> = {}) => {
+    const { sums } = await usage.read({ ...everything, toMs: clock.now() + 1, by: ["tool"], ...more });
+    return sums.map(({ group, calls }) => [...group, calls]);
+  };
+  expect(await lastDay()).toEqual([["files:read", 1]]);
+  const { workerStarts } = store.figures();
+  const fallAsleep = async (): Promise<void> => {
+    await clock.advance(40_000);
+    // Nothing is left of the write-ahead log where the last connection was closed in order.
+    await until(() => !existsSync(join(folder, "records.db-wal")));
+  };
+  await fallAsleep();
+  for (let minute = 0; minute < 10; minute += 1) {
+    await clock.advance(usageWriteMs);
+    expect(await lastDay()).toEqual([["files:read", 1]]);
+  }
+  expect(store.figures().workerStarts).toBe(workerStarts);
+  // Another question, another hour, and a call that was written: each is read anew.
+  expect(await lastDay({ tool: "files:write" })).toEqual([]);
+  expect(store.figures().workerStarts).toBe(workerStarts + 1);
+  await fallAsleep();
+  events.emit(callOf({ path: "files:write" }));
+  await clock.advance(usageWriteMs);
+  expect(await lastDay({ tool: "files:write" })).toEqual([["files:write", 1]]);
+  await fallAsleep();
+  await clock.advance(hour);
+  expect(await lastDay()).toHaveLength(2);
+  expect(store.figures().workerStarts).toBe(workerStarts + 3);
+});
+
+test("what other gateways write to the same store is read every time", async () => {
+  const store = await openStore();
+  const shared = { ...store, isShared: true };
+  using one = createUsage({ events, clock, installationOf, store: () => shared });
+  const others = createEventBus((error) => {
+    throw error;
+  });
+  using other = createUsage({ events: others, clock, installationOf, store: () => store });
+  expect((await one.read(everything)).sums).toEqual([]);
+  others.emit(callOf());
+  other.write();
+  expect((await one.read(everything)).sums).toMatchObject([{ calls: 1 }]);
 });
 
 test("while the store cannot be read, the answer is what is still known, and says since when", async () => {

@@ -3,6 +3,7 @@ import type { EventBus } from "../kernel/event-bus.ts";
 import { toGatewayError } from "../kernel/gateway-error.ts";
 import type { RecordStore, UsageQuery, UsageSum } from "../store/record-store.ts";
 import { flushRecent } from "./record-history.ts";
+import { createUsageMemo } from "./usage-memo.ts";
 import { mergeSums, sumRows, type InstallationOf } from "./usage-sums.ts";
 import { clearCounts, createUsageRows, hourOf, usageLimits, type UsageRow, type UsageRows } from "./usage-rows.ts";
 
@@ -31,7 +32,7 @@ export interface UsageDeps {
   readonly installationOf: InstallationOf;
 }
 
-type UsageStore = Pick<RecordStore, "append" | "flush" | "usage" | "health">;
+type UsageStore = Pick<RecordStore, "append" | "flush" | "usage" | "health" | "isShared">;
 
 /** How often counts are written. What a crash loses is at most this much of them. */
 export const usageWriteMs = 60_000;
@@ -47,6 +48,7 @@ export function createUsage({ events, clock, store, installationOf }: UsageDeps)
   let past: readonly UsageRow[] = [];
   let sinceMs = clock.now();
   let reading = 0;
+  const memo = createUsageMemo(clock);
   const unsubscribe = events.on(["mcp.request.logs"], (call) => {
     const hourMs = hourOf(call.atMs);
     // A clock that was put back counts into the hour that it was in.
@@ -74,6 +76,7 @@ export function createUsage({ events, clock, store, installationOf }: UsageDeps)
     for (const row of waiting) {
       // It counts what it refuses as lost: nothing of this is, so that it is not asked for every row.
       if (!target.append("usage", { ...row, buckets: [...row.buckets] })) break;
+      memo.clear();
       clearCounts(row);
       sinceMs = clock.now();
     }
@@ -96,11 +99,19 @@ export function createUsage({ events, clock, store, installationOf }: UsageDeps)
 
   const readWaiting = (query: UsageQuery): UsageAnswer => ({ sums: mergeSums([waiting(query)], query), sinceMs });
 
+  async function readWritten(source: UsageStore, query: UsageQuery): Promise<readonly UsageSum[]> {
+    const isWhole = await flushRecent(source);
+    const sums = await source.usage({ ...query, limit: mostGroups });
+    // Nothing is handed over while somebody reads. What other gateways write here is not told.
+    if (isWhole && !source.isShared) memo.set(query, sums);
+    return sums;
+  }
+
   async function readBoth(source: UsageStore, query: UsageQuery): Promise<UsageAnswer> {
     reading += 1;
     try {
-      await flushRecent(source);
-      const written = await source.usage({ ...query, limit: mostGroups });
+      const known = memo.get(query);
+      const written = known ?? (await readWritten(source, query));
       return { sums: mergeSums([written, waiting(query)], query), sinceMs: null };
     } catch (error) {
       if (toGatewayError(error).code !== "STORE_UNAVAILABLE") throw error;

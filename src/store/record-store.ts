@@ -28,6 +28,8 @@ import type { PatUse, PeopleRows, PeopleWrites } from "./people-rows.ts";
  * hint says what to do), and with DRAINING after `close`. None of them ever blocks the thread that asks.
  */
 export interface RecordStore {
+  /** Whether other gateways write to it as well. */
+  readonly isShared: boolean;
   /** The id of the next row: higher than all before, also of earlier lives of this store. Costs no allocation. */
   nextId(): number;
   /**

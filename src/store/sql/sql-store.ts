@@ -60,11 +60,12 @@ const defaultLimits: SqlStoreLimits = {
 /** Records and state, in a worker thread that is started at once and waited for by nobody. */
 export function createSqlStore(options: SqlStoreOptions): RecordStore {
   const { clock, database, redact } = options;
+  const isShared = database !== undefined;
   const workerFile = options.workerFile ?? workerUrl(import.meta.url, "sql-worker");
   const limits = { ...defaultLimits, ...options.limits };
   const ids = createRecordIds(() => clock.now());
   // Until the database says which one is free.
-  if (database !== undefined) ids.take(randomInt(idSlots));
+  if (isShared) ids.take(randomInt(idSlots));
   const gatewayId = randomUUID();
   const changes = createChangeListeners(gatewayId);
   const queue = createRecordQueue(limits.queue);
@@ -73,8 +74,7 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
   let closing: Promise<void> | undefined;
 
   const client = createSqlClient({
-    clock,
-    workerFile,
+    ...{ clock, workerFile },
     data: () => ({ ...toWorkerData(options, limits), gatewayId, after: changes.first }),
     heapMb: limits.heapMb,
     questions: limits.questions,
@@ -84,8 +84,7 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
       if (queue.waiting > 0) void sender.flush();
     },
     // Where others write as well, somebody has to hear of it.
-    maySleep: () =>
-      database === undefined && board.health.status === "ready" && queue.sent === 0 && queue.waiting === 0,
+    maySleep: () => !isShared && board.health.status === "ready" && queue.sent === 0 && queue.waiting === 0,
     onReply(reply) {
       if (reply.kind === "appended") sender.onAppended(reply.id, reply);
       else if (reply.kind === "unwritten") queue.count("row", reply.rows);
@@ -130,11 +129,12 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
   }
 
   return {
+    isShared,
     nextId: () => ids.next(),
     append,
     flush: async () => await sender.flush(),
     ...createQuestions(client, changes),
-    access: createAccessStore(client, changes, { secret: options.auditKey, isShared: database !== undefined }),
+    access: createAccessStore(client, changes, { secret: options.auditKey, isShared }),
     health: () => board.health,
     onHealth: (listener) => board.listen(listener),
     onRest: (listener) => rests.listen(listener),

@@ -19,6 +19,11 @@ export const queryClient = new QueryClient({
   },
 });
 
+/** How often memory and what else no event tells is read again: seldom, where nothing happens. */
+const livelyMs = 15_000;
+const quietMs = 60_000;
+let lastEventMs = 0;
+
 const countedSoonMs = 2_000;
 /** Then it is not going to count: what is estimated stays so until something else reads it again. */
 const countedLooks = 15;
@@ -28,7 +33,8 @@ export const queries = {
   status: queryOptions({
     queryKey: ["status"],
     queryFn: async () => await valueOf(api.GET("/api/status")),
-    refetchInterval: 15_000,
+    // Not while the page is hidden. One that nobody does anything with leaves the gateway alone.
+    refetchInterval: () => (performance.now() - lastEventMs < quietMs ? livelyMs : quietMs),
   }),
   tools: queryOptions({
     queryKey: ["tools"],
@@ -185,6 +191,7 @@ export function followEvents(): void {
     due.clear();
   };
   onLiveEvent(({ type, data }) => {
+    lastEventMs = performance.now();
     if (type === "reset") {
       void queryClient.invalidateQueries();
       return;
