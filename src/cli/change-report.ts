@@ -41,7 +41,7 @@ function toText(inForce: InForce, { isToRun }: WantedServer): string {
       const { tools, status } = first;
       const count = tools === 0 ? "" : `, ${tools} tool${tools === 1 ? "" : "s"}`;
       const todo = status === "online" ? "" : `: ${nextText(first)}`;
-      return `The running gateway has applied it: ${first.server} is ${statusText(first, Date.now())}${count}${todo}`;
+      return `The running gateway has applied it: ${first.server}: ${statusText(first, Date.now())}${count}${todo}`;
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { ReportedTool, SearchReport } from "../catalog/exposure/search-report.ts";
 import { countText } from "../kernel/count-text.ts";
+import { degradedText } from "../kernel/degraded-text.ts";
 import type { CommandContext } from "./command-context.ts";
 import { isOn, textOption } from "./options.ts";
 import { plainText } from "./plain-text.ts";
@@ -49,7 +50,7 @@ function toSummary(report: SearchReport, shown: number): string {
     toMsText(report.search_time_ms),
     `~${countText(report.answer_tokens)} tokens for a model`,
     ...(report.query_cut ? ["only the beginning of the question was searched"] : []),
-    ...(report.degraded === null ? [] : [`without ${report.degraded}`]),
+    ...(report.degraded === null ? [] : [degradedText(report.degraded)]),
   ].join(", ");
 }
 

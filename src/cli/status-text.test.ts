@@ -9,6 +9,7 @@ const github: ServerStatus = {
   instance: "github",
   owner: null,
   title: "github",
+  category: null,
   status: "online",
   dormant: false,
   word: "online",

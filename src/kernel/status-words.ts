@@ -18,14 +18,17 @@ const words: Readonly<Record<InstanceStatus, string>> = Object.freeze({
 });
 
 /** How a server's status is worded to people: the terminal, REST. */
-export function statusWord({
-  status,
-  dormant,
-}: {
+export function statusWord({ status, dormant, step }: Worded): string {
+  if (dormant) return "asleep";
+  if (step === "correct") return "wrong entry";
+  return step === "start" ? "stopped" : words[status];
+}
+
+interface Worded {
   readonly status: InstanceStatus;
   readonly dormant: boolean;
-}): string {
-  return dormant ? "asleep" : words[status];
+  /** What somebody could do about it, where that is known: one that is off may be so for several reasons. */
+  readonly step?: string | undefined;
 }
 
 /** Whether the server is on its way up, so that there will be more to say a little later. */

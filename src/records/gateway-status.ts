@@ -46,6 +46,8 @@ export interface ServerStatus {
   /** Whose it is; null where it is shared. */
   readonly owner: string | null;
   readonly title: string;
+  /** Of its entry; null where that has none. */
+  readonly category: string | null;
   readonly status: InstanceStatus;
   readonly dormant: boolean;
   /** The status in words for people. */
@@ -179,8 +181,9 @@ interface ServerFacts {
 
 function toServerStatus(instance: Instance, { deps, cost, used, isOwn }: ServerFacts): ServerStatus {
   const { state, pid, connection } = instance;
-  const { status, dormant, reason, title, transport } = instance.statusView();
+  const { status, dormant, reason, title, category, transport } = instance.statusView();
   const sinceMs = sinceOf(state);
+  const next = nextStep(instance);
   const toTime = (monotonicMs: number): string =>
     new Date(deps.clock.now() - deps.clock.monotonic() + monotonicMs).toISOString();
   return {
@@ -188,13 +191,14 @@ function toServerStatus(instance: Instance, { deps, cost, used, isOwn }: ServerF
     instance: instance.id,
     owner: instance.owner,
     title,
+    category: category ?? null,
     status,
     dormant,
-    word: statusWord({ status, dormant }),
+    word: statusWord({ status, dormant, step: next?.step }),
     reason: deps.redact(reason),
     since: sinceMs === undefined ? null : toTime(sinceMs),
     retryAt: state.kind === "backoff" ? toTime(state.retryAtMs) : null,
-    next: nextStep(instance),
+    next,
     transport,
     era: connection?.peer.era ?? null,
     revision: connection?.peer.revision ?? null,

@@ -162,7 +162,7 @@ describe("toolyard status", () => {
     const screen = (): string => terminal.text().split("\r\u001b[J").at(-1) ?? "";
     await until(() => /^ {2}two +online /m.test(screen()));
     await post(`${gateway.url}/api/instances/two/stop`);
-    await until(() => /^ {2}two +off .* toolyard restart two  # stopped by hand$/m.test(screen()));
+    await until(() => /^ {2}two +stopped .* toolyard restart two  # stopped by hand$/m.test(screen()));
     expect(screen().match(/^gateway /gm)).toHaveLength(1);
     expect((await toolyard("restart", "two")).code).toBe(0);
     await until(() => /^ {2}two +online /m.test(screen()));
@@ -178,14 +178,14 @@ describe("toolyard status", () => {
     await until(() => watching.stdout().includes("bad") && json.stdout().includes("bad"));
     await post(`${other.url}/api/instances/bad/stop`);
     const word = (): string | undefined => jsonLines<GatewayStatus>({ stdout: json.stdout() }).at(-1)?.servers[0]?.word;
-    await until(() => watching.stdout().includes("off") && word() === "off");
+    await until(() => watching.stdout().includes("stopped") && word() === "stopped");
     await other.stop();
     expect(await watching.exited).toBe(1);
     expect(await json.exited).toBe(1);
     const lines = watching.stdout().trimEnd().split("\n");
     expect(lines.map((line) => line.replace(/^\d\d:\d\d:\d\d {2}/, ""))).toEqual([
       expect.stringMatching(/^bad +online$/),
-      expect.stringMatching(/^bad +off {2}toolyard restart bad$/),
+      expect.stringMatching(/^bad +stopped {2}toolyard restart bad$/),
     ]);
   });
 });

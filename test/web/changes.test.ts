@@ -12,7 +12,11 @@ import { run, untilOnline } from "../harness/rest.ts";
 import { until } from "../harness/until.ts";
 
 /** An endpoint of embeddings, where texts are near when they have letters in common. */
-const embedding = createServer((request, response) => void answer(request).then((body) => response.end(body)));
+const embedding = createServer((request, response) => {
+  if (isEmbedding) void answer(request).then((body) => response.end(body));
+  else response.writeHead(503).end();
+});
+let isEmbedding = true;
 
 async function answer(request: IncomingMessage): Promise<string> {
   let text = "";
@@ -118,6 +122,14 @@ describe.skipIf(!hasBrowser)("a page", () => {
     await page.getByRole("button", { name: "Learn from what I run now" }).click();
     await page.getByText("What you run next counts as found with these words").waitFor();
     expect(asked.at(-1)).toContain('"learn":true');
+  }, 120_000);
+
+  test("says in words what a search had to do without", async () => {
+    isEmbedding = false;
+    await visit(page, gateway, "/search?query=something%20nobody%20asked%20before");
+    await page.getByText("Found without embeddings, because they did not answer in time.").waitFor();
+    await expectClean();
+    isEmbedding = true;
   }, 120_000);
 
   test("says so when there is nobody to search as", async () => {

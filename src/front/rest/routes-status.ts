@@ -17,6 +17,7 @@ const serverStatus = z
     instance: z.string(),
     owner: schemas.nullableText.describe("Null where it is shared."),
     title: z.string(),
+    category: schemas.nullableText.describe("Of its entry."),
     status: z.enum(instanceStatuses),
     dormant: z.boolean().describe("Whether a call starts it."),
     word: z.string().describe("The status in words for people."),

@@ -342,11 +342,11 @@ describe("beside a running gateway", () => {
     const run = async (...args: string[]) => await shop.run(["servers", ...args], env);
     const added = await run("add", "memory", "--", node, realServers.memory);
     expect(added).toMatchObject({ code: 0, stderr: expect.not.stringContaining("refuses") as string });
-    expect(added.stdout).toMatch(/^The running gateway has applied it: memory is online, 9 tools$/m);
+    expect(added.stdout).toMatch(/^The running gateway has applied it: memory: online, 9 tools$/m);
     expect((await run()).stdout).toMatch(/^memory +online +9 +~?[\d,]+$/m);
     expect((await run("disable", "memory")).stdout).toContain("The running gateway has applied it.");
     expect((await run()).stdout).toMatch(/^memory +off +- +- +toolyard servers enable memory$/m);
-    expect((await run("enable", "memory")).stdout).toMatch(/memory is (online|asleep.*), 9 tools/);
+    expect((await run("enable", "memory")).stdout).toMatch(/memory: (online|asleep.*), 9 tools/);
     expect((await run("remove", "memory")).stdout).toContain("The running gateway has applied it.");
     const listed = JSON.parse((await run("--json")).stdout) as { running: boolean; servers: { server: string }[] };
     expect(listed.running).toBe(true);
@@ -354,14 +354,14 @@ describe("beside a running gateway", () => {
     expect(await shop.text()).toBe(written);
   });
 
-  test("a server that lacks a variable in the gateway is off there, and the reason is said", async () => {
+  test("a server that lacks a variable has a wrong entry there, and the reason is said", async () => {
     await using gateway = await startHere(written);
     const env = { TOOLYARD_DATA_DIR: join(gateway.directory, "data"), MEMORY_TOKEN: "only-here-only-here" };
     const args = ["servers", "add", "memory", "--env", "MEMORY_TOKEN=${MEMORY_TOKEN}", "--", node, realServers.memory];
     const added = await shop.run(args, env);
-    expect(added.stdout).toContain("memory is off: the variable MEMORY_TOKEN is not set");
+    expect(added.stdout).toContain("memory: wrong entry: the variable MEMORY_TOKEN is not set");
     const listed = await shop.run(["servers"], env);
-    expect(listed.stdout).toMatch(/^memory +off .*the variable MEMORY_TOKEN is not set$/m);
+    expect(listed.stdout).toMatch(/^memory +wrong entry .*the variable MEMORY_TOKEN is not set$/m);
   });
 });
 

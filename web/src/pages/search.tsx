@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { useState, useSyncExternalStore } from "react";
+import { useState, useSyncExternalStore, type ReactNode } from "react";
+import { degradedText } from "../../../src/kernel/degraded-text.ts";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { queries, useOrder } from "../api/queries.ts";
 import { sessionStore } from "../api/session.ts";
@@ -192,7 +193,7 @@ function Summary({ report, isOther }: SummaryProps) {
       {report.failed === null
         ? `${count(found)} of ${count(total)} found in ${searchTime(report.search_time_ms)} by ${report.engine ?? "no engine"}${report.meaning === "used" ? " and embeddings" : ""}; about ${count(report.answer_tokens)} tokens for a model. `
         : plain(report.failed)}
-      {report.degraded !== null && plain(report.degraded)}
+      {report.degraded !== null && `Found ${plain(degradedText(report.degraded))}. `}
       {only !== undefined && further.length === 0 && !isOther && (
         <CopyButton
           label="Copy as command"
@@ -219,12 +220,14 @@ interface NeedProps {
 
 /** One need, and beside it what it was made of: the ranking by words alone, and that by meaning alone. */
 function Need({ need, isOnly, alone }: NeedProps) {
+  // No level is left out where the need has no heading of its own.
+  const Heading = isOnly ? "h2" : "h3";
   return (
     <section aria-label={`Found for ${plain(need.query)}`}>
       {!isOnly && <h2>{plain(need.query)}</h2>}
       <div className={alone === undefined ? "stack" : "columns ranked"}>
         <div>
-          {alone !== undefined && <h3>Words and embeddings, as a model gets them</h3>}
+          {alone !== undefined && <Heading>Words and embeddings, as a model gets them</Heading>}
           {need.tools.length === 0 && (
             <Empty title="Nothing fits">
               <p>A model would be told the same. Other words, or a description in the configuration, may help.</p>
@@ -242,13 +245,13 @@ function Need({ need, isOnly, alone }: NeedProps) {
         </div>
         {alone !== undefined && (
           <>
-            <Ranking title="Words alone" hits={alone.words} />
+            <Ranking title={<Heading>Words alone</Heading>} hits={alone.words} />
             {alone.degraded === null ? (
-              <Ranking title="Embeddings alone" hits={alone.meaning} />
+              <Ranking title={<Heading>Embeddings alone</Heading>} hits={alone.meaning} />
             ) : (
               <div>
-                <h3>Embeddings alone</h3>
-                <p className="note warn">{plain(alone.degraded)}</p>
+                <Heading>Embeddings alone</Heading>
+                <p className="note warn">Searched {plain(degradedText(alone.degraded))}.</p>
               </div>
             )}
           </>
@@ -258,10 +261,10 @@ function Need({ need, isOnly, alone }: NeedProps) {
   );
 }
 
-function Ranking({ title, hits }: { readonly title: string; readonly hits: readonly Hit[] }) {
+function Ranking({ title, hits }: { readonly title: ReactNode; readonly hits: readonly Hit[] }) {
   return (
     <div>
-      <h3>{title}</h3>
+      {title}
       <ol className="hits">
         {hits.map((tool) => (
           <HitRow key={tool.tool_path} tool={tool} note="" />

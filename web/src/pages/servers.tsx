@@ -11,7 +11,8 @@ import { Page } from "../parts/page.tsx";
 import { Remedy } from "../parts/remedy.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
-import { ago, bytes, compact, count, counted, duration, plain } from "../words/format.ts";
+import { agoShort, bytes, compact, count, counted, duration, fullTime, plain } from "../words/format.ts";
+import { needsPerson } from "../words/status.ts";
 import { toCommand } from "../words/words.ts";
 
 type Row = Schemas["ServerStatus"];
@@ -20,7 +21,7 @@ const here = getRouteApi("/servers");
 const columns: readonly Column<Row>[] = [
   {
     heading: "Server",
-    width: "minmax(10rem, 1.4fr)",
+    width: "minmax(8rem, 1.4fr)",
     cell: (row) => (
       <Link to="/servers/$server" params={{ server: row.server }} search={{ instance: row.instance }}>
         {plain(row.title)}
@@ -28,15 +29,19 @@ const columns: readonly Column<Row>[] = [
       </Link>
     ),
   },
-  { heading: "Status", width: "minmax(12rem, 1.2fr)", cell: (row) => <StatusMark server={row} /> },
+  { heading: "Status", width: "minmax(11rem, 1.2fr)", cell: (row) => <StatusMark server={row} /> },
   {
     heading: "Since",
-    width: "7.5rem",
-    cell: (row) => <span className="muted">{row.since === null ? "–" : ago(row.since)}</span>,
+    width: "6rem",
+    cell: ({ since }) => (
+      <span className="muted" title={since === null ? "Not known" : fullTime(since)}>
+        {since === null ? "–" : agoShort(since)}
+      </span>
+    ),
   },
   {
     heading: "Transport",
-    width: "6rem",
+    width: "5.2rem",
     cell: ({ transport, revision }) => (
       <span className="muted" title={revision === null ? "Not connected" : `MCP ${revision}`}>
         {transport}
@@ -45,20 +50,20 @@ const columns: readonly Column<Row>[] = [
   },
   {
     heading: "Tools",
-    width: "4rem",
+    width: "3.4rem",
     align: "right",
     // What cannot be reached may offer any number.
     cell: (row) => (row.tools === 0 && row.status !== "online" ? "–" : count(row.tools)),
   },
   {
     heading: "Tokens",
-    width: "5.5rem",
+    width: "4.6rem",
     align: "right",
     cell: (row) => (row.tools === 0 ? "–" : `${row.tokensExact ? "" : "~"}${compact(row.tokens)}`),
   },
   {
     heading: "Calls 24 h",
-    width: "7rem",
+    width: "6.4rem",
     align: "right",
     cell: (row) => (
       <Link to="/calls" search={{ server: row.server }}>
@@ -67,16 +72,16 @@ const columns: readonly Column<Row>[] = [
       </Link>
     ),
   },
-  { heading: "P95", width: "5rem", align: "right", cell: (row) => (row.p95Ms === null ? "–" : duration(row.p95Ms)) },
+  { heading: "P95", width: "4.4rem", align: "right", cell: (row) => (row.p95Ms === null ? "–" : duration(row.p95Ms)) },
   {
     heading: "Memory",
-    width: "5.5rem",
+    width: "5rem",
     align: "right",
     cell: (row) => (row.memoryBytes === null ? "–" : bytes(row.memoryBytes)),
   },
   {
     heading: "Next",
-    width: "minmax(9rem, 1fr)",
+    width: "minmax(7.5rem, 1fr)",
     cell: (row) => <Remedy server={row} />,
   },
 ];
@@ -129,6 +134,64 @@ function Counts({ servers }: { readonly servers: readonly Row[] }) {
   );
 }
 
+/** So many are seen at a glance in one table. */
+const fewServers = 12;
+
+interface GroupsProps {
+  readonly rows: readonly Row[];
+  readonly isMany: boolean;
+  readonly isFiltered: boolean;
+}
+
+/** Many stand in the categories of their entries, where there are any; those in which nothing needs anybody folded. */
+function Groups({ rows, isMany, isFiltered }: GroupsProps) {
+  const groups = isMany ? byCategory(rows) : [];
+  if (groups.every(({ category }) => category === null)) return <Table label="Servers" rows={rows} />;
+  return groups.map(({ category, rows: own }) => {
+    const ill = own.filter(needsPerson).length;
+    const name = category === null ? "Without a category" : plain(category);
+    return (
+      <details
+        // What somebody folds stays folded until the filter begins or ends.
+        key={`${category ?? ""} ${isFiltered}`}
+        className="section group"
+        open={isFiltered || ill > 0}
+      >
+        <summary>
+          <strong>{name}</strong> {counted(own.length, "server")}
+          {ill > 0 && <span className="bad-text">, {ill === 1 ? "1 needs you" : `${count(ill)} need you`}</span>}
+        </summary>
+        <Table label={name} rows={own} />
+      </details>
+    );
+  });
+}
+
+interface Group {
+  /** Null for those that have none. */
+  readonly category: string | null;
+  readonly rows: readonly Row[];
+}
+
+/** Those that have none come last. */
+function byCategory(rows: readonly Row[]): readonly Group[] {
+  const groups = new Map<string | null, Row[]>();
+  for (const row of rows) {
+    const group = groups.get(row.category);
+    if (group === undefined) groups.set(row.category, [row]);
+    else group.push(row);
+  }
+  return [...groups]
+    .map(([category, own]) => ({ category, rows: own }))
+    .sort(({ category: one }, { category: other }) =>
+      one === null || other === null ? Number(one === null) - Number(other === null) : one.localeCompare(other),
+    );
+}
+
+function Table({ label, rows }: { readonly label: string; readonly rows: readonly Row[] }) {
+  return <DataTable label={label} columns={columns} rows={rows} rowKey={({ instance }) => instance} />;
+}
+
 function List({ servers, match }: { readonly servers: readonly Row[]; readonly match: string }) {
   if (servers.length === 0)
     return (
@@ -140,11 +203,13 @@ function List({ servers, match }: { readonly servers: readonly Row[]; readonly m
       </Empty>
     );
   const words = match.toLowerCase();
-  const rows = servers.filter(({ title, server, word }) => `${title} ${server} ${word}`.toLowerCase().includes(words));
+  const rows = servers.filter(({ title, server, word, category }) =>
+    `${title} ${server} ${word} ${category ?? ""}`.toLowerCase().includes(words),
+  );
   if (rows.length === 0) return <Empty title={`No server fits “${match}”`} />;
   return (
     <>
-      <DataTable label="Servers" columns={columns} rows={rows} rowKey={({ instance }) => instance} />
+      <Groups rows={rows} isMany={servers.length > fewServers} isFiltered={match !== ""} />
       <div className="actions">
         <ListCopies command={match === "" ? toCommand("status") : undefined} rows={rows} />
       </div>

@@ -17,7 +17,7 @@ interface Row extends ToolRow {
 const columns: readonly Column<Row>[] = [
   {
     heading: "Tool",
-    width: "minmax(16rem, 1.3fr)",
+    width: "minmax(16rem, 1.6fr)",
     cell: ({ tool_path: tool }) => (
       <Link to="/run/$tool" params={{ tool }}>
         <code>{plain(tool)}</code>
@@ -26,7 +26,7 @@ const columns: readonly Column<Row>[] = [
   },
   {
     heading: "What it does",
-    width: "minmax(16rem, 2fr)",
+    width: "minmax(12rem, 2fr)",
     cell: ({ description, title }) => {
       const text = plain(description ?? title ?? "");
       return (
@@ -38,7 +38,7 @@ const columns: readonly Column<Row>[] = [
   },
   {
     heading: "Arguments",
-    width: "minmax(10rem, 1fr)",
+    width: "minmax(8rem, 1fr)",
     cell: ({ input }) => (
       <code className="clip" title={plain(input)}>
         {plain(input)}
@@ -47,18 +47,18 @@ const columns: readonly Column<Row>[] = [
   },
   {
     heading: "Changes",
-    width: "7rem",
+    width: "6rem",
     cell: ({ read_only: isReading }) => (isReading ? <span className="muted">only reads</span> : "may change"),
   },
   {
     heading: "Tokens",
-    width: "5rem",
+    width: "4.2rem",
     align: "right",
     cell: ({ tokens, tokens_exact: isExact }) => `${isExact ? "" : "~"}${count(tokens)}`,
   },
   {
     heading: "Calls 24 h",
-    width: "7rem",
+    width: "6.2rem",
     align: "right",
     cell: ({ tool_path: tool, calls, errors }) =>
       calls === 0 ? (
@@ -90,7 +90,7 @@ export interface Choice {
 function chooser({ chosen, onChoose }: Choice): Column<Row> {
   return {
     heading: "Chosen",
-    width: "4.5rem",
+    width: "3.6rem",
     cell: ({ tool_path: tool }) => (
       <input
         type="checkbox"

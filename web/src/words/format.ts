@@ -8,6 +8,7 @@ const clock = new Intl.DateTimeFormat("en", {
 });
 const moment = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const relativeShort = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
 
 export function count(value: number): string {
   return whole.format(value);
@@ -46,9 +47,18 @@ const units = [
 
 /** `3 minutes ago`, `in 2 hours`. */
 export function ago(iso: string, nowMs = Date.now()): string {
+  return relativeText(relative, iso, nowMs);
+}
+
+/** `3 min. ago`, for a narrow column. */
+export function agoShort(iso: string, nowMs = Date.now()): string {
+  return relativeText(relativeShort, iso, nowMs);
+}
+
+function relativeText(format: Intl.RelativeTimeFormat, iso: string, nowMs: number): string {
   const ms = new Date(iso).getTime() - nowMs;
   const [unit, unitMs] = units.find(([, size]) => Math.abs(ms) >= size) ?? ["second", 1_000];
-  return relative.format(Math.round(ms / unitMs), unit);
+  return format.format(Math.round(ms / unitMs), unit);
 }
 
 /** `2 h 14 min`, `340 ms`. */

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { hasBrowser, launchBrowser, openDashboard, problemsOfLooks, visit } from "./dashboard.ts";
+import { badServer, startGateway } from "../harness/gateway.ts";
+import { until } from "../harness/until.ts";
+
+test.skipIf(!hasBrowser)(
+  "servers stand in the categories of their entries, folded where nothing needs anybody and there are many",
+  async () => {
+    const browser = await launchBrowser();
+    const bad = badServer();
+    const mail = Array.from({ length: 20 }, (_, at) => [`mail-${at}`, { ...bad, disabled: true, category: "Mail" }]);
+    await using gateway = await startGateway({
+      config: {
+        mcpServers: {
+          ...(Object.fromEntries(mail) as object),
+          plain: bad,
+          git: { ...bad, category: "Code" },
+          broken: { ...badServer("--crash-at-start"), category: "Code" },
+        },
+      },
+    });
+    await until(async () => {
+      const { servers } = (await (await fetch(`${gateway.url}/api/status`)).json()) as {
+        readonly servers: readonly { readonly server: string; readonly status: string; readonly category: string }[];
+      };
+      return servers.some(({ server, status }) => server === "broken" && !["connecting", "online"].includes(status));
+    });
+    const { page, misdeeds } = await openDashboard(browser, gateway);
+    await visit(page, gateway, "/servers");
+    const groups = page.locator("details.group");
+    await groups.filter({ hasText: "needs you" }).waitFor();
+    expect(await groups.locator("summary").allTextContents()).toEqual([
+      "Code 2 servers, 1 needs you",
+      "Mail 20 servers",
+      "Without a category 1 server",
+    ]);
+    expect(await page.getByRole("link", { name: "broken" }).isVisible()).toBe(true);
+    expect(await page.getByRole("link", { name: "mail-7", exact: true }).isVisible()).toBe(false);
+    await page.locator("summary", { hasText: "Mail" }).press("Enter");
+    await page.getByRole("link", { name: "mail-7", exact: true }).waitFor();
+    expect(await problemsOfLooks(page)).toEqual([]);
+    await page.getByLabel("Filter servers").fill("code");
+    await until(async () => (await groups.count()) === 1);
+    await page.getByRole("link", { name: "git", exact: true }).waitFor();
+    expect(misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
+    await browser.close();
+  },
+  180_000,
+);
