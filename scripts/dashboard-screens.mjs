@@ -1,5 +1,5 @@
 // Takes the pictures of docs/dashboard.md: a gateway with real servers, a few calls, and Chromium. They are compared
-// with nothing.
+// with nothing. The pages show where the files are: run it in a clone at a place that may be in the pictures.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -85,7 +85,12 @@ async function take({ url, browser, options, pictures }) {
       await page.getByRole("button", { name: "Run", exact: true }).click();
       await page.getByText("The sum of 2 and 40").waitFor();
     }
-    if (name === "search") await page.locator(".why summary").first().click();
+    if (name === "search") {
+      // The first search of a gateway reads the words; the figures are to be those of any other.
+      await page.locator(".why summary").first().waitFor();
+      await page.reload();
+      await page.locator(".why summary").first().click();
+    }
     await page.waitForFunction(() => document.querySelector(".skeleton") === null);
     // Tokens are estimated until they have been counted.
     if (name === "overview")

@@ -21,7 +21,7 @@ const here = getRouteApi("/servers");
 const columns: readonly Column<Row>[] = [
   {
     heading: "Server",
-    width: "minmax(8rem, 1.4fr)",
+    width: "minmax(10rem, 1.8fr)",
     cell: (row) => (
       <Link to="/servers/$server" params={{ server: row.server }} search={{ instance: row.instance }}>
         {plain(row.title)}
@@ -81,7 +81,7 @@ const columns: readonly Column<Row>[] = [
   },
   {
     heading: "Next",
-    width: "minmax(7.5rem, 1fr)",
+    width: "minmax(7rem, 1fr)",
     cell: (row) => <Remedy server={row} />,
   },
 ];

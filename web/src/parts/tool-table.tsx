@@ -17,9 +17,9 @@ interface Row extends ToolRow {
 const columns: readonly Column<Row>[] = [
   {
     heading: "Tool",
-    width: "minmax(16rem, 1.6fr)",
+    width: "minmax(16rem, 2.2fr)",
     cell: ({ tool_path: tool }) => (
-      <Link to="/run/$tool" params={{ tool }}>
+      <Link to="/run/$tool" params={{ tool }} title={plain(tool)}>
         <code>{plain(tool)}</code>
       </Link>
     ),
@@ -47,7 +47,7 @@ const columns: readonly Column<Row>[] = [
   },
   {
     heading: "Changes",
-    width: "6rem",
+    width: "6.6rem",
     cell: ({ read_only: isReading }) => (isReading ? <span className="muted">only reads</span> : "may change"),
   },
   {
@@ -90,7 +90,7 @@ export interface Choice {
 function chooser({ chosen, onChoose }: Choice): Column<Row> {
   return {
     heading: "Chosen",
-    width: "3.6rem",
+    width: "4.2rem",
     cell: ({ tool_path: tool }) => (
       <input
         type="checkbox"
