@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { linkTo } from "./dashboard.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { run, untilOnline } from "../harness/rest.ts";
+import { until } from "../harness/until.ts";
 
 const firefoxFile = "/usr/bin/firefox-esr";
 const hasFirefox = existsSync(firefoxFile);
@@ -61,14 +62,20 @@ test.skipIf(!hasFirefox)(
         );
       });
       await page.goto(linkTo(gateway));
-      await page.waitForSelector("nav[aria-label=Use]");
+      // Not waitForFunction, which makes a function of a text: in older versions the policy forbids it that.
+      const untilShown = async (heading: string): Promise<void> =>
+        await until(
+          async () =>
+            await page.evaluate(
+              (text) =>
+                document.querySelector("h1")?.textContent === text && document.querySelector(".skeleton") === null,
+              heading,
+            ),
+        );
+      await untilShown("Overview");
       for (const [path, heading] of pages) {
         await page.goto(`${gateway.url}/ui${path}`);
-        await page.waitForFunction(
-          (text) => document.querySelector("h1")?.textContent === text && document.querySelector(".skeleton") === null,
-          {},
-          heading,
-        );
+        await untilShown(heading);
         const seen = await page.evaluate(() => (window as unknown as { readonly violations: string[] }).violations);
         expect([path, seen, errors]).toEqual([path, [], []]);
       }
@@ -76,12 +83,11 @@ test.skipIf(!hasFirefox)(
       await (await page.waitForSelector("form button[type=submit]"))?.click();
       const outer = await (await page.waitForSelector("iframe"))?.contentFrame();
       const inner = await (await outer?.waitForSelector("iframe"))?.contentFrame();
-      await inner?.waitForFunction(() => document.getElementById("result")?.textContent === '{"zone":"UTC"}');
-      const attempts = await inner?.waitForFunction(() => {
-        const text = document.getElementById("attempts")?.textContent ?? "";
-        return text.startsWith("{") ? text : false;
-      });
-      const found = JSON.parse(String(await attempts?.jsonValue())) as Record<string, unknown>;
+      const textOf = async (id: string): Promise<string> =>
+        (await inner?.evaluate((name) => document.getElementById(name)?.textContent ?? "", id)) ?? "";
+      await until(async () => (await textOf("result")) === '{"zone":"UTC"}');
+      await until(async () => (await textOf("attempts")).startsWith("{"));
+      const found = JSON.parse(await textOf("attempts")) as Record<string, unknown>;
       expect(new Set(Object.values(found))).toEqual(new Set(["blocked"]));
       expect(await page.evaluate(() => (window as unknown as { readonly violations: string[] }).violations)).toEqual(
         [],
