@@ -216,6 +216,7 @@ test("what a page asks again and again leaves the store asleep until something w
   await fallAsleep();
   events.emit(callOf({ path: "files:write" }));
   await clock.advance(usageWriteMs);
+  await store.flush();
   expect(await lastDay({ tool: "files:write" })).toEqual([["files:write", 1]]);
   await fallAsleep();
   await clock.advance(hour);
@@ -234,6 +235,7 @@ test("what other gateways write to the same store is read every time", async () 
   expect((await one.read(everything)).sums).toEqual([]);
   others.emit(callOf());
   other.write();
+  await store.flush();
   expect((await one.read(everything)).sums).toMatchObject([{ calls: 1 }]);
 });
 

@@ -63,7 +63,7 @@ test.skipIf(!hasFirefox)(
       });
       await page.goto(linkTo(gateway));
       // Not waitForFunction, which makes a function of a text: in older versions the policy forbids it that.
-      const untilShown = async (heading: string): Promise<void> =>
+      const untilShown = async (heading: string): Promise<void> => {
         await until(
           async () =>
             await page.evaluate(
@@ -72,6 +72,7 @@ test.skipIf(!hasFirefox)(
               heading,
             ),
         );
+      };
       await untilShown("Overview");
       for (const [path, heading] of pages) {
         await page.goto(`${gateway.url}/ui${path}`);
