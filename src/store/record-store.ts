@@ -151,7 +151,10 @@ export interface RecordStoreOptions {
    * judge.
    */
   readonly auditKey: Uint8Array;
-  /** Called on every row just before it leaves the main thread: the place to take secrets out. Must not throw. */
+  /**
+   * Called just before rows leave the main thread: the place to take secrets out. Must not throw. Calls whose texts are
+   * the same are represented by the first of them in their batch.
+   */
   readonly redact: <Kind extends RecordKind>(kind: Kind, row: RecordRows[Kind]) => RecordRows[Kind];
 }
 

@@ -1,8 +1,10 @@
 import { systemClock } from "../../src/kernel/clock.ts";
 import { workerUrl } from "../../src/kernel/worker-file.ts";
 import type { AuditEntry, EventRecord, RequestRecord, ServerLogLine, UsageHour } from "../../src/store/record-rows.ts";
-import type { RecordStore } from "../../src/store/record-store.ts";
+import type { RecordKind, RecordRows, RecordStore } from "../../src/store/record-store.ts";
 import { createSqlStore, type SqlStoreLimits, type SqlStoreOptions } from "../../src/store/sql/sql-store.ts";
+import { createWaitingBatch } from "../../src/store/sql/row-text.ts";
+import type { RowText } from "../../src/store/sql/waiting-batch.ts";
 import { until } from "./until.ts";
 
 export const sqlWorkerFile = workerUrl(new URL("../../src/store/sql/sql-store.ts", import.meta.url).href, "sql-worker");
@@ -52,6 +54,13 @@ export function requestOf(store: Pick<RecordStore, "nextId">, given: Partial<Req
     body: null,
     ...given,
   };
+}
+
+/** These rows on their way to the worker. */
+export function batchOf<Kind extends RecordKind>(kind: Kind, rows: readonly RecordRows[Kind][]): RowText {
+  const batch = createWaitingBatch(kind);
+  for (const row of rows) batch.add(row, 0);
+  return batch.empty((row) => row);
 }
 
 export function lineOf(store: Pick<RecordStore, "nextId">, given: Partial<ServerLogLine> = {}): ServerLogLine {

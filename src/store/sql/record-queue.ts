@@ -1,5 +1,7 @@
 import { dropReasons, type DropReason, type RecordKind, type RecordRows } from "../record-store.ts";
+import { createRecordLane, type AnyRow, type RecordLane } from "./record-lane.ts";
 import type { BatchResult } from "./sql-messages.ts";
+import type { RowText } from "./waiting-batch.ts";
 
 /**
  * Rows on their way to the worker: those that wait here, bounded in number and size, and how many of those that were
@@ -15,8 +17,11 @@ export interface RecordQueue {
   /** False when there is no room for it; it is counted. */
   add<Kind extends RecordKind>(kind: Kind, row: RecordRows[Kind]): boolean;
   count(reason: DropReason, rows: number): void;
-  /** Takes the oldest rows of a kind out, to be sent; call `settle` or `lose` for as many of them. */
-  take(kind: RecordKind, most: number): readonly RecordRows[RecordKind][];
+  /**
+   * Takes the oldest batch of a kind out, to be sent; call `settle` or `lose` for as many rows. Undefined when none of
+   * it waits.
+   */
+  take(kind: RecordKind, redact: (row: AnyRow) => AnyRow): RowText | undefined;
   settle(kind: RecordKind, result: BatchResult): void;
   lose(kind: RecordKind, rows: number, reason: DropReason): void;
   /** Drops everything that waits. */
@@ -45,15 +50,13 @@ const kinds = [
 ] as const satisfies readonly RecordKind[];
 
 interface Lane {
-  readonly rows: RecordRows[RecordKind][];
-  added: number;
+  readonly rows: RecordLane;
   settled: number;
 }
 
-export function createRecordQueue(limits: QueueLimits): RecordQueue {
-  const lanes = Object.fromEntries(
-    kinds.map((kind) => [kind, { rows: [], added: 0, settled: 0 }]),
-  ) as unknown as Record<RecordKind, Lane>;
+/** @param batchRows the most rows in one batch */
+export function createRecordQueue(limits: QueueLimits, batchRows: number): RecordQueue {
+  const lanes = createLanes(batchRows);
   const dropped = Object.fromEntries(dropReasons.map((reason) => [reason, 0])) as Record<DropReason, number>;
   const waiters = new Set<{ readonly targets: Readonly<Record<RecordKind, number>>; readonly run: () => void }>();
   let waiting = 0;
@@ -68,14 +71,6 @@ export function createRecordQueue(limits: QueueLimits): RecordQueue {
       waiters.delete(waiter);
       waiter.run();
     }
-  }
-
-  function take(kind: RecordKind, most: number): readonly RecordRows[RecordKind][] {
-    const rows = lanes[kind].rows.splice(0, most);
-    waiting -= rows.length;
-    sent += rows.length;
-    for (const row of rows) characters -= charactersOf(row);
-    return rows;
   }
 
   function lose(kind: RecordKind, rows: number, reason: DropReason): void {
@@ -95,24 +90,27 @@ export function createRecordQueue(limits: QueueLimits): RecordQueue {
       return written;
     },
     dropped,
-    waitingKinds: () => kinds.filter((kind) => lanes[kind].rows.length > 0),
+    waitingKinds: () => kinds.filter((kind) => !lanes[kind].rows.isEmpty),
     add(kind, row) {
       const size = charactersOf(row);
       if (waiting >= limits.rows || characters + size > limits.characters) {
         dropped.queue += 1;
         return false;
       }
-      const lane = lanes[kind];
-      lane.rows.push(row);
-      lane.added += 1;
+      lanes[kind].rows.add(row, size);
       waiting += 1;
       characters += size;
       return true;
     },
-    count(reason, rows) {
-      dropped[reason] += rows;
+    count: (reason, rows) => void (dropped[reason] += rows),
+    take(kind, redact) {
+      const batch = lanes[kind].rows.take();
+      if (batch === undefined) return undefined;
+      waiting -= batch.rows;
+      sent += batch.rows;
+      characters -= batch.characters;
+      return batch.empty(redact);
     },
-    take,
     settle(kind, result) {
       const rows = result.written + result.refused + result.lost;
       sent -= rows;
@@ -123,21 +121,37 @@ export function createRecordQueue(limits: QueueLimits): RecordQueue {
     },
     lose,
     clear(reason) {
-      for (const kind of kinds) lose(kind, take(kind, limits.rows).length, reason);
+      for (const kind of kinds) {
+        const rows = lanes[kind].rows.clear();
+        dropped[reason] += rows;
+        settleLane(kind, rows);
+      }
+      [waiting, characters] = [0, 0];
     },
     whenSettled(run) {
-      const targets = Object.fromEntries(kinds.map((kind) => [kind, lanes[kind].added])) as Record<RecordKind, number>;
+      const targets = Object.fromEntries(kinds.map((kind) => [kind, lanes[kind].rows.added])) as Record<
+        RecordKind,
+        number
+      >;
       if (kinds.every((kind) => lanes[kind].settled >= targets[kind])) run();
       else waiters.add({ targets, run });
     },
   };
 }
 
+function createLanes(batchRows: number): Readonly<Record<RecordKind, Lane>> {
+  const lanes = kinds.map((kind): [RecordKind, Lane] => [
+    kind,
+    { rows: createRecordLane(kind, batchRows), settled: 0 },
+  ]);
+  return Object.fromEntries(lanes) as Record<RecordKind, Lane>;
+}
+
 /** Of what may be long in a row. */
-function charactersOf(row: RecordRows[RecordKind]): number {
+function charactersOf(row: AnyRow): number {
+  if ("body" in row) return row.body === null ? 0 : row.body.arguments.length + row.body.result.length;
   if ("line" in row) return row.line.length;
   if ("detail" in row) return row.detail.length;
   if ("tools" in row) return row.tools.reduce((sum, { description }) => sum + description.length, 0);
-  if ("body" in row && row.body !== null) return row.body.arguments.length + row.body.result.length;
   return 0;
 }

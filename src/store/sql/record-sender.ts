@@ -1,7 +1,6 @@
 import type { Clock } from "../../kernel/clock.ts";
-import type { RecordKind, RecordRows, RecordStoreOptions, StoreFigures } from "../record-store.ts";
+import type { RecordKind, RecordStoreOptions, StoreFigures } from "../record-store.ts";
 import type { RecordQueue } from "./record-queue.ts";
-import { rowsToText } from "./row-text.ts";
 import type { SqlClient } from "./sql-client.ts";
 import type { BatchResult } from "./sql-messages.ts";
 
@@ -72,21 +71,13 @@ export function createRecordSender({ clock, queue, client, redact, limits }: Sen
     if (queue.waiting > 0) cancelTimer = clock.after(limits.batchMs, sendAll);
   }
 
-  function send<Kind extends RecordKind>(kind: Kind): void {
-    const rows = queue.take(kind, limits.longBatchRows) as readonly RecordRows[Kind][];
-    const clean = rows.map((row) => redact(kind, row));
+  function send(kind: RecordKind): void {
+    const batch = queue.take(kind, (row) => redact(kind, row));
+    if (batch === undefined) return;
     if (cancelRest === undefined) rest();
     lastBatch += 1;
-    batches.set(lastBatch, { kind, rows: rows.length });
-    const text = rowsToText(kind, clean);
-    client.append({
-      kind: "append",
-      id: lastBatch,
-      rows: kind,
-      text,
-      count: rows.length,
-      lastId: lastIdOf(kind, clean),
-    });
+    batches.set(lastBatch, { kind, rows: batch.count });
+    client.append({ kind: "append", id: lastBatch, rows: kind, ...batch });
   }
 
   return {
@@ -123,11 +114,4 @@ export function createRecordSender({ clock, queue, client, redact, limits }: Sen
       cancelRest?.();
     },
   };
-}
-
-/** As `RequestBatch` wants it. */
-function lastIdOf(kind: RecordKind, rows: readonly RecordRows[RecordKind][]): number {
-  if (kind !== "request") return 0;
-  const calls = rows as readonly RecordRows["request"][];
-  return calls.some(({ body }) => body !== null) ? 0 : (calls.at(-1)?.id ?? 0);
 }

@@ -15,6 +15,7 @@ import type { AppendRequest } from "./sql-messages.ts";
 import type { RecordsTables } from "./tables.ts";
 import { createToolWriter } from "./tool-metadata.ts";
 import { createUsageWriter } from "./usage.ts";
+import type { RowText } from "./waiting-batch.ts";
 
 /** `records.db`, open. */
 export interface RecordsDatabase extends RetainedRecords {
@@ -25,7 +26,7 @@ export interface RecordsDatabase extends RetainedRecords {
   /** Calls of a burst, which are not among the rows yet. */
   readonly backlog: RequestBacklog;
   /** Writes a batch in one transaction. Returns how many rows the database refused; throws when it wrote none. */
-  append(batch: Pick<AppendRequest, "rows" | "text" | "count" | "lastId">): number;
+  append(batch: Pick<AppendRequest, "rows" | keyof RowText>): number;
 }
 
 export function prepareRecords(database: SqlDatabase, limits: RetentionLimits): RecordsDatabase {
@@ -56,9 +57,9 @@ export function prepareRecords(database: SqlDatabase, limits: RetentionLimits): 
       const ids = tables.map((table) => Number(database.prepare(`select max(id) as id from ${table}`).get()?.["id"]));
       return Math.max(0, backlog.lastId(), ...ids);
     },
-    append({ rows: kind, text, count, lastId }) {
-      if (kind === "request" && backlog.take({ text, rows: count, lastId })) return 0;
-      const rows = rowsFromText(kind, text);
+    append({ rows: kind, ...batch }) {
+      if (kind === "request" && backlog.take(batch)) return 0;
+      const rows = rowsFromText(kind, batch.text);
       return inTransaction(database, () => writeRows(database, writers[kind] as RowWriter<unknown>, rows));
     },
   };

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
+  batchOf,
   createTestStore,
   lineOf,
   requestOf,
@@ -14,7 +15,6 @@ import type { RequestRecord } from "../record-rows.ts";
 import type { RecordStore } from "../record-store.ts";
 import { prepareRecords, type RecordsDatabase } from "./records-database.ts";
 import { defaultRetention } from "./retention-limits.ts";
-import { rowsToText } from "./row-text.ts";
 import { loadDriver, type SqlDatabase } from "./sql-driver.ts";
 import { openSqliteFile } from "./sqlite-file.ts";
 import { recordsSteps } from "./schema-steps.ts";
@@ -48,25 +48,20 @@ let ids = 0;
 const rowsOf = (count: number, given: Partial<RequestRecord> = {}): RequestRecord[] =>
   Array.from({ length: count }, () => requestOf({ nextId: () => (ids += 1) }, given));
 
-const batchOf = (rows: readonly RequestRecord[], lastId = rows.at(-1)?.id ?? 0) => ({
-  rows: "request" as const,
-  text: rowsToText("request", rows),
-  count: rows.length,
-  lastId,
-});
+const callsOf = (rows: readonly RequestRecord[]) => ({ rows: "request" as const, ...batchOf("request", rows) });
 
 const rowsIn = (database: SqlDatabase): number =>
   Number(database.prepare("select count(*) as rows from request_log").get()?.["rows"]);
 
 test("a batch of a burst is kept whole, and its rows are written one batch at a time, the newest first", async () => {
   const records = await openRecords();
-  const [first, second] = [rowsOf(400), rowsOf(450)];
-  expect(records.append(batchOf(first))).toBe(0);
-  expect(records.append(batchOf(second))).toBe(0);
+  const [first, second] = [rowsOf(1_000), rowsOf(1_050)];
+  expect(records.append(callsOf(first))).toBe(0);
+  expect(records.append(callsOf(second))).toBe(0);
   expect(rowsIn(records.database)).toBe(0);
-  expect(records.backlog.sort()).toEqual({ rows: 450, refused: 0 });
-  expect(rowsIn(records.database)).toBe(450);
-  expect(records.backlog.sort()).toEqual({ rows: 400, refused: 0 });
+  expect(records.backlog.sort()).toEqual({ rows: 1_050, refused: 0 });
+  expect(rowsIn(records.database)).toBe(1_050);
+  expect(records.backlog.sort()).toEqual({ rows: 1_000, refused: 0 });
   expect(records.backlog.sort()).toBeUndefined();
   const written = records.database.prepare("select id from request_log order by id").all();
   expect(written.map(({ id }) => id)).toEqual([...first, ...second].map(({ id }) => id));
@@ -75,63 +70,93 @@ test("a batch of a burst is kept whole, and its rows are written one batch at a 
 test("few calls, and calls with what was said in them, are written at once", async () => {
   const records = await openRecords();
   const body = { arguments: "{}", areArgumentsCut: false, result: "{}", isResultCut: false };
-  records.append(batchOf(rowsOf(399)));
-  records.append(batchOf(rowsOf(500, { body }), 0));
-  expect(rowsIn(records.database)).toBe(899);
+  records.append(callsOf(rowsOf(999)));
+  records.append(callsOf(rowsOf(1_500, { body })));
+  expect(rowsIn(records.database)).toBe(2_499);
   expect(records.backlog.sort()).toBeUndefined();
 });
 
 test("a row that the database refuses is counted, and the others of its batch are written", async () => {
   const records = await openRecords();
-  const rows = rowsOf(500);
+  const rows = rowsOf(1_000);
   records.append(
-    batchOf([...rows.slice(0, 250), { ...(rows[250] as RequestRecord), server: null as never }, ...rows.slice(251)]),
+    callsOf([...rows.slice(0, 250), { ...(rows[250] as RequestRecord), server: null as never }, ...rows.slice(251)]),
   );
-  expect(records.backlog.sort()).toEqual({ rows: 500, refused: 1 });
-  expect(rowsIn(records.database)).toBe(499);
+  expect(records.backlog.sort()).toEqual({ rows: 1_000, refused: 1 });
+  expect(rowsIn(records.database)).toBe(999);
 });
 
 test.each([
-  ["is no JSON", '[[1,2,["a"'],
-  ["is no list", "7"],
-  ["has a row that is none", "[[1,2,[],0,0,0,0],null]"],
+  ["is no JSON", '\n{"whats":'],
+  ["is no batch", "7"],
+  ["has a part of a number", 'AAAA\n{"whats":[],"odds":[]}'],
+  ["has numbers that are none", `${"/".repeat(1_024)}\n{"whats":[[]],"odds":[]}`],
+  ["has no rows", '\n{"whats":[],"odds":[]}'],
   ["is empty", ""],
 ])("a kept batch whose text %s is dropped and counted, and the others are written", async (_, text) => {
   const records = await openRecords();
-  records.append(batchOf(rowsOf(400)));
-  records.append(batchOf(rowsOf(410)));
-  records.append(batchOf(rowsOf(420)));
-  const damage = "update request_backlog set text = ? where rows = 410";
+  records.append(callsOf(rowsOf(1_000)));
+  records.append(callsOf(rowsOf(1_010)));
+  records.append(callsOf(rowsOf(1_020)));
+  const damage = "update request_backlog set text = ? where rows = 1010";
   expect(records.database.prepare(damage).run(text)).toBe(1);
-  expect(records.backlog.sort()).toEqual({ rows: 420, refused: 0 });
-  expect(records.backlog.sort()).toEqual({ rows: 410, refused: 410 });
-  expect(records.backlog.sort()).toEqual({ rows: 400, refused: 0 });
+  expect(records.backlog.sort()).toEqual({ rows: 1_020, refused: 0 });
+  expect(records.backlog.sort()).toEqual({ rows: 1_010, refused: 1_010 });
+  expect(records.backlog.sort()).toEqual({ rows: 1_000, refused: 0 });
   expect(records.backlog.sort()).toBeUndefined();
-  expect(rowsIn(records.database)).toBe(820);
+  expect(rowsIn(records.database)).toBe(2_020);
   expect(records.database.prepare("select 1 from request_backlog").get()).toBeUndefined();
 });
 
 test("rows of a kept batch that refer to nothing are counted", async () => {
   const records = await openRecords();
-  const batch = batchOf(rowsOf(400));
-  const values = JSON.parse(batch.text) as unknown[][];
-  values.at(-1)?.splice(2, 1, 99);
-  const text = JSON.stringify(values);
+  const batch = callsOf(rowsOf(1_000));
+  const [packed = "", words] = batch.text.split("\n");
+  const numbers = new Float64Array(Uint8Array.from(Buffer.from(packed, "base64")).buffer);
+  numbers[numbers.length - 5] = 99;
+  const text = `${Buffer.from(numbers.buffer).toString("base64")}\n${words}`;
   records.append({ ...batch, text });
-  expect(records.backlog.sort()).toEqual({ rows: 400, refused: 1 });
-  expect(rowsIn(records.database)).toBe(399);
+  expect(records.backlog.sort()).toEqual({ rows: 1_000, refused: 1 });
+  expect(rowsIn(records.database)).toBe(999);
+});
+
+test("batches that an earlier version left are written into their rows, but for what is damaged in them", async () => {
+  const driver = loadDriver(tmpdir());
+  const path = join(folder, "records.db");
+  const migrations = Object.fromEntries(Object.entries(recordsSteps).slice(0, 5));
+  const earlier = await openSqliteFile({ driver, path, migrations, synchronous: "normal" });
+  const keep = earlier.database.prepare("insert into request_backlog (last_id, rows, text) values (?, ?, ?)");
+  const what = [null, "p", "c", "i", "s", "mcp", "tools/call", "s:tool"];
+  const odd = ["failed", "TIMEOUT", true, "ab".repeat(16), null];
+  const rows = [
+    [1, 10, what, 1.5, 2, 3, 4],
+    [2, 20, 0, 1, 2, 3, 4, ...odd],
+    [3, 30, 7, 1, 2, 3, 4],
+    [4, 40, 0],
+  ];
+  keep.run(4, 4, JSON.stringify(rows));
+  keep.run(5, 1, "no JSON");
+  keep.run(6, 2, JSON.stringify([[6, 60, what, 1, 2, 3, 4], null]));
+  earlier.close();
+  const store = await openStore();
+  const common = { principal: "p", client: "c", instance: "i", server: "s", name: "s:tool", waitMs: 2, team: null };
+  expect((await store.calls({ limit: 10 })).rows).toMatchObject([
+    { id: 2, atMs: 20, ...common, outcome: "failed", code: "TIMEOUT", isResultCut: true, traceId: "ab".repeat(16) },
+    { id: 1, atMs: 10, ...common, outcome: "ok", code: null, durationMs: 1.5, argumentTokens: 3, resultTokens: 4 },
+  ]);
+  expect(store.health().problems).toEqual([]);
 });
 
 test("FAULT 106: a batch that was damaged in the file costs its rows only: they are counted, and the database works", async () => {
   const store = await openStore({ limits: { lookMs: 60_000 } });
-  for (let at = 0; at < 1_000; at += 1) store.append("request", requestOf(store));
+  for (let at = 0; at < 2_000; at += 1) store.append("request", requestOf(store));
   await store.flush();
   const other = loadDriver(tmpdir()).open(join(folder, "records.db"));
   closing.push(() => other.close());
   const damaged = Number(other.prepare("select sum(rows) as rows from request_backlog").get()?.["rows"]);
-  expect(damaged).toBeGreaterThanOrEqual(400);
+  expect(damaged).toBeGreaterThanOrEqual(1_000);
   other.exec("update request_backlog set text = 'no JSON'");
-  expect((await store.calls({ limit: 1_000 })).rows).toHaveLength(1_000 - damaged);
+  expect((await store.calls({ limit: 1_000 })).rows).toHaveLength(2_000 - damaged);
   await until(() => store.figures().droppedRows.row === damaged);
   const row = requestOf(store);
   store.append("request", row);
@@ -142,8 +167,8 @@ test("FAULT 106: a batch that was damaged in the file costs its rows only: they 
 
 test("ids go on from the highest of a batch that waits", async () => {
   const records = await openRecords();
-  const rows = rowsOf(400);
-  records.append(batchOf(rows));
+  const rows = rowsOf(1_000);
+  records.append(callsOf(rows));
   expect(records.lastId()).toBe(rows.at(-1)?.id);
 });
 
@@ -171,27 +196,29 @@ test("whoever asks for calls finds those of a burst", async () => {
 
 test("what waited when the gateway ended is found by the next one", async () => {
   const store = await openStore({ limits: { lookMs: 60_000 } });
-  for (let at = 0; at < 1_000; at += 1) store.append("request", requestOf(store));
+  for (let at = 0; at < 2_000; at += 1) store.append("request", requestOf(store));
   await store.close(10_000);
   const next = await openStore();
-  expect((await next.calls({ limit: 1_000 })).rows).toHaveLength(1_000);
+  const page = await next.calls({ limit: 1_000 });
+  const earlier = await next.calls({ limit: 1_000, before: page.next ?? 0 });
+  expect(new Set([...page.rows, ...earlier.rows].map(({ id }) => id)).size).toBe(2_000);
 });
 
 test("rows of a burst are written when it is over, although nobody asks", async () => {
   const store = await openStore();
-  for (let at = 0; at < 1_000; at += 1) store.append("request", requestOf(store));
+  for (let at = 0; at < 2_000; at += 1) store.append("request", requestOf(store));
   await store.flush();
   const driver = loadDriver(tmpdir());
   const reader = driver.open(join(folder, "records.db"));
   closing.push(() => reader.close());
-  await until(() => rowsIn(reader) === 1_000);
+  await until(() => rowsIn(reader) === 2_000);
 });
 
 test("who asks for one call, or for those since some time, waits for no other batches", async () => {
   const records = await openRecords();
-  const batches = [rowsOf(400), rowsOf(400), rowsOf(400)];
-  for (const batch of batches) records.append(batchOf(batch));
-  expect(records.backlog.sortAround(batches[1]?.[200]?.id ?? 0)).toEqual({ rows: 400, refused: 0 });
+  const batches = [rowsOf(1_000), rowsOf(1_000), rowsOf(1_000)];
+  for (const batch of batches) records.append(callsOf(batch));
+  expect(records.backlog.sortAround(batches[1]?.[200]?.id ?? 0)).toEqual({ rows: 1_000, refused: 0 });
   const written = records.database.prepare("select min(id) as low, max(id) as high from request_log").get();
   expect(written).toEqual({ low: batches[1]?.[0]?.id, high: batches[1]?.at(-1)?.id });
   expect(records.backlog.sortAround((batches[2]?.at(-1)?.id ?? 0) + 1)).toBeUndefined();
@@ -200,7 +227,7 @@ test("who asks for one call, or for those since some time, waits for no other ba
 test("a query that has to write many rows first holds up no rows that come meanwhile", async () => {
   const records = await openRecords();
   // Some seconds of work.
-  for (let count = 0; count < 200; count += 1) records.append(batchOf(rowsOf(500)));
+  for (let count = 0; count < 100; count += 1) records.append(callsOf(rowsOf(1_000)));
   for (const close of closing.splice(0)) close();
   const store = await openStore();
   const order: string[] = [];

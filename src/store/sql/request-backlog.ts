@@ -5,15 +5,7 @@ import { rowsFromText } from "./row-text.ts";
 import type { SqlDatabase } from "./sql-driver.ts";
 import { inTransaction } from "./sqlite-dialect.ts";
 import type { RecordsTables } from "./tables.ts";
-
-/** A batch on its way into a table. */
-export interface RequestBatch {
-  /** From `rowsToText`. */
-  readonly text: string;
-  readonly rows: number;
-  /** The highest id in it; 0 where something must be written at once: what was said in a call makes room for itself. */
-  readonly lastId: number;
-}
+import type { RowText } from "./waiting-batch.ts";
 
 /**
  * Calls that came faster than there is time to write each into its row: whole batches, kept as they came. A row costs
@@ -22,7 +14,7 @@ export interface RequestBatch {
  */
 export interface RequestBacklog {
   /** False, and nothing is kept, when its rows should be written at once. */
-  take(batch: RequestBatch): boolean;
+  take(batch: RowText): boolean;
   /** Whether a batch waits, and none came in the last second. */
   isDue(): boolean;
   /**
@@ -51,8 +43,8 @@ export interface BacklogOptions {
   readonly now: () => number;
 }
 
-/** Batches grow this long at two thousand calls a second, and no laptop makes those by hand. */
-const burstRows = 400;
+/** As many as a batch may have, which batches grow to at two thousand calls a second: nobody makes those by hand. */
+const burstRows = 1_000;
 /** A minute at fifteen thousand calls a second; whoever asks for calls then waits some seconds. */
 const mostRows = 1_000_000;
 /** A burst is over when nothing came for so long. */
@@ -92,7 +84,7 @@ export function createRequestBacklog({ database, db, write, now }: BacklogOption
   }
 
   return {
-    take({ text, rows, lastId }) {
+    take({ text, count: rows, lastId }) {
       if (lastId === 0 || rows < burstRows || waiting + rows > mostRows) return false;
       insert.run(lastId, rows, text);
       waiting += rows;

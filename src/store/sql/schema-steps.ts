@@ -4,6 +4,7 @@ import { addTraceIds } from "./migrations/records-0002.ts";
 import { addRequestBacklog } from "./migrations/records-0003.ts";
 import { createFindingTables } from "./migrations/records-0004.ts";
 import { addInstances } from "./migrations/records-0005.ts";
+import { sortOldBacklog } from "./migrations/records-0006.ts";
 import { createState } from "./migrations/state-0001.ts";
 import { createPeople } from "./migrations/state-0002.ts";
 import { addRights } from "./migrations/state-0003.ts";
@@ -21,6 +22,7 @@ export const recordsSteps: Migrations = {
   "0003": addRequestBacklog,
   "0004": createFindingTables,
   "0005": addInstances,
+  "0006": sortOldBacklog,
 };
 
 /** The steps of `state.db`. */

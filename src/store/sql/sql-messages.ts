@@ -35,6 +35,7 @@ import type { FailureCode } from "../../kernel/failures.ts";
 import type { FeedNews } from "./change-feed.ts";
 import type { LinkLimits } from "./postgres-link.ts";
 import type { RetentionLimits } from "./retention-limits.ts";
+import type { RowText } from "./waiting-batch.ts";
 
 /** What the worker thread is given when it starts. */
 export interface SqlWorkerData {
@@ -141,14 +142,11 @@ export type SqlRequest =
   | { readonly kind: "ask"; readonly id: number; readonly name: QuestionName; readonly text: string }
   | { readonly kind: "close" };
 
-/** A batch: what `rowsToText` made of `count` rows. `lastId` is as in `RequestBatch`, and 0 for other kinds. */
-export interface AppendRequest {
+/** A batch of rows of that kind. */
+export interface AppendRequest extends RowText {
   readonly kind: "append";
   readonly id: number;
   readonly rows: RecordKind;
-  readonly text: string;
-  readonly count: number;
-  readonly lastId: number;
 }
 
 /** From the worker. */

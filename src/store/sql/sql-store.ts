@@ -38,7 +38,7 @@ export interface SqlStoreLimits
   readonly questions: number;
   /** Of the worker: see there. */
   readonly sleep: SleepTimes;
-  /** Of the worker, without SQLite's pages: 500 rows with what was said in them take some megabytes. */
+  /** Of the worker, without SQLite's pages: a batch with what was said in its calls takes some ten megabytes. */
   readonly heapMb: number;
 }
 
@@ -47,8 +47,8 @@ const defaultLimits: SqlStoreLimits = {
   retention: defaultRetention,
   batchMs: 3_000,
   batchRows: 20,
-  restMs: 200,
-  longBatchRows: 500,
+  restMs: 500,
+  longBatchRows: 1_000,
   questions: 64,
   sleep: { idleMs: 40_000, againMs: 2_000, sleepMs: 6 * 3_600_000 },
   heapMb: 128,
@@ -68,7 +68,7 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
   if (isShared) ids.take(randomInt(idSlots));
   const gatewayId = randomUUID();
   const changes = createChangeListeners(gatewayId);
-  const queue = createRecordQueue(limits.queue);
+  const queue = createRecordQueue(limits.queue, limits.longBatchRows);
   const board = createHealthBoard();
   const rests = createRests();
   let closing: Promise<void> | undefined;
