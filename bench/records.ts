@@ -212,17 +212,19 @@ async function measureFlood(): Promise<void> {
   const figures = { durationMs: 1.234, waitMs: 0, argumentTokens: 6, resultTokens: 12, isResultCut: false };
   const append = (): boolean =>
     store.append("request", { id: store.nextId(), atMs: Date.now(), ...about, ...what, ...figures });
-  print("\n| rows into the store | given | written | dropped | sum | most queued | main thread us a row |");
-  print("|---|---|---|---|---|---|---|");
+  const head = "given | written | dropped | sum | most queued | goal 20,000 | most RSS MB | main thread us a row";
+  print(`\n| rows into the store | ${head} |`);
+  print("|---|---|---|---|---|---|---|---|---|");
   let made = 0;
   const make = (): void => void (made += store.nextId() > 0 ? 1 : 0);
   // The first time is for V8.
-  for (const perSecond of [20_000, 1_000, 10_000, 100_000]) {
+  for (const perSecond of [20_000, 1_000, 10_000, 100_000, 1_000_000]) {
     const before = store.figures();
     const { cpu: bare } = await pour(perSecond, make, () => undefined);
-    let most = 0;
+    let [most, resident] = [0, 0];
     const { given, cpu } = await pour(perSecond, append, () => {
       most = Math.max(most, store.figures().queuedRows);
+      resident = Math.max(resident, residentBytes(process.pid) / 1e6);
     });
     const main = (cpu - bare) / given;
     await store.flush();
@@ -230,7 +232,8 @@ async function measureFlood(): Promise<void> {
     const dropped = droppedRows.queue - before.droppedRows.queue;
     const written = writtenRows - before.writtenRows;
     const sum = verdict(written + dropped === given);
-    print(`| ${perSecond}/s | ${given} | ${written} | ${dropped} | ${sum} | ${most} | ${main.toFixed(2)} |`);
+    const bounds = `${most} | ${verdict(most <= 20_000)} | ${resident.toFixed(0)}`;
+    print(`| ${perSecond}/s | ${given} | ${written} | ${dropped} | ${sum} | ${bounds} | ${main.toFixed(2)} |`);
   }
   await store.close(10_000);
 }
