@@ -156,7 +156,7 @@ async function openServer({ gateway, people, sealing, log, clock }: ServerParts)
     change: people.access.change,
     directory: people.directory,
     sealing,
-    createDocumentFetch,
+    fetchDocument: createDocumentFetch(),
     pages: createDevicePages(),
     clock,
     scopes,

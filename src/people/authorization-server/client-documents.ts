@@ -1,4 +1,4 @@
-import { createAddressRules, isLoopbackHost } from "../../servers/logins/addresses.ts";
+import { createAddressRules } from "../../servers/logins/addresses.ts";
 import { createOutgoing } from "../../servers/logins/outgoing.ts";
 import { knownDocuments, normalizeClient } from "./client-metadata.ts";
 
@@ -11,11 +11,9 @@ const mostBytes = 64 * 1024;
 /**
  * Fetches the document that a client names as its id. Nothing is sent to addresses that are not in the public Internet,
  * nothing is followed, and what comes is small. Where the Internet is out of reach, what is known of a client counts.
- * Whoever asks a gateway that only this machine reaches (`base`) is on this machine, and may name a document there.
  */
-export function createDocumentFetch(base: string): FetchDocument {
-  const reach = isLoopbackHost(new URL(base).hostname) ? "local" : "public";
-  const outgoing = createOutgoing(createAddressRules(reach), {
+export function createDocumentFetch(): FetchDocument {
+  const outgoing = createOutgoing(createAddressRules("public"), {
     // The place itself is trusted to be where it says; here there is none.
     serverUrl: "https://invalid.invalid",
     route: async () => await Promise.resolve(undefined),

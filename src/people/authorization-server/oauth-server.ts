@@ -55,8 +55,7 @@ export interface AuthorizationServerDeps {
   readonly change: ChangeAccess;
   readonly directory: OAuthAdapterDeps["directory"];
   readonly sealing: Sealing;
-  /** How documents of clients are fetched by the gateway that is reached at an address. */
-  readonly createDocumentFetch: (base: string) => FetchDocument;
+  readonly fetchDocument: FetchDocument;
   readonly pages: DevicePages;
   readonly clock: Pick<Clock, "now" | "monotonic">;
   /** Everything that a credential can permit, the least first. */
@@ -184,7 +183,6 @@ function createProviders(
       ...deps,
       ...place,
       adapter,
-      fetchDocument: deps.createDocumentFetch(base),
       describe: (id) => describe(deps.directory.book.members.get(id)),
       hasAssertions: deps.assertions !== undefined,
     });

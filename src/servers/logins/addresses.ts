@@ -5,9 +5,9 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 /**
  * Where documents that a server names may lie (fault 104). A server on the public Internet may not send us into private
  * networks; one that is itself on this machine or in a private network may, because its authorization server is then
- * usually there too. `local` is the public Internet and this machine itself: for a gateway that nobody else reaches.
+ * usually there too.
  */
-export type Reach = "public" | "local" | "private";
+export type Reach = "public" | "private";
 
 export interface AddressRules {
   readonly reach: Reach;
@@ -35,9 +35,7 @@ export async function addressRulesFor(serverUrl: string): Promise<AddressRules> 
 
 export function createAddressRules(reach: Reach): AddressRules {
   const isAllowed = (address: string): boolean =>
-    isPublicAddress(address) ||
-    (reach === "private" && !isNeverReached(address)) ||
-    (reach === "local" && isLoopbackAddress(address));
+    isPublicAddress(address) || (reach === "private" && !isNeverReached(address));
   const refusal = (hostname: string): GatewayError =>
     new GatewayError(
       "LOGIN_FAILED",
@@ -101,11 +99,6 @@ const neverReached: typeof privateRanges = [
   ["ff00::", 8, "ipv6"],
 ];
 
-const loopback: typeof privateRanges = [
-  ["127.0.0.0", 8, "ipv4"],
-  ["::1", 128, "ipv6"],
-];
-
 /** Whether an IP address is in the public Internet. What is no address is not. */
 export function isPublicAddress(address: string): boolean {
   return !isIn(address, privateRanges);
@@ -113,10 +106,6 @@ export function isPublicAddress(address: string): boolean {
 
 function isNeverReached(address: string): boolean {
   return isIn(address, neverReached);
-}
-
-function isLoopbackAddress(address: string): boolean {
-  return isIP(address) !== 0 && isIn(address, loopback);
 }
 
 /** An IPv4 address written as IPv6 (`::ffff:a9fe:a9fe`) is the IPv4 address: BlockList knows that. */
