@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { until } from "../../test/harness/until.ts";
+import { untilPasses } from "../../test/harness/until-passes.ts";
 import { openLogOutput } from "./log-output.ts";
 import { createTerminalScreen } from "./terminal-screen.ts";
 
@@ -28,10 +29,9 @@ test.each([
     }
     const found = async (): Promise<string[]> =>
       (await readdir(logs)).filter((name) => name.startsWith("gateway")).sort();
-    // The oldest goes after the others have been renamed.
-    await until(async () => (await found()).length === 4);
-    const files = await found();
-    expect(files).toEqual(["gateway.1.log", "gateway.2.log", "gateway.3.log", "gateway.log"]);
+    // Files are renamed one after the other, and the oldest goes last.
+    const files = ["gateway.1.log", "gateway.2.log", "gateway.3.log", "gateway.log"];
+    await untilPasses(async () => expect(await found()).toEqual(files));
     for (const name of files) expect((await stat(join(logs, name))).mode & 0o077, name).toBe(0);
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -42,7 +42,7 @@ test("a session or a stream too many is told how many there may be", async () =>
   const id = String(first.headers["mcp-session-id"]);
   const stream = new AbortController();
   try {
-    await fetch(`${gateway().url}/mcp`, {
+    const held = await fetch(`${gateway().url}/mcp`, {
       headers: { accept: "text/event-stream", "mcp-session-id": id },
       signal: stream.signal,
     });
@@ -53,6 +53,8 @@ test("a session or a stream too many is told how many there may be", async () =>
     });
     const sse = await fetch(`${gateway().url}/sse`, { headers: { accept: "text/event-stream" } });
     expect(await sse.text()).toContain("limits.openStreams, now 1");
+    // A stream that nothing refers to any more is closed whenever memory is collected.
+    expect(held.bodyUsed).toBe(false);
   } finally {
     stream.abort();
   }
