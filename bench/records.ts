@@ -210,8 +210,15 @@ async function measureFlood(): Promise<void> {
   const about = { team: null, principal: "local", client: "bench", instance: "s0", server: "s0", via: "http" };
   const what = { method: "tools/call", name: "s0:echo", outcome: "ok", code: null, traceId: null, body: null } as const;
   const figures = { durationMs: 1.234, waitMs: 0, argumentTokens: 6, resultTokens: 12, isResultCut: false };
-  const append = (): boolean =>
-    store.append("request", { id: store.nextId(), atMs: Date.now(), ...about, ...what, ...figures });
+  const line = { team: null, instance: "s0", server: "s0", level: "info", line: "still here" } as const;
+  let rows = 0;
+  // Servers write lines meanwhile.
+  const append = (): boolean => {
+    const own = { id: store.nextId(), atMs: Date.now() };
+    rows += 1;
+    if (rows % 200 === 0) return store.append("log", { ...own, ...line });
+    return store.append("request", { ...own, ...about, ...what, ...figures });
+  };
   const head = "given | written | dropped | sum | most queued | goal 20,000 | most RSS MB | main thread us a row";
   print(`\n| rows into the store | ${head} |`);
   print("|---|---|---|---|---|---|---|---|---|");

@@ -140,7 +140,7 @@ export function callsFromText(text: string): readonly RequestRecord[] {
 function toCall(numbers: Float64Array, at: number, known: readonly What[], odd: Odd): RequestRecord {
   const id = numbers[at] as number;
   // Of a batch that was damaged; its other rows can still be written. SQLite would give a row without an id one.
-  const what = (Number.isSafeInteger(id) ? known[numbers[at + 2] as number] : undefined) ?? nothing;
+  const what = (areNumbers(numbers, at) ? known[numbers[at + 2] as number] : undefined) ?? nothing;
   return {
     id,
     atMs: numbers[at + 1] as number,
@@ -165,6 +165,12 @@ function toCall(numbers: Float64Array, at: number, known: readonly What[], odd: 
 }
 
 const nothing: Partial<What> = {};
+
+/** SQLite takes an infinite one, which nothing can be summed with. */
+function areNumbers(numbers: Float64Array, at: number): boolean {
+  for (let place = at + 1; place < at + width; place += 1) if (!Number.isFinite(numbers[place])) return false;
+  return Number.isSafeInteger(numbers[at]);
+}
 
 function named(fields: readonly string[], values: readonly unknown[]): unknown {
   return Object.fromEntries(fields.map((field, at) => [field, values[at]]));

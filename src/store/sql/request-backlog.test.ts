@@ -70,9 +70,9 @@ test("a batch of a burst is kept whole, and its rows are written one batch at a 
 test("few calls, and calls with what was said in them, are written at once", async () => {
   const records = await openRecords();
   const body = { arguments: "{}", areArgumentsCut: false, result: "{}", isResultCut: false };
-  records.append(callsOf(rowsOf(999)));
+  records.append(callsOf(rowsOf(799)));
   records.append(callsOf(rowsOf(1_500, { body })));
-  expect(rowsIn(records.database)).toBe(2_499);
+  expect(rowsIn(records.database)).toBe(2_299);
   expect(records.backlog.sort()).toBeUndefined();
 });
 
@@ -108,12 +108,17 @@ test.each([
   expect(records.database.prepare("select 1 from request_backlog").get()).toBeUndefined();
 });
 
-test("rows of a kept batch that refer to nothing are counted", async () => {
+test.each([
+  ["refers to nothing", -5, 99],
+  ["has no time", -6, Number.NaN],
+  ["has an infinite duration", -4, Infinity],
+  ["has less than no tokens", -1, -Infinity],
+])("a row of a kept batch that %s is counted", async (_, place, value) => {
   const records = await openRecords();
   const batch = callsOf(rowsOf(1_000));
   const [packed = "", words] = batch.text.split("\n");
   const numbers = new Float64Array(Uint8Array.from(Buffer.from(packed, "base64")).buffer);
-  numbers[numbers.length - 5] = 99;
+  numbers[numbers.length + place] = value;
   const text = `${Buffer.from(numbers.buffer).toString("base64")}\n${words}`;
   records.append({ ...batch, text });
   expect(records.backlog.sort()).toEqual({ rows: 1_000, refused: 1 });
@@ -136,15 +141,67 @@ test("batches that an earlier version left are written into their rows, but for 
   ];
   keep.run(4, 4, JSON.stringify(rows));
   keep.run(5, 1, "no JSON");
-  keep.run(6, 2, JSON.stringify([[6, 60, what, 1, 2, 3, 4], null]));
+  keep.run(6, 3, JSON.stringify([[6, 60, what, 1, 2, 3, 4], null, [7, 70, {}, 1, 2, 3, 4]]));
+  keep.run(8, 1, "{}");
   earlier.close();
   const store = await openStore();
   const common = { principal: "p", client: "c", instance: "i", server: "s", name: "s:tool", waitMs: 2, team: null };
   expect((await store.calls({ limit: 10 })).rows).toMatchObject([
+    { id: 7, atMs: 70, ...common },
+    { id: 6, atMs: 60, ...common, durationMs: 1, argumentTokens: 3, resultTokens: 4 },
     { id: 2, atMs: 20, ...common, outcome: "failed", code: "TIMEOUT", isResultCut: true, traceId: "ab".repeat(16) },
     { id: 1, atMs: 10, ...common, outcome: "ok", code: null, durationMs: 1.5, argumentTokens: 3, resultTokens: 4 },
   ]);
   expect(store.health().problems).toEqual([]);
+});
+
+test("many batches that an earlier version left are written whole, but for the rows that cannot be", async () => {
+  const driver = loadDriver(tmpdir());
+  const path = join(folder, "records.db");
+  const migrations = Object.fromEntries(Object.entries(recordsSteps).slice(0, 5));
+  const earlier = await openSqliteFile({ driver, path, migrations, synchronous: "normal" });
+  const keep = earlier.database.prepare("insert into request_backlog (last_id, rows, text) values (?, ?, ?)");
+  const what = [null, "p", "c", "i", "s", "mcp", "tools/call", "s:tool"];
+  const nameless = [null, "p", "c", "i", "s", "mcp", "tools/call", null];
+  earlier.database.exec("begin");
+  for (let first = 1; first <= 30_000; first += 1_003) {
+    // The first of two in one statement has no name; the other one's id is there already.
+    const rows = Array.from({ length: 1_003 }, (_, at) => [first + at, at, [what, nameless][at] ?? 0, at / 4, 2, 3, 4]);
+    rows[120] = [first + 119, 0, 0, 1, 2, 3, 4];
+    keep.run(first + 1_002, rows.length, JSON.stringify(rows));
+  }
+  earlier.database.exec("commit");
+  earlier.close();
+  const { database } = await openRecords();
+  const sums =
+    "select count(*) as rows, count(distinct id) as ids, sum(duration_ms) as ms, max(id) as last from request_log";
+  const ms = ((1_002 * 1_003) / 2 - 1 - 120) / 4;
+  expect(database.prepare(sums).get()).toMatchObject({
+    rows: 30 * 1_001,
+    ids: 30 * 1_001,
+    ms: 30 * ms,
+    last: 30 * 1_003,
+  });
+  expect(database.prepare("select 1 from request_backlog").get()).toBeUndefined();
+});
+
+test("calls of a burst are kept whole although lines of their servers come between them", async () => {
+  const store = await openStore({ limits: { lookMs: 60_000, batchMs: 60_000, restMs: 60_000 } });
+  const append = (calls: number, lines: number): void => {
+    for (let at = 0; at < lines; at += 1) store.append("log", lineOf(store));
+    for (let at = 0; at < calls; at += 1) store.append("request", requestOf(store));
+  };
+  const whenSent = async (): Promise<void> => {
+    await until(() => store.figures().queuedRows + store.figures().sentRows === 0);
+  };
+  append(20, 0);
+  await whenSent();
+  append(995, 5);
+  await whenSent();
+  const other = loadDriver(tmpdir()).open(join(folder, "records.db"));
+  closing.push(() => other.close());
+  expect(other.prepare("select sum(rows) as rows from request_backlog").get()).toMatchObject({ rows: 995 });
+  expect(rowsIn(other)).toBe(20);
 });
 
 test("FAULT 106: a batch that was damaged in the file costs its rows only: they are counted, and the database works", async () => {

@@ -1,4 +1,4 @@
-import { sql, type Kysely } from "kysely";
+import { CompiledQuery, sql, type Kysely } from "kysely";
 import { isRowFault } from "../row-writer.ts";
 
 /**
@@ -6,11 +6,12 @@ import { isRowFault } from "../row-writer.ts";
  * are written into their rows; what is damaged in them is left out.
  */
 export async function sortOldBacklog(db: Kysely<unknown>): Promise<void> {
+  const write = createRowsWriter(db);
   for (;;) {
     const newest = sql<OldBatch>`select last_id, text from request_backlog order by last_id desc limit 1`;
     const [batch] = (await newest.execute(db)).rows;
     if (batch === undefined) return;
-    for (const row of rowsOf(batch.text)) await writeRow(db, row);
+    await write(rowsOf(batch.text));
     await sql`delete from request_backlog where last_id = ${batch.last_id}`.execute(db);
   }
 }
@@ -31,30 +32,66 @@ type OldRow = readonly [
   ...odd: unknown[],
 ];
 
+/** Those that have a value for every column. */
 function rowsOf(text: string): readonly (readonly unknown[])[] {
   const known: (readonly unknown[])[] = [];
+  return parseRows(text)
+    .map((row) => valuesOf(row, known))
+    .filter((values) => values.length === columns.length && Number.isSafeInteger(values[0]));
+}
+
+function parseRows(text: string): readonly OldRow[] {
   try {
-    return (JSON.parse(text) as readonly OldRow[]).map(([id, atMs, what, ...rest]) => {
-      if (typeof what !== "number") known.push(what);
-      const [durationMs, waitMs, given, got, outcome = "ok", code = null, isCut = false, traceId = null] = rest;
-      const whole = known[typeof what === "number" ? what : known.length - 1] ?? [];
-      return [id, atMs, ...whole, outcome, code, durationMs, waitMs, given, got, isCut, traceId];
-    });
+    const rows = JSON.parse(text) as unknown;
+    return Array.isArray(rows) ? rows.filter((row): row is OldRow => Array.isArray(row)) : [];
   } catch {
     return [];
   }
 }
 
-async function writeRow(db: Kysely<unknown>, row: readonly unknown[]): Promise<void> {
-  if (row.length !== columns.length || !Number.isSafeInteger(row[0])) return;
-  const values = sql.join(row.map((value) => sql.val(value)));
-  try {
-    await sql`insert into request_log (${sql.join(columns.map((name) => sql.ref(name)))}) values (${values})`.execute(
-      db,
-    );
-  } catch (error) {
-    if (!isRowFault(error)) throw error;
+/** @param known what the rows before it had in common, by place; that of this row is added */
+function valuesOf([id, atMs, what, ...rest]: OldRow, known: (readonly unknown[])[]): readonly unknown[] {
+  if (Array.isArray(what)) known.push(what);
+  const [durationMs, waitMs, given, got, outcome = "ok", code = null, isCut = false, traceId = null] = rest;
+  const whole = known[typeof what === "number" ? what : known.length - 1] ?? [];
+  return [id, atMs, ...whole, outcome, code, durationMs, waitMs, given, got, isCut, traceId];
+}
+
+/** In one statement. */
+const manyRows = 50;
+
+/**
+ * The statements' texts are made once: a million rows may wait, the databases are not open until they are written, and
+ * making the text of an insert takes longer than running it.
+ */
+function createRowsWriter(db: Kysely<unknown>): (rows: readonly (readonly unknown[])[]) => Promise<void> {
+  const [one, many] = [insertText(db, 1), insertText(db, manyRows)];
+
+  async function insert(text: string, values: readonly unknown[]): Promise<boolean> {
+    try {
+      await db.executeQuery(CompiledQuery.raw(text, [...values]));
+      return true;
+    } catch (error) {
+      if (!isRowFault(error)) throw error;
+      return false;
+    }
   }
+
+  return async (rows) => {
+    for (let from = 0; from < rows.length; from += manyRows) {
+      const some = rows.slice(from, from + manyRows);
+      // Of a statement that fails nothing is written.
+      if (some.length === manyRows && (await insert(many, some.flat()))) continue;
+      for (const row of some) await insert(one, row);
+    }
+  };
+}
+
+function insertText(db: Kysely<unknown>, rows: number): string {
+  const names = sql.join(columns.map((name) => sql.ref(name)));
+  const row = sql`(${sql.join(columns.map(() => sql.val(null)))})`;
+  const all = sql.join(Array.from({ length: rows }, () => row));
+  return sql`insert into request_log (${names}) values ${all}`.compile(db).sql;
 }
 
 const columns = [
