@@ -10,15 +10,17 @@ export interface RecordLane {
   readonly isEmpty: boolean;
   /** Rows that were ever added. */
   readonly added: number;
-  /** @param size characters of what may be long in it */
+  /** @param size characters of all texts in it */
   add(row: AnyRow, size: number): void;
-  /** The oldest batch, which the next rows may go into as soon as it was emptied. Undefined when nothing waits. */
+  /** The oldest batch. Undefined when nothing waits. */
   take(): WaitingBatch<AnyRow> | undefined;
+  /** One that was taken and emptied: the next rows go into it. */
+  reuse(batch: WaitingBatch<AnyRow>): void;
   /** Drops everything that waits. Returns how many rows that were. */
   clear(): number;
 }
 
-/** Of bodies and lines in one batch: the worker has room for several copies of so much. */
+/** Of all texts in one batch: the worker has room for several copies of so much. */
 const batchCharacters = 4 * 1_024 * 1_024;
 
 /** @param batchRows the most rows in one batch */
@@ -49,11 +51,8 @@ export function createRecordLane(kind: RecordKind, batchRows: number): RecordLan
       openBatch().add(row, size);
       added += 1;
     },
-    take() {
-      const batch = batches.shift();
-      if (batch !== undefined) spare = batch;
-      return batch;
-    },
+    take: () => batches.shift(),
+    reuse: (batch) => void (spare = batch),
     clear: () => batches.splice(0).reduce((sum, batch) => sum + batch.rows, 0),
   };
 }

@@ -19,7 +19,7 @@ export interface RecordQueue {
   count(reason: DropReason, rows: number): void;
   /**
    * Takes the oldest batch of a kind out, to be sent; call `settle` or `lose` for as many rows. Undefined when none of
-   * it waits.
+   * it waits, and when it cannot be written as a text: then its rows are lost, and counted.
    */
   take(kind: RecordKind, redact: (row: AnyRow) => AnyRow): RowText | undefined;
   settle(kind: RecordKind, result: BatchResult): void;
@@ -33,7 +33,7 @@ export interface RecordQueue {
 export interface QueueLimits {
   /** Rows that wait: what comes in two seconds at ten thousand a second. */
   readonly rows: number;
-  /** Characters of bodies and lines that wait. */
+  /** Characters of all texts that wait. What rows have in common counts for each of them. */
   readonly characters: number;
 }
 
@@ -58,25 +58,16 @@ interface Lane {
 export function createRecordQueue(limits: QueueLimits, batchRows: number): RecordQueue {
   const lanes = createLanes(batchRows);
   const dropped = Object.fromEntries(dropReasons.map((reason) => [reason, 0])) as Record<DropReason, number>;
-  const waiters = new Set<{ readonly targets: Readonly<Record<RecordKind, number>>; readonly run: () => void }>();
+  const settling = createSettling(lanes);
   let waiting = 0;
   let characters = 0;
   let sent = 0;
   let written = 0;
 
-  function settleLane(kind: RecordKind, rows: number): void {
-    lanes[kind].settled += rows;
-    for (const waiter of [...waiters]) {
-      if (kinds.some((name) => lanes[name].settled < waiter.targets[name])) continue;
-      waiters.delete(waiter);
-      waiter.run();
-    }
-  }
-
   function lose(kind: RecordKind, rows: number, reason: DropReason): void {
     sent -= rows;
     dropped[reason] += rows;
-    settleLane(kind, rows);
+    settling.settle(kind, rows);
   }
 
   return {
@@ -104,12 +95,22 @@ export function createRecordQueue(limits: QueueLimits, batchRows: number): Recor
     },
     count: (reason, rows) => void (dropped[reason] += rows),
     take(kind, redact) {
-      const batch = lanes[kind].rows.take();
+      const lane = lanes[kind].rows;
+      const batch = lane.take();
       if (batch === undefined) return undefined;
-      waiting -= batch.rows;
-      sent += batch.rows;
+      const { rows } = batch;
+      waiting -= rows;
+      sent += rows;
       characters -= batch.characters;
-      return batch.empty(redact);
+      try {
+        const text = batch.empty(redact);
+        lane.reuse(batch);
+        return text;
+      } catch {
+        // Whoever adds a row is serving a call, and one row that cannot be told must not stop those that come after it.
+        lose(kind, rows, "row");
+        return undefined;
+      }
     },
     settle(kind, result) {
       const rows = result.written + result.refused + result.lost;
@@ -117,18 +118,39 @@ export function createRecordQueue(limits: QueueLimits, batchRows: number): Recor
       written += result.written;
       dropped.row += result.refused;
       dropped.database += result.lost;
-      settleLane(kind, rows);
+      settling.settle(kind, rows);
     },
     lose,
     clear(reason) {
       for (const kind of kinds) {
         const rows = lanes[kind].rows.clear();
         dropped[reason] += rows;
-        settleLane(kind, rows);
+        settling.settle(kind, rows);
       }
       [waiting, characters] = [0, 0];
     },
-    whenSettled(run) {
+    whenSettled: (run) => settling.wait(run),
+  };
+}
+
+/** Rows that are written or lost, and who waits for that. */
+interface Settling {
+  settle(kind: RecordKind, rows: number): void;
+  wait(run: () => void): void;
+}
+
+function createSettling(lanes: Readonly<Record<RecordKind, Lane>>): Settling {
+  const waiters = new Set<{ readonly targets: Readonly<Record<RecordKind, number>>; readonly run: () => void }>();
+  return {
+    settle(kind, rows) {
+      lanes[kind].settled += rows;
+      for (const waiter of [...waiters]) {
+        if (kinds.some((name) => lanes[name].settled < waiter.targets[name])) continue;
+        waiters.delete(waiter);
+        waiter.run();
+      }
+    },
+    wait(run) {
       const targets = Object.fromEntries(kinds.map((kind) => [kind, lanes[kind].rows.added])) as Record<
         RecordKind,
         number
@@ -147,11 +169,22 @@ function createLanes(batchRows: number): Readonly<Record<RecordKind, Lane>> {
   return Object.fromEntries(lanes) as Record<RecordKind, Lane>;
 }
 
-/** Of what may be long in a row. */
+/** Of every text in a row: names are the caller's, who may give a URI of a megabyte. */
 function charactersOf(row: AnyRow): number {
-  if ("body" in row) return row.body === null ? 0 : row.body.arguments.length + row.body.result.length;
-  if ("line" in row) return row.line.length;
-  if ("detail" in row) return row.detail.length;
-  if ("tools" in row) return row.tools.reduce((sum, { description }) => sum + description.length, 0);
-  return 0;
+  if ("body" in row) return charactersOfCall(row);
+  let sum = 0;
+  for (const value of Object.values(row)) sum += lengthOf(value);
+  if ("tools" in row) for (const { path, description } of row.tools) sum += path.length + description.length;
+  return sum;
+}
+
+/** Written out, because there are many more of them than of anything else. */
+function charactersOfCall({ name, method, principal, client, body }: RecordRows["request"]): number {
+  const about = lengthOf(name) + lengthOf(method) + lengthOf(principal) + lengthOf(client);
+  return body === null ? about : about + body.arguments.length + body.result.length;
+}
+
+/** A row with something else in it is for the database to refuse. */
+function lengthOf(value: unknown): number {
+  return typeof value === "string" ? value.length : 0;
 }

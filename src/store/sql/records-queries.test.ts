@@ -163,7 +163,9 @@ test("the tools of an installation take the place of those before", async () => 
 
 test("a filter that fits nothing is given up after so many rows, and can be gone on with", async () => {
   const place = await mkdtemp(join(tmpdir(), "toolyard-scan-"));
-  const many = await whenOpened(createTestStore(place, { limits: { queue: { rows: scanLimit * 2, characters: 1 } } }));
+  const many = await whenOpened(
+    createTestStore(place, { limits: { queue: { rows: scanLimit * 2, characters: 1e9 } } }),
+  );
   const first = requestOf(many, { client: "rare" });
   many.append("request", first);
   const rest = scanLimit + 10;

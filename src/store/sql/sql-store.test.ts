@@ -177,7 +177,7 @@ describe("what is written", () => {
 
 test("more rows than the queue holds are dropped and counted, never waited for", async () => {
   const clock = createManualClock();
-  const store = await open({ clock, limits: { queue: { rows: 100, characters: 1_000 } } });
+  const store = await open({ clock, limits: { queue: { rows: 100, characters: 10_000 } } });
   let taken = 0;
   // Nothing is answered while this runs.
   for (let at = 0; at < 10_000; at += 1) if (store.append("request", requestOf(store))) taken += 1;
@@ -187,8 +187,26 @@ test("more rows than the queue holds are dropped and counted, never waited for",
   expect(writtenRows).toBe(taken);
   expect(droppedRows).toEqual({ queue: 10_000 - taken, database: 0, worker: 0, row: 0, closed: 0 });
   expect(await store.usage({ fromMs: 0, toMs: 1, by: [], limit: 1 })).toEqual([]);
-  expect(store.append("log", lineOf(store, { line: "x".repeat(1_001) }))).toBe(false);
+  expect(store.append("log", lineOf(store, { line: "x".repeat(10_001) }))).toBe(false);
   expect(store.append("log", lineOf(store, { line: "x".repeat(900) }))).toBe(true);
+});
+
+test("names of many kilobytes do not take the memory of the thread that writes them", async () => {
+  const store = await open();
+  for (let at = 0; at < 1_000; at += 1)
+    store.append("request", requestOf(store, { name: `files://${at}/`.padEnd(65_536, "x") }));
+  await store.flush();
+  const { writtenRows, droppedRows, workerStarts } = store.figures();
+  expect({ workerStarts, ...droppedRows, queue: 0 }).toEqual({
+    workerStarts: 1,
+    queue: 0,
+    database: 0,
+    worker: 0,
+    row: 0,
+    closed: 0,
+  });
+  expect(writtenRows).toBeGreaterThan(400);
+  expect(writtenRows + droppedRows.queue).toBe(1_000);
 });
 
 test("nothing is taken after the end, and what waited was written before it", async () => {

@@ -2,7 +2,7 @@
 export interface WaitingBatch<Row> {
   readonly rows: number;
   readonly characters: number;
-  /** @param size characters of what may be long in it */
+  /** @param size characters of all texts in it */
   add(row: Row, size: number): void;
   /** Gives them as the worker is sent them, with what `redact` makes of every text in them; then there are none. */
   empty(redact: (row: Row) => Row): RowText;
