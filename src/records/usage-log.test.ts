@@ -224,6 +224,20 @@ test("what a page asks again and again leaves the store asleep until something w
   expect(store.figures().workerStarts).toBe(workerStarts + 3);
 });
 
+test("sums of a file that was replaced are not told any more", async () => {
+  const store = await openStore();
+  using usage = createUsage({ events, clock, installationOf, store: () => store });
+  events.emit(callOf());
+  await clock.advance(usageWriteMs);
+  await store.flush();
+  expect((await usage.read(everything)).sums).toMatchObject([{ calls: 1 }]);
+  const seen: string[] = [];
+  store.onHealth(({ status }) => seen.push(status));
+  await rm(join(folder, "records.db"));
+  await until(() => seen.at(-1) === "ready");
+  expect((await usage.read(everything)).sums).toEqual([]);
+});
+
 test("what other gateways write to the same store is read every time", async () => {
   const store = await openStore();
   const shared = { ...store, isShared: true };

@@ -1,7 +1,7 @@
 import type { Clock } from "../kernel/clock.ts";
 import type { EventBus } from "../kernel/event-bus.ts";
 import { toGatewayError } from "../kernel/gateway-error.ts";
-import type { RecordStore, UsageQuery, UsageSum } from "../store/record-store.ts";
+import type { RecordStore, StoreHealth, UsageQuery, UsageSum } from "../store/record-store.ts";
 import { flushRecent } from "./record-history.ts";
 import { createUsageMemo } from "./usage-memo.ts";
 import { mergeSums, sumRows, type InstallationOf } from "./usage-sums.ts";
@@ -49,6 +49,8 @@ export function createUsage({ events, clock, store, installationOf }: UsageDeps)
   let sinceMs = clock.now();
   let reading = 0;
   const memo = createUsageMemo(clock);
+  /** What the store was like when the memo began: a file that was damaged or deleted is followed by an empty one. */
+  let readIn: StoreHealth | undefined;
   const unsubscribe = events.on(["mcp.request.logs"], (call) => {
     const hourMs = hourOf(call.atMs);
     // A clock that was put back counts into the hour that it was in.
@@ -100,16 +102,19 @@ export function createUsage({ events, clock, store, installationOf }: UsageDeps)
   const readWaiting = (query: UsageQuery): UsageAnswer => ({ sums: mergeSums([waiting(query)], query), sinceMs });
 
   async function readWritten(source: UsageStore, query: UsageQuery): Promise<readonly UsageSum[]> {
+    const health = source.health();
     const isWhole = await flushRecent(source);
     const sums = await source.usage({ ...query, limit: mostGroups });
     // Nothing is handed over while somebody reads. What other gateways write here is not told.
-    if (isWhole && !source.isShared) memo.set(query, sums);
+    if (isWhole && !source.isShared && source.health() === health) memo.set(query, sums);
     return sums;
   }
 
   async function readBoth(source: UsageStore, query: UsageQuery): Promise<UsageAnswer> {
     reading += 1;
     try {
+      if (source.health() !== readIn) memo.clear();
+      readIn = source.health();
       const known = memo.get(query);
       const written = known ?? (await readWritten(source, query));
       return { sums: mergeSums([written, waiting(query)], query), sinceMs: null };

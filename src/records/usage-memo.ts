@@ -9,40 +9,68 @@ import { hourOf } from "./usage-rows.ts";
 export interface UsageMemo {
   get(query: UsageQuery): readonly UsageSum[] | undefined;
   set(query: UsageQuery, sums: readonly UsageSum[]): void;
-  /** Something was handed over to the store. */
+  /** Something was handed over to the store, or it may have another file. */
   clear(): void;
 }
 
-/** Questions that are asked again: those of a few pages. */
-const mostQuestions = 16;
+/** Questions that are asked again: a page asks some ten, and several people look at theirs. */
+const mostQuestions = 128;
 /** Of one answer: 300 kB. Larger ones are read again. */
 const mostSums = 1_000;
+/** Of all answers together: 5 MB. */
+const mostSumsInAll = 16_000;
 const hourMs = 3_600_000;
 
-/** What is known is forgotten when an hour begins, because the store deletes old hours. */
+/**
+ * What is known is forgotten when an hour begins, because the store deletes old hours, and where there is no room for
+ * more, what was asked the longest time ago.
+ */
 export function createUsageMemo(clock: Pick<Clock, "now">): UsageMemo {
+  /** The one that was asked last is the last. */
   const answers = new Map<string, readonly UsageSum[]>();
+  let sums = 0;
   let sinceHourMs = 0;
+
+  function clear(): void {
+    answers.clear();
+    sums = 0;
+  }
+
+  function forget(key: string): void {
+    sums -= answers.get(key)?.length ?? 0;
+    answers.delete(key);
+  }
+
+  function remember(key: string, answer: readonly UsageSum[]): void {
+    forget(key);
+    answers.set(key, answer);
+    sums += answer.length;
+  }
 
   function forgetLastHour(): void {
     const now = hourOf(clock.now());
-    if (now !== sinceHourMs) answers.clear();
+    if (now !== sinceHourMs) clear();
     sinceHourMs = now;
   }
 
   return {
     get(query) {
       forgetLastHour();
-      return answers.get(keyOf(query));
+      const key = keyOf(query);
+      const answer = answers.get(key);
+      if (answer !== undefined) remember(key, answer);
+      return answer;
     },
-    set(query, sums) {
+    set(query, answer) {
       forgetLastHour();
-      if (sums.length > mostSums) return;
-      const [oldest] = answers.keys();
-      if (answers.size >= mostQuestions && oldest !== undefined) answers.delete(oldest);
-      answers.set(keyOf(query), sums);
+      if (answer.length > mostSums) return;
+      remember(keyOf(query), answer);
+      for (const oldest of answers.keys()) {
+        if (answers.size <= mostQuestions && sums <= mostSumsInAll) break;
+        forget(oldest);
+      }
     },
-    clear: () => answers.clear(),
+    clear,
   };
 }
 
