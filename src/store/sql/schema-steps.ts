@@ -5,6 +5,7 @@ import { addRequestBacklog } from "./migrations/records-0003.ts";
 import { createFindingTables } from "./migrations/records-0004.ts";
 import { addInstances } from "./migrations/records-0005.ts";
 import { sortOldBacklog } from "./migrations/records-0006.ts";
+import { isRowFault } from "./row-writer.ts";
 import { createState } from "./migrations/state-0001.ts";
 import { createPeople } from "./migrations/state-0002.ts";
 import { addRights } from "./migrations/state-0003.ts";
@@ -22,7 +23,7 @@ export const recordsSteps: Migrations = {
   "0003": addRequestBacklog,
   "0004": createFindingTables,
   "0005": addInstances,
-  "0006": sortOldBacklog,
+  "0006": async (db) => await sortOldBacklog(db, isRowFault),
 };
 
 /** The steps of `state.db`. */

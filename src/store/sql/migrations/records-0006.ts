@@ -1,12 +1,11 @@
 import { CompiledQuery, sql, type Kysely } from "kysely";
-import { isRowFault } from "../row-writer.ts";
 
 /**
  * Batches of calls wait in another form from now on. Those that an earlier version left, in the seconds after a burst,
  * are written into their rows; what is damaged in them is left out.
  */
-export async function sortOldBacklog(db: Kysely<unknown>): Promise<void> {
-  const write = createRowsWriter(db);
+export async function sortOldBacklog(db: Kysely<unknown>, isRowFault: IsRowFault): Promise<void> {
+  const write = createRowsWriter(db, isRowFault);
   for (;;) {
     const newest = sql<OldBatch>`select last_id, text from request_backlog order by last_id desc limit 1`;
     const [batch] = (await newest.execute(db)).rows;
@@ -15,6 +14,9 @@ export async function sortOldBacklog(db: Kysely<unknown>): Promise<void> {
     await sql`delete from request_backlog where last_id = ${batch.last_id}`.execute(db);
   }
 }
+
+/** Whether the database refused a row for what is in it. */
+type IsRowFault = (error: unknown) => boolean;
 
 interface OldBatch {
   readonly last_id: number;
@@ -64,7 +66,10 @@ const manyRows = 50;
  * The statements' texts are made once: a million rows may wait, the databases are not open until they are written, and
  * making the text of an insert takes longer than running it.
  */
-function createRowsWriter(db: Kysely<unknown>): (rows: readonly (readonly unknown[])[]) => Promise<void> {
+function createRowsWriter(
+  db: Kysely<unknown>,
+  isRowFault: IsRowFault,
+): (rows: readonly (readonly unknown[])[]) => Promise<void> {
   const [one, many] = [insertText(db, 1), insertText(db, manyRows)];
 
   async function insert(text: string, values: readonly unknown[]): Promise<boolean> {
