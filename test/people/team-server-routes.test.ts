@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { badServer } from "../harness/gateway.ts";
@@ -104,6 +104,23 @@ test("PUT of one's own values replaces those of nobody else, and works for serve
   expect(whatIsSet(none)).toEqual({});
 });
 
+test("PUT leaves what is locked as it was, secrets too, and only null takes it away", async () => {
+  const path = await install("kept", { values: { "env.REGION": "eu" } });
+  const own = { "env.CANARY": "key-of-bob", "env.SHADE": "blue" };
+  await team.ask(cast.bob, "PATCH", `${path}/config/me`, { body: { values: own } });
+  const locked = await ask("PATCH", path, { locks: ["env.CANARY", "env.SHADE"] });
+  expect([locked.status, locked.text]).toEqual([200, expect.stringContaining("env.SHADE")]);
+  expect((await team.ask(cast.bob, "PUT", `${path}/config/me`, { body: { values: {} } })).status).toBe(200);
+  await ask("PATCH", path, { locks: [] });
+  const after = await team.ask(cast.bob, "GET", `${path}/config/me`);
+  expect(whatIsSet(after)).toEqual({ "env.CANARY": null, "env.SHADE": "blue" });
+  await ask("PATCH", path, { locks: ["env.CANARY", "env.SHADE"] });
+  const taken = { "env.CANARY": null, "env.SHADE": null };
+  await team.ask(cast.bob, "PUT", `${path}/config/me`, { body: { values: taken } });
+  await ask("PATCH", path, { locks: [] });
+  expect(whatIsSet(await team.ask(cast.bob, "GET", `${path}/config/me`))).toEqual({});
+});
+
 test("one secret is shown without its value, by name and by id, to those who run the team", async () => {
   await ask("PUT", "/api/teams/red/secrets/MAIL", { value: "very-secret-of-red" });
   const byName = await ask("GET", "/api/teams/red/secrets/MAIL");
@@ -167,6 +184,28 @@ test("a test says of a server that works what it offers, and of one that does no
   const none = await team.ask(cast.ann, "POST", "/api/teams/green/installations/mail/test");
   expect([none.status, none.json.code]).toEqual([409, "INSTALLATION_CONFLICT"]);
   expect((await team.ask(cast.bob, "POST", `${path}/test`)).json.code).toBe("FORBIDDEN");
+});
+
+test("a test waits for a start that is under way, for which others wait as well", async () => {
+  const gate = join(team.directory, "gate");
+  const slow = join(team.directory, "slow.json");
+  const wait = `const fs = require("node:fs"); fs.appendFileSync(${JSON.stringify(gate)}, "x");`;
+  const entry = {
+    command: process.execPath,
+    args: ["-e", `${wait} setInterval(() => fs.existsSync(${JSON.stringify(`${gate}.open`)}) && process.exit(3), 20)`],
+  };
+  await writeFile(slow, JSON.stringify({ entry, fields: [] }));
+  await team.command("template", "add", "slow", "--file", slow);
+  const path = await install("slow", { template: "slow", scope: "shared" });
+  const starts = async (): Promise<string> => await readFile(gate, "utf8").catch(() => "");
+  const first = ask("POST", `${path}/test`);
+  await until(async () => (await starts()) === "x");
+  const second = ask("POST", `${path}/test`);
+  await until(async () => (await audited("server.test", "slow")).length === 2);
+  await writeFile(`${gate}.open`, "");
+  const both = await Promise.all([first, second]);
+  for (const { json } of both)
+    expect([json.ok, json.problem]).toEqual([false, expect.not.stringContaining("restarted")]);
 });
 
 test("a refresh reaches the instances that run, of all members, and starts none", async () => {

@@ -133,7 +133,8 @@ function testInstallation(deps: RestDeps): Route {
       const instance = testable(deps, request, { row, installs });
       const signal = abortAfter(actionTimeoutMs);
       const [failure] = await eachOf([instance], async () => {
-        if (instance.status !== "online") await instance.restart(signal, principal.id);
+        if (isDown(instance)) await instance.restart(signal, principal.id);
+        else await instance.acquire(signal, principal.id);
         await instance.refresh(signal);
         await instance.settled(signal);
       });
@@ -147,6 +148,11 @@ function testInstallation(deps: RestDeps): Route {
       return jsonAnswer(answer, noStore);
     },
   });
+}
+
+/** Whether only a new start helps. One that is under way is waited for: others may wait for the same. */
+function isDown({ state }: Pick<Instance, "state">): boolean {
+  return ["backoff", "offline", "error", "needs-login", "failed", "stopped"].includes(state.kind);
 }
 
 /** Throws INSTALLATION_CONFLICT for an admin of the gateway who is not in the team: it runs for its members. */

@@ -16,7 +16,7 @@ export interface ValueTarget {
 export interface WrittenPlan {
   /** By path; null takes a value away. */
   readonly values: Readonly<Record<string, string | readonly string[] | null>>;
-  /** Whatever is set and not named goes, secrets too. */
+  /** Whatever is set, not named and theirs to set goes, secrets too. */
   readonly isWhole?: boolean | undefined;
 }
 
@@ -36,13 +36,10 @@ const openPath = /^(?:env\.[^=\0]{1,200}|headers\.[!#$%&'*+.^_`|~0-9A-Za-z-]{1,2
  * What becomes of values that somebody wrote. Throws VALUE_REFUSED for a value that this tier may not give, or that its
  * field does not take; the message has the path and never the value.
  */
-export function planValues(
-  { tier, tiered, config }: ValueTarget,
-  given: WrittenPlan,
-  secrets: readonly SecretRow[],
-): ValuePlan {
-  const values: Record<string, string | readonly string[]> = { ...(JSON.parse(config) as TierValues) };
-  const written = given.isWhole === true ? withGone(given.values, values, secrets) : given.values;
+export function planValues(target: ValueTarget, given: WrittenPlan, secrets: readonly SecretRow[]): ValuePlan {
+  const { tier, tiered } = target;
+  const values: Record<string, string | readonly string[]> = { ...(JSON.parse(target.config) as TierValues) };
+  const written = given.isWhole === true ? withGone(target, given.values, values, secrets) : given.values;
   const sealed: { field: string; text: string }[] = [];
   const gone: string[] = [];
   for (const [name, value] of Object.entries(written)) {
@@ -67,15 +64,19 @@ export function planValues(
   return { config: JSON.stringify(values), secrets: sealed, goneSecrets: gone, paths };
 }
 
-/** What was written, and null for everything else that is set. */
+/**
+ * What was written, and null for everything else that is set and may be given here. What is locked counts for nothing
+ * while it is, and is there again afterwards: whoever fills in a form without it has not taken it away.
+ */
 function withGone(
+  { tier, tiered }: ValueTarget,
   written: WrittenPlan["values"],
   values: TierValues,
   secrets: readonly SecretRow[],
 ): WrittenPlan["values"] {
   const named = new Set(Object.keys(written).map(pathKey));
   const left = [...Object.keys(values), ...secrets.map(({ field }) => field)].filter(
-    (path) => !named.has(pathKey(path)),
+    (path) => !named.has(pathKey(path)) && mayGive(tiered, tier, path),
   );
   return { ...Object.fromEntries(left.map((path) => [path, null])), ...written };
 }
