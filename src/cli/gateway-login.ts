@@ -1,7 +1,7 @@
 import { createLoginRoute } from "../app/http-route.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { isJsonObject } from "../kernel/json-bytes.ts";
-import { addressRulesFor } from "../servers/logins/addresses.ts";
+import { addressRulesFor, isLoopbackHost } from "../servers/logins/addresses.ts";
 import {
   parseCredential,
   serializeCredential,
@@ -27,7 +27,7 @@ export function isGatewayAddress(text: string): boolean {
 export async function logInAtGateway(
   context: CommandContext,
   address: string,
-  way: Pick<LoginOptions, "open" | "openCallback" | "scope">,
+  way: Pick<LoginOptions, "open" | "openCallback" | "scope" | "client" | "clientMetadataUrl">,
   signal: AbortSignal,
 ): Promise<void> {
   const { base, vault, outgoing } = await openAccount(context, address);
@@ -37,7 +37,8 @@ export async function logInAtGateway(
       ...way,
       ...placeOf(context, base),
       scope: way.scope ?? usualScopes,
-      ...{ headers: {}, client: undefined, clientMetadataUrl: undefined, now: () => Date.now() },
+      headers: {},
+      now: () => Date.now(),
     },
     signal,
   );
@@ -100,6 +101,14 @@ interface Account {
 
 async function openAccount(context: CommandContext, address: string): Promise<Account> {
   const url = new URL(address);
+  if (url.protocol === "http:" && !isLoopbackHost(url.hostname))
+    throw new GatewayError(
+      "LOGIN_FAILED",
+      `${url.origin} is not encrypted: everybody on the way could read the login`,
+      {
+        hint: `Write https://${url.host}${url.pathname === "/" ? "" : url.pathname}.`,
+      },
+    );
   // Whoever copies what clients are given means the same gateway.
   const base = url.origin + url.pathname.replace(/\/+$/, "").replace(/\/mcp$/, "");
   const config = await readConfig({ ...context, flags: { ...context.flags, team: undefined } });

@@ -71,7 +71,13 @@ export async function key(context: CommandContext): Promise<number> {
 export async function teamConfig(context: CommandContext): Promise<number> {
   const [task, name, ...words] = context.positionals;
   const user = textOption(context, "user");
-  if (isOn(context, "me")) return await ownConfig(context);
+  const own = `config ${String(task)} SERVER --me --gateway URL`;
+  if (isOn(context, "me")) {
+    // Whose values they are is said by the login alone.
+    if (user !== undefined || context.flags["team"] !== undefined) return misused(`${own}, without --user and --team`);
+    return await ownConfig(context);
+  }
+  if (context.flags["gateway"] !== undefined) return misused(own);
   if (name === undefined) return misused(`config ${String(task)} SERVER --team TEAM`);
   if (task === "get") return await ask(context, { task: "config.get", name, user });
   if (words.length === 0) return misused(`config ${String(task)} SERVER ${task === "set" ? "PATH=VALUE" : "PATH"}`);

@@ -75,6 +75,8 @@ async function loginAtGateway(context: CommandContext, address: string): Promise
     openCallback: async () => await openCallback(port),
     open: (url: string) => show(context, address, url),
     scope: textOption(context, "scope"),
+    client: givenClient(context),
+    clientMetadataUrl: textOption(context, "client-metadata-url"),
   };
   await logInAtGateway(context, address, way, interrupted());
   process.stdout.write(`logged in to ${address}\n`);

@@ -76,6 +76,23 @@ test("a person logs in from a terminal elsewhere, sets values of their own there
   expect((await toolyard("logout", world.url)).stdout).toBe(`nobody was logged in to ${world.url}\n`);
 });
 
+test("what is typed for another purpose is refused, and no login goes over the network unencrypted", async () => {
+  const { code, stderr } = await toolyard("login", "http://tools.example.com:3001/mcp");
+  expect([code, stderr]).toEqual([1, expect.stringContaining("Write https://tools.example.com:3001/mcp.")]);
+  const words = ["config", "get", "own", "--gateway", world.url];
+  for (const more of [[], ["--me", "--user", "bob"], ["--me", "--team", "red"]]) {
+    const refused = await toolyard(...words, ...more);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("--me --gateway URL")]);
+  }
+});
+
+test("a client that was registered beforehand is the one that asks", async () => {
+  const command = runCommand(home, ["login", world.url, "--client-id", "registered-by-hand"]);
+  expect(new URL(await command.address()).searchParams.get("client_id")).toBe("registered-by-hand");
+  command.interrupt();
+  expect(await command.ended).toBe(1);
+});
+
 test("FAULT 98: what is taken away there is of no use here, and the command says what to do", async () => {
   await logIn();
   // Commands at the same time take turns: a token for renewing is not used twice.
