@@ -12,9 +12,12 @@ import { createOutgoing, type Outgoing } from "../servers/logins/outgoing.ts";
 import type { LoginOptions } from "../servers/logins/login-flow.ts";
 import { renewTokens, revokeTokens } from "../servers/logins/renew.ts";
 import { openDataDirectory, readConfig, storeIn, type CommandContext } from "./command-context.ts";
+import { plainText, shorten } from "./plain-text.ts";
 
 /** What a command does for a person there. Whoever wants the terminal to do less says so with `--scope`. */
 const usualScopes = "mcp:read mcp:tools:execute mcp:admin";
+/** Characters of what a gateway elsewhere says. */
+const mostSaid = 500;
 /** A token that ends so soon is renewed before it is used. */
 const renewEarlyMs = 60_000;
 
@@ -86,7 +89,9 @@ export async function openGateway(context: CommandContext, address: string, sign
     if (answer.ok) return value;
     if (answer.status === 401) throw loggedOut(base);
     const said = isJsonObject(value) ? value : {};
-    const text = (name: string): string => (typeof said[name] === "string" ? said[name] : "");
+    // It comes from another machine, and is printed on a terminal.
+    const text = (name: string): string =>
+      typeof said[name] === "string" ? plainText(shorten(said[name], mostSaid)) : "";
     throw new GatewayError("LOGIN_FAILED", text("message") || text("detail") || `${base} answered ${answer.status}`, {
       hint: text("hint"),
     });

@@ -201,7 +201,9 @@ function showValues({ fields }: ValuesView): void {
     ["FIELD", "GIVEN BY", "TYPE", "VALUE"],
     fields.map((field) => {
       const value = field.value === null ? (field.set ? "set" : "") : String(field.value);
-      return [field.path, field.tier, field.required ? `${field.type}, required` : field.type, plainText(value)];
+      const type = field.required ? `${field.type}, required` : field.type;
+      // They may be of a gateway elsewhere.
+      return [field.path, field.tier, type, value].map(plainText);
     }),
   );
 }

@@ -206,6 +206,7 @@ test("a test waits for a start that is under way, for which others wait as well"
   const both = await Promise.all([first, second]);
   for (const { json } of both)
     expect([json.ok, json.problem]).toEqual([false, expect.not.stringContaining("restarted")]);
+  expect(await starts()).toBe("x");
 });
 
 test("a refresh reaches the instances that run, of all members, and starts none", async () => {
