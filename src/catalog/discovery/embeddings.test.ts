@@ -135,7 +135,7 @@ test("an endpoint that is down, slow or wrong costs meaning, not the answer", as
 
 test("whoever compares gets words alone, or meaning alone and nothing where there is none", async () => {
   await using store = vectorFile();
-  using embeddings = embeddingsOver(store, 50);
+  using embeddings = embeddingsOver(store);
   await embedAll(embeddings);
   requests = [];
   expect((await find(embeddings, "gale", { only: "words" })).tools).toEqual([]);
