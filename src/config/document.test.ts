@@ -1,25 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Config } from "./config.ts";
-import { buildConfig, type LoadOptions } from "./load.ts";
-
-const directory = "/conf";
-
-async function loadText(text: string, options: Partial<LoadOptions> = {}): Promise<Config> {
-  const homeDirectories = { config: "/home-config", data: "/home-data" };
-  return buildConfig(
-    { file: `${directory}/toolyard.json`, text },
-    { cwd: directory, env: {}, flags: {}, homeDirectories, cores: 2, ...options },
-  );
-}
-
-async function refusal(text: string, options: Partial<LoadOptions> = {}): Promise<string> {
-  const thrown = await loadText(text, options).then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  expect(thrown).toMatchObject({ code: "CONFIG_INVALID" });
-  return (thrown as Error).message.replaceAll(`${directory}/`, "");
-}
+import { configDirectory, loadText, refusalOf } from "../../test/harness/config-text.ts";
 
 describe("FAULT 87: what is wrong in the file is refused with its place", () => {
   test.each([
@@ -77,7 +57,7 @@ describe("FAULT 87: what is wrong in the file is refused with its place", () => 
       'toolyard.json:1:19: the key "__proto__" is not allowed',
     ],
   ])("%j", async (text, expected) => {
-    expect(await refusal(text)).toContain(expected);
+    expect(await refusalOf(text)).toContain(expected);
   });
 
   test("all problems are told at once, those of single servers beside those of the file", async () => {
@@ -86,7 +66,7 @@ describe("FAULT 87: what is wrong in the file is refused with its place", () => 
       "performance": { "cacheTimeout": 0 },
       "toolyard": { "port": "3001", "exposure": "all", "auth": [], "limits": { "jsonDepth": 1.5, "sessions": 0 }, "host": "\${GONE}" }
     }`;
-    expect(await refusal(text)).toBe(
+    expect(await refusalOf(text)).toBe(
       [
         "11 problems:",
         "toolyard.json:4:123: toolyard.host: the variable GONE is not set",
@@ -105,7 +85,7 @@ describe("FAULT 87: what is wrong in the file is refused with its place", () => 
   });
 
   test("each line that is no JSON is told, once", async () => {
-    expect(await refusal('{\n "a": 1\n "b": 2,\n "c": tru,\n "d": "x\n}')).toBe(
+    expect(await refusalOf('{\n "a": 1\n "b": 2,\n "c": tru,\n "d": "x\n}')).toBe(
       [
         "3 problems:",
         "toolyard.json:3:2: expected a comma",
@@ -116,17 +96,17 @@ describe("FAULT 87: what is wrong in the file is refused with its place", () => 
   });
 
   test("nested too deep for the limit, or for the parser", async () => {
-    expect(await refusal(`{"a":${"[".repeat(65)}${"]".repeat(65)}}`)).toBe(
+    expect(await refusalOf(`{"a":${"[".repeat(65)}${"]".repeat(65)}}`)).toBe(
       "toolyard.json:1:70: nested deeper than 64 levels",
     );
-    expect(await refusal('{"a":'.repeat(100_000))).toMatch(/^toolyard\.json:/);
-    expect(await refusal(`{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`)).toMatch(/^toolyard\.json:/);
+    expect(await refusalOf('{"a":'.repeat(100_000))).toMatch(/^toolyard\.json:/);
+    expect(await refusalOf(`{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`)).toMatch(/^toolyard\.json:/);
   });
 
   test("no message shows a value", async () => {
     const secret = "canary-4711";
     for (const text of [`{ "toolyard": { "port": "${secret}" } }`]) {
-      expect(await refusal(text)).not.toContain(secret);
+      expect(await refusalOf(text)).not.toContain(secret);
     }
   });
 });
@@ -210,7 +190,7 @@ describe("one wrong entry disables that server with its place, and the others ar
     expect(config.servers[0]).toMatchObject({ slug: "a", disabledReason: expect.stringContaining(expected) });
     expect(config.servers[1]).toMatchObject({ slug: "b", disabledReason: undefined, transport: { command: "y" } });
     expect(config.warnings).toContain(
-      `${directory}/toolyard.json:1:24: server "a" is disabled: ${config.servers[0]?.disabledReason}`,
+      `${configDirectory}/toolyard.json:1:24: server "a" is disabled: ${config.servers[0]?.disabledReason}`,
     );
   });
 
@@ -260,7 +240,7 @@ describe("files of other clients, and near misses", () => {
     ['{ "server": { "a": { "command": "x" } } }', "did you mean `servers`?"],
     ['{ "Toolyard": { "port": 1 } }', "toolyard.json:1:15: Toolyard: unknown settings; did you mean `toolyard`?"],
   ])("%j is refused by name", async (text, expected) => {
-    expect(await refusal(text)).toContain(expected);
+    expect(await refusalOf(text)).toContain(expected);
   });
 
   test("beside servers that are read, a near miss is a warning", async () => {
@@ -268,7 +248,7 @@ describe("files of other clients, and near misses", () => {
       '{ "mcpServers": { "a": { "command": "x", "commend": [] } }, "mcpserver": {}, "input": [], "theme": 1 }',
     );
     expect(servers).toHaveLength(1);
-    expect(warnings.map((warning) => warning.replace(`${directory}/`, ""))).toEqual([
+    expect(warnings.map((warning) => warning.replace(`${configDirectory}/`, ""))).toEqual([
       "toolyard.json:1:74: mcpserver: unknown field, ignored; did you mean `mcpServers`?",
       "toolyard.json:1:87: input: unknown field, ignored; did you mean `inputs`?",
       "toolyard.json:1:100: unknown fields, ignored: theme",
@@ -286,7 +266,7 @@ describe("files of other clients, and near misses", () => {
 });
 
 test("FAULT 93: keys that are no data are refused with their place, and nothing is polluted", async () => {
-  expect(await refusal('{ "mcpServers": { "__proto__": { "command": "x" } } }')).toBe(
+  expect(await refusalOf('{ "mcpServers": { "__proto__": { "command": "x" } } }')).toBe(
     'toolyard.json:1:19: the key "__proto__" is not allowed',
   );
   for (const entry of [

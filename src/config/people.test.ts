@@ -1,18 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Config } from "./config.ts";
-import { buildConfig, type LoadOptions } from "./load.ts";
-
-const directory = "/conf";
-
-async function loadText(text: string, options: Partial<LoadOptions> = {}): Promise<Config> {
-  const homeDirectories = { config: "/home-config", data: "/home-data" };
-  return buildConfig(
-    { file: `${directory}/toolyard.json`, text },
-    { cwd: directory, env: {}, flags: {}, homeDirectories, cores: 2, ...options },
-  );
-}
-
-const loadValue = (value: unknown, options: Partial<LoadOptions> = {}) => loadText(JSON.stringify(value), options);
+import { loadValue } from "../../test/harness/config-text.ts";
 
 const hash = (digit: string) => `sha256:${digit.repeat(64)}`;
 

@@ -1,21 +1,10 @@
 import { longestMs } from "../kernel/limits.ts";
 import { describe, expect, test } from "vitest";
-import type { Config, ServerConfig } from "./config.ts";
+import { configDirectory, loadText, loadValue } from "../../test/harness/config-text.ts";
+import type { ServerConfig } from "./config.ts";
 import { createConfigSecrets } from "./secrets.ts";
 
-import { buildConfig, type LoadOptions } from "./load.ts";
-
-const directory = "/conf";
-
-async function loadText(text: string, options: Partial<LoadOptions> = {}): Promise<Config> {
-  const homeDirectories = { config: "/home-config", data: "/home-data" };
-  return buildConfig(
-    { file: `${directory}/toolyard.json`, text },
-    { cwd: directory, env: {}, flags: {}, homeDirectories, cores: 2, ...options },
-  );
-}
-
-const loadValue = (value: unknown, options: Partial<LoadOptions> = {}) => loadText(JSON.stringify(value), options);
+import type { LoadOptions } from "./load.ts";
 
 async function loadServer(entry: unknown, options: Partial<LoadOptions> = {}): Promise<ServerConfig> {
   const { servers } = await loadValue({ mcpServers: { only: entry } }, options);
@@ -103,7 +92,7 @@ describe("servers as other clients write them", () => {
       `{ "mcpServers": { "a": { "command": "x", "sandboxing": [] } }, "globalShortcut": "F1", "theme": 1,
         "toolyard": { "prot": 3, "limits": { "session": 1 }, "principals": { "bob": { "servers": { "a": { "command": "sh", "cwd": "/" } } } } } }`,
     );
-    const texts = warnings.map((warning) => warning.slice(directory.length + 1));
+    const texts = warnings.map((warning) => warning.slice(configDirectory.length + 1));
     expect(texts).toEqual([
       "toolyard.json:1:82: unknown fields, ignored: globalShortcut, theme",
       "toolyard.json:1:56: mcpServers.a.sandboxing: unknown field, ignored",
@@ -116,7 +105,7 @@ describe("servers as other clients write them", () => {
 
   test("what nothing reads is told of a server that cannot be used, too: it may be why", async () => {
     const { warnings } = await loadText(`{ "mcpServers": { "a": { "comand": "x" }, "b": { "command": "x" } } }`);
-    expect(warnings.map((warning) => warning.slice(directory.length + 1))).toEqual([
+    expect(warnings.map((warning) => warning.slice(configDirectory.length + 1))).toEqual([
       "toolyard.json:1:36: mcpServers.a.comand: unknown field, ignored; did you mean `command`?",
       expect.stringContaining('server "a" is disabled: toolyard.json:1:24: mcpServers.a: expected `command`') as string,
     ]);

@@ -1,19 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Config } from "./config.ts";
-import { buildConfig, type LoadOptions } from "./load.ts";
-
-const directory = "/conf";
-
-async function loadText(text: string, options: Partial<LoadOptions> = {}): Promise<Config> {
-  const homeDirectories = { config: "/home-config", data: "/home-data" };
-  return buildConfig(
-    { file: `${directory}/toolyard.json`, text },
-    { cwd: directory, env: {}, flags: {}, homeDirectories, cores: 2, ...options },
-  );
-}
-
-const loadValue = (value: unknown, options: Partial<LoadOptions> = {}) => loadText(JSON.stringify(value), options);
+import { configDirectory, loadText, loadValue } from "../../test/harness/config-text.ts";
 
 describe("flags, variables, file, defaults", () => {
   const file = {
@@ -50,7 +37,7 @@ describe("flags, variables, file, defaults", () => {
       host: "file-host",
       port: 1,
       exposure: "flat",
-      dataDir: join(directory, "data"),
+      dataDir: join(configDirectory, "data"),
       logLevel: "warn",
       auth: { insecure: false },
       debugRoute: false,
@@ -59,7 +46,7 @@ describe("flags, variables, file, defaults", () => {
       host: "env-host",
       port: 2,
       exposure: "namespaces",
-      dataDir: join(directory, "env-data"),
+      dataDir: join(configDirectory, "env-data"),
       logLevel: "error",
       auth: { insecure: true },
       debugRoute: true,
@@ -68,7 +55,7 @@ describe("flags, variables, file, defaults", () => {
       host: "flag-host",
       port: 3,
       exposure: "meta",
-      dataDir: join(directory, "flag-data"),
+      dataDir: join(configDirectory, "flag-data"),
       logLevel: "debug",
       auth: { insecure: false },
     });

@@ -1,28 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Config } from "./config.ts";
-import { buildConfig, type LoadOptions } from "./load.ts";
+import { configDirectory, loadValue, refusalOf } from "../../test/harness/config-text.ts";
 import { createConfigSecrets } from "./secrets.ts";
-
-const directory = "/conf";
-
-async function loadText(text: string, options: Partial<LoadOptions> = {}): Promise<Config> {
-  const homeDirectories = { config: "/home-config", data: "/home-data" };
-  return buildConfig(
-    { file: `${directory}/toolyard.json`, text },
-    { cwd: directory, env: {}, flags: {}, homeDirectories, cores: 2, ...options },
-  );
-}
-
-const loadValue = (value: unknown, options: Partial<LoadOptions> = {}) => loadText(JSON.stringify(value), options);
-
-async function refusal(text: string, options: Partial<LoadOptions> = {}): Promise<string> {
-  const thrown = await loadText(text, options).then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  expect(thrown).toMatchObject({ code: "CONFIG_INVALID" });
-  return (thrown as Error).message.replace(`${directory}/`, "");
-}
 
 describe("variables", () => {
   test("are filled in in every string of a server and of the settings", async () => {
@@ -68,14 +46,14 @@ describe("variables", () => {
       undefined,
     ]);
     expect(config.warnings[0]).toBe(
-      `${directory}/toolyard.json:1:20: server "a" is disabled: the variable GONE is not set`,
+      `${configDirectory}/toolyard.json:1:20: server "a" is disabled: the variable GONE is not set`,
     );
     expect(config.warnings.join()).not.toContain("canary-4711");
   });
 
   test("FAULT 88: in the settings a missing variable is an error with its place", async () => {
     expect(
-      await refusal(
+      await refusalOf(
         '{ "toolyard": { "search": { "embeddings": { "url": "http://e", "model": "m", "apiKey": "${KEY}" } } } }',
       ),
     ).toBe("toolyard.json:1:88: toolyard.search.embeddings.apiKey: the variable KEY is not set");

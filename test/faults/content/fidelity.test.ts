@@ -3,13 +3,12 @@ import { execute, modernRpc, rpc } from "../../harness/rpc.ts";
 import {
   faultyServer,
   flavours,
+  slugOf,
   startFaulty,
   untilOnline,
   type FaultyGateway,
   type FaultyServer,
 } from "../servers/faulty-gateway.ts";
-
-const slugOf = (flavour: string): string => flavour.replace(" ", "-");
 
 /** What the server writes between the braces of its result, byte for byte. */
 const written: Readonly<Record<string, string>> = {

@@ -8,13 +8,12 @@ import {
   discover,
   faultyServer,
   flavours,
+  slugOf,
   startFaulty,
   untilOnline,
   type FaultyGateway,
   type FaultyServer,
 } from "../servers/faulty-gateway.ts";
-
-const slugOf = (flavour: string): string => flavour.replace(" ", "-");
 
 /** Definitions with everything that a later revision, a vendor or an attacker might write. */
 const definitions: readonly string[] = [

@@ -10,13 +10,13 @@ import {
   failureOf,
   faultyServer,
   flavours,
+  slugOf,
   startFaulty,
   untilOnline,
   type FaultyGateway,
   type FaultyServer,
 } from "../servers/faulty-gateway.ts";
 
-const slugOf = (flavour: string): string => flavour.replace(" ", "-");
 /** ANSI, a bidirectional override, zero-width characters, and words in Unicode tags. */
 const hidden = `\u001B[31mred\u001B[0m \u202Eesrever\u202C zero\u200Bwidth \u{E0049}\u{E0067}\u{E006E}`;
 

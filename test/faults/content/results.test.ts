@@ -5,13 +5,12 @@ import {
   failureOf,
   faultyServer,
   flavours,
+  slugOf,
   startFaulty,
   untilOnline,
   type FaultyGateway,
   type FaultyServer,
 } from "../servers/faulty-gateway.ts";
-
-const slugOf = (flavour: string): string => flavour.replace(" ", "-");
 
 describe("results that are no results", () => {
   let gateway: FaultyGateway;

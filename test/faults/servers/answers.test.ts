@@ -8,13 +8,13 @@ import {
   failureOf,
   faultyServer,
   flavours,
+  slugOf,
   startFaulty,
   untilOnline,
   type FaultyGateway,
   type FaultyServer,
 } from "./faulty-gateway.ts";
 
-const slugOf = (flavour: string): string => flavour.replace(" ", "-");
 const alphabets = "Grüße 漢字 😀 ñ ";
 
 describe("servers that answer badly", () => {

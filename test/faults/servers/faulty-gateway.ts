@@ -16,6 +16,11 @@ import { until } from "../../harness/until.ts";
 export const flavours = ["stdio legacy", "stdio modern", "http legacy", "http modern"] as const;
 export type Flavour = (typeof flavours)[number];
 
+/** What a server of that kind is called in the gateway. */
+export function slugOf(flavour: string): string {
+  return flavour.replace(" ", "-");
+}
+
 export interface FaultyGateway extends RunningGateway {
   /** What holds after every fault: the process lives, /healthz answers, another server's echo works, nothing leaked. */
   stillServes(): Promise<void>;
