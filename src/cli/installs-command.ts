@@ -96,7 +96,11 @@ async function ownConfig(context: CommandContext): Promise<number> {
     return misused(`config ${String(task)} SERVER --me --gateway URL${task === "get" ? "" : " PATH=VALUE"}`);
   const ask = await openGateway(context, address, interrupted("`toolyard config get` shows what holds now."));
   const { team } = (await ask("GET", "/api/me")) as { readonly team: string | null };
-  const path = `/api/teams/${encodeURIComponent(String(team))}/installations/${encodeURIComponent(name)}/config/me`;
+  if (team === null)
+    throw new GatewayError("CONFIG_INVALID", "whoever is logged in there is in no team, and has no values", {
+      hint: "Ask an admin for an invitation, and log in again.",
+    });
+  const path = `/api/teams/${encodeURIComponent(team)}/installations/${encodeURIComponent(name)}/config/me`;
   if (task !== "get") {
     const values = task === "set" ? await readValues(words) : Object.fromEntries(words.map((one) => [one, null]));
     await ask("PATCH", path, { values });
