@@ -69,22 +69,15 @@ const tasks: Readonly<Record<string, Task>> = {
     const given = { slug: need(name), teamId, source: "own" as const, entry: entry ?? {}, fields: fields ?? [] };
     return { template: (await installs.templates.add(owner, given)).id };
   },
-  "template.change": async ({ installs }, { name, entry, fields }) => {
-    const { id } = installs.templates.find(undefined, need(name));
-    await installs.templates.change(owner, id, {
+  "template.change": async (people, { name, team, entry, fields }) => {
+    await people.installs.templates.change(owner, ownTemplate(people, { name, team }), {
       ...(entry === undefined ? {} : { entry }),
       ...(fields === undefined ? {} : { fields }),
     });
     return {};
   },
-  "template.remove": async ({ installs, directory }, { name, team }) => {
-    const teamId = team === undefined ? undefined : teamOf(directory, team).id;
-    const { id } = installs.templates.find(teamId, need(name));
-    // Where a team is named, one of all teams is never meant.
-    if (teamId !== undefined && installs.book.templates.get(id)?.teamId === null)
-      throw new GatewayError("TEMPLATE_UNKNOWN", "the team has no template of its own with this name");
-    return done(await installs.templates.remove(owner, id));
-  },
+  "template.remove": async (people, { name, team }) =>
+    done(await people.installs.templates.remove(owner, ownTemplate(people, { name, team }))),
   install: async ({ installs, directory }, { team, name, slug, text, scope, values, locks }) => {
     const { id, slug: teamSlug } = teamOf(directory, team);
     const given = { template: need(name), slug, name: text, scope, values, locks };
@@ -142,6 +135,15 @@ export async function askInstalls({ team }: Pick<GatewayParts, "team">, request:
   if (task === undefined)
     throw new GatewayError("REQUEST_INVALID", "there is no such thing to do with servers of teams");
   return await task(people, given);
+}
+
+/** The id of a template of the team that is named, or of all teams where none is: one is never meant by the other. */
+function ownTemplate({ installs, directory }: TeamPeople, { name, team }: Pick<InstallsRequest, "name" | "team">) {
+  const teamId = team === undefined ? undefined : teamOf(directory, team).id;
+  const { id } = installs.templates.find(teamId, need(name));
+  if (teamId !== undefined && installs.book.templates.get(id)?.teamId === null)
+    throw new GatewayError("TEMPLATE_UNKNOWN", "the team has no template of its own with this name");
+  return id;
 }
 
 function done(_nothing: void): InstallsAnswer {

@@ -4,9 +4,8 @@ import { isOn, listOption, textOption } from "./options.ts";
 import { control } from "./owner-client.ts";
 import { plainText } from "./plain-text.ts";
 import { findGateway } from "./running-gateways.ts";
-import { toTable } from "./table.ts";
-
-const wrongUsage = 2;
+import { printTable } from "./table.ts";
+import { misused } from "./wrong-usage.ts";
 
 /** `toolyard app list|revoke`: what acts for people. */
 export async function app(context: CommandContext): Promise<number> {
@@ -53,17 +52,17 @@ async function ask(context: CommandContext, request: AccessRequest): Promise<num
 
 function show({ apps, sessions, clients, client: made }: AccessAnswer): void {
   if (apps !== undefined)
-    print(
+    printTable(
       ["ID", "APP", "USER", "TEAM", "LAST USED", "MAY"],
       apps.map((one) => [one.id, plainText(one.name), one.user, one.team, toDay(one.usedAtMs), one.scopes.join(" ")]),
     );
   if (sessions !== undefined)
-    print(
+    printTable(
       ["ID", "USER", "SINCE", "SEEN", "BY"],
       sessions.map((one) => [one.id, one.user, toDay(one.createdAtMs), toDay(one.seenAtMs), plainText(one.via)]),
     );
   if (clients !== undefined)
-    print(
+    printTable(
       ["ID", "NAME", "PEOPLE", "UNTIL", "CALLED BACK AT"],
       clients.map((one) => [
         ...[one.id, plainText(one.name), String(one.apps)],
@@ -80,16 +79,6 @@ function show({ apps, sessions, clients, client: made }: AccessAnswer): void {
   );
 }
 
-function print(headings: readonly string[], rows: readonly (readonly string[])[]): void {
-  const columns = headings.map((heading) => ({ heading }));
-  process.stdout.write(`${toTable(columns, rows).join("\n")}\n`);
-}
-
 function toDay(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
-}
-
-function misused(usage: string): number {
-  process.stderr.write(`toolyard: \`toolyard ${usage}\`\n`);
-  return wrongUsage;
 }

@@ -5,14 +5,22 @@ import { GatewayError } from "../kernel/gateway-error.ts";
 import { auditColumns, auditToCells, auditToLine, type AuditJson } from "../records/audit-json.ts";
 import { openAuditSource, type AuditSource } from "./audit-source.ts";
 import type { CommandContext } from "./command-context.ts";
+import { interrupted } from "./interruption.ts";
 import { givenOption, isOn, textOption } from "./options.ts";
 import { plainText } from "./plain-text.ts";
 import { whileWaiting } from "./waiting-line.ts";
+import { misused } from "./wrong-usage.ts";
 
-const tasks: Readonly<Record<string, (source: AuditSource, context: CommandContext) => Promise<number>>> = {
-  list,
-  verify,
-  export: exportAll,
+interface Task {
+  readonly run: (source: AuditSource, context: CommandContext) => Promise<number>;
+  /** Options that say nothing to it: somebody who gives them expects something else. */
+  readonly without: readonly string[];
+}
+
+const tasks: Readonly<Record<string, Task>> = {
+  list: { run: list, without: ["format"] },
+  verify: { run: verify, without: ["follow", "limit", "action", "format"] },
+  export: { run: exportAll, without: ["follow"] },
 };
 
 /** `toolyard audit`, `audit verify`, `audit export`. Verifying ends with 1 where the chain is broken. */
@@ -20,13 +28,11 @@ export async function audit(context: CommandContext): Promise<number> {
   const [name = "list"] = context.positionals;
   const task = Object.hasOwn(tasks, name) ? tasks[name] : undefined;
   const format = textOption(context, "format");
-  if (task === undefined || (format !== undefined && format !== "ndjson" && format !== "csv")) {
-    process.stderr.write("toolyard: `toolyard audit [verify|export] [--format ndjson|csv]`\n");
-    return 2;
-  }
+  const isFormat = format === undefined || format === "ndjson" || format === "csv";
+  if (task === undefined || !isFormat || task.without.some((option) => context.flags[option] !== undefined))
+    return misused("audit [--follow] [--limit N] [--action A], audit verify, or audit export [--format ndjson|csv]");
   await using source = await openAuditSource(context);
-  if (task === list && isOn(context, "follow")) return await follow(source, context);
-  return await task(source, context);
+  return await task.run(source, context);
 }
 
 const standardLines = 50;
@@ -37,6 +43,7 @@ const lookMs = 1_000;
 const mostPerPage = 1_000;
 
 async function list(source: AuditSource, context: CommandContext): Promise<number> {
+  if (isOn(context, "follow")) return await follow(source, context);
   await print(source, { context, limit: readLimit(context) ?? standardLines });
   return 0;
 }
@@ -57,13 +64,14 @@ async function follow(source: AuditSource, context: CommandContext): Promise<num
     throw new GatewayError("GATEWAY_UNREACHABLE", "no gateway runs whose audit could be followed", {
       hint: "Without --follow, the files are read.",
     });
+  const signal = interrupted();
   let last = await print(source, { context, limit: readLimit(context) ?? followedLines });
   for (;;) {
-    await sleep(lookMs, new AbortController().signal);
     try {
+      await sleep(lookMs, signal);
       last = (await print(source, { context, limit: Number.POSITIVE_INFINITY, after: last ?? 0 })) ?? last;
     } catch (error) {
-      if (error instanceof GatewayError && error.code === "GATEWAY_UNREACHABLE") return 0;
+      if (signal.aborted || (error instanceof GatewayError && error.code === "GATEWAY_UNREACHABLE")) return 0;
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { keySourceOf, type KeySource } from "../config/key-source.ts";
 import type { Config } from "../config/config.ts";
 import type { HomeDirectories } from "../config/directories.ts";
@@ -109,6 +109,15 @@ export function openDataDirectory(config: Config, context: CommandContext): stri
 /** The same for the folder in which the gateways of one configuration keep their data. */
 export function openPlace(store: Store, served: Served): string {
   return openDirectory(store.lock.placeOf(served));
+}
+
+/**
+ * The data directory as a flag or variable names it, or the platform's usual place: for what does not depend on a
+ * configuration. Creates it. Throws CONFIG_INVALID when that fails.
+ */
+export function openOwnDataDirectory(context: CommandContext): string {
+  const given = textOption(context, "data-dir");
+  return openDirectory(given === undefined ? context.homeDirectories.data : resolve(context.cwd, given));
 }
 
 /** Opens what is stored in a data directory, with the key that this command was given. */

@@ -45,6 +45,7 @@ on in a view that is drawn in place, with the log in its file. Elsewhere there i
     options: {
       ...account,
       "no-browser": { about: "only print the address" },
+      device: { about: "without a browser on this machine: prints a code, to be typed in a browser anywhere else" },
       scope: { word: "S", about: "request these scopes in addition to those of the last login" },
       "client-id": {
         word: "ID",
@@ -54,7 +55,8 @@ on in a view that is drawn in place, with the log in its file. Elsewhere there i
       "callback-port": { word: "P", about: "port on 127.0.0.1 for the browser's answer (default: any)" },
     },
     notes: `Logins are kept in the data directory, encrypted with a key file beside them or with TOOLYARD_KEY
-(32 bytes in base64, or a passphrase; set the same one for the gateway).`,
+(32 bytes in base64, or a passphrase; set the same one for the gateway). Those at gateways are kept where --data-dir
+says, whatever a configuration does.`,
     load: async () => (await import("./short-commands.ts")).shortCommands.login,
   },
   logout: {

@@ -57,7 +57,7 @@ export async function chooseWay(context: CommandContext, config: Config, row: Cl
     ]);
   const isOpen = config.people.principals.size === 0 && config.settings.auth.tokenHashes.length === 0;
   const way = { kind: "url", url: given === undefined ? `${url}/mcp` : toEndpoint(given) } as const;
-  if (await logsPeopleIn(way.url))
+  if (await logsPeopleIn(way.url, context.env))
     return { way, notes: [], needsToken: textOption(context, "token") !== undefined, isLogin: true };
   const notes = given === undefined ? await whatListens(context, config, url) : [];
   return { way, notes, needsToken: !isOpen, isLogin: false };

@@ -1,17 +1,18 @@
-import { createLoginRoute } from "../app/http-route.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { isJsonObject } from "../kernel/json-bytes.ts";
-import { addressRulesFor, isLoopbackHost } from "../servers/logins/addresses.ts";
+import { addressRulesFor } from "../servers/logins/addresses.ts";
 import {
   parseCredential,
   serializeCredential,
   type Credential,
   type CredentialStore,
 } from "../servers/logins/credential.ts";
-import { createOutgoing, type Outgoing } from "../servers/logins/outgoing.ts";
+import { createOutgoing, type LoginPlace, type Outgoing } from "../servers/logins/outgoing.ts";
 import type { LoginOptions } from "../servers/logins/login-flow.ts";
+import type { LoginAnswer } from "../servers/logins/login-route.ts";
 import { renewTokens, revokeTokens } from "../servers/logins/renew.ts";
-import { openDataDirectory, readConfig, storeIn, type CommandContext } from "./command-context.ts";
+import { openOwnDataDirectory, storeIn, type CommandContext } from "./command-context.ts";
+import { placeOfGateway, toGatewayBase } from "./gateway-address.ts";
 import { plainText, shorten } from "./plain-text.ts";
 
 /** What a command does for a person there. Whoever wants the terminal to do less says so with `--scope`. */
@@ -21,18 +22,16 @@ const mostSaid = 500;
 /** A token that ends so soon is renewed before it is used. */
 const renewEarlyMs = 60_000;
 
-/** Whether somebody names a gateway elsewhere, and no server of this one. */
-export function isGatewayAddress(text: string): boolean {
-  return /^https?:\/\//i.test(text) && URL.canParse(text);
-}
-
-/** Logs a person in at a gateway for teams, as apps are: in a browser, at the gateway's own authorization server. */
+/**
+ * Logs a person in at a gateway for teams, as apps are: in a browser, at the gateway's own authorization server.
+ * Resolves to the gateway's address.
+ */
 export async function logInAtGateway(
   context: CommandContext,
   address: string,
-  way: Pick<LoginOptions, "open" | "openCallback" | "scope" | "client" | "clientMetadataUrl">,
+  way: Pick<LoginOptions, "open" | "openCallback" | "device" | "scope" | "client" | "clientMetadataUrl">,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string> {
   const { base, vault, outgoing } = await openAccount(context, address);
   const { logIn } = await import("../servers/logins/login.ts");
   const credential = await logIn(
@@ -52,50 +51,69 @@ export async function logInAtGateway(
   });
   // The one before is of no use to anybody any more.
   if (before !== undefined) await revokeTokens(before, outgoing, signal).catch(() => undefined);
+  return base;
 }
 
-/** Resolves to whether somebody was logged in. The gateway is told; it does not have to be there. */
-export async function logOutAtGateway(context: CommandContext, address: string, signal: AbortSignal): Promise<boolean> {
+/** `wasThere` says whether somebody was logged in. The gateway is told; it does not have to be there. */
+export async function logOutAtGateway(
+  context: CommandContext,
+  address: string,
+  signal: AbortSignal,
+): Promise<{ readonly base: string; readonly wasThere: boolean }> {
   const { base, vault, outgoing } = await openAccount(context, address);
   const { known, wasThere } = await vault.exclusively(nameOf(base), signal, async () => ({
     known: await read(vault, base),
     wasThere: await vault.remove(nameOf(base)),
   }));
   if (known !== undefined) await revokeTokens(known, outgoing, signal).catch(() => undefined);
-  return wasThere;
+  return { base, wasThere };
 }
 
-/** One request to a gateway's REST, as the person who is logged in there. Rejects with what the gateway answers. */
-export type AskGateway = (method: string, path: string, body?: object) => Promise<unknown>;
+/**
+ * One request to a gateway's REST, as the person who is logged in there, and by the way that logins take: through the
+ * same proxy, with their limits of time and size. Rejects with what the gateway answers, with GATEWAY_UNREACHABLE, and
+ * with the signal's reason.
+ */
+export type AskGateway = (method: "GET" | "PATCH", path: string, body?: object) => Promise<unknown>;
 
 /** Rejects with LOGIN_FAILED where nobody is logged in. */
 export async function openGateway(context: CommandContext, address: string, signal: AbortSignal): Promise<AskGateway> {
   const account = await openAccount(context, address);
-  const { base } = account;
+  const { base, outgoing } = account;
   return async (method, path, body) => {
-    const answer = await fetch(`${base}${path}`, {
-      method,
-      redirect: "error",
-      signal,
-      headers: {
-        authorization: `Bearer ${await usableToken(account, signal)}`,
-        ...(method === "GET" ? {} : { "content-type": "application/json" }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    }).catch((cause: unknown) => {
-      throw new GatewayError("GATEWAY_UNREACHABLE", `${base} cannot be reached`, { cause });
+    const token = await usableToken(account, signal);
+    const headers = {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    };
+    const request = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+    const answer = await outgoing(`${base}${path}`, request, signal).catch((cause: unknown) => {
+      if (signal.aborted || !(cause instanceof GatewayError)) throw cause;
+      throw new GatewayError("GATEWAY_UNREACHABLE", cause.message, { cause });
     });
-    const value: unknown = await answer.json().catch(() => undefined);
-    if (answer.ok) return value;
-    if (answer.status === 401) throw loggedOut(base);
-    const said = isJsonObject(value) ? value : {};
-    // It comes from another machine, and is printed on a terminal.
-    const text = (name: string): string =>
-      typeof said[name] === "string" ? plainText(shorten(said[name], mostSaid)) : "";
-    throw new GatewayError("LOGIN_FAILED", text("message") || text("detail") || `${base} answered ${answer.status}`, {
-      hint: text("hint"),
-    });
+    return readAnswer(base, answer);
   };
+}
+
+function readAnswer(base: string, { status, body }: LoginAnswer): unknown {
+  const value = parseJson(body.toString("utf8"));
+  if (status >= 200 && status < 300) return value;
+  if (status === 401) throw loggedOut(base);
+  const said = isJsonObject(value) ? value : {};
+  // It comes from another machine, and is printed on a terminal.
+  const text = (name: string): string =>
+    typeof said[name] === "string" ? plainText(shorten(said[name], mostSaid)) : "";
+  throw new GatewayError("LOGIN_FAILED", text("message") || text("detail") || `${base} answered ${status}`, {
+    hint: text("hint"),
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
 }
 
 interface Account {
@@ -104,31 +122,18 @@ interface Account {
   readonly outgoing: Outgoing;
 }
 
+/**
+ * A login at a gateway elsewhere is of the person, whichever configuration they stand beside: none is read, so that a
+ * broken one is in nobody's way.
+ */
 async function openAccount(context: CommandContext, address: string): Promise<Account> {
-  const url = new URL(address);
-  if (url.protocol === "http:" && !isLoopbackHost(url.hostname))
-    throw new GatewayError(
-      "LOGIN_FAILED",
-      `${url.origin} is not encrypted: everybody on the way could read the login`,
-      {
-        hint: `Write https://${url.host}${url.pathname === "/" ? "" : url.pathname}.`,
-      },
-    );
-  // Whoever copies what clients are given means the same gateway.
-  const base = url.origin + url.pathname.replace(/\/+$/, "").replace(/\/mcp$/, "");
-  const config = await readConfig({ ...context, flags: { ...context.flags, team: undefined } });
-  const vault = await storeIn(openDataDirectory(config, context), context).secrets();
+  const base = toGatewayBase(address);
+  const vault = await storeIn(openOwnDataDirectory(context), context).secrets();
   return { base, vault, outgoing: createOutgoing(await addressRulesFor(base), placeOf(context, base)) };
 }
 
-function placeOf({ env }: CommandContext, base: string): Pick<LoginOptions, "serverUrl" | "route"> {
-  const serverUrl = `${base}/mcp`;
-  const transport = { kind: "http" as const, url: serverUrl, headers: {} };
-  const route = createLoginRoute("the gateway", transport, {
-    environment: env,
-    loadLate: async (_what, load) => await load(),
-  });
-  return { serverUrl, route };
+function placeOf({ env }: CommandContext, base: string): LoginPlace {
+  return placeOfGateway(`${base}/mcp`, env);
 }
 
 /** No instance has a name with spaces. */

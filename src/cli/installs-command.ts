@@ -6,12 +6,15 @@ import type { ValuesView } from "../people/installations/install-view.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { isJsonObject } from "../kernel/json-bytes.ts";
 import type { CommandContext } from "./command-context.ts";
-import { isGatewayAddress, openGateway } from "./gateway-login.ts";
+import { isGatewayAddress } from "./gateway-address.ts";
+import { openGateway } from "./gateway-login.ts";
+import { interrupted } from "./interruption.ts";
 import { isOn, listOption, textOption } from "./options.ts";
 import { control } from "./owner-client.ts";
 import { plainText } from "./plain-text.ts";
 import { findGateway } from "./running-gateways.ts";
-import { toTable } from "./table.ts";
+import { printTable } from "./table.ts";
+import { misused } from "./wrong-usage.ts";
 
 /** `toolyard install`. */
 export async function install(context: CommandContext): Promise<number> {
@@ -91,9 +94,13 @@ async function ownConfig(context: CommandContext): Promise<number> {
   const address = textOption(context, "gateway") ?? "";
   if (name === undefined || !isGatewayAddress(address) || (task !== "get" && words.length === 0))
     return misused(`config ${String(task)} SERVER --me --gateway URL${task === "get" ? "" : " PATH=VALUE"}`);
-  const ask = await openGateway(context, address, new AbortController().signal);
+  const ask = await openGateway(context, address, interrupted("`toolyard config get` shows what holds now."));
   const { team } = (await ask("GET", "/api/me")) as { readonly team: string | null };
-  const path = `/api/teams/${encodeURIComponent(String(team))}/installations/${encodeURIComponent(name)}/config/me`;
+  if (team === null)
+    throw new GatewayError("CONFIG_INVALID", "whoever is logged in there is in no team, and has no values", {
+      hint: "Ask an admin for an invitation, and log in again.",
+    });
+  const path = `/api/teams/${encodeURIComponent(team)}/installations/${encodeURIComponent(name)}/config/me`;
   if (task !== "get") {
     const values = task === "set" ? await readValues(words) : Object.fromEntries(words.map((one) => [one, null]));
     await ask("PATCH", path, { values });
@@ -164,7 +171,7 @@ async function ask(context: CommandContext, request: InstallsRequest): Promise<n
 
 function show({ installations: rows, values, secrets, templates, rotated }: InstallsAnswer): void {
   if (rows !== undefined)
-    print(
+    printTable(
       ["SERVER", "TEAM", "TEMPLATE", "SCOPE", "MISSING"],
       rows.map((row) => [
         row.slug,
@@ -176,7 +183,7 @@ function show({ installations: rows, values, secrets, templates, rotated }: Inst
     );
   if (values !== undefined) showValues(values);
   if (secrets !== undefined)
-    print(
+    printTable(
       ["SECRET", "SERVER", "SET", "LAST USED"],
       secrets.map((row) => [
         row.name,
@@ -186,7 +193,7 @@ function show({ installations: rows, values, secrets, templates, rotated }: Inst
       ]),
     );
   if (templates !== undefined)
-    print(
+    printTable(
       ["TEMPLATE", "SOURCE", "ID"],
       templates.map((row) => [row.slug, row.source, row.id]),
     );
@@ -197,7 +204,7 @@ function show({ installations: rows, values, secrets, templates, rotated }: Inst
 }
 
 function showValues({ fields }: ValuesView): void {
-  print(
+  printTable(
     ["FIELD", "GIVEN BY", "TYPE", "VALUE"],
     fields.map((field) => {
       const value = field.value === null ? (field.set ? "set" : "") : String(field.value);
@@ -210,17 +217,4 @@ function showValues({ fields }: ValuesView): void {
 
 function day(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10);
-}
-
-function print(headings: readonly string[], rows: readonly (readonly string[])[]): void {
-  for (const line of toTable(
-    headings.map((heading) => ({ heading })),
-    rows,
-  ))
-    process.stdout.write(`${line}\n`);
-}
-
-function misused(usage: string): number {
-  process.stderr.write(`toolyard: \`toolyard ${usage}\`\n`);
-  return 2;
 }

@@ -8,6 +8,7 @@ import {
 } from "../servers/logins/credential.ts";
 import type { LoginRoute } from "../servers/logins/login-route.ts";
 import { createLoginRoute } from "../app/http-route.ts";
+import type { LoginOptions } from "../servers/logins/login-flow.ts";
 import { createOutgoing } from "../servers/logins/outgoing.ts";
 import { revokeTokens } from "../servers/logins/renew.ts";
 import type { GivenText } from "../config/given.ts";
@@ -19,9 +20,12 @@ import { localPrincipal } from "../kernel/principal.ts";
 import { openBrowser } from "./browser.ts";
 import { openDataDirectory, readConfig, storeIn, type CommandContext } from "./command-context.ts";
 import { openLoginAudit } from "./login-audit.ts";
-import { isGatewayAddress, logInAtGateway, logOutAtGateway } from "./gateway-login.ts";
+import { isGatewayAddress } from "./gateway-address.ts";
+import { logInAtGateway, logOutAtGateway } from "./gateway-login.ts";
 import { givenOption, isOn, textOption } from "./options.ts";
+import { plainText } from "./plain-text.ts";
 import { canLogIn } from "../config/transports.ts";
+import { misused } from "./wrong-usage.ts";
 
 const wrongUsage = 2;
 
@@ -31,6 +35,8 @@ const wrongUsage = 2;
  */
 export async function login(context: CommandContext): Promise<number> {
   const [named = ""] = context.positionals;
+  if (isOn(context, "device") && ["callback-port", "no-browser"].some((option) => context.flags[option] !== undefined))
+    return misused("login SERVER|URL --device, without --callback-port and --no-browser");
   if (isGatewayAddress(named)) return await loginAtGateway(context, named);
   const target = await findTarget(context, "login");
   if (target === undefined) return wrongUsage;
@@ -49,6 +55,7 @@ export async function login(context: CommandContext): Promise<number> {
       clientMetadataUrl: textOption(context, "client-metadata-url"),
       openCallback: async () => await openCallback(port),
       open: (url) => show(context, server.slug, url),
+      device: deviceOf(context, server.slug),
       now: () => Date.now(),
     },
     interrupted(),
@@ -74,12 +81,13 @@ async function loginAtGateway(context: CommandContext, address: string): Promise
   const way = {
     openCallback: async () => await openCallback(port),
     open: (url: string) => show(context, address, url),
+    device: deviceOf(context, address),
     scope: textOption(context, "scope"),
     client: givenClient(context),
     clientMetadataUrl: textOption(context, "client-metadata-url"),
   };
-  await logInAtGateway(context, address, way, interrupted());
-  process.stdout.write(`logged in to ${address}\n`);
+  const base = await logInAtGateway(context, address, way, interrupted());
+  process.stdout.write(`logged in to ${base}\n`);
   return 0;
 }
 
@@ -87,8 +95,8 @@ async function loginAtGateway(context: CommandContext, address: string): Promise
 export async function logout(context: CommandContext): Promise<number> {
   const [named = ""] = context.positionals;
   if (isGatewayAddress(named)) {
-    const wasThere = await logOutAtGateway(context, named, interrupted());
-    process.stdout.write(wasThere ? `logged out of ${named}\n` : `nobody was logged in to ${named}\n`);
+    const { base, wasThere } = await logOutAtGateway(context, named, interrupted());
+    process.stdout.write(wasThere ? `logged out of ${base}\n` : `nobody was logged in to ${base}\n`);
     return 0;
   }
   const target = await findTarget(context, "logout");
@@ -192,6 +200,16 @@ function givenClient(
 function show(context: CommandContext, server: string, url: string): void {
   process.stderr.write(`To log in to ${server}, open this address in your browser:\n\n  ${url}\n\n`);
   if (!isOn(context, "no-browser")) openBrowser(url, process.platform);
+}
+
+/** With `--device`, the person opens a browser elsewhere. */
+function deviceOf(context: CommandContext, server: string): LoginOptions["device"] {
+  if (!isOn(context, "device")) return undefined;
+  // Both come from another machine.
+  return ({ url, code }) =>
+    void process.stderr.write(
+      `To log in to ${server}, open this address in a browser anywhere:\n\n  ${plainText(url)}\n\nand type this code there: ${plainText(code)}\n\n`,
+    );
 }
 
 /** As the gateway reaches it: through the server's proxy, with its certificates. */

@@ -8,7 +8,8 @@ import { control } from "./owner-client.ts";
 import { plainText } from "./plain-text.ts";
 import { findGateway } from "./running-gateways.ts";
 import { importTeam } from "./team-import.ts";
-import { toTable } from "./table.ts";
+import { printTable } from "./table.ts";
+import { misused } from "./wrong-usage.ts";
 
 /** `toolyard user add|list|account|email|disable|enable|role|reset|remove`. */
 export async function user(context: CommandContext): Promise<number> {
@@ -110,22 +111,22 @@ function fail({ message, hint }: ControlAnswer): number {
 
 function show({ users, teams, members, tokens, invites, made, revoked }: PeopleAnswer): void {
   if (users !== undefined)
-    print(
+    printTable(
       ["USER", "ROLE", "STATUS", "TEAMS"],
       users.map((one) => [one.name, one.role, one.status, one.teams.join(", ")]),
     );
   if (teams !== undefined)
-    print(
+    printTable(
       ["TEAM", "MEMBERS"],
       teams.map((one) => [one.slug, String(one.members)]),
     );
   if (members !== undefined)
-    print(
+    printTable(
       ["MEMBER", "ROLE", "TOKENS", "ID"],
       members.map((one) => [one.user, one.role, String(one.tokens), one.id]),
     );
   if (tokens !== undefined)
-    print(
+    printTable(
       ["ID", "USER", "TEAM", "EXPIRES", "LAST USED", "FOR", "NAME"],
       tokens.map((one) => [
         one.id,
@@ -138,7 +139,7 @@ function show({ users, teams, members, tokens, invites, made, revoked }: PeopleA
       ]),
     );
   if (invites !== undefined)
-    print(
+    printTable(
       ["ID", "TEAM", "ROLE", "EXPIRES", "USED", "FOR"],
       invites.map((one) => [
         ...[one.id, one.team, one.role, one.expires.slice(0, 16).replace("T", " "), one.used ? "yes" : "no"],
@@ -169,19 +170,6 @@ function showInvite(
   process.stderr.write(
     `This link is the invitation: it is shown only now, and good once, until ${new Date(expiresAtMs).toISOString().slice(0, 16).replace("T", " ")} UTC.\n`,
   );
-}
-
-function print(headings: readonly string[], rows: readonly (readonly string[])[]): void {
-  for (const line of toTable(
-    headings.map((heading) => ({ heading })),
-    rows,
-  ))
-    process.stdout.write(`${line}\n`);
-}
-
-function misused(usage: string): number {
-  process.stderr.write(`toolyard: \`toolyard ${usage}\`\n`);
-  return 2;
 }
 
 /** Only as typed: TOOLYARD_TEAM is the setting of `serve`. */

@@ -23,3 +23,9 @@ export function toTable(columns: readonly Column[], rows: readonly (readonly str
       .trimEnd(),
   );
 }
+
+/** Prints a table of texts on stdout. */
+export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {
+  const columns = headings.map((heading) => ({ heading }));
+  process.stdout.write(`${toTable(columns, rows).join("\n")}\n`);
+}

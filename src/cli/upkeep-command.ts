@@ -8,6 +8,7 @@ import { plainText } from "./plain-text.ts";
 import { openUpkeep } from "./upkeep-source.ts";
 import type { UnservedStore } from "./unserved-store.ts";
 import { whileWaiting } from "./waiting-line.ts";
+import { misused } from "./wrong-usage.ts";
 
 /** `toolyard backup FILE`. */
 export async function backup(context: CommandContext): Promise<number> {
@@ -97,9 +98,4 @@ function readPath({ positionals, cwd }: CommandContext): string | undefined {
   const [file] = positionals;
   if (file === undefined) return undefined;
   return isAbsolute(file) ? file : join(cwd, file);
-}
-
-function misused(usage: string): number {
-  process.stderr.write(`toolyard: \`toolyard ${usage}\`\n`);
-  return 2;
 }

@@ -86,6 +86,15 @@ test("audit --follow shows what comes, each entry once, until the gateway ends",
     child.kill();
     await ended;
   }
+  for (const words of [
+    ["verify", "-f"],
+    ["export", "--follow"],
+    ["verify", "--limit", "3"],
+    ["--format", "csv"],
+  ]) {
+    const { code, stderr } = await toolyard("audit", ...words);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("audit verify, or audit export")]);
+  }
   const alone = await toolyard("audit", "-f");
   expect([alone.code, alone.stderr]).toEqual([1, expect.stringContaining("no gateway runs")]);
 });

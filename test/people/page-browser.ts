@@ -20,11 +20,17 @@ export interface PageBrowser {
 export interface PageBrowserOptions {
   /** Redirects there are not followed. */
   readonly stopAt?: string;
+  /** Where an address really leads: for names that nobody else knows. */
+  readonly leadsTo?: (url: string) => string;
   /** Headers of every request. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function createPageBrowser({ stopAt, headers: always = {} }: PageBrowserOptions = {}): PageBrowser {
+export function createPageBrowser({
+  stopAt,
+  leadsTo = (url) => url,
+  headers: always = {},
+}: PageBrowserOptions = {}): PageBrowser {
   const cookies = new Map<string, string>();
 
   async function follow(first: SeenPage): Promise<SeenPage> {
@@ -43,6 +49,7 @@ export function createPageBrowser({ stopAt, headers: always = {} }: PageBrowserO
     const body = form?.toString();
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
     const sent = {
+      host: new URL(url).host,
       cookie,
       accept: "text/html",
       ...(form === undefined
@@ -56,7 +63,7 @@ export function createPageBrowser({ stopAt, headers: always = {} }: PageBrowserO
     };
     return await new Promise((resolve, reject) => {
       const request = httpRequest(
-        url,
+        leadsTo(url),
         { method: form === undefined ? "GET" : "POST", headers: sent, agent: false },
         (response) => {
           for (const line of response.headers["set-cookie"] ?? []) {

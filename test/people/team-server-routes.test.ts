@@ -52,7 +52,7 @@ const whatIsSet = ({ json }: Told): unknown =>
 async function audited(
   action: string,
   object: string,
-): Promise<{ readonly outcome: string; readonly detail: object }[]> {
+): Promise<{ readonly outcome: string; readonly detail: string }[]> {
   const { json } = await team.ask(cast.ann, "GET", `/api/audit?action=${action}&limit=1000`);
   return json.entries.filter((entry: { object: string }) => entry.object === object);
 }
@@ -207,6 +207,90 @@ test("a test waits for a start that is under way, for which others wait as well"
   for (const { json } of both)
     expect([json.ok, json.problem]).toEqual([false, expect.not.stringContaining("restarted")]);
   expect(await starts()).toBe("x");
+});
+
+test("three servers of a team are tested at once, whoever asks, and no other team waits for them", async () => {
+  const gate = join(team.directory, "turns");
+  const file = join(team.directory, "turns.json");
+  const entry = {
+    command: process.execPath,
+    args: ["-e", `setInterval(() => require("node:fs").existsSync(${JSON.stringify(gate)}) && process.exit(3), 20)`],
+  };
+  await writeFile(file, JSON.stringify({ entry, fields: [] }));
+  await team.command("template", "add", "turns", "--file", file);
+  const path = await install("turns", { template: "turns", scope: "shared" });
+  const first = ["olga", "tom", "olga"] as const;
+  const tested = first.map(async (who) => await team.ask(cast[who], "POST", `${path}/test`));
+  await until(async () => (await audited("server.test", "turns")).length === 3);
+  const fourth = await team.ask(cast.tom, "POST", `${path}/test`);
+  expect([fourth.status, fourth.json.code, fourth.headers.get("retry-after")]).toEqual([429, "RATE_LIMITED", "1"]);
+  await team.ask(cast.cid, "POST", "/api/teams/blue/installations", { body: { template: "mail", slug: "turns" } });
+  const others = await team.ask(cast.cid, "POST", "/api/teams/blue/installations/turns/test");
+  expect(others.json).toMatchObject({ ok: true });
+  await writeFile(gate, "");
+  for (const { status } of await Promise.all(tested)) expect(status).toBe(200);
+  expect((await audited("server.test", "turns")).length).toBe(4);
+  expect((await ask("POST", `${path}/test`)).status).toBe(200);
+});
+
+test("an admin of the gateway sees the templates of every team, and a token for single servers what those came from", async () => {
+  const entry = { url: "https://mcp.example.com/mcp" };
+  const body = { slug: "ours", team: "blue", entry };
+  const made = (await team.ask(cast.cid, "POST", "/api/templates", { body })).json;
+  const shown = await team.ask(cast.ann, "GET", `/api/templates/${made.id}`);
+  expect([shown.status, shown.json.slug]).toEqual([200, "ours"]);
+  const tag = { "if-match": String(shown.headers.get("etag")) };
+  const patch = { body: { fields: [] }, headers: tag };
+  expect((await team.ask(cast.ann, "PATCH", `/api/templates/${made.id}`, patch)).status).toBe(200);
+  const slugs = async (token: string, query = ""): Promise<readonly string[]> => {
+    const { json } = await team.ask(token, "GET", `/api/templates${query}`);
+    return json.templates.map(({ slug }: { slug: string }) => slug);
+  };
+  expect(await slugs(cast.ann)).not.toContain("ours");
+  expect(await slugs(cast.ann, "?team=blue")).toContain("ours");
+  expect(await slugs(cast.olga, "?team=red")).toContain("mail");
+  const [foreign, none] = [
+    await team.ask(cast.olga, "GET", "/api/templates?team=blue"),
+    await team.ask(cast.olga, "GET", "/api/templates?team=nobody"),
+  ];
+  expect([foreign.status, foreign.text]).toEqual([404, none.text]);
+  // By its name it is found as well as by its id, also one of the file.
+  expect((await ask("GET", "/api/templates/own")).json).toMatchObject({ source: "file", slug: "own" });
+  await install("only-this");
+  const limited = async (only: string): Promise<string> =>
+    (await team.ask(cast.bob, "POST", "/api/me/tokens", { body: { only: [only] } })).json.token;
+  const ofInstalled = await limited("only-this");
+  expect(await slugs(ofInstalled)).toEqual(["mail"]);
+  expect((await team.ask(ofInstalled, "GET", "/api/templates/own")).text).toBe(
+    (await team.ask(ofInstalled, "GET", "/api/templates/nix")).text,
+  );
+  expect((await team.ask(ofInstalled, "GET", "/api/templates/mail")).status).toBe(200);
+  expect(await slugs(await limited("own"))).toEqual(["own"]);
+});
+
+test("a change of thousands of values is refused, and an entry of the audit has what was changed and no more", async () => {
+  const path = await install("full", { values: { "env.REGION": "eu" } });
+  const many = (count: number, value: string | null) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`env.NOTHING_${at}`, value]));
+  for (const [method, whose] of [
+    ["PATCH", "team"],
+    ["PUT", "team"],
+    ["PATCH", "me"],
+    ["PUT", "me"],
+  ] as const) {
+    const { status, json } = await ask(method, `${path}/config/${whose}`, { values: many(3_000, null) });
+    expect([status, json.code]).toEqual([400, "PARAMS_INVALID"]);
+  }
+  expect(await audited("server.config.team", "full")).toEqual([]);
+  const gone = { ...many(150, null), "env.REGION": null };
+  expect((await ask("PATCH", `${path}/config/team`, { values: gone })).status).toBe(200);
+  const [entry] = await audited("server.config.team", "full");
+  expect(JSON.parse(entry?.detail ?? "")).toEqual({ paths: ["env.REGION"] });
+  // Where everything may be set, everything was.
+  const own = await team.ask(cast.bob, "PATCH", `${at}/own/config/me`, { body: { values: many(150, "x") } });
+  expect(own.status).toBe(200);
+  const [last] = await audited("server.config.me", "own");
+  expect(JSON.parse(last?.detail ?? "")).toMatchObject({ more: 100 });
 });
 
 test("a refresh reaches the instances that run, of all members, and starts none", async () => {

@@ -5,10 +5,13 @@ import { tmpdir } from "node:os";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCommand as run, type CommandResult } from "../harness/command.ts";
 import { get, run as call } from "../harness/rest.ts";
-import { runCommand } from "../oauth/login-command.ts";
+import { runCommand, type RunningCommand } from "../oauth/login-command.ts";
 import { until } from "../harness/until.ts";
-import type { PageBrowser } from "./page-browser.ts";
-import { startTeamWorld, type TeamWorld } from "./team-world.ts";
+import { makeCertificates } from "../harness/certificates.ts";
+import { startConnectProxy } from "../harness/connect-proxy.ts";
+import { startTlsFront } from "../oauth/tls-front.ts";
+import { createPageBrowser, type PageBrowser } from "./page-browser.ts";
+import { password, startTeamWorld, type TeamWorld } from "./team-world.ts";
 
 let world: TeamWorld;
 let bob: PageBrowser;
@@ -36,6 +39,15 @@ async function logIn(): Promise<void> {
   const page = await bob.open(await command.address());
   await bob.submit(page, { answer: "allow" }, 'name="answer"');
   expect([await command.ended, command.stdout()]).toEqual([0, `logged in to ${world.url}\n`]);
+}
+
+/** As somebody does on their own machine, for a terminal that shows a code. */
+async function typeCode(command: RunningCommand, answer: "allow" | "decline"): Promise<void> {
+  const address = await command.address();
+  const code = await until(() => /type this code there: (\S+)/.exec(command.stderr())?.[1]);
+  const shown = await bob.submit(await bob.open(address), { user_code: code });
+  const asked = await bob.submit(shown, {}, 'name="confirm"');
+  await bob.submit(asked, { answer }, 'name="answer"');
 }
 
 async function filesAt(folder: string): Promise<readonly string[]> {
@@ -84,6 +96,59 @@ test("what is typed for another purpose is refused, and no login goes over the n
     const refused = await toolyard(...words, ...more);
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("--me --gateway URL")]);
   }
+});
+
+test("where no browser is, the code is typed on another machine", async () => {
+  const declined = runCommand(home, ["login", world.url, "--device"], {}, true);
+  await typeCode(declined, "decline");
+  expect([await declined.ended, declined.stderr()]).toEqual([1, expect.stringContaining("was declined")]);
+  const command = runCommand(home, ["login", world.url, "--device"], {}, true);
+  await typeCode(command, "allow");
+  expect([await command.ended, command.stdout()]).toEqual([0, `logged in to ${world.url}\n`]);
+  expect((await toolyard("config", "get", "own", "--me", "--gateway", world.url)).code).toBe(0);
+  expect((await toolyard("logout", world.url)).stdout).toBe(`logged out of ${world.url}\n`);
+  const both = await toolyard("login", world.url, "--device", "--callback-port", "4000");
+  expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("without --callback-port")]);
+});
+
+test("an address that an app was given means its gateway, and a broken configuration is in nobody's way", async () => {
+  await logIn();
+  await writeFile(join(home, "toolyard.json"), '{"mcpServers": {');
+  for (const path of ["/mcp/", "/mcp/flat", "/mcp/server/own", "/i/own-of-bob/mcp", "/sse", "/i/x/sse/messages"]) {
+    const shown = await toolyard("config", "get", "own", "--me", "--gateway", `${world.url}${path}`);
+    expect([path, shown.code, shown.stderr]).toEqual([path, 0, ""]);
+  }
+  const out = await toolyard("logout", `${world.url}/i/own-of-bob/mcp`);
+  expect(out.stdout).toBe(`logged out of ${world.url}\n`);
+  await logIn();
+  expect((await toolyard("logout", world.url)).code).toBe(0);
+  await writeFile(join(home, "toolyard.json"), "{}");
+});
+
+test("every command reaches a gateway through the company's proxy", async () => {
+  const certificates = makeCertificates(home, ["tools.company.invalid"]);
+  await using front = await startTlsFront(certificates);
+  await using proxy = await startConnectProxy();
+  // A name that only the proxy knows.
+  const publicUrl = `https://tools.company.invalid:${front.port}`;
+  await using company = await startTeamWorld({ settings: { publicUrl } });
+  front.target = Number(new URL(company.url).port);
+  await company.ask("user", "add", "ann", "--admin", "--team", "red");
+  const ann = createPageBrowser({ leadsTo: (url) => url.replace(publicUrl, company.url) });
+  const { link } = await company.ask("user", "link", "ann");
+  await ann.submit(await ann.open(`${publicUrl}/setup`), { code: link.code, password, again: password });
+  const env = { HTTPS_PROXY: proxy.url(), NODE_EXTRA_CA_CERTS: certificates.path("ca"), NO_PROXY: "" };
+  const command = runCommand(home, ["login", publicUrl], env);
+  const page = await ann.open(await command.address());
+  await ann.submit(page, { answer: "allow" }, 'name="answer"');
+  expect(await command.ended, command.stderr()).toBe(0);
+  const asked = proxy.heads.length;
+  const set = ["own", "--me", "--gateway", publicUrl, "env.CANARY=by-proxy"];
+  const { code, stderr } = await run(["config", "set", ...set, "--data-dir", join(home, "data")], env);
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(proxy.heads.length).toBeGreaterThan(asked);
+  const out = await run(["logout", publicUrl, "--data-dir", join(home, "data")], env);
+  expect(out.stdout).toBe(`logged out of ${publicUrl}\n`);
 });
 
 test("a client that was registered beforehand is the one that asks", async () => {

@@ -170,7 +170,7 @@ export interface RestDeps {
   readonly tokens: (ask: TokensQuestion) => Promise<TokenReport>;
   /** What each tool's definition costs in a flat list. */
   readonly toolTokens: (view: View) => Promise<(server: ViewServer, tool: ToolEntry) => TokenSum>;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<Clock, "now" | "monotonic">;
   /** Calls and logs that were recorded. */
   readonly history: RecordHistory;
   readonly status: StatusReader;

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Actor } from "../../people/installations/install-rights.ts";
+import { mostValues } from "../../people/installations/value-plan.ts";
 import type { InstallationSettings } from "../../people/installations/tiered-servers.ts";
 import type { RestDeps, RestInstalls } from "./deps.ts";
 import { requirePeople } from "./people-request.ts";
@@ -40,7 +41,9 @@ export function actorOf(deps: RestDeps, { raw, principal }: Pick<RestRequest, "r
 const text = z.string().max(65_536);
 export const paths = z.array(z.string().max(250)).max(100);
 /** Values by path: `env.REGION`, `headers.X-Key`, `query.key`, `args`. */
-export const values = z.record(z.string().max(250), z.union([text, z.array(text).max(100), z.null()]));
+export const values = z
+  .record(z.string().max(250), z.union([text, z.array(text).max(100), z.null()]))
+  .refine((given) => Object.keys(given).length <= mostValues, `more than ${mostValues} values`);
 export const scope = z.enum(["user", "shared", "client"]);
 const toolNames = z.array(z.string().max(200)).max(1_000);
 export const settings = z.object({

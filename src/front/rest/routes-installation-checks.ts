@@ -15,6 +15,7 @@ import { answers, executing } from "./responses.ts";
 import { route, type RestRequest, type Route } from "./route.ts";
 import { installationParams } from "./routes-installations.ts";
 import * as schemas from "./schemas.ts";
+import { createTrialTurns, type TrialTurns } from "./trial-turns.ts";
 
 const tag = "Servers of teams";
 
@@ -38,7 +39,7 @@ const atOnce = 8;
 
 /** Instances of what a team installed: how they stand, and whether they work. */
 export function createInstallationCheckRoutes(deps: RestDeps): readonly Route[] {
-  return [listInstances(deps), refreshInstances(deps), testInstallation(deps)];
+  return [listInstances(deps), refreshInstances(deps), testInstallation(deps, createTrialTurns(deps.clock))];
 }
 
 function listInstances(deps: RestDeps): Route {
@@ -112,7 +113,7 @@ async function eachOf(
   return problems;
 }
 
-function testInstallation(deps: RestDeps): Route {
+function testInstallation(deps: RestDeps, turns: TrialTurns): Route {
   return route({
     method: "POST",
     path: "/api/teams/{team}/installations/{installation}/test",
@@ -124,10 +125,11 @@ function testInstallation(deps: RestDeps): Route {
       summary: "Try a server of a team, with one's own values",
       description:
         "Starts the instance of whoever asks, or the one that the team shares, where it does not run, also after it " +
-        "failed too often, and has it list what it offers. That it does not work is an answer, and no failure.",
+        "failed too often, and has it list what it offers; three at once for a team, and thirty a minute. That it does not work is an answer, and no failure.",
       responses: answers(tested, "Whether it works, and what to do where it does not.", [404, 409, 415, 429]),
     },
     async handle(request) {
+      using _turn = turns.take(installRequest(deps, request, request.params.team).teamId);
       const { row, installs } = await order(deps, request, "server.test");
       const { principal } = request;
       const instance = testable(deps, request, { row, installs });

@@ -1,11 +1,12 @@
 import * as z from "zod";
-import { reading, teamAdmin } from "../../engine/policy/rights.ts";
+import { noTeam, reading, teamAdmin } from "../../engine/policy/rights.ts";
 import { toRegistryTemplate } from "../../config/registry-template.ts";
 import { parseServerJson } from "../../config/server-json.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import { reaches, type Principal } from "../../kernel/principal.ts";
 import type { Template } from "../../people/installations/template-catalog.ts";
 import { jsonAnswer } from "./answer.ts";
-import type { RestDeps } from "./deps.ts";
+import type { RestDeps, RestInstalls, RestPeople } from "./deps.ts";
 import * as shapes from "./install-request.ts";
 import { checkPart } from "./part-check.ts";
 import { doneAnswer, expectedOf, noStore, requirePeople, revisedAnswer } from "./people-request.ts";
@@ -48,19 +49,47 @@ function listTemplates(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/api/templates",
+    query: z.object({
+      team: z.string().max(63).optional().describe("For admins of the gateway: of which team."),
+    }),
     right: reading,
     operation: {
       id: "listTemplates",
       tag,
       summary: "What one's team can install",
-      responses: answers(list, "All of them."),
+      description: "With a token for single servers, only what those were installed from.",
+      responses: answers(list, "All of them.", [404]),
     },
-    handle({ principal }) {
+    handle({ principal, query }) {
       const { book, installs } = requirePeople(deps);
-      const templates = installs.templates.list(book.members.get(principal.id)?.team.id);
-      return jsonAnswer({ templates: templates.map(toShown) }, noStore);
+      const teamId = query.team === undefined ? teamOf(book, principal) : namedTeam(book, principal, query.team);
+      const isSeen = visibleTo(principal, installs, teamOf(book, principal));
+      return jsonAnswer({ templates: installs.templates.list(teamId).filter(isSeen).map(toShown) }, noStore);
     },
   });
+}
+
+function teamOf(book: RestPeople["book"], { id }: Principal): string | undefined {
+  return book.members.get(id)?.team.id;
+}
+
+/** Throws PERSON_UNKNOWN for another's team, as for one that is not there. */
+function namedTeam(book: RestPeople["book"], { roles, team }: Principal, slug: string): string {
+  const found = roles.includes("admin") || team === slug ? book.teamOf(slug) : undefined;
+  if (found === undefined) throw noTeam();
+  return found.id;
+}
+
+/** Whoever has a token for single servers needs to know how those are filled in, and nothing of any other. */
+function visibleTo(
+  principal: Principal,
+  { book }: RestInstalls,
+  teamId: string | undefined,
+): (template: Template) => boolean {
+  if (principal.only === undefined) return () => true;
+  const installed = teamId === undefined ? [] : book.ofTeam(teamId).filter(({ slug }) => reaches(principal, slug));
+  const used = new Set(installed.map(({ templateId }) => templateId));
+  return ({ id, slug, source }) => used.has(id) || (source === "file" && reaches(principal, slug));
 }
 
 function toShown({ id, slug, source, version, tiered: { server, fields } }: Template) {
@@ -78,12 +107,15 @@ function showTemplate(deps: RestDeps): Route {
       id: "getTemplate",
       tag,
       summary: "One template, with what can be filled in",
+      description: "Admins of the gateway see those of every team by their ids.",
       responses: answers(template, "Its ETag is what a change says in If-Match.", [304, 404]),
     },
     handle({ principal, params: asked }) {
       const { book, installs } = requirePeople(deps);
-      const found = installs.templates.find(book.members.get(principal.id)?.team.id, asked.template);
-      return revisedAnswer(found, toShown(found));
+      const teamId = teamOf(book, principal);
+      const found = installs.templates.find(teamId, asked.template, principal.roles.includes("admin"));
+      if (visibleTo(principal, installs, teamId)(found)) return revisedAnswer(found, toShown(found));
+      throw new GatewayError("TEMPLATE_UNKNOWN", "there is no such template for your team");
     },
   });
 }

@@ -229,7 +229,7 @@ function createValueChanges(
         );
         const changed = { ...row, config, revision: row.revision + 1, changedBy: actor.id };
         const about = { action: "server.config.team", object: row.slug, team: teamSlug(teamId), result: undefined };
-        return { writes: { ...writes, installations: [changed] }, ...about, detail: { paths } };
+        return { writes: { ...writes, installations: [changed] }, ...about, detail: toDetail(paths) };
       });
     },
     async setOwnValues(actor, name, { revision, ...given }) {
@@ -249,10 +249,18 @@ function createValueChanges(
         );
         const row = { installationId: id, membershipId, config, revision: (before?.revision ?? 0) + 1 };
         const about = { action: "server.config.me", object: slug, team: teamSlug(teamId), result: undefined };
-        return { writes: { ...writes, personal: [row] }, ...about, detail: { paths } };
+        return { writes: { ...writes, personal: [row] }, ...about, detail: toDetail(paths) };
       });
     },
   };
+}
+
+/** So many paths are written into one entry of the audit, which is read on a screen. */
+const mostPaths = 50;
+
+function toDetail(paths: readonly string[]): object {
+  const more = paths.length - mostPaths;
+  return more > 0 ? { paths: paths.slice(0, mostPaths), more } : { paths };
 }
 
 function ownerOf({ id, teamId }: InstallationRow): ValueTarget["owner"] {

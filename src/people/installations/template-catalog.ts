@@ -41,8 +41,11 @@ export interface WrittenTemplate {
 export interface TemplateCatalog {
   /** What a team can install. */
   list(teamId: string | undefined): readonly Template[];
-  /** By id or slug; a team's own goes before one of all teams. Throws TEMPLATE_UNKNOWN. */
-  find(teamId: string | undefined, name: string): Template;
+  /**
+   * By id or slug; a team's own goes before one of all teams, and that before the configuration file's. With
+   * `anyTeam`, also one of another team, by its id alone: names may be the same. Throws TEMPLATE_UNKNOWN.
+   */
+  find(teamId: string | undefined, name: string, anyTeam?: boolean): Template;
   /** The server of the configuration file with this key or slug. */
   fileServer(name: string): TieredServer | undefined;
   tieredOf(row: InstallationRow): TieredServer;
@@ -94,21 +97,26 @@ export function createTemplateCatalog(deps: TemplateCatalogDeps): TemplateCatalo
     return [...all.filter((row) => row.teamId === teamId), ...all.filter((row) => row.teamId === null)];
   }
 
+  function inFile(name: string): ServerConfig | undefined {
+    const plain = name.startsWith(filePrefix) ? name.slice(filePrefix.length) : name;
+    const { servers: written } = config();
+    const isNamed = ({ slug }: ServerConfig): boolean => slug.toLowerCase() === plain.toLowerCase();
+    // Somebody's key may be another one's name.
+    return written.find(({ key }) => key === plain) ?? written.find(isNamed);
+  }
+
   return {
     list: (teamId) => [...rowsFor(teamId).map(fromRow), ...config().servers.map(fromFile)],
-    find(teamId, name) {
+    find(teamId, name, anyTeam = false) {
       const row = rowsFor(teamId).find(({ id, slug }) => id === name || slug === name);
-      if (row !== undefined) return fromRow(row);
-      const key = name.startsWith(filePrefix) ? name.slice(filePrefix.length) : undefined;
-      const server = config().servers.find((known) => known.key === key);
+      const found = row ?? (anyTeam ? book.templates.get(name) : undefined);
+      if (found !== undefined) return fromRow(found);
+      const server = inFile(name);
       if (server !== undefined) return fromFile(server);
       throw unknown();
     },
     fileServer(name) {
-      const plain = name.startsWith(filePrefix) ? name.slice(filePrefix.length) : name;
-      const server = config().servers.find(
-        ({ key, slug }) => key === plain || slug.toLowerCase() === plain.toLowerCase(),
-      );
+      const server = inFile(name);
       return server && { server, fields: fieldsOfFile(server), isOpen: true, locks: [] };
     },
     tieredOf(row) {

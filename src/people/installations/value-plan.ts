@@ -24,12 +24,12 @@ export interface ValuePlan {
   readonly config: string;
   readonly secrets: readonly { readonly field: string; readonly text: string }[];
   readonly goneSecrets: readonly string[];
-  /** Everything that was written or taken away. */
+  /** Everything that was written or taken away; not what was to be taken away and was not there. */
   readonly paths: readonly string[];
 }
 
-/** Values of one server. A form with more is one that nobody fills in. */
-const mostValues = 200;
+/** Values of one server, and of one change. A form with more is one that nobody fills in. */
+export const mostValues = 200;
 const openPath = /^(?:env\.[^=\0]{1,200}|headers\.[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}|args)$/;
 
 /**
@@ -40,13 +40,17 @@ export function planValues(target: ValueTarget, given: WrittenPlan, secrets: rea
   const { tier, tiered } = target;
   const values: Record<string, string | readonly string[]> = { ...(JSON.parse(target.config) as TierValues) };
   const written = given.isWhole === true ? withGone(target, given.values, values, secrets) : given.values;
+  if (Object.keys(given.values).length > mostValues) throw tooMany();
   const sealed: { field: string; text: string }[] = [];
   const gone: string[] = [];
+  const paths: string[] = [];
   for (const [name, value] of Object.entries(written)) {
     const field = tiered.fields.find(({ path }) => pathKey(path) === pathKey(name));
     const path = field?.path ?? name;
     const before = secrets.find((row) => pathKey(row.field) === pathKey(path));
-    for (const known of Object.keys(values)) if (pathKey(known) === pathKey(path)) delete values[known];
+    const known = Object.keys(values).filter((one) => pathKey(one) === pathKey(path));
+    for (const one of known) delete values[one];
+    if (value !== null || before !== undefined || known.length > 0) paths.push(path);
     if (value === null) {
       if (before !== undefined) gone.push(before.id);
       continue;
@@ -58,10 +62,12 @@ export function planValues(target: ValueTarget, given: WrittenPlan, secrets: rea
       if (before !== undefined) gone.push(before.id);
     }
   }
-  if (Object.keys(values).length + sealed.length > mostValues)
-    throw new GatewayError("VALUE_REFUSED", `a server has at most ${mostValues} values`);
-  const paths = Object.keys(written);
+  if (Object.keys(values).length + sealed.length > mostValues) throw tooMany();
   return { config: JSON.stringify(values), secrets: sealed, goneSecrets: gone, paths };
+}
+
+function tooMany(): GatewayError {
+  return new GatewayError("VALUE_REFUSED", `a server has at most ${mostValues} values`);
 }
 
 /**

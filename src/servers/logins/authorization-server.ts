@@ -83,6 +83,12 @@ export function revocationEndpointOf(metadata: AuthorizationServerMetadata): str
     : undefined;
 }
 
+interface WantedClient {
+  readonly scope: string | undefined;
+  readonly redirectUrl: string;
+  readonly grantTypes?: string[];
+}
+
 /**
  * In the order of the specification: the user's own, the metadata document, dynamic registration. A new one for each
  * login: the port changes.
@@ -90,7 +96,7 @@ export function revocationEndpointOf(metadata: AuthorizationServerMetadata): str
 export async function findClient(
   { sdk, options, outgoing, signal }: Flow,
   server: AuthorizationServer,
-  { scope, redirectUrl }: { scope: string | undefined; redirectUrl: string },
+  { scope, redirectUrl, grantTypes = ["authorization_code", "refresh_token"] }: WantedClient,
 ): Promise<OAuthClientInformationMixed> {
   const { metadata } = server;
   if (options.client !== undefined)
@@ -113,7 +119,7 @@ export async function findClient(
     client_name: "Toolyard",
     redirect_uris: [redirectUrl],
     application_type: isLoopbackHost(new URL(redirectUrl).hostname) ? "native" : "web",
-    grant_types: ["authorization_code", "refresh_token"],
+    grant_types: grantTypes,
     response_types: ["code"],
     token_endpoint_auth_method:
       metadata.token_endpoint_auth_methods_supported?.includes("none") === false ? "client_secret_basic" : "none",

@@ -17,6 +17,15 @@ export interface LoginOptions extends LoginPlace {
   /** Brings the person to the authorization server: called once per login. */
   readonly open: (url: string) => void;
   readonly now: () => number;
+  /** Given where there is no browser: shows what the person types elsewhere (RFC 8628), instead of all that. */
+  readonly device?: ((shown: DeviceCode) => void) | undefined;
+}
+
+/** What a person does on another machine: opens an address, and types a code there. */
+export interface DeviceCode {
+  readonly url: string;
+  /** Of a stranger: at most 64 characters, of any kind. */
+  readonly code: string;
 }
 
 export type Sdk = typeof import("./sdk.ts");

@@ -1,7 +1,8 @@
-import type { AuthorizationServerMetadata } from "@modelcontextprotocol/client";
+import type { AuthorizationServerMetadata, OAuthClientInformationMixed } from "@modelcontextprotocol/client";
 import { randomBytes } from "node:crypto";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { addressRulesFor } from "./addresses.ts";
+import { askDevice } from "./ask-device.ts";
 import { askPerson, type Grant } from "./ask-person.ts";
 import { findAuthorizationServer, revocationEndpointOf } from "./authorization-server.ts";
 import type { Credential } from "./credential.ts";
@@ -13,7 +14,8 @@ import { explained, toFetch } from "./sdk-calls.ts";
 
 /**
  * The authorization code flow with PKCE for one server (MCP 2026-07-28, authorization): metadata of the resource and
- * of its authorization server, registration, browser, callback on this machine, tokens, and a try. Rejects with
+ * of its authorization server, registration, browser, callback on this machine, tokens, and a try. With `device`, the
+ * person uses a browser elsewhere. Rejects with
  * LOGIN_FAILED, which holds no secret, or the signal's reason.
  */
 export async function logIn(options: LoginOptions, signal: AbortSignal): Promise<Credential> {
@@ -36,8 +38,11 @@ export async function logIn(options: LoginOptions, signal: AbortSignal): Promise
     resource: resource?.resource,
     scope: chooseScope(options, challenge, resource, server.metadata),
   };
-  const grant = await askPerson(flow, server, wish);
-  const credential = await redeem(flow, server, wish, grant);
+  const grant =
+    options.device === undefined
+      ? await redeem(flow, server, wish, await askPerson(flow, server, wish))
+      : await askDevice(flow, server, wish);
+  const credential = toCredential(flow, server, wish, grant);
   await tryToken(flow, credential.tokens.access);
   return credential;
 }
@@ -59,14 +64,21 @@ function chooseScope(
   return scopes.size === 0 ? undefined : [...scopes].join(" ");
 }
 
+interface Given {
+  readonly client: OAuthClientInformationMixed;
+  /** Of the token endpoint. */
+  readonly answer: Readonly<Record<string, unknown>>;
+  /** When it was asked for: wall clock, ms. */
+  readonly askedAtMs: number;
+}
+
 async function redeem(
   { sdk, options, outgoing, signal }: Flow,
   { url, metadata }: AuthorizationServer,
   wish: Wish,
-  grant: Grant,
-): Promise<Credential> {
-  const { client } = grant;
-  const nowMs = options.now();
+  { client, ...grant }: Grant,
+): Promise<Given> {
+  const askedAtMs = options.now();
   const request = {
     metadata,
     clientInformation: client,
@@ -77,7 +89,16 @@ async function redeem(
     ...given({ iss: grant.iss, resource: wish.resource }),
   };
   const answer = await explained(() => sdk.exchangeAuthorization(url, request), signal);
-  const tokens = parseTokens(answer, nowMs);
+  return { client, answer, askedAtMs };
+}
+
+function toCredential(
+  { sdk, options }: Flow,
+  { metadata }: AuthorizationServer,
+  wish: Wish,
+  { client, answer, askedAtMs }: Given,
+): Credential {
+  const tokens = parseTokens(answer, askedAtMs);
   if (tokens === undefined)
     throw new GatewayError("LOGIN_FAILED", `${new URL(metadata.token_endpoint).origin} gave no bearer token`);
   return {
@@ -92,7 +113,7 @@ async function redeem(
       secret: client.client_secret,
       auth: sdk.selectClientAuthMethod(client, metadata.token_endpoint_auth_methods_supported ?? []),
     },
-    scope: answer.scope ?? wish.scope,
+    scope: typeof answer["scope"] === "string" ? answer["scope"] : wish.scope,
     tokens,
   };
 }

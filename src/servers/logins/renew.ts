@@ -24,10 +24,10 @@ export async function renewTokens(
   if (credential.resource !== undefined) form.set("resource", credential.resource);
   const answer = await outgoing(
     credential.tokenEndpoint,
-    clientRequest(credential, form),
+    clientForm(credential.client, form),
     new AbortController().signal,
   );
-  const value = parseBody(answer);
+  const value = parseAnswer(answer);
   const tokens =
     answer.status >= 200 && answer.status < 300 && value !== undefined ? parseTokens(value, nowMs) : undefined;
   if (tokens !== undefined) {
@@ -46,7 +46,7 @@ export async function revokeTokens(credential: Credential, outgoing: Outgoing, s
       ? { token: credential.tokens.access, token_type_hint: "access_token" }
       : { token: credential.tokens.refresh, token_type_hint: "refresh_token" },
   );
-  await outgoing(credential.revocationEndpoint, clientRequest(credential, form), signal);
+  await outgoing(credential.revocationEndpoint, clientForm(credential.client, form), signal);
 }
 
 /** Reads a token answer; undefined when it is none. */
@@ -73,8 +73,8 @@ export function parseTokens(value: JsonObject, nowMs: number): Tokens | undefine
 /** What can stand in a header; a token with a line break in it is an attack or a fault. */
 const tokenText = /^[\x21-\x7e]+$/;
 
-function clientRequest(credential: Credential, form: URLSearchParams) {
-  const { id, secret, auth } = credential.client;
+/** A form post of a client that says who it is (RFC 6749, section 2.3). `form` gets what belongs into it. */
+export function clientForm({ id, secret, auth }: Credential["client"], form: URLSearchParams) {
   const headers: Record<string, string> = { "content-type": "application/x-www-form-urlencoded" };
   if (auth === "client_secret_basic" && secret !== undefined)
     headers["authorization"] = `Basic ${Buffer.from(`${id}:${secret}`, "utf8").toString("base64")}`;
@@ -83,7 +83,8 @@ function clientRequest(credential: Credential, form: URLSearchParams) {
   return { method: "POST", headers, body: form.toString() } as const;
 }
 
-function parseBody(answer: OutgoingAnswer): JsonObject | undefined {
+/** The object in an answer; undefined when there is none. */
+export function parseAnswer(answer: OutgoingAnswer): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(answer.body.toString("utf8"));
     return isJsonObject(value) ? value : undefined;

@@ -1,0 +1,7 @@
+/** Says how a command is used, and returns the exit code for wrong usage. */
+export function misused(usage: string): number {
+  process.stderr.write(`toolyard: \`toolyard ${usage}\`\n`);
+  return wrongUsage;
+}
+
+const wrongUsage = 2;
