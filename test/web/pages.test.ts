@@ -41,6 +41,7 @@ const pages = [
   ["/search", "Search"],
   ["/search?query=add%20two%20numbers", "Search"],
   ["/search?query=add%20two%20numbers%0Aecho%20a%20text", "Search"],
+  ["/search?tab=kept", "Search"],
   ["/run/everything%3Aget-sum", "everything:get-sum"],
   ["/run/nobody%3Anothing", "nobody:nothing"],
   ["/calls", "Calls"],
@@ -63,6 +64,7 @@ const asking = [
   "/servers/everything",
   "/tools",
   "/search?query=add",
+  "/search?tab=kept",
   "/run/everything%3Aget-sum",
 ].concat(["/resources", "/calls", "/calls/0", "/logs", "/clients", "/tokens", "/settings", "/start"]);
 

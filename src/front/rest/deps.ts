@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
+import type { KeptSearches } from "../../catalog/discovery/kept-searches.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { View, ViewServer } from "../../catalog/model/view.ts";
 import type { ServerConfig, Settings } from "../../config/config.ts";
@@ -151,6 +152,8 @@ export interface RestDeps {
   readonly personOf: (id: string, signal: AbortSignal) => Promise<Principal | undefined>;
   readonly routing: Pick<Routing, "wake">;
   readonly performer: Performer;
+  /** Searches that people keep as tests; read from the disk at the first request. */
+  readonly keptSearches: () => Promise<KeptSearches>;
   readonly loads: Pick<NamespaceLoads, "stats">;
   /** The principal's own instances, and the shared ones. */
   readonly instancesOf: (principal: Principal) => readonly Instance[];

@@ -28,6 +28,9 @@ const countedSoonMs = 2_000;
 /** Then it is not going to count: what is estimated stays so until something else reads it again. */
 const countedLooks = 15;
 
+/** Searches that somebody keeps as tests. */
+export const keptSearchesKey: readonly string[] = ["kept-searches"];
+
 /** Each list by its name in the cache, which events invalidate. */
 export const queries = {
   status: queryOptions({
