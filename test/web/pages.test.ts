@@ -102,6 +102,22 @@ describe.skipIf(!hasBrowser)("pages", () => {
       await context.close();
     }, 600_000);
 
+    test("tools, servers and clients say when they were last used", async () => {
+      const { context, page } = await openDashboard(browser, gateway);
+      const inAnHour = '[title^="In the hour from"]';
+      for (const [path, row, other] of [
+        ["/tools", "everything:get-sum", "everything:get-tiny-image"],
+        ["/servers", "Everything", "broken"],
+      ] as const) {
+        await visit(page, gateway, path);
+        await page.getByRole("row").filter({ hasText: row }).locator(inAnHour).waitFor();
+        await page.getByRole("row").filter({ hasText: other }).locator('[title="not in 30 days"]').waitFor();
+      }
+      await visit(page, gateway, "/clients");
+      await page.getByRole("list", { name: "Used the gateway" }).locator(inAnHour).first().waitFor();
+      await context.close();
+    }, 120_000);
+
     test("each says that it loads, and then why it cannot", async () => {
       const { context, page } = await openDashboard(browser, gateway);
       // The gateway answers whoever is logged in, and nothing else until it is let go.
