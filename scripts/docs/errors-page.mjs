@@ -60,6 +60,8 @@ const groups = [
       CURSOR_INVALID:
         "The cursor was not given out for this list, or not to this principal. The lists of the protocol answer -32602.",
       QUERY_INVALID: "The query is longer than 10 KB.",
+      KEPT_SEARCH_UNKNOWN: "You keep no search of this id: it was removed, or is somebody else's.",
+      KEPT_SEARCH_LIMIT: "You keep a hundred searches as tests, or all people of the gateway together ten thousand.",
       SEARCH_FAILED: "The search engine took too long or failed.",
     },
   },

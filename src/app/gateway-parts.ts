@@ -1,5 +1,6 @@
 import type { View } from "../catalog/model/view.ts";
 import type { Config } from "../config/config.ts";
+import type { KeptSearches } from "../catalog/discovery/kept-searches.ts";
 import type { Discovery } from "../catalog/discovery/discovery.ts";
 import { type EventBus } from "../kernel/event-bus.ts";
 import { type Metrics } from "../records/metrics.ts";
@@ -31,6 +32,7 @@ import { type Records } from "./records-wing.ts";
 import type { GatewayPeople } from "./people-wiring.ts";
 import { createStanding, type Standing } from "./status-wiring.ts";
 import type { BrowserSessionStore } from "../store/store.ts";
+import { openKeptSearches } from "./search-tests.ts";
 import { createRootsHint, type RootsHint } from "./roots-hint.ts";
 import { warnOfToolNames } from "./tool-names.ts";
 import type { UsageWing } from "./usage-wing.ts";
@@ -74,6 +76,8 @@ export interface GatewayParts extends AsyncDisposable {
   readonly loginCodes: LoginCodes;
   /** Opened once, by whoever lets browsers in. */
   readonly openBrowserStore: () => Promise<BrowserSessionStore>;
+  /** Searches that people keep as tests. */
+  readonly keptSearches: () => Promise<KeptSearches>;
   /** Whom a token with this hash (hex) belongs to now. */
   readonly byToken: (hash: string, signal: AbortSignal) => Promise<Principal | undefined>;
   readonly viewOf: (principal: Principal) => View;
@@ -155,13 +159,9 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
     outlets.live.endWhere(isGone);
   }
 
-  /** Nothing stays of a person who has left: logins and tokens of the instances that they had. */
   function forgetInstances(owner: PrincipalId, instances: readonly InstanceId[]): void {
-    void Promise.all([
-      servers.logins.forget(instances),
-      ...instances.map(async (id) => await face.instanceTokens.revoke(id, owner)),
-    ]).catch((error: unknown) =>
-      log.error({ component: "people", err: error }, "logins and tokens of somebody who left could not be removed"),
+    forgetPerson({ ...face, logins: servers.logins }, owner, instances).catch((error: unknown) =>
+      log.error({ component: "people", err: error }, "what is kept of somebody who left could not be removed"),
     );
   }
 
@@ -208,6 +208,19 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   };
 }
 
+/** Nothing stays of a person who has left: logins and tokens of the instances that they had, and kept searches. */
+async function forgetPerson(
+  { logins, instanceTokens, keptSearches }: Pick<GatewayParts, "logins" | "instanceTokens" | "keptSearches">,
+  owner: PrincipalId,
+  instances: readonly InstanceId[],
+): Promise<void> {
+  await Promise.all([
+    logins.forget(instances),
+    keptSearches().then(async (kept) => await kept.forget(owner)),
+    ...instances.map(async (id) => await instanceTokens.revoke(id, owner)),
+  ]);
+}
+
 /** What the rest of `app` is handed of the wings. */
 function toFace(wings: Wings, config: () => Config, { version, clock, log, environment }: GatewayDeps) {
   const { events, late, records, usage, kept, servers, viewOf, engine, discovery, metrics, mcp } = wings;
@@ -218,6 +231,7 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log, envir
     version,
     loginCodes: createLoginCodes(clock),
     openBrowserStore: kept.browserSessions,
+    keptSearches: openKeptSearches(kept, clock),
     byToken: async (hash: string, signal: AbortSignal) =>
       people.directory.byToken(hash) ?? (await people.directory.elsewhere?.byToken(hash, signal)),
     clock,

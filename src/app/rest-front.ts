@@ -56,6 +56,8 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
     personOf: gateway.personOf,
     routing: gateway.routing,
     performer: gateway.performer,
+    subscriptions: gateway.subscriptions,
+    keptSearches: gateway.keptSearches,
     loads: gateway.namespaces.loads,
     instancesOf(principal) {
       const instances = gateway.fleet.of(principal);

@@ -176,6 +176,18 @@ export const failures = {
     retry: false,
     hint: "Send a query of at most 10 KB that names what you need in a few words.",
   },
+  KEPT_SEARCH_UNKNOWN: {
+    http: 404,
+    rpc: -31191,
+    retry: false,
+    hint: "GET /api/searches lists the searches that you keep.",
+  },
+  KEPT_SEARCH_LIMIT: {
+    http: 429,
+    rpc: -31192,
+    retry: false,
+    hint: "Remove kept searches that are needed no longer, and try again.",
+  },
   SEARCH_FAILED: {
     http: 503,
     rpc: -31008,

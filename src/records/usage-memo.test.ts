@@ -6,7 +6,16 @@ let memo: UsageMemo;
 beforeEach(() => void (memo = createUsageMemo({ now: () => 0 })));
 
 const about = (tool: string): UsageQuery => ({ fromMs: 0, toMs: 1, by: [], limit: 100, tool });
-const zero = { calls: 1, errors: 0, durationMsSum: 0, durationMsMax: 0, argumentTokens: 0, resultTokens: 0, cut: 0 };
+const zero = {
+  lastHourMs: 0,
+  calls: 1,
+  errors: 0,
+  durationMsSum: 0,
+  durationMsMax: 0,
+  argumentTokens: 0,
+  resultTokens: 0,
+  cut: 0,
+};
 const sumsOf = (count: number): UsageSum[] =>
   Array.from({ length: count }, (_, at) => ({ group: [`${at}`], ...zero, buckets: [] }));
 const known = (names: readonly string[]): readonly string[] => names.filter((name) => memo.get(about(name)));

@@ -31,13 +31,18 @@ const callsBy = (rows: readonly UsageHour[], query: UsageQuery) =>
   mergeSums([sumRows(rows, query)], query).map(({ group, calls }) => [...group, calls]);
 
 describe("the sum of rows", () => {
-  test("adds up everything, except the longest call, of which there is one", () => {
-    const rows = [row({ calls: 2, durationMsMax: 9, cut: 1 }), row({ durationMsMax: 70, buckets: [1, 0, 4] }), row()];
+  test("adds up everything, except the longest call and the latest hour, of which there is one", () => {
+    const rows = [
+      row({ calls: 2, durationMsMax: 9, cut: 1 }),
+      row({ hourMs: hour, durationMsMax: 70, buckets: [1, 0, 4] }),
+      row(),
+    ];
     expect(sumRows(rows, asking())).toEqual([
       {
         group: [],
         calls: 4,
         errors: 0,
+        lastHourMs: hour,
         durationMsSum: 30,
         durationMsMax: 70,
         buckets: [1, 2, 4],

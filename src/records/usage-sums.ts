@@ -51,11 +51,12 @@ function isAskedFor(row: UsageHour, query: UsageQuery, installationOf: Installat
 }
 
 function toSum(row: UsageHour, by: readonly UsageDimension[], installationOf: InstallationOf): UsageSum {
-  const { calls, durationMsSum, durationMsMax, buckets, argumentTokens, resultTokens, cut } = row;
+  const { calls, hourMs: lastHourMs, durationMsSum, durationMsMax, buckets, argumentTokens, resultTokens, cut } = row;
   return {
     group: by.map((dimension) => valueOf(row, dimension, installationOf)),
     calls,
     errors: row.code === "" ? 0 : calls,
+    lastHourMs,
     durationMsSum,
     durationMsMax,
     buckets,
@@ -86,6 +87,7 @@ function add(left: UsageSum, right: UsageSum): UsageSum {
     group: left.group,
     calls: left.calls + right.calls,
     errors: left.errors + right.errors,
+    lastHourMs: Math.max(left.lastHourMs, right.lastHourMs),
     durationMsSum: left.durationMsSum + right.durationMsSum,
     durationMsMax: Math.max(left.durationMsMax, right.durationMsMax),
     buckets: left.buckets.map((calls, at) => calls + (right.buckets[at] ?? 0)),

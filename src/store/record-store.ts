@@ -274,6 +274,8 @@ export interface UsageSum extends UsageFigures {
   readonly group: readonly (string | null)[];
   /** Calls whose `code` is not "". */
   readonly errors: number;
+  /** When the latest hour with a call begins. */
+  readonly lastHourMs: number;
 }
 
 export interface FindingQuery {

@@ -19,6 +19,7 @@ interface Group {
   readonly group: Readonly<Record<string, string | null>>;
   readonly calls: number;
   readonly errors: number;
+  readonly lastHour: string;
   readonly latency: readonly number[];
   readonly durationMs: { readonly sum: number; readonly max: number };
   readonly argumentTokens: number;
@@ -82,7 +83,9 @@ describe("what was used", () => {
     expect(all).toMatchObject({ group: {}, calls: 7, errors: 1 });
     expect(all?.latency.reduce((sum, calls) => sum + calls, 0)).toBe(7);
     expect(all?.durationMs.sum).toBeGreaterThanOrEqual(all?.durationMs.max ?? Number.NaN);
-    const [hour] = await usage(gateway, "by=hour", root);
+    const hours = await usage(gateway, "by=hour", root);
+    const [hour] = hours;
+    expect(all?.lastHour).toBe(hours.at(-1)?.group["hour"]);
     expect(new Date(hour?.group["hour"] ?? "").getTime() % 3_600_000).toBe(0);
     const [echo] = await usage(gateway, "tool=one:echo", root);
     // Estimates, from bytes: 3,600 of text and a little JSON.

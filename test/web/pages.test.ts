@@ -41,6 +41,7 @@ const pages = [
   ["/search", "Search"],
   ["/search?query=add%20two%20numbers", "Search"],
   ["/search?query=add%20two%20numbers%0Aecho%20a%20text", "Search"],
+  ["/search?tab=kept", "Search"],
   ["/run/everything%3Aget-sum", "everything:get-sum"],
   ["/run/nobody%3Anothing", "nobody:nothing"],
   ["/calls", "Calls"],
@@ -63,6 +64,7 @@ const asking = [
   "/servers/everything",
   "/tools",
   "/search?query=add",
+  "/search?tab=kept",
   "/run/everything%3Aget-sum",
 ].concat(["/resources", "/calls", "/calls/0", "/logs", "/clients", "/tokens", "/settings", "/start"]);
 
@@ -99,6 +101,22 @@ describe.skipIf(!hasBrowser)("pages", () => {
       expect(misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
       await context.close();
     }, 600_000);
+
+    test("tools, servers and clients say when they were last used", async () => {
+      const { context, page } = await openDashboard(browser, gateway);
+      const inAnHour = '[title^="In the hour from"]';
+      for (const [path, row, other] of [
+        ["/tools", "everything:get-sum", "everything:get-tiny-image"],
+        ["/servers", "Everything", "broken"],
+      ] as const) {
+        await visit(page, gateway, path);
+        await page.getByRole("row").filter({ hasText: row }).locator(inAnHour).waitFor();
+        await page.getByRole("row").filter({ hasText: other }).locator('[title="not in 30 days"]').waitFor();
+      }
+      await visit(page, gateway, "/clients");
+      await page.getByRole("list", { name: "Used the gateway" }).locator(inAnHour).first().waitFor();
+      await context.close();
+    }, 120_000);
 
     test("each says that it loads, and then why it cannot", async () => {
       const { context, page } = await openDashboard(browser, gateway);

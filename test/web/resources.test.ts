@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -24,6 +25,11 @@ const everything = {
   displayName: "Everything",
 };
 
+const app = {
+  command: process.execPath,
+  args: [fileURLToPath(new URL("../servers/app-server.mjs", import.meta.url))],
+};
+
 const pages = [
   "",
   "?tab=templates",
@@ -45,7 +51,7 @@ describe.skipIf(!hasBrowser)("resources and prompts", () => {
     });
   beforeAll(async () => {
     browser = await launchBrowser();
-    gateway = await startGateway({ config: { mcpServers: { everything, bad: badServer("--resources") } } });
+    gateway = await startGateway({ config: { mcpServers: { everything, app, bad: badServer("--resources") } } });
     await untilOnline(gateway.url);
     dashboard = await openDashboard(browser, gateway);
     ({ page } = dashboard);
@@ -149,6 +155,24 @@ describe.skipIf(!hasBrowser)("resources and prompts", () => {
     await answer.waitFor();
     expect(await answer.textContent()).toContain("Alice");
     await expectClean();
+  });
+
+  test("a resource that changes is read again while it is shown, and one that never tells of it says so", async () => {
+    await visit(page, gateway, `/resources?uri=${encodeURIComponent("everything|demo://resource/dynamic/text/1")}`);
+    const content = page.getByRole("region", { name: "Content" });
+    await content.getByText("It is read again when the server says that it has changed.").waitFor();
+    const before = await content.locator("pre").textContent();
+    // Its text has the time of reading in it.
+    await post("/execute/everything:toggle-subscriber-updates", {});
+    await content.getByText("The server said at").waitFor();
+    await page.waitForFunction((old) => document.querySelector("#main pre")?.textContent !== old, before);
+    await expectClean();
+    await post("/execute/everything:toggle-subscriber-updates", {});
+    await visit(page, gateway, `/resources?uri=${encodeURIComponent("app|ui://clock/page")}`);
+    await content.getByText("Its server does not tell of changes.").waitFor();
+    await expectClean();
+    const unknown = await post("/api/resources/watch", { uri: "nobody|x:y" });
+    expect([unknown.status, unknown.json.code]).toEqual([404, "RESOURCE_UNKNOWN"]);
   });
 
   test("a gateway whose servers offer nothing says so", async () => {

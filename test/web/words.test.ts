@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readEvents, type StreamEvent } from "../../web/src/api/event-text.ts";
 import { hasInexactNumber, indentJson, inexactPaths, memberText } from "../../web/src/words/exact-json.ts";
-import { duration, plain, tokenCount } from "../../web/src/words/format.ts";
+import { agoByHour, duration, plain, tokenCount } from "../../web/src/words/format.ts";
 import { toGivenValue, toTypedValue } from "../../web/src/words/server-values.ts";
 import { settingDrafts } from "../../web/src/words/setting-drafts.ts";
 import { toSettingGroups } from "../../web/src/words/setting-fields.ts";
@@ -222,4 +222,11 @@ test("settings are grouped as in the schema, each with the kind of field that it
       ],
     ],
   ]);
+});
+
+test("what is known by the hour is told so", () => {
+  const now = Date.parse("2026-03-04T15:59:59Z");
+  expect(agoByHour("2026-03-04T15:00:00Z", now)).toBe("this hour");
+  expect(agoByHour("2026-03-04T14:00:00Z", now)).toMatch(/^[12] hr\. ago$/);
+  expect(agoByHour("2026-03-01T14:00:00Z", now)).toBe("3 days ago");
 });

@@ -28,6 +28,8 @@ export const reading: Right = Object.freeze({ role: "anyone", scope: "mcp:read",
 export const usingServers: Right = Object.freeze({ role: "anyone", scope: "mcp:tools:execute", limited: true });
 /** What one did oneself. */
 export const ownRecords: Right = Object.freeze({ role: "anyone", scope: "mcp:read" });
+/** What one keeps for oneself. */
+export const ownWork: Right = Object.freeze({ role: "anyone", scope: "mcp:tools:execute" });
 /** One's own tokens, and whatever else is as good as a credential. */
 export const ownCredentials: Right = Object.freeze({ role: "anyone", scope: "mcp:admin" });
 export const gatewayReading: Right = Object.freeze({ role: "admin", scope: "mcp:read" });

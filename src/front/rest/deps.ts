@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
+import type { KeptSearches } from "../../catalog/discovery/kept-searches.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { View, ViewServer } from "../../catalog/model/view.ts";
 import type { ServerConfig, Settings } from "../../config/config.ts";
@@ -20,6 +21,7 @@ import type { RecordHistory } from "../../records/record-history.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { NamespaceLoads } from "../../engine/namespaces/namespace-loads.ts";
 import type { Routing } from "../../engine/calls/routing.ts";
+import type { Subscriptions } from "../../engine/calls/subscriptions.ts";
 import type { Performer } from "../../engine/perform/perform.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { GatewayError } from "../../kernel/gateway-error.ts";
@@ -151,6 +153,9 @@ export interface RestDeps {
   readonly personOf: (id: string, signal: AbortSignal) => Promise<Principal | undefined>;
   readonly routing: Pick<Routing, "wake">;
   readonly performer: Performer;
+  readonly subscriptions: Pick<Subscriptions, "subscribe">;
+  /** Searches that people keep as tests; read from the disk at the first request. */
+  readonly keptSearches: () => Promise<KeptSearches>;
   readonly loads: Pick<NamespaceLoads, "stats">;
   /** The principal's own instances, and the shared ones. */
   readonly instancesOf: (principal: Principal) => readonly Instance[];
@@ -170,7 +175,7 @@ export interface RestDeps {
   readonly tokens: (ask: TokensQuestion) => Promise<TokenReport>;
   /** What each tool's definition costs in a flat list. */
   readonly toolTokens: (view: View) => Promise<(server: ViewServer, tool: ToolEntry) => TokenSum>;
-  readonly clock: Pick<Clock, "now" | "monotonic">;
+  readonly clock: Pick<Clock, "now" | "monotonic" | "after">;
   /** Calls and logs that were recorded. */
   readonly history: RecordHistory;
   readonly status: StatusReader;

@@ -20,6 +20,14 @@ const keepAliveMs = 15_000;
 /** When a reader whose stream was cut comes back. */
 const retryMs = 2_000;
 
+/** For whoever only wants to be told when somebody may not read any more. */
+export const readsNothing: Pick<LiveReader, "wants" | "isFull" | "onEvent" | "onReset"> = Object.freeze({
+  wants: () => false,
+  isFull: () => false,
+  onEvent: () => undefined,
+  onReset: () => undefined,
+});
+
 /** Sends events on a response until its reader goes, does not read, or may not read any more. */
 export function openEventFeed(
   live: Pick<LiveEvents, "follow">,

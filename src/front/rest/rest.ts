@@ -14,6 +14,7 @@ import { describeExecute } from "./routes-execute.ts";
 import { createHistoryRoutes } from "./routes-history.ts";
 import { createInstanceAccessRoutes } from "./routes-instance-access.ts";
 import { createInstanceRoutes } from "./routes-instances.ts";
+import { createKeptSearchRoutes } from "./routes-kept-searches.ts";
 import { createLogRoutes } from "./routes-logs.ts";
 import { createNamespaceRoutes } from "./routes-namespaces.ts";
 import { createQuestionRoutes } from "./routes-questions.ts";
@@ -61,6 +62,7 @@ export function createRoutes(deps: RestDeps, questions = createRestQuestions()):
     ...createQuestionRoutes(questions),
     ...createToolRoutes(deps, cache),
     ...createSearchRoutes(deps),
+    ...createKeptSearchRoutes(deps),
     ...createResourceRoutes(deps),
     ...createPromptRoutes(deps),
     ...createServerRoutes(deps, cache),

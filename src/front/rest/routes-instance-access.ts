@@ -10,6 +10,7 @@ import type { RestDeps } from "./deps.ts";
 import { findInstance, findVisibleInstance } from "./own-instance.ts";
 import { doneAnswer, noStore, senderOf } from "./people-request.ts";
 import { done } from "./people-schemas.ts";
+import { readsNothing } from "./event-feed.ts";
 import { answers } from "./responses.ts";
 import { route, type RestRequest, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
@@ -137,13 +138,6 @@ function removeLogin(deps: RestDeps): Route {
     },
   });
 }
-
-const readsNothing = {
-  wants: () => false,
-  isFull: () => false,
-  onEvent: () => undefined,
-  onReset: () => undefined,
-};
 
 function followStatus(deps: RestDeps): Route {
   return route({

@@ -3,12 +3,14 @@ import { resolveRead } from "../../catalog/exposure/native.ts";
 import { stringifyExact } from "../../wire/json/exact-json.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { CallContext } from "../../kernel/call-context.ts";
-import { bytesAnswer, cachedAnswer } from "./answer.ts";
+import { bytesAnswer, cachedAnswer, jsonAnswer } from "./answer.ts";
 import { toCachedText } from "./cached-text.ts";
 import { abortedWith } from "./client-gone.ts";
-import { reading } from "../../engine/policy/rights.ts";
+import { ownRecords, reading } from "../../engine/policy/rights.ts";
 import type { RestDeps } from "./deps.ts";
 import { relayedFailure, restContext, toShown } from "./execute.ts";
+import { checkPart } from "./part-check.ts";
+import { leaseMs, createResourceLeases } from "./resource-leases.ts";
 import { answers, executing } from "./responses.ts";
 import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
@@ -33,9 +35,52 @@ const resourceContents = z
   .describe("The server's answer, with URIs in the form that can be read here.")
   .meta({ id: "ResourceContents" });
 
-/** Routes that list and read resources. */
+const watchBody = z
+  .strictObject({ uri: schemas.name.describe("As the list gives it.") })
+  .meta({ id: "ResourceToWatch" });
+
+const watched = z
+  .object({
+    instance: z.string().describe("As events name it."),
+    uri: z.string().describe("As events name it: the server's own."),
+    seconds: z.int().describe("How long it is watched, unless it is asked for again."),
+  })
+  .meta({ id: "WatchedResource" });
+
+/** Routes that list and read resources, and watch them. */
 export function createResourceRoutes(deps: RestDeps): readonly Route[] {
-  return [listResources(deps), readOne(deps)];
+  return [listResources(deps), readOne(deps), watchOne(deps)];
+}
+
+function watchOne(deps: RestDeps): Route {
+  const leases = createResourceLeases(deps);
+  return route({
+    method: "POST",
+    path: "/api/resources/watch",
+    right: ownRecords,
+    operation: {
+      id: "watchResource",
+      tag,
+      summary: "Be told when a resource changes",
+      description:
+        "Subscribes at its server, which stays awake meanwhile. `GET /api/events` then has `resource.updated` whenever " +
+        "the server announces a change; on a shared server whoever is no admin is not told of which resource. UPSTREAM_PROTOCOL " +
+        "says that the server announces none.",
+      body: watchBody,
+      responses: answers(watched, "It is watched.", executing),
+    },
+    async handle({ principal, body, response }) {
+      const { uri } = checkPart(watchBody, "body", body);
+      const intent = resolveRead(deps.viewOf(principal), uri, "native");
+      if (intent.kind !== "read") throw new GatewayError("RESOURCE_UNKNOWN", "this is no resource of a server");
+      const leased = { principal, instance: intent.server.instance, uri: intent.uri };
+      await leases.renew(leased, abortedWith(response));
+      return jsonAnswer(
+        { instance: leased.instance, uri: leased.uri, seconds: leaseMs / 1_000 },
+        { "Cache-Control": "no-store" },
+      );
+    },
+  });
 }
 
 function listResources(deps: RestDeps): Route {

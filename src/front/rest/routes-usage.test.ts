@@ -14,6 +14,7 @@ const sum = (...group: (string | null)[]): UsageSum => ({
   errors: 1,
   durationMsSum: 12.5,
   durationMsMax: 10,
+  lastHourMs: 0,
   buckets: [2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
   argumentTokens: 4,
   resultTokens: 5,

@@ -19,6 +19,7 @@ const loadLearned = async () => await import("./learned-file.ts");
 const loadVectors = async () => await import("./vector-file.ts");
 const loadRecords = async () => await import("../sql/sql-store.ts");
 const loadBrowserSessions = async () => await import("./browser-sessions-file.ts");
+const loadKeptSearches = async () => await import("./kept-searches-file.ts");
 const loadSecrets = async () => await import("./token-vault.ts");
 
 /** Stores everything in files of the data directory, which only their owner can read. */
@@ -46,7 +47,7 @@ export const fileBackend: StoreBackend = {
   late: {
     search: async () => await Promise.all([loadLearned(), loadVectors()]),
     logins: loadSecrets,
-    rest: loadBrowserSessions,
+    rest: async () => await Promise.all([loadBrowserSessions(), loadKeptSearches()]),
     records: loadRecords,
   },
 };
@@ -100,6 +101,13 @@ function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): G
       return createBrowserSessionsFile(
         join(folder, "browser-sessions.json"),
         warnOf("browser-sessions", "logins of browsers cannot be read or saved, and end with the gateway"),
+      );
+    },
+    async keptSearches() {
+      const { createKeptSearchesFile } = await loadKeptSearches();
+      return createKeptSearchesFile(
+        join(folder, "kept-searches.json"),
+        warnOf("kept-searches", "searches that are kept as tests cannot be read: there are none until one is kept"),
       );
     },
     namespaceUsage: createNamespaceUsageFile(

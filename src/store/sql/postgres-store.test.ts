@@ -120,7 +120,7 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
     expect((await store.logs({ limit: 10 })).rows).toMatchObject([{ line: "one", level: "info" }]);
     expect((await store.events({ limit: 10 })).rows).toHaveLength(1);
     expect(await store.usage({ fromMs: 0, toMs: 1, by: ["server", "day"], limit: 9 })).toMatchObject([
-      { group: ["files", "0"], calls: 3, errors: 0, durationMsSum: 9, durationMsMax: 2 },
+      { group: ["files", "0"], lastHourMs: 0, calls: 3, errors: 0, durationMsSum: 9, durationMsMax: 2 },
     ]);
     expect(await store.finding({ fromMs: 0, dayMs: 0, exposure: "meta" })).toMatchObject({
       spent: [{ ...spent, wrappingTokens: 5 }],

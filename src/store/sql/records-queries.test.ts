@@ -101,8 +101,17 @@ test("usage adds up, and is grouped by what was asked for", async () => {
   const range = { fromMs: 0, toMs: 48 * hourMs, limit: 100 };
   const sums = await store.usage({ ...range, by: ["tool"] });
   expect(sums).toMatchObject([
-    { group: ["a"], calls: 5, errors: 0, durationMsSum: 6, durationMsMax: 9, argumentTokens: 10, resultTokens: 14 },
-    { group: ["b"], calls: 2, errors: 1, cut: 1 },
+    {
+      group: ["a"],
+      lastHourMs: 0,
+      calls: 5,
+      errors: 0,
+      durationMsSum: 6,
+      durationMsMax: 9,
+      argumentTokens: 10,
+      resultTokens: 14,
+    },
+    { group: ["b"], lastHourMs: 24 * hourMs, calls: 2, errors: 1, cut: 1 },
   ]);
   expect(sums[0]?.buckets).toEqual([2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
   expect(sums[1]?.buckets.at(-1)).toBe(1);

@@ -74,6 +74,7 @@ export async function readUsage(db: Kysely<RecordsTables>, query: UsageQuery): P
     .select(addedColumns.map((name) => sum(name).as(name)))
     .select(sql<number>`coalesce(sum(case when code <> '' then calls end), 0)`.as("errors"))
     .select(sql<number>`coalesce(max(duration_ms_max), 0)`.as("duration_ms_max"))
+    .select(sql<number>`coalesce(max(hour_ms), 0)`.as("last_hour_ms"))
     .select(by.map((dimension, at) => groups[dimension].as(groupNames[at] ?? "g0")));
   const grouped = by.reduce((builder, dimension) => builder.groupBy(groups[dimension]), selected);
   const isOverTime = by.includes("hour") || by.includes("day");
@@ -83,7 +84,7 @@ export async function readUsage(db: Kysely<RecordsTables>, query: UsageQuery): P
   return rows.filter((row) => by.length > 0 || row.calls > 0).map((row) => toSum(row, by.length));
 }
 
-type SumRow = Readonly<Record<(typeof addedColumns)[number] | "errors" | "duration_ms_max", number>> &
+type SumRow = Readonly<Record<(typeof addedColumns)[number] | "errors" | "duration_ms_max" | "last_hour_ms", number>> &
   Readonly<Partial<Record<(typeof groupNames)[number], string | null>>>;
 
 function toSum(row: SumRow, dimensions: number): UsageSum {
@@ -91,6 +92,7 @@ function toSum(row: SumRow, dimensions: number): UsageSum {
     group: groupNames.slice(0, dimensions).map((name) => row[name] ?? null),
     calls: row.calls,
     errors: row.errors,
+    lastHourMs: row.last_hour_ms,
     durationMsSum: row.duration_ms_sum,
     durationMsMax: row.duration_ms_max,
     buckets: bucketColumns.map((name) => row[name]),

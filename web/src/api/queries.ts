@@ -28,6 +28,12 @@ const countedSoonMs = 2_000;
 /** Then it is not going to count: what is estimated stays so until something else reads it again. */
 const countedLooks = 15;
 
+/** Who has not been used for so long is not used. */
+export const lastUseDays = 30;
+
+/** Searches that somebody keeps as tests. */
+export const keptSearchesKey: readonly string[] = ["kept-searches"];
+
 /** Each list by its name in the cache, which events invalidate. */
 export const queries = {
   status: queryOptions({
@@ -74,6 +80,17 @@ export const queries = {
         const from = new Date(Date.now() - hours * 3_600_000).toISOString();
         return await valueOf(api.GET("/api/usage", { params: { query: { from, by } } }));
       },
+    }),
+  /** When each tool, instance or client was last used, as far back as one looks for it. */
+  lastUse: (by: "tool" | "instance" | "client") =>
+    queryOptions({
+      queryKey: ["last-use", by],
+      queryFn: async () => {
+        const from = new Date(Date.now() - lastUseDays * 24 * 3_600_000).toISOString();
+        return await valueOf(api.GET("/api/usage", { params: { query: { from, by, limit: 10_000 } } }));
+      },
+      // It looks at a month, and tells hours: no call is followed.
+      refetchInterval: quietMs,
     }),
   clients: queryOptions({
     queryKey: ["clients"],

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { api, rawFetch, valueOf } from "./client.ts";
+import { api, rawFetch, valueOf, type Schemas } from "./client.ts";
+import type { StreamEvent } from "./event-text.ts";
 import { problemOf } from "./failure.ts";
 
 export interface Resource {
@@ -65,6 +66,28 @@ export const resourceQueries = {
       gcTime: 60_000,
     }),
 };
+
+/** Has the gateway tell of changes of a resource, by its events; to be asked for again before it ends. */
+export async function watchResource(uri: string): Promise<Watched> {
+  return await valueOf(api.POST("/api/resources/watch", { body: { uri } }));
+}
+
+export type Watched = Schemas["WatchedResource"];
+
+/** Whether an event says that this resource has changed, or may have: of several at once the stream has the newest. */
+export function tellsOf({ instance, uri }: Watched, event: StreamEvent): boolean {
+  if (event.type !== "resource.updated") return false;
+  const told = JSON.parse(event.data) as ResourceUpdate;
+  if (told.instance !== instance) return false;
+  return told.data.uri === undefined || told.data.uri === uri || told.coalesced !== undefined;
+}
+
+interface ResourceUpdate {
+  readonly instance: string | null;
+  readonly coalesced?: number;
+  /** Without an address for whoever may not know what others read. */
+  readonly data: { readonly uri?: string };
+}
 
 interface Asked {
   readonly ref:

@@ -1,14 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, valueOf, type Schemas } from "../api/client.ts";
-import { queries, useOrder } from "../api/queries.ts";
+import { lastUseDays, queries, useOrder } from "../api/queries.ts";
 import { Button, CopyButton } from "../parts/button.tsx";
 import { Modal } from "../parts/confirm.tsx";
 import { CheckField } from "../parts/field.tsx";
 import { OutcomeNote } from "../parts/outcome-note.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Empty, FailureNote, Loaded, Skeleton } from "../parts/states.tsx";
-import { ago, counted, duration, plain } from "../words/format.ts";
+import { ago, agoByHour, count, counted, duration, fullTime, plain } from "../words/format.ts";
 
 type Client = Schemas["ClientList"]["clients"][number];
 type Action = "connect" | "disconnect" | "undo";
@@ -42,6 +43,7 @@ export function Clients() {
         </Loaded>
       </Section>
       <Sessions />
+      <Used />
     </Page>
   );
 }
@@ -163,6 +165,49 @@ function Change({ id, name, action, onClose }: ChangeProps) {
       {apply.data !== undefined && <OutcomeNote outcome={apply.data} done="The file is changed." />}
     </Modal>
   );
+}
+
+/** Whatever has called through the gateway, by the name that it gives itself. */
+function Used() {
+  const use = useQuery(queries.lastUse("client"));
+  return (
+    <Section title="Used the gateway" about={`in ${lastUseDays} days, by the names that they give themselves`}>
+      <Loaded query={use}>
+        {({ usage }) =>
+          usage.length === 0 ? (
+            <p className="muted">No client has called a tool yet.</p>
+          ) : (
+            <ul className="list" aria-label="Used the gateway">
+              {[...usage].sort(newestFirst).map(({ group: { client = null }, calls, errors, lastHour }) => (
+                <li key={client}>
+                  <span className="grow">
+                    {client === null ? (
+                      "(no name: REST and commands)"
+                    ) : (
+                      <Link to="/calls" search={{ client }}>
+                        {plain(client)}
+                      </Link>
+                    )}
+                  </span>
+                  <span className="muted number">
+                    {counted(calls, "call")}
+                    {errors > 0 && `, ${count(errors)} failed`}
+                  </span>
+                  <span className="muted" title={`In the hour from ${fullTime(lastHour)}`}>
+                    last {agoByHour(lastHour)}
+                  </span>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
+
+function newestFirst(one: Schemas["UsageGroup"], other: Schemas["UsageGroup"]): number {
+  return other.lastHour.localeCompare(one.lastHour) || other.calls - one.calls;
 }
 
 function Sessions() {

@@ -3,14 +3,13 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { queries } from "../api/queries.ts";
 import { propose, resourceQueries, type Resource, type ResourceTemplate } from "../api/resource-queries.ts";
-import { Button, CopyButton } from "../parts/button.tsx";
-import { ContentView } from "../parts/content-view.tsx";
-import { SelectField, TextField } from "../parts/field.tsx";
+import { Button } from "../parts/button.tsx";
+import { SelectField } from "../parts/field.tsx";
 import { ListCopies } from "../parts/list-copies.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Prompts } from "../parts/prompts.tsx";
 import { ProposingField } from "../parts/proposing-field.tsx";
-import { useInSight } from "../parts/in-sight.ts";
+import { ResourceReader } from "../parts/resource-reader.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { TabLinks } from "../parts/tab-links.tsx";
 import { bytes, count, plain } from "../words/format.ts";
@@ -133,7 +132,7 @@ function Lists({ kind, match, server, uri, onChoose }: ListsProps) {
           }}
         </Loaded>
       </Section>
-      <Reader uri={uri} onRead={onChoose} />
+      <ResourceReader uri={uri} onRead={onChoose} />
     </div>
   );
 }
@@ -230,71 +229,5 @@ function TemplateRow({ template, onRead }: TemplateRowProps) {
         </div>
       </form>
     </li>
-  );
-}
-
-interface ReaderProps {
-  readonly uri: string | undefined;
-  readonly onRead: (uri: string) => void;
-}
-
-function Reader({ uri, onRead }: ReaderProps) {
-  const [address, setAddress] = useState("");
-  const place = useInSight(uri);
-  return (
-    <Section
-      place={place}
-      title="Content"
-      actions={uri !== undefined && <CopyButton label="Copy as command" text={toCommand("read", [uri])} />}
-    >
-      <form
-        className="filters"
-        aria-label="By address"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (address.trim() !== "") onRead(address.trim());
-        }}
-      >
-        <TextField
-          label="Address"
-          placeholder="Of a resource, or of what was kept of a long result"
-          size={44}
-          value={address}
-          onChange={({ target }) => setAddress(target.value)}
-        />
-        <Button type="submit">Read</Button>
-      </form>
-      {uri === undefined ? (
-        <p className="muted">Choose a resource to read it here, or give its address.</p>
-      ) : (
-        <ReadContent key={uri} uri={uri} />
-      )}
-    </Section>
-  );
-}
-
-function ReadContent({ uri }: { readonly uri: string }) {
-  const read = useQuery(resourceQueries.read(uri));
-  return (
-    <div aria-live="polite">
-      <Loaded query={read}>
-        {({ contents = [] }) =>
-          contents.length === 0 ? (
-            <p className="muted">The server answered with nothing.</p>
-          ) : (
-            <div className="stack">
-              {contents.map((content, at) => (
-                <ContentView key={at} content={content} />
-              ))}
-              <p>
-                <Button isBusy={read.isFetching} onClick={() => void read.refetch()}>
-                  Read it again
-                </Button>
-              </p>
-            </div>
-          )
-        }
-      </Loaded>
-    </div>
   );
 }

@@ -1,23 +1,51 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { useState, useSyncExternalStore, type ReactNode } from "react";
+import { lazy, Suspense, useState, useSyncExternalStore } from "react";
 import { degradedText } from "../../../src/kernel/degraded-text.ts";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { queries, useOrder } from "../api/queries.ts";
 import { sessionStore } from "../api/session.ts";
 import { Button, CopyButton } from "../parts/button.tsx";
-import { HitRow, type Hit } from "../parts/search-hit.tsx";
 import { TextField } from "../parts/field.tsx";
 import { Page } from "../parts/page.tsx";
+import { Need, shownHits } from "../parts/search-need.tsx";
 import { Empty, FailureNote, Skeleton } from "../parts/states.tsx";
+import { TabLinks } from "../parts/tab-links.tsx";
 import { count, duration, plain } from "../words/format.ts";
 import { toCommand } from "../words/words.ts";
 
 type Report = Schemas["SearchReport"];
 const here = getRouteApi("/search");
+const KeptSearches = lazy(async () => ({ default: (await import("../parts/kept-searches.tsx")).KeptSearches }));
+const tabs = [
+  ["try", "Try"],
+  ["kept", "Kept as tests"],
+] as const;
+
+/** What a model finds, and searches that are kept to see whether it still does. */
+export function Search() {
+  const { tab = "try" } = here.useSearch();
+  return (
+    <Page title="Search" about="What a model would find with these words, and why. A trial teaches the search nothing.">
+      <TabLinks
+        label="Searches"
+        tabs={tabs}
+        chosen={tab}
+        link={(name, rest) => <Link to="/search" search={name === "try" ? {} : { tab: name }} {...rest} />}
+      />
+      {tab === "kept" ? (
+        <Suspense fallback={<Skeleton lines={5} />}>
+          <KeptSearches />
+        </Suspense>
+      ) : (
+        <Trial />
+      )}
+    </Page>
+  );
+}
 
 /** Exactly what discover_mcp_tools answers, and why each tool stands where it does. */
-export function Search() {
+function Trial() {
   const { query = "", as } = here.useSearch();
   const navigate = useNavigate();
   const session = useSyncExternalStore(sessionStore.subscribe, sessionStore.get);
@@ -51,7 +79,7 @@ export function Search() {
     { changes: [] },
   );
   return (
-    <Page title="Search" about="What a model would find with these words, and why. A trial teaches the search nothing.">
+    <>
       <form
         className="filters"
         role="search"
@@ -113,6 +141,7 @@ export function Search() {
               key={at}
               need={need}
               isOnly={found.data.queries.length === 1}
+              mayKeep={as === undefined}
               alone={
                 hasMeaning && words.data !== undefined && meaning.data !== undefined
                   ? {
@@ -127,12 +156,9 @@ export function Search() {
           <Unusable report={found.data} />
         </>
       )}
-    </Page>
+    </>
   );
 }
-
-/** How many of each ranking are asked for. */
-const shownHits = 20;
 
 /** Each line is a need of its own, as in `queries` of discover_mcp_tools. */
 function toBody(text: string, as: string | undefined) {
@@ -202,85 +228,6 @@ function Summary({ report, isOther }: SummaryProps) {
       )}
     </p>
   );
-}
-
-interface NeedProps {
-  readonly need: Report["queries"][number];
-  readonly isOnly: boolean;
-  /** What words alone and embeddings alone find, where embeddings are configured. */
-  readonly alone:
-    | {
-        readonly words: readonly Hit[];
-        readonly meaning: readonly Hit[];
-        /** Why `meaning` is not the ranking by embeddings, where it is not. */
-        readonly degraded: string | null;
-      }
-    | undefined;
-}
-
-/** One need, and beside it what it was made of: the ranking by words alone, and that by meaning alone. */
-function Need({ need, isOnly, alone }: NeedProps) {
-  // No level is left out where the need has no heading of its own.
-  const Heading = isOnly ? "h2" : "h3";
-  return (
-    <section aria-label={`Found for ${plain(need.query)}`}>
-      {!isOnly && <h2>{plain(need.query)}</h2>}
-      <div className={alone === undefined ? "stack" : "columns ranked"}>
-        <div>
-          {alone !== undefined && <Heading>Words and embeddings, as a model gets them</Heading>}
-          {need.tools.length === 0 && (
-            <Empty title="Nothing fits">
-              <p>A model would be told the same. Other words, or a description in the configuration, may help.</p>
-            </Empty>
-          )}
-          <ol className="hits">
-            {need.tools.map((tool) => (
-              <HitRow
-                key={tool.tool_path}
-                tool={tool}
-                note={alone === undefined || alone.degraded !== null ? "" : placesNote(tool, alone)}
-              />
-            ))}
-          </ol>
-        </div>
-        {alone !== undefined && (
-          <>
-            <Ranking title={<Heading>Words alone</Heading>} hits={alone.words} />
-            {alone.degraded === null ? (
-              <Ranking title={<Heading>Embeddings alone</Heading>} hits={alone.meaning} />
-            ) : (
-              <div>
-                <Heading>Embeddings alone</Heading>
-                <p className="note warn">Searched {plain(degradedText(alone.degraded))}.</p>
-              </div>
-            )}
-          </>
-        )}
-      </div>
-    </section>
-  );
-}
-
-function Ranking({ title, hits }: { readonly title: ReactNode; readonly hits: readonly Hit[] }) {
-  return (
-    <div>
-      {title}
-      <ol className="hits">
-        {hits.map((tool) => (
-          <HitRow key={tool.tool_path} tool={tool} note="" />
-        ))}
-      </ol>
-    </div>
-  );
-}
-
-/** `1 by words, 4 by meaning`: where a tool would stand by one of them alone. */
-function placesNote({ tool_path: path }: Hit, alone: NonNullable<NeedProps["alone"]>): string {
-  const place = (hits: readonly Hit[]): string => {
-    const at = hits.findIndex((hit) => hit.tool_path === path);
-    return at === -1 ? `not among the first ${shownHits}` : `number ${at + 1}`;
-  };
-  return `${place(alone.words)} by words alone, ${place(alone.meaning)} by meaning alone`;
 }
 
 function Unusable({ report }: { readonly report: Report }) {

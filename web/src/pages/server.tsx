@@ -5,6 +5,7 @@ import { queries, useOrder } from "../api/queries.ts";
 import { Button, CopyButton } from "../parts/button.tsx";
 import { ConfirmButton } from "../parts/confirm.tsx";
 import { Facts, type Fact } from "../parts/facts.tsx";
+import { notLately, useLastUse } from "../parts/last-use.tsx";
 import { LogLines } from "../parts/log-lines.tsx";
 import { OutcomeNote } from "../parts/outcome-note.tsx";
 import { Page, Section } from "../parts/page.tsx";
@@ -16,7 +17,7 @@ import { Empty, FailureNote, LoadedPage } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
 import { TabLinks } from "../parts/tab-links.tsx";
 import { ToolTable } from "../parts/tool-table.tsx";
-import { ago, bytes, count, duration, fullTime, plain, tokenCount } from "../words/format.ts";
+import { ago, agoByHour, bytes, count, duration, fullTime, plain, tokenCount } from "../words/format.ts";
 import { needsPerson } from "../words/status.ts";
 
 type Row = Schemas["ServerStatus"];
@@ -136,6 +137,7 @@ function Trouble({ server }: { readonly server: Row }) {
 }
 
 function Standing({ server }: { readonly server: Row }) {
+  const lastUse = useLastUse("instance")(server.instance);
   const isUnread = server.tools === 0 && server.status !== "online";
   const facts: readonly Fact[] = [
     ["Name", server.server],
@@ -148,6 +150,7 @@ function Standing({ server }: { readonly server: Row }) {
       "Tokens in a flat list",
       isUnread ? "not known" : tokenCount({ tokens: server.tokens, isExact: server.tokensExact }),
     ],
+    ["Last used", lastUse === undefined ? "not known yet" : lastUse === null ? notLately : agoByHour(lastUse)],
     ["Calls in 24 h", `${count(server.calls)}, ${count(server.errors)} failed`],
     ["95 of 100 calls take at most", server.p95Ms === null ? "no call yet" : duration(server.p95Ms)],
     ["Process", server.pid === null ? "none" : String(server.pid)],

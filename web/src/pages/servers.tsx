@@ -6,6 +6,7 @@ import { queries } from "../api/queries.ts";
 import { AddServer } from "../parts/add-server.tsx";
 import { Button } from "../parts/button.tsx";
 import { DataTable, type Column } from "../parts/data-table.tsx";
+import { LastUse, useLastUse } from "../parts/last-use.tsx";
 import { ListCopies } from "../parts/list-copies.tsx";
 import { Page } from "../parts/page.tsx";
 import { Remedy } from "../parts/remedy.tsx";
@@ -15,7 +16,12 @@ import { agoShort, bytes, compact, count, counted, duration, fullTime, plain } f
 import { needsPerson } from "../words/status.ts";
 import { toCommand } from "../words/words.ts";
 
-type Row = Schemas["ServerStatus"];
+interface Row extends Standing {
+  /** As `useLastUse` has it. */
+  readonly lastUse: string | null | undefined;
+}
+
+type Standing = Schemas["ServerStatus"];
 const here = getRouteApi("/servers");
 
 const columns: readonly Column<Row>[] = [
@@ -79,6 +85,7 @@ const columns: readonly Column<Row>[] = [
     align: "right",
     cell: (row) => (row.memoryBytes === null ? "–" : bytes(row.memoryBytes)),
   },
+  { heading: "Last used", width: "6.4rem", cell: ({ lastUse }) => <LastUse hour={lastUse} /> },
   {
     heading: "Next",
     width: "minmax(7rem, 1fr)",
@@ -125,7 +132,7 @@ export function Servers() {
   );
 }
 
-function Counts({ servers }: { readonly servers: readonly Row[] }) {
+function Counts({ servers }: { readonly servers: readonly Standing[] }) {
   const well = servers.filter(({ status }) => status === "online").length;
   return (
     <>
@@ -192,7 +199,8 @@ function Table({ label, rows }: { readonly label: string; readonly rows: readonl
   return <DataTable label={label} columns={columns} rows={rows} rowKey={({ instance }) => instance} />;
 }
 
-function List({ servers, match }: { readonly servers: readonly Row[]; readonly match: string }) {
+function List({ servers, match }: { readonly servers: readonly Standing[]; readonly match: string }) {
+  const lastUse = useLastUse("instance");
   if (servers.length === 0)
     return (
       <Empty title="No server is configured yet">
@@ -203,15 +211,16 @@ function List({ servers, match }: { readonly servers: readonly Row[]; readonly m
       </Empty>
     );
   const words = match.toLowerCase();
-  const rows = servers.filter(({ title, server, word, category }) =>
+  const fitting = servers.filter(({ title, server, word, category }) =>
     `${title} ${server} ${word} ${category ?? ""}`.toLowerCase().includes(words),
   );
+  const rows = fitting.map((row): Row => ({ ...row, lastUse: lastUse(row.instance) }));
   if (rows.length === 0) return <Empty title={`No server fits “${match}”`} />;
   return (
     <>
       <Groups rows={rows} isMany={servers.length > fewServers} isFiltered={match !== ""} />
       <div className="actions">
-        <ListCopies command={match === "" ? toCommand("status") : undefined} rows={rows} />
+        <ListCopies command={match === "" ? toCommand("status") : undefined} rows={fitting} />
       </div>
     </>
   );

@@ -6,10 +6,13 @@ import { count, counted, plain, tokenCount } from "../words/format.ts";
 import { toCommand } from "../words/words.ts";
 import { Button } from "./button.tsx";
 import { DataTable, type Column } from "./data-table.tsx";
+import { LastUse, useLastUse } from "./last-use.tsx";
 import { ListCopies } from "./list-copies.tsx";
 import { Empty, Loaded } from "./states.tsx";
 
 interface Row extends ToolRow {
+  /** As `useLastUse` has it. */
+  readonly lastUse: string | null | undefined;
   readonly calls: number;
   readonly errors: number;
 }
@@ -70,6 +73,7 @@ const columns: readonly Column<Row>[] = [
         </Link>
       ),
   },
+  { heading: "Last used", width: "6.4rem", cell: ({ lastUse }) => <LastUse hour={lastUse} /> },
 ];
 
 interface ToolTableProps {
@@ -107,6 +111,7 @@ export function ToolTable({ server, match, changes = "", sort, choice }: ToolTab
   const tools = useQuery(queries.tools);
   const usage = useQuery(queries.usage(24, "tool"));
   const status = useQuery(queries.status);
+  const lastUse = useLastUse("tool");
   const rows = useMemo(() => {
     const used = new Map((usage.data?.usage ?? []).map((row) => [row.group["tool"], row]));
     const words = match.toLowerCase().split(/\s+/);
@@ -119,10 +124,11 @@ export function ToolTable({ server, match, changes = "", sort, choice }: ToolTab
       })
       .map((tool): Row => {
         const use = used.get(tool.tool_path);
-        return { ...tool, calls: use?.calls ?? 0, errors: use?.errors ?? 0 };
+        const { calls = 0, errors = 0 } = use ?? {};
+        return { ...tool, calls, errors, lastUse: lastUse(tool.tool_path) };
       })
       .sort(sort === "tokens" ? (one, other) => other.tokens - one.tokens : () => 0);
-  }, [tools.data, usage.data, server, match, changes, sort]);
+  }, [tools.data, usage.data, lastUse, server, match, changes, sort]);
   const shown = useMemo(() => (choice === undefined ? columns : [chooser(choice), ...columns]), [choice]);
   const tokens = rows.reduce((sum, row) => sum + row.tokens, 0);
   const areExact = rows.every((row) => row.tokens_exact);

@@ -61,6 +61,11 @@ function relativeText(format: Intl.RelativeTimeFormat, iso: string, nowMs: numbe
   return format.format(Math.round(ms / unitMs), unit);
 }
 
+/** Of what is known by the hour, by when that begins: `this hour`, `3 hr. ago`. */
+export function agoByHour(iso: string, nowMs = Date.now()): string {
+  return nowMs - new Date(iso).getTime() < 3_600_000 ? "this hour" : agoShort(iso, nowMs);
+}
+
 /** `2 h 14 min`, `340 ms`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${count(Math.round(ms))} ms`;

@@ -1,0 +1,103 @@
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../../kernel/clock.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { PrincipalId } from "../../kernel/ids.ts";
+
+/** A question that somebody keeps as a test, with the tool that it should find. */
+export interface KeptSearch {
+  readonly id: string;
+  /** Who kept it, and sees it. */
+  readonly person: PrincipalId;
+  readonly query: string;
+  /** The path of the tool that should be found. It need not exist any more. */
+  readonly tool: string;
+  /** The tool's place when it was kept, from 1; null where it was not among the first 50. */
+  readonly rank: number | null;
+  readonly keptAtMs: number;
+}
+
+/** Where kept searches outlive the process. */
+export interface KeptSearchStore {
+  /** What can be read; nothing where the file is damaged. */
+  read(): readonly KeptSearch[];
+  /** Replaces all of them. Rejects when they cannot be written. */
+  write(searches: readonly KeptSearch[]): Promise<void>;
+}
+
+/** Searches that people keep as tests, each person their own. */
+export interface KeptSearches {
+  /** In the order in which they were kept. */
+  of(person: PrincipalId): readonly KeptSearch[];
+  /**
+   * Resolves when it is written. The same question for the same tool replaces the one before, with its place of now.
+   * Rejects with KEPT_SEARCH_LIMIT, and with STORE_FULL or whatever else writing fails with; then nothing is kept.
+   */
+  keep(given: Omit<KeptSearch, "id" | "keptAtMs">): Promise<KeptSearch>;
+  /** Resolves to whether the person had one with this id. */
+  remove(person: PrincipalId, id: string): Promise<boolean>;
+  /** Removes all of a person who has left. */
+  forget(person: PrincipalId): Promise<void>;
+}
+
+export interface KeptSearchesDeps {
+  readonly store: KeptSearchStore;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** Running all of them again takes a search for each: a tenth of a second in a large catalog. */
+const mostOfOne = 100;
+/** The file is replaced as a whole: 10,000 rows are about 2 MB. */
+const mostOfAll = 10_000;
+
+export function createKeptSearches({ store, clock }: KeptSearchesDeps): KeptSearches {
+  let kept = store.read();
+  let writing: Promise<unknown> = Promise.resolve();
+
+  /** One change after the other, each from what the one before has written: what could not be written is not kept. */
+  async function change(plan: (now: readonly KeptSearch[]) => readonly KeptSearch[]): Promise<void> {
+    const next = writing.then(async () => {
+      const planned = plan(kept);
+      if (planned === kept) return;
+      await store.write(planned);
+      kept = planned;
+    });
+    writing = next.catch(() => undefined);
+    await next;
+  }
+
+  return {
+    of: (person) => kept.filter((search) => search.person === person),
+    async keep(given) {
+      const made = { ...given, id: randomBytes(9).toString("base64url"), keptAtMs: clock.now() };
+      await change((now) => withRoom(now, given.person, made));
+      return made;
+    },
+    async remove(person, id) {
+      let wasThere = false;
+      await change((now) => {
+        const rest = now.filter((search) => search.person !== person || search.id !== id);
+        wasThere = rest.length < now.length;
+        return wasThere ? rest : now;
+      });
+      return wasThere;
+    },
+    async forget(person) {
+      await change((now) => {
+        const rest = now.filter((search) => search.person !== person);
+        return rest.length < now.length ? rest : now;
+      });
+    },
+  };
+}
+
+/** Throws KEPT_SEARCH_LIMIT. */
+function withRoom(now: readonly KeptSearch[], person: PrincipalId, made: KeptSearch): readonly KeptSearch[] {
+  const isSame = (search: KeptSearch): boolean =>
+    search.person === person && search.query === made.query && search.tool === made.tool;
+  const others = now.filter((search) => !isSame(search));
+  const own = others.filter((search) => search.person === person).length;
+  if (own >= mostOfOne) throw new GatewayError("KEPT_SEARCH_LIMIT", `you keep ${own} searches already`);
+  if (others.length >= mostOfAll)
+    throw new GatewayError("KEPT_SEARCH_LIMIT", `${others.length} searches are kept in this gateway`);
+  return [...others, made];
+}

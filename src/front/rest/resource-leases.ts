@@ -1,0 +1,85 @@
+import type { Subscriptions } from "../../engine/calls/subscriptions.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import type { LiveEvents } from "../../records/live-events.ts";
+import { readsNothing } from "./event-feed.ts";
+
+/** A resource that somebody wants to hear of. */
+export interface Leased {
+  readonly principal: Principal;
+  readonly instance: InstanceId;
+  /** As the server spells it. */
+  readonly uri: string;
+}
+
+/**
+ * Subscriptions of whoever has no session that they could end with: each lasts for a while, and longer when it is asked
+ * for again. They end sooner with the right to be here.
+ */
+export interface ResourceLeases {
+  /**
+   * Resolves when the server has accepted the subscription; at once where there is one. Rejects with RATE_LIMITED, and
+   * with what the server said.
+   */
+  renew(leased: Leased, signal: AbortSignal): Promise<void>;
+}
+
+export interface ResourceLeasesDeps {
+  readonly subscriptions: Pick<Subscriptions, "subscribe">;
+  readonly clock: Pick<Clock, "after">;
+  readonly live: () => Promise<Pick<LiveEvents, "follow">>;
+}
+
+/** A page in the background may run its timers once a minute only. */
+export const leaseMs = 150_000;
+/** More resources than somebody has open. */
+const mostOfOne = 50;
+
+interface Lease {
+  cancelEnd: () => void;
+  readonly end: () => void;
+}
+
+/** Begins with none. */
+export function createResourceLeases({ subscriptions, clock, live }: ResourceLeasesDeps): ResourceLeases {
+  const leases = new Map<string, Lease>();
+
+  function prolong(lease: Lease): void {
+    lease.cancelEnd();
+    lease.cancelEnd = clock.after(leaseMs, lease.end);
+  }
+
+  return {
+    async renew({ principal, instance, uri }, signal) {
+      const owner = `${principal.id}\n`;
+      const key = `${owner}${instance}\n${uri}`;
+      const known = leases.get(key);
+      if (known !== undefined) {
+        prolong(known);
+        return;
+      }
+      const own = [...leases.keys()].filter((other) => other.startsWith(owner)).length;
+      if (own >= mostOfOne) throw new GatewayError("RATE_LIMITED", `you watch ${own} resources already`);
+      const release = await subscriptions.subscribe(instance, uri, signal);
+      const events = await live();
+      const before = leases.get(key);
+      if (before !== undefined) {
+        // Two requests were on their way at the same time.
+        release();
+        prolong(before);
+        return;
+      }
+      const end = (): void => {
+        lease.cancelEnd();
+        leases.delete(key);
+        leave();
+        release();
+      };
+      const lease: Lease = { cancelEnd: clock.after(leaseMs, end), end };
+      leases.set(key, lease);
+      const { leave } = events.follow({ ...readsNothing, principal, onEnd: end }, undefined);
+    },
+  };
+}

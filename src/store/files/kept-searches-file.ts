@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+import type { KeptSearch, KeptSearchStore } from "../../catalog/discovery/kept-searches.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { PrincipalId } from "../../kernel/ids.ts";
+import { isJsonObject } from "../../kernel/json-bytes.ts";
+import { replaceFile } from "./replace-file.ts";
+
+/** Increased when the format of the file changes. */
+const format = 1;
+
+/** Searches that people keep as tests, in one JSON file with mode 0600. What is no search in it is skipped. */
+export function createKeptSearchesFile(path: string, onFailure: (error: unknown) => void): KeptSearchStore {
+  return {
+    read() {
+      try {
+        const kept: unknown = JSON.parse(readFileSync(path, "utf8"));
+        if (!isJsonObject(kept) || kept["format"] !== format || !Array.isArray(kept["searches"]))
+          throw new Error("the file has an unknown format");
+        return kept["searches"].flatMap((search: unknown) => parseSearch(search) ?? []);
+      } catch (error) {
+        if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) onFailure(error);
+        return [];
+      }
+    },
+    async write(searches) {
+      try {
+        await replaceFile(path, JSON.stringify({ format, searches }));
+      } catch (error) {
+        const isFull = error instanceof Error && "code" in error && error.code === "ENOSPC";
+        throw new GatewayError(isFull ? "STORE_FULL" : "STORE_UNAVAILABLE", "kept searches cannot be written", {
+          cause: error,
+        });
+      }
+    },
+  };
+}
+
+function parseSearch(search: unknown): KeptSearch | undefined {
+  if (!isJsonObject(search)) return undefined;
+  const { id, person, query, tool, rank, keptAtMs } = search;
+  const isWhole =
+    typeof id === "string" &&
+    typeof person === "string" &&
+    typeof query === "string" &&
+    typeof tool === "string" &&
+    (rank === null || Number.isSafeInteger(rank)) &&
+    typeof keptAtMs === "number";
+  if (!isWhole) return undefined;
+  return { id, person: person as PrincipalId, query, tool, rank: rank as number | null, keptAtMs };
+}
