@@ -7,6 +7,7 @@ import type { Directory } from "../people/directory/directory.ts";
 import { createRecordHistory, type RecordHistory } from "../records/record-history.ts";
 import { createStatusReader, type StatusReader } from "../records/gateway-status.ts";
 import { readStoreStanding } from "../records/store-standing.ts";
+import type { Instance } from "../servers/instance/instance.ts";
 import type { Wings } from "./gateway-wings.ts";
 
 /** What people and programs ask of a gateway: how it is, and what happened. */
@@ -36,11 +37,14 @@ export function createStanding(deps: StandingDeps): Standing {
     return viewOf(owner === null || owner === asking.id ? asking : (directory.byId(owner) ?? asking));
   }
 
-  /** Shared ones, own ones, and those of the own clients. */
+  /** Own ones, those of the own clients, and those that are shared: with everybody, or with the person's team. */
   function idsOf(principal: string): readonly string[] {
+    const team = directory.byId(principal as PrincipalId)?.team;
+    const isShared = ({ owner, server: { installed } }: Instance): boolean =>
+      owner === null && (installed === undefined || installed.team === team);
     return fleet
       .all()
-      .filter(({ owner }) => owner === null || owner === principal)
+      .filter((instance) => instance.owner === principal || isShared(instance))
       .map(({ id }) => id);
   }
 

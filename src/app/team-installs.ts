@@ -65,7 +65,7 @@ export async function openTeamInstalls(deps: TeamInstallsDeps): Promise<TeamInst
     config,
     directory: deps.directory,
     teamSlug,
-    mostServers: (id: string) => people.teams.get(id)?.limits.servers,
+    limitsOf: (id: string) => people.teams.get(id)?.limits ?? {},
     newId: randomId,
     now,
     isName: deps.isName,

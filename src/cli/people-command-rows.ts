@@ -45,6 +45,7 @@ identity provider is. Disabling, resetting and removing end what the user has op
       user: { word: "USER", about: "role, owner: the member whose it is to be" },
       "most-members": { word: "N", about: "limits: the most members that the team may have" },
       "most-servers": { word: "N", about: "limits: the most servers that the team may install" },
+      "most-programs": { word: "N", about: "limits: the most of these that are programs on the gateway's machine" },
       file: {
         word: "FILE",
         about: "import: JSON with `mcpServers` or `servers`, as AI clients and this program write it",

@@ -185,7 +185,12 @@ function readList(context: CommandContext, name: string): readonly string[] | un
 
 function readLimits(context: CommandContext): TeamLimits {
   const [members, servers] = [readCount(context, "most-members"), readCount(context, "most-servers")];
-  return { ...(members === undefined ? {} : { members }), ...(servers === undefined ? {} : { servers }) };
+  const programs = readCount(context, "most-programs");
+  return {
+    ...(members === undefined ? {} : { members }),
+    ...(servers === undefined ? {} : { servers }),
+    ...(programs === undefined ? {} : { programs }),
+  };
 }
 
 function readCount(context: CommandContext, option: string): number | undefined {

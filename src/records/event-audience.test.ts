@@ -47,6 +47,14 @@ describe("of an event", () => {
     expect([anna, bert, admin].map((principal) => shareOf(event, principal))).toEqual(shares);
   });
 
+  test("about what a team shares, that team sees all, an admin that it was, and another team nothing", () => {
+    const ofBlue = { ...dormant(), team: "blue" } as PublishedEvent;
+    const cid = { ...person("cid"), team: "blue" };
+    expect([cid, anna, admin].map((principal) => shareOf(ofBlue, principal))).toEqual(["whole", undefined, "metadata"]);
+    const ofAll = { ...dormant(), team: undefined } as PublishedEvent;
+    expect([cid, anna].map((principal) => shareOf(ofAll, principal))).toEqual(["whole", "whole"]);
+  });
+
   test("the team alone opens nothing of another's", () => {
     expect(anna.team).toBe(bert.team);
     expect(shareOf(dormant("anna"), bert)).toBeUndefined();

@@ -5,16 +5,23 @@ import type { Principal } from "../kernel/principal.ts";
 export type EventShare = "whole" | "metadata";
 
 /**
- * How much of an event a principal may see; undefined for nothing. Everybody sees what happens to shared instances
- * and to their own, and what they do themselves. An admin also sees that something happened to the instances of
- * others and which calls they make, but neither names nor contents, and what concerns the gateway.
+ * How much of an event a principal may see; undefined for nothing. Everybody sees what happens to the instances that
+ * they share, with all or with their team, and to their own, and what they do themselves. An admin also sees that
+ * something happened to the instances of others and which calls they make, but neither names nor contents, and what
+ * concerns the gateway.
  */
 export function shareOf(event: PublishedEvent, principal: Principal): EventShare | undefined {
   const isAdmin = principal.roles.includes("admin");
   if (isOfGateway(event)) return isAdmin ? "whole" : undefined;
   if (event.principal === principal.id) return "whole";
-  if (event.principal === undefined) return isAdmin || !ofSomebody.has(event.type) ? "whole" : "metadata";
+  if (event.principal === undefined && isSharedWith(event, principal))
+    return isAdmin || !ofSomebody.has(event.type) ? "whole" : "metadata";
   return isAdmin ? "metadata" : undefined;
+}
+
+/** What a team installed is shared by that team alone. */
+function isSharedWith(event: PublishedEvent, { team }: Principal): boolean {
+  return !("team" in event) || event.team === undefined || event.team === team;
 }
 
 type OfGateway = Exclude<PublishedEvent, { readonly principal: unknown }>;

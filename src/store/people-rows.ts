@@ -35,6 +35,8 @@ export interface TeamRow {
 export interface TeamLimits {
   readonly members?: number;
   readonly servers?: number;
+  /** Of the servers, those that are processes on the gateway's machine. */
+  readonly programs?: number;
 }
 
 export const teamRoles = ["owner", "admin", "member"] as const;

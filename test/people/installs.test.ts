@@ -210,6 +210,23 @@ test("a team installs no more servers than an admin allows it", async () => {
   await ask("install", "mail", "--team", "red", "--as", "post");
 });
 
+test("a team installs no more programs than an admin allows it, and servers with an address beside them", async () => {
+  await addThree();
+  await addTemplate("mail", [], badServer(behaviours));
+  await addTemplate("web", [], { url: "https://mcp.example.com/mcp" });
+  await ask("team", "limits", "red", "--most-programs", "1");
+  await ask("install", "web", "--team", "red");
+  await ask("install", "mail", "--team", "red");
+  for (const template of ["mail", "file:own"]) {
+    const refused = await command(["install", template, "--team", "red", "--as", "post"]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("at most 1 programs")]);
+  }
+  await ask("install", "web", "--team", "red", "--as", "site");
+  await ask("uninstall", "mail", "--team", "red");
+  await ask("install", "file:own", "--team", "red", "--as", "post");
+  expect((await command(["install", "mail", "--team", "red"])).code).toBe(1);
+});
+
 test("FAULT 91: whoever manages a team brings in no program, by whichever way a template comes", async () => {
   await addThree();
   await ask("team", "members", "red", "--add", "cid", "--role", "owner");

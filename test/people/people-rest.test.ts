@@ -202,7 +202,7 @@ describe("changes", () => {
   test("keep to a team's limits, which only an admin of the gateway sets", async () => {
     await on(cast.ann, "POST", "/api/teams", { slug: "small", title: "Small" });
     const first = await add("owner", "small");
-    const limits = { limits: { members: 1, servers: 3 } };
+    const limits = { limits: { members: 1, servers: 3, programs: 2 } };
     expect(codeOf(await on(first.token, "PATCH", "/api/teams/small", limits))).toEqual([403, "FORBIDDEN"]);
     expect((await on(first.token, "PATCH", "/api/teams/small", { title: "Tiny" })).json.title).toBe("Tiny");
     expect((await on(cast.ann, "PATCH", "/api/teams/small", limits)).json).toMatchObject({ ...limits, members: 1 });

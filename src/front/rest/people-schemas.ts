@@ -56,6 +56,7 @@ export const limits = z
   .object({
     members: z.int().min(1).max(1_000_000).optional(),
     servers: z.int().min(0).max(1_000_000).optional(),
+    programs: z.int().min(0).max(1_000_000).optional().describe("Of the servers, those that are processes here."),
   })
   .meta({ id: "TeamLimits", description: "The most that a team may have; what is absent is not limited." });
 

@@ -178,8 +178,12 @@ function setOwner(deps: RestDeps): Route {
   });
 }
 
-function toLimits({ members, servers }: z.output<typeof shapes.limits>): TeamRow["limits"] {
-  return { ...(members === undefined ? {} : { members }), ...(servers === undefined ? {} : { servers }) };
+function toLimits({ members, servers, programs }: z.output<typeof shapes.limits>): TeamRow["limits"] {
+  return {
+    ...(members === undefined ? {} : { members }),
+    ...(servers === undefined ? {} : { servers }),
+    ...(programs === undefined ? {} : { programs }),
+  };
 }
 
 function answerTeam(people: RestPeople, principal: Principal, slug: string) {

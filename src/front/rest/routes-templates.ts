@@ -135,8 +135,7 @@ function addTemplate(deps: RestDeps): Route {
     async handle(request) {
       const { slug, team, ...given } = checkPart(newTemplate, "body", request.body);
       const { book, installs } = requirePeople(deps);
-      const teamId = team === undefined ? null : book.teamOf(team)?.id;
-      if (teamId === undefined) throw new GatewayError("PERSON_UNKNOWN", "there is no such team");
+      const teamId = team === undefined ? null : namedTeam(book, request.principal, team);
       const row = await installs.templates.add(shapes.actorOf(deps, request), { slug, teamId, ...toContent(given) });
       return jsonAnswer({ id: row.id, slug: row.slug, revision: row.revision }, noStore);
     },

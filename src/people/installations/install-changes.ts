@@ -6,6 +6,7 @@ import { requireRevision, type InstallPlan } from "./install-queue.ts";
 import { requireRight, type Actor } from "./install-rights.ts";
 import { planSecret, type SecretChangesDeps } from "./secret-changes.ts";
 import type { TemplateCatalog } from "./template-catalog.ts";
+import { requireRoom, type TeamRoom } from "./team-room.ts";
 import { planValues, type ValueTarget, type WrittenPlan } from "./value-plan.ts";
 
 export interface NewInstallation {
@@ -66,15 +67,11 @@ export interface GivenValues {
   readonly revision?: number | undefined;
 }
 
-export interface InstallChangesDeps extends SecretChangesDeps {
+export interface InstallChangesDeps extends SecretChangesDeps, Pick<TeamRoom, "limitsOf"> {
   readonly catalog: TemplateCatalog;
   readonly isName: (text: string) => boolean;
-  /** The most servers that an admin lets the team install; undefined where nobody said. */
-  readonly mostServers: (teamId: string) => number | undefined;
 }
 
-/** Of one team. A view of more is one that no model finds anything in. */
-const mostInstallations = 500;
 const scopes: readonly string[] = ["user", "shared", "client"];
 
 export function createInstallChanges(deps: InstallChangesDeps): InstallChanges {
@@ -165,15 +162,11 @@ async function planInstall(
   teamId: string,
   given: NewInstallation,
 ): Promise<InstallPlan<InstallationRow>> {
-  const { book, catalog, newId, now, teamSlug } = deps;
+  const { catalog, newId, now, teamSlug } = deps;
   const template = catalog.find(teamId, given.template);
   const slug = given.slug ?? template.slug;
   checkSlug(deps, teamId, slug);
-  const most = Math.min(mostInstallations, deps.mostServers(teamId) ?? mostInstallations);
-  if (book.ofTeam(teamId).length >= most)
-    throw new GatewayError("INSTALLATION_CONFLICT", `this team may install at most ${most} servers`, {
-      hint: "Uninstall one, or have an admin of the gateway raise the team's limit (`toolyard team limits`).",
-    });
+  requireRoom(deps, teamId, template);
   const row: InstallationRow = {
     ...{ id: newId("i_"), teamId, templateId: template.id, templateVersion: template.version, slug },
     name: toText(given.name ?? slug),

@@ -28,19 +28,24 @@ function Settings({ base, renew }: { readonly base: Revised<Team>; readonly rene
   const [title, setTitle] = useState(before.title);
   const [members, setMembers] = useState(before.members);
   const [servers, setServers] = useState(before.servers);
+  const [programs, setPrograms] = useState(before.programs);
   const params = { path: { team } };
   const change = useRevisedChange({
     base,
     read: async () => await revisedOf(api.GET("/api/teams/{team}", { params })),
     async write(given: ReturnType<typeof toTexts>, etag) {
-      const limits = { ...numberOf("members", given.members), ...numberOf("servers", given.servers) };
+      const limits = {
+        ...numberOf("members", given.members),
+        ...numberOf("servers", given.servers),
+        ...numberOf("programs", given.programs),
+      };
       const body = { title: given.title, ...(isAdmin ? { limits } : {}) };
       return await valueOf(api.PATCH("/api/teams/{team}", { params, headers: { "If-Match": etag }, body }));
     },
     changes: [["people"]],
     onDone: renew,
   });
-  const mine = { title, members, servers };
+  const mine = { title, members, servers, programs };
   const isChanged = JSON.stringify(mine) !== JSON.stringify(before);
   const theirs = change.theirs && toTexts(change.theirs);
   return (
@@ -71,6 +76,14 @@ function Settings({ base, renew }: { readonly base: Revised<Team>; readonly rene
             value={servers}
             onChange={({ target }) => setServers(target.value)}
           />
+          <TextField
+            label="Most of these that are programs"
+            type="number"
+            min={0}
+            disabled={!isAdmin}
+            value={programs}
+            onChange={({ target }) => setPrograms(target.value)}
+          />
           <Conflict
             error={change.error}
             rows={
@@ -78,6 +91,7 @@ function Settings({ base, renew }: { readonly base: Revised<Team>; readonly rene
                 ["Title", theirs.title, title],
                 ["Most members", theirs.members, members],
                 ["Most servers", theirs.servers, servers],
+                ["Most programs", theirs.programs, programs],
               ]
             }
             isBusy={change.isPending}
@@ -103,10 +117,10 @@ function Settings({ base, renew }: { readonly base: Revised<Team>; readonly rene
 
 function toTexts({ title, limits }: Team) {
   const text = (value: number | undefined): string => (value === undefined ? "" : String(value));
-  return { title, members: text(limits.members), servers: text(limits.servers) };
+  return { title, members: text(limits.members), servers: text(limits.servers), programs: text(limits.programs) };
 }
 
-function numberOf(name: "members" | "servers", text: string): Team["limits"] {
+function numberOf(name: keyof Team["limits"], text: string): Team["limits"] {
   return text.trim() === "" ? {} : { [name]: Number(text) };
 }
 
