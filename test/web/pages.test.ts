@@ -282,6 +282,14 @@ describe.skipIf(!hasBrowser)("pages", () => {
       await page.getByRole("button", { name: "Restart", exact: true }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Restart" }).click();
       await until(async () => (await page.getByText("Started in").count()) > before);
+      const history = page.getByRole("region", { name: "History" });
+      for (const word of ["Online", "Reading tools", "Starting"])
+        await history.locator(".status").getByText(word, { exact: true }).first().waitFor();
+      await page.getByRole("button", { name: "Stop", exact: true }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Stop" }).click();
+      await history.locator(".status").getByText("Stopped", { exact: true }).waitFor();
+      await page.getByRole("button", { name: "Start", exact: true }).click();
+      await page.locator(".page-head .status").getByText("Online", { exact: true }).waitFor();
       await context.close();
     });
   });

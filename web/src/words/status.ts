@@ -31,6 +31,14 @@ export interface Standing extends Pick<ServerStatus, "status" | "dormant">, Part
   readonly next?: Pick<NonNullable<ServerStatus["next"]>, "step"> | null;
 }
 
+/** What an event says of a server that has come into another state. */
+export interface StateChange {
+  readonly to: ServerStatus["status"];
+  readonly reason?: string;
+  /** Of one that is off. */
+  readonly step?: "enable" | "correct" | "start";
+}
+
 export function statusWords({ status, dormant, next }: Standing): StatusWords {
   if (dormant) return { word: "Asleep: a call starts it", tone: "asleep" };
   if (next?.step === "correct") return { word: "Wrong entry", tone: "bad" };
