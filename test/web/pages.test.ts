@@ -118,6 +118,18 @@ describe.skipIf(!hasBrowser)("pages", () => {
       await context.close();
     }, 120_000);
 
+    test("events that do not fit a filter are not said to be none", async () => {
+      const { context, page } = await openDashboard(browser, gateway);
+      await visit(page, gateway, "/logs?tab=events");
+      await page.getByText("Live", { exact: true }).waitFor();
+      await run(gateway.url, "everything:get-sum", { a: 1, b: 2 });
+      await page.getByRole("list", { name: "Events" }).getByRole("link", { name: "everything" }).first().waitFor();
+      await page.getByLabel("Type or server containing").fill("zzzz");
+      await page.getByText(/^None of \d+ events? fits this filter$/).waitFor();
+      await expectClean(page);
+      await context.close();
+    }, 120_000);
+
     test("each says that it loads, and then why it cannot", async () => {
       const { context, page } = await openDashboard(browser, gateway);
       // The gateway answers whoever is logged in, and nothing else until it is let go.

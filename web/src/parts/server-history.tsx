@@ -65,7 +65,8 @@ function Entered({ data }: { readonly data: Data }) {
   return (
     <>
       <StatusMark server={{ status: to, dormant: false, next: step === undefined ? null : { step } }} />
-      <span className="muted grow">{plain(reason ?? "")}</span>
+      {/* Where there is no reason, the event names the step that led there: that is no sentence. */}
+      <span className="muted grow">{reason?.includes(" ") === true && plain(reason)}</span>
     </>
   );
 }

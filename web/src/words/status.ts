@@ -66,3 +66,8 @@ export const remedies: Readonly<Record<NonNullable<ServerStatus["next"]>["step"]
   "try-now": { word: "See its log", tab: "log" },
   "see-log": { word: "See its log", tab: "log" },
 };
+
+/** How a call ended that has no code of a failure: `tool error`. */
+export function outcomeWord(outcome: string): string {
+  return outcome.replaceAll("_", " ");
+}
