@@ -20,6 +20,8 @@ export interface ServerOverview {
   readonly title: string;
   readonly status: InstanceStatus;
   readonly dormant: boolean;
+  /** Of one that is off: what has to be done before it runs again. */
+  readonly step?: ViewServer["step"];
   /** One sentence that explains the status. */
   readonly reason: string;
   readonly tools: readonly ToolOverview[];
@@ -59,12 +61,13 @@ export async function readOverview({
 }
 
 function toServerOverview(server: ViewServer, cost: ServerCost | undefined): ServerOverview {
-  const { slug, title, status, dormant, reason, tools, shown } = server;
+  const { slug, title, status, dormant, step, reason, tools, shown } = server;
   return {
     slug,
     title,
     status,
     dormant,
+    step,
     reason,
     tools: shown
       ? tools.map(({ upstreamName, definition: { description, annotations, inputSchema } }) => ({

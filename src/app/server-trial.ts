@@ -114,7 +114,7 @@ function toTrial(
   redact: (text: string) => string,
 ): ServerTrial {
   const { server, connection, state } = instance;
-  const { status, reason } = instance.statusView();
+  const { status, step, reason } = instance.statusView();
   const seen: ServerOverview | undefined = servers.find(({ slug }) => slug === server.slug);
   const isUsable = status === "online";
   const cause: GatewayError | undefined = "cause" in state ? state.cause : undefined;
@@ -123,7 +123,7 @@ function toTrial(
     isUsable,
     status,
     // A gateway would try again; this was the only try.
-    word: state.kind === "backoff" ? "cannot start" : statusWord({ status, dormant: false }),
+    word: state.kind === "backoff" ? "cannot start" : statusWord({ status, dormant: false, step }),
     reason: redact(reason),
     hint: isUsable ? null : (cause?.hint ?? null),
     next: nextStep(instance),

@@ -14,6 +14,8 @@ export type GatewayEvent =
       readonly from: InstanceStatus;
       readonly to: InstanceStatus;
       readonly reason: string;
+      /** Of one that is off now: what has to be done before it runs again. */
+      readonly step?: "enable" | "correct" | "start" | undefined;
     })
   | (AboutInstallation & {
       readonly type: "mcp.server.started";

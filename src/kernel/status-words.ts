@@ -13,7 +13,7 @@ const words: Readonly<Record<InstanceStatus, string>> = Object.freeze({
   offline: "does not answer",
   error: "cannot start",
   requires_reauth: "needs login",
-  permanently_failed: "failed too often",
+  permanently_failed: "given up",
   disabled: "off",
 });
 

@@ -1,8 +1,8 @@
-import { switchedOff } from "../config/servers.ts";
 import type { PrincipalId } from "../kernel/ids.ts";
 import { localPrincipal } from "../kernel/principal.ts";
 import type { Instance } from "../servers/instance/instance.ts";
 import type { InstanceState } from "../servers/instance/state.ts";
+import { stepOf } from "../servers/instance/state-status.ts";
 import { readDescendants, readResidentBytes } from "../servers/process/process-table.ts";
 import { latencyBoundsMs } from "../store/record-rows.ts";
 import type { UsageSum } from "../store/record-store.ts";
@@ -44,7 +44,7 @@ export function nextStep({
     case "unconfigured":
       return { step: "fill-in", text: `Give it values: ${state.missing.join(", ")}.`, command: null };
     case "disabled":
-      return state.reason === switchedOff
+      return stepOf(state) === "enable"
         ? { step: "enable", text: "Enable it.", command: `toolyard servers enable ${quote(server.key)}` }
         : {
             step: "correct",

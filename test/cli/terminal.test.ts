@@ -47,6 +47,17 @@ describe("on a terminal", () => {
     expect(text).toContain(`  Log       ${logFile()}\n`);
   });
 
+  test("the last screen says of what is off whether somebody switched it off, or its entry is wrong", async () => {
+    await using terminal = await serve({
+      bad: badServer(),
+      resting: { ...badServer(), disabled: true },
+      wrong: { command: process.execPath, env: { KEY: "${NOBODY_HAS_SET_THIS}" } },
+    });
+    await until(() => terminal.text().includes("Connect"));
+    expect(terminal.text()).toMatch(/^ {2}resting +off +- +-/m);
+    expect(terminal.text()).toMatch(/^ {2}wrong +wrong entry +- +- +.*NOBODY_HAS_SET_THIS/m);
+  });
+
   test("where a proxy stands in front, the last screen shows the address that clients use", async () => {
     await using terminal = await serve({ bad: badServer() }, "--public-url", "https://tools.example.com/yard/");
     await until(() => terminal.text().includes("Connect"));

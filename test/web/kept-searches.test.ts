@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser)("searches that are kept as tests", () => {
     });
     await page.getByRole("button", { name: "Make them again" }).click();
     await table.getByText("no such tool now").waitFor();
-    await page.getByText("1 worse than when kept").waitFor();
+    await page.getByText("1 to look at").waitFor();
     await settled(page);
     expect(await problemsOfLooks(page)).toEqual([]);
 

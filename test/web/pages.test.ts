@@ -118,6 +118,18 @@ describe.skipIf(!hasBrowser)("pages", () => {
       await context.close();
     }, 120_000);
 
+    test("events that do not fit a filter are not said to be none", async () => {
+      const { context, page } = await openDashboard(browser, gateway);
+      await visit(page, gateway, "/logs?tab=events");
+      await page.getByText("Live", { exact: true }).waitFor();
+      await run(gateway.url, "everything:get-sum", { a: 1, b: 2 });
+      await page.getByRole("list", { name: "Events" }).getByRole("link", { name: "everything" }).first().waitFor();
+      await page.getByLabel("Type or server containing").fill("zzzz");
+      await page.getByText(/^None of \d+ events? fits this filter$/).waitFor();
+      await expectClean(page);
+      await context.close();
+    }, 120_000);
+
     test("each says that it loads, and then why it cannot", async () => {
       const { context, page } = await openDashboard(browser, gateway);
       // The gateway answers whoever is logged in, and nothing else until it is let go.
@@ -282,6 +294,14 @@ describe.skipIf(!hasBrowser)("pages", () => {
       await page.getByRole("button", { name: "Restart", exact: true }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Restart" }).click();
       await until(async () => (await page.getByText("Started in").count()) > before);
+      const history = page.getByRole("region", { name: "History" });
+      for (const word of ["Online", "Reading tools", "Starting"])
+        await history.locator(".status").getByText(word, { exact: true }).first().waitFor();
+      await page.getByRole("button", { name: "Stop", exact: true }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Stop" }).click();
+      await history.locator(".status").getByText("Stopped", { exact: true }).waitFor();
+      await page.getByRole("button", { name: "Start", exact: true }).click();
+      await page.locator(".page-head .status").getByText("Online", { exact: true }).waitFor();
       await context.close();
     });
   });

@@ -25,6 +25,8 @@ export interface ViewServer {
   readonly reason: string;
   /** What the person can do about it, where more is known than the status says. */
   readonly advice?: string | undefined;
+  /** What has to be done before it runs again, of one that is off: `correct` means that its entry is wrong. */
+  readonly step?: "enable" | "correct" | "start" | undefined;
   /** Whether lists and searches show its tools in this status. */
   readonly shown: boolean;
   /** What it offers, also while that is not shown. Undefined when it was never known. */

@@ -159,10 +159,10 @@ function argumentsOf(definition: JsonObject): readonly { readonly name: string; 
   return given.filter(isJsonObject).map((one) => ({ name: String(one["name"]), required: one["required"] === true }));
 }
 
-/** Names the servers whose things are not in a list, except those that are switched off. */
+/** Names the servers whose things are not in a list, except those that somebody switched off or stopped. */
 async function tellMissing(servers: readonly ViewServer[], { send }: Conversation): Promise<void> {
   for (const server of servers) {
-    if (server.status === "disabled" && servers.length > 1) continue;
+    if (server.status === "disabled" && server.step !== "correct" && servers.length > 1) continue;
     if (server.shown && !isUnseen(server)) continue;
     const { slug, reason } = server;
     await send({ ok: true, missing: { server: slug, word: statusWord(server), reason } });

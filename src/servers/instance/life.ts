@@ -2,7 +2,7 @@ import type { ServerConfig } from "../../config/config.ts";
 import type { AboutInstallation } from "../../kernel/event.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import { firstState, transition, type InstanceEvent, type InstanceState } from "./state.ts";
-import { toReason, toStatus } from "./state-status.ts";
+import { stepOf, toReason, toStatus } from "./state-status.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 import { createWaiters } from "./waiters.ts";
 
@@ -70,7 +70,7 @@ export function createLife({ id, owner, missing, advice, team, stderr, ...given 
     const line = `${id}: ${from} -> ${to}${reason === "" ? "" : `: ${reason}`}`;
     if (state.kind === "failed") deps.log.warn({ ...fields, stderr: stderr() }, line);
     else deps.log.info(fields, line);
-    deps.events.emit({ type: "mcp.server.status_changed", ...about(), from, to, reason });
+    deps.events.emit({ type: "mcp.server.status_changed", ...about(), from, to, reason, step: stepOf(state) });
   }
 
   return {

@@ -1,3 +1,5 @@
+import type { StatusView } from "../../catalog/model/view.ts";
+import { switchedOff } from "../../config/servers.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { copyOf } from "./closed-cause.ts";
 import type { InstanceStatus } from "../../kernel/status.ts";
@@ -141,6 +143,13 @@ export function adviceOf(state: InstanceState): string | undefined {
   if (state.kind === "unconfigured") return state.advice;
   const page = state.kind === "needs-login" ? state.cause.data?.["connect"] : undefined;
   return typeof page === "string" ? loginAdvice(page) : undefined;
+}
+
+/** What has to be done before it runs again, of one that is off; undefined for any other. */
+export function stepOf(state: InstanceState): StatusView["step"] {
+  if (state.kind === "stopped") return "start";
+  if (state.kind !== "disabled") return undefined;
+  return state.reason === switchedOff ? "enable" : "correct";
 }
 
 /** The failure for want of a login, with the page where the person can log in; any other as it is. */

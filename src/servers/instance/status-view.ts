@@ -4,7 +4,7 @@ import type { InstanceId } from "../../kernel/ids.ts";
 import type { Life } from "./life.ts";
 import type { InstanceState } from "./state.ts";
 import { statusTable } from "../../kernel/status-table.ts";
-import { adviceOf, toReason, toStatus } from "./state-status.ts";
+import { adviceOf, stepOf, toReason, toStatus } from "./state-status.ts";
 
 /** How an instance stands, as views show it; the same object until something changes. */
 export function createStatusViews(life: Pick<Life, "id" | "server" | "state">): () => StatusView {
@@ -32,6 +32,7 @@ function toStatusView(id: InstanceId, server: ServerConfig, state: InstanceState
     dormant: state.kind === "dormant",
     reason: toReason(state),
     advice: adviceOf(state),
+    step: stepOf(state),
     shown: statusTable[status].shown,
   };
 }

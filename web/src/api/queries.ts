@@ -1,7 +1,8 @@
 import { QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { api, valueOf, type Schemas } from "./client.ts";
+import { api, valueOf } from "./client.ts";
 import { toFailure } from "./failure.ts";
 import { onLiveEvent } from "./live.ts";
+import type { StateChange } from "../words/status.ts";
 import { sessionStore } from "./session.ts";
 import { forgetArguments } from "./typed-arguments.ts";
 
@@ -180,16 +181,17 @@ const laterMs = 1_000;
 interface StatusChange {
   readonly instance: string | null;
   readonly time: string;
-  readonly data: { readonly to: Schemas["ServerStatus"]["status"]; readonly reason?: string };
+  readonly data: StateChange;
 }
 
 /** What the event itself says is on the screen before the whole is read again. */
-function showStatus({ instance, time, data: { to, reason } }: StatusChange): void {
+function showStatus({ instance, time, data: { to, reason, step } }: StatusChange): void {
   queryClient.setQueryData(queries.status.queryKey, (known) => {
     if (known === undefined) return known;
+    const next = step === undefined ? null : { step, text: "", command: null };
     const servers = known.servers.map((row) =>
       row.instance === instance
-        ? { ...row, status: to, dormant: false, reason: reason ?? "", since: time, retryAt: null, next: null }
+        ? { ...row, status: to, dormant: false, reason: reason ?? "", since: time, retryAt: null, next }
         : row,
     );
     return { ...known, servers };

@@ -11,6 +11,7 @@ import { Page } from "../parts/page.tsx";
 import { saveBlob } from "../parts/save-blob.ts";
 import { Empty, FailureNote, Loaded } from "../parts/states.tsx";
 import { compact, count, duration, fullTime, plain, time } from "../words/format.ts";
+import { outcomeWord } from "../words/status.ts";
 import { toCommand } from "../words/words.ts";
 
 type Call = Schemas["Call"];
@@ -46,7 +47,7 @@ function fold(calls: readonly Call[]): readonly Run[] {
 const columns = (open: string | undefined, toggle: (id: string) => void): readonly Column<Run>[] => [
   {
     heading: "Time",
-    width: "9rem",
+    width: "minmax(5.5rem, 9rem)",
     cell: ({ first }) => (
       <time dateTime={first.time} title={fullTime(first.time)}>
         {time(first.time)}
@@ -55,7 +56,7 @@ const columns = (open: string | undefined, toggle: (id: string) => void): readon
   },
   {
     heading: "What",
-    width: "minmax(14rem, 2fr)",
+    width: "minmax(12rem, 2fr)",
     cell: ({ first, calls }) => (
       <>
         <Link to="/calls/$id" params={{ id: first.id }}>
@@ -70,6 +71,16 @@ const columns = (open: string | undefined, toggle: (id: string) => void): readon
     ),
   },
   {
+    heading: "Outcome",
+    width: "minmax(9rem, 1fr)",
+    cell: ({ first }) =>
+      first.outcome === "ok" ? (
+        <span className="muted">ok</span>
+      ) : (
+        <span className="bad-text">{plain(first.code ?? outcomeWord(first.outcome))}</span>
+      ),
+  },
+  {
     heading: "Who",
     width: "minmax(9rem, 1fr)",
     cell: ({ first }) => (
@@ -78,16 +89,6 @@ const columns = (open: string | undefined, toggle: (id: string) => void): readon
         {first.client !== null && <span className="muted"> {plain(first.client)}</span>}
       </span>
     ),
-  },
-  {
-    heading: "Outcome",
-    width: "minmax(9rem, 1fr)",
-    cell: ({ first }) =>
-      first.outcome === "ok" ? (
-        <span className="muted">ok</span>
-      ) : (
-        <span className="bad-text">{plain(first.code ?? first.outcome)}</span>
-      ),
   },
   { heading: "Duration", width: "6rem", align: "right", cell: ({ first }) => duration(first.durationMs) },
   { heading: "Tokens in", width: "5.5rem", align: "right", cell: ({ first }) => `~${compact(first.argumentTokens)}` },

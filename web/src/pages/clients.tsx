@@ -182,7 +182,7 @@ function Used() {
                 <li key={client}>
                   <span className="grow">
                     {client === null ? (
-                      "(no name: REST and commands)"
+                      "(no name: this page, commands and REST)"
                     ) : (
                       <Link to="/calls" search={{ client }}>
                         {plain(client)}
@@ -194,7 +194,7 @@ function Used() {
                     {errors > 0 && `, ${count(errors)} failed`}
                   </span>
                   <span className="muted" title={`In the hour from ${fullTime(lastHour)}`}>
-                    last {agoByHour(lastHour)}
+                    last used {agoByHour(lastHour)}
                   </span>
                 </li>
               ))}

@@ -6,7 +6,7 @@ import { LogLines } from "../parts/log-lines.tsx";
 import { Page } from "../parts/page.tsx";
 import { Empty } from "../parts/states.tsx";
 import { TabLinks } from "../parts/tab-links.tsx";
-import { plain, time } from "../words/format.ts";
+import { counted, plain, time } from "../words/format.ts";
 
 const here = getRouteApi("/logs");
 const tabs = [
@@ -77,7 +77,13 @@ function Events() {
         <Button onClick={() => setEvents([])}>Clear</Button>
       </div>
       {shown.length === 0 ? (
-        <Empty title="Nothing has happened since you opened this page">
+        <Empty
+          title={
+            events.length === 0
+              ? "Nothing has happened since you opened this page"
+              : `None of ${counted(events.length, "event")} fits this filter`
+          }
+        >
           <p>Calls, starts and ends of servers, and changes of the configuration appear here at once.</p>
         </Empty>
       ) : (
@@ -86,7 +92,11 @@ function Events() {
             <li key={event.id}>
               <time dateTime={event.time}>{time(event.time)}</time>
               <code>{event.type}</code>
-              <span>{plain(event.server ?? "")}</span>
+              {event.server !== null && (
+                <Link to="/servers/$server" params={{ server: event.server }}>
+                  {plain(event.server)}
+                </Link>
+              )}
               <details className="grow">
                 <summary>Details</summary>
                 <pre tabIndex={0} className="wrap">

@@ -10,7 +10,7 @@ import { Remedy } from "../parts/remedy.tsx";
 import { Empty, Loaded, Skeleton } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
 import { ago, count, counted, duration, plain, tokenCount } from "../words/format.ts";
-import { needsPerson } from "../words/status.ts";
+import { needsPerson, outcomeWord } from "../words/status.ts";
 
 const Chart = lazy(async () => ({ default: (await import("../parts/chart.tsx")).Chart }));
 const hourMs = 3_600_000;
@@ -231,12 +231,12 @@ function Failures() {
             <p className="muted">No call has failed.</p>
           ) : (
             <ul className="list">
-              {calls.map(({ id, name, code, time: at }) => (
+              {calls.map(({ id, name, code, outcome, time: at }) => (
                 <li key={id}>
                   <Link className="grow" to="/calls/$id" params={{ id }}>
                     {plain(name)}
                   </Link>
-                  {code !== null && <span className="bad-text">{plain(code)}</span>}
+                  <span className="bad-text">{plain(code ?? outcomeWord(outcome))}</span>
                   <span className="muted number">{ago(at)}</span>
                 </li>
               ))}

@@ -31,7 +31,7 @@ export function Search() {
         label="Searches"
         tabs={tabs}
         chosen={tab}
-        link={(name, rest) => <Link to="/search" search={name === "try" ? {} : { tab: name }} {...rest} />}
+        link={(name, rest) => <Link to="/search" search={{ tab: name }} {...rest} />}
       />
       {tab === "kept" ? (
         <Suspense fallback={<Skeleton lines={5} />}>

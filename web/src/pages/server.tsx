@@ -66,13 +66,15 @@ function Shown({
   readonly others: readonly Row[];
   readonly tab: string;
 }) {
+  // Nobody has to do anything yet, and still wants to know why.
+  const isComingBack = server.status === "restarting" && server.reason !== "";
   return (
     <Page
       title={plain(server.title)}
       about={<StatusMark server={server} />}
       actions={<ServerActions server={server} />}
     >
-      {server.next !== null && <Trouble server={server} />}
+      {(server.next !== null || isComingBack) && <Trouble server={server} />}
       {others.length > 1 && (
         <nav aria-label="Instances" className="chips">
           {others.map((other) => (
@@ -124,7 +126,7 @@ function Trouble({ server }: { readonly server: Row }) {
       <div>
         {server.reason !== "" && <p>{plain(server.reason)}</p>}
         <p>
-          {plain(server.next?.text ?? "")} <Remedy server={server} />
+          {plain(server.next?.text ?? "It is tried again by itself.")} <Remedy server={server} />
         </p>
         {command !== null && (
           <p className="muted">
@@ -151,7 +153,10 @@ function Standing({ server }: { readonly server: Row }) {
       isUnread ? "not known" : tokenCount({ tokens: server.tokens, isExact: server.tokensExact }),
     ],
     ["Last used", lastUse === undefined ? "not known yet" : lastUse === null ? notLately : agoByHour(lastUse)],
-    ["Calls in 24 h", `${count(server.calls)}, ${count(server.errors)} failed`],
+    [
+      "Calls in 24 h",
+      server.errors === 0 ? count(server.calls) : `${count(server.calls)}, ${count(server.errors)} failed`,
+    ],
     ["95 of 100 calls take at most", server.p95Ms === null ? "no call yet" : duration(server.p95Ms)],
     ["Process", server.pid === null ? "none" : String(server.pid)],
     ["Memory", server.memoryBytes === null ? "none" : bytes(server.memoryBytes)],

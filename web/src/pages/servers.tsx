@@ -27,7 +27,7 @@ const here = getRouteApi("/servers");
 const columns: readonly Column<Row>[] = [
   {
     heading: "Server",
-    width: "minmax(10rem, 1.8fr)",
+    width: "minmax(7.5rem, 1.8fr)",
     cell: (row) => (
       <Link to="/servers/$server" params={{ server: row.server }} search={{ instance: row.instance }}>
         {plain(row.title)}
@@ -35,10 +35,21 @@ const columns: readonly Column<Row>[] = [
       </Link>
     ),
   },
-  { heading: "Status", width: "minmax(11rem, 1.2fr)", cell: (row) => <StatusMark server={row} /> },
+  {
+    heading: "Status",
+    width: "minmax(9.5rem, 1.2fr)",
+    isWrapping: true,
+    cell: (row) => <StatusMark server={row} />,
+  },
+  // Beside the status, where it is seen on any screen.
+  {
+    heading: "Next",
+    width: "minmax(8.3rem, 1fr)",
+    cell: (row) => <Remedy server={row} />,
+  },
   {
     heading: "Since",
-    width: "6rem",
+    width: "5.6rem",
     cell: ({ since }) => (
       <span className="muted" title={since === null ? "Not known" : fullTime(since)}>
         {since === null ? "–" : agoShort(since)}
@@ -47,7 +58,7 @@ const columns: readonly Column<Row>[] = [
   },
   {
     heading: "Transport",
-    width: "5.2rem",
+    width: "5.4rem",
     cell: ({ transport, revision }) => (
       <span className="muted" title={revision === null ? "Not connected" : `MCP ${revision}`}>
         {transport}
@@ -56,20 +67,20 @@ const columns: readonly Column<Row>[] = [
   },
   {
     heading: "Tools",
-    width: "3.4rem",
+    width: "3.2rem",
     align: "right",
     // What cannot be reached may offer any number.
     cell: (row) => (row.tools === 0 && row.status !== "online" ? "–" : count(row.tools)),
   },
   {
     heading: "Tokens",
-    width: "4.6rem",
+    width: "4rem",
     align: "right",
     cell: (row) => (row.tools === 0 ? "–" : `${row.tokensExact ? "" : "~"}${compact(row.tokens)}`),
   },
   {
     heading: "Calls 24 h",
-    width: "6.4rem",
+    width: "6rem",
     align: "right",
     cell: (row) => (
       <Link to="/calls" search={{ server: row.server }}>
@@ -78,18 +89,13 @@ const columns: readonly Column<Row>[] = [
       </Link>
     ),
   },
-  { heading: "P95", width: "4.4rem", align: "right", cell: (row) => (row.p95Ms === null ? "–" : duration(row.p95Ms)) },
+  { heading: "Last used", width: "5.8rem", cell: ({ lastUse }) => <LastUse hour={lastUse} /> },
+  { heading: "P95", width: "3.7rem", align: "right", cell: (row) => (row.p95Ms === null ? "–" : duration(row.p95Ms)) },
   {
     heading: "Memory",
-    width: "5rem",
+    width: "4.6rem",
     align: "right",
     cell: (row) => (row.memoryBytes === null ? "–" : bytes(row.memoryBytes)),
-  },
-  { heading: "Last used", width: "6.4rem", cell: ({ lastUse }) => <LastUse hour={lastUse} /> },
-  {
-    heading: "Next",
-    width: "minmax(7rem, 1fr)",
-    cell: (row) => <Remedy server={row} />,
   },
 ];
 
@@ -134,11 +140,21 @@ export function Servers() {
 
 function Counts({ servers }: { readonly servers: readonly Standing[] }) {
   const well = servers.filter(({ status }) => status === "online").length;
+  const ill = servers.filter(needsPerson).length;
   return (
     <>
       {counted(servers.length, "server")}, {count(well)} can be used
+      {ill > 0 && (
+        <>
+          , <Link to="/">{illText(ill)}</Link>
+        </>
+      )}
     </>
   );
+}
+
+function illText(ill: number): string {
+  return ill === 1 ? "1 needs you" : `${count(ill)} need you`;
 }
 
 /** So many are seen at a glance in one table. */
@@ -166,7 +182,7 @@ function Groups({ rows, isMany, isFiltered }: GroupsProps) {
       >
         <summary>
           <strong>{name}</strong> {counted(own.length, "server")}
-          {ill > 0 && <span className="bad-text">, {ill === 1 ? "1 needs you" : `${count(ill)} need you`}</span>}
+          {ill > 0 && <span className="bad-text">, {illText(ill)}</span>}
         </summary>
         <Table label={name} rows={own} />
       </details>

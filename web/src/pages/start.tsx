@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { api, valueOf } from "../api/client.ts";
+import { api, valueOf, type Schemas } from "../api/client.ts";
 import { queries, useOrder } from "../api/queries.ts";
 import { AddServer } from "../parts/add-server.tsx";
 import { Button } from "../parts/button.tsx";
@@ -12,6 +12,9 @@ import { Remedy } from "../parts/remedy.tsx";
 import { Empty, FailureNote, Loaded } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
 import { counted, plain } from "../words/format.ts";
+import { needsPerson } from "../words/status.ts";
+
+type ServerStatus = Schemas["ServerStatus"];
 
 /** The first five minutes: take servers over, see them come up, connect a client, and wait for its first question. */
 export function Start() {
@@ -137,27 +140,51 @@ function Tried() {
     <Section title="2. See them come up">
       <Loaded query={status}>
         {({ servers }) =>
-          servers.length === 0 ? (
-            <p className="muted">No server yet.</p>
-          ) : (
-            <ul className="list">
-              {servers.map((server) => (
-                <li key={server.instance}>
-                  <Link to="/servers/$server" params={{ server: server.server }} search={{ instance: server.instance }}>
-                    {plain(server.title)}
-                  </Link>
-                  <StatusMark server={server} />
-                  <span className="grow muted">
-                    {server.status === "online" ? counted(server.tools, "tool") : plain(server.reason)}
-                  </span>
-                  <Remedy server={server} />
-                </li>
-              ))}
-            </ul>
-          )
+          servers.length === 0 ? <p className="muted">No server yet.</p> : <Arrivals servers={servers} />
         }
       </Loaded>
     </Section>
+  );
+}
+
+/** So many are seen at a glance. */
+const fewServers = 12;
+
+/** What did not come up stands first; of many that did, the rest is folded. */
+function Arrivals({ servers }: { readonly servers: readonly ServerStatus[] }) {
+  if (servers.length <= fewServers) return <ServerList servers={servers} />;
+  const isUp = ({ status }: ServerStatus): boolean => status === "online" || status === "disabled";
+  const others = servers.filter((server) => !isUp(server) || needsPerson(server));
+  const well = servers.filter((server) => !others.includes(server));
+  return (
+    <>
+      <ServerList servers={others} />
+      <details>
+        <summary>
+          {counted(well.length, "other server")} that need{well.length === 1 ? "s" : ""} nothing
+        </summary>
+        <ServerList servers={well} />
+      </details>
+    </>
+  );
+}
+
+function ServerList({ servers }: { readonly servers: readonly ServerStatus[] }) {
+  return (
+    <ul className="list">
+      {servers.map((server) => (
+        <li key={server.instance}>
+          <Link to="/servers/$server" params={{ server: server.server }} search={{ instance: server.instance }}>
+            {plain(server.title)}
+          </Link>
+          <StatusMark server={server} />
+          <span className="grow muted">
+            {server.status === "online" ? counted(server.tools, "tool") : plain(server.reason)}
+          </span>
+          <Remedy server={server} />
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -16,12 +16,27 @@ type Row = Schemas["KeptSearchRun"]["searches"][number];
 const columns: readonly Column<Row>[] = [
   {
     heading: "Search",
-    width: "minmax(14rem, 2fr)",
+    width: "minmax(9rem, 2fr)",
     isWrapping: true,
     cell: ({ query }) => (
       <Link to="/search" search={{ query }}>
         {plain(query)}
       </Link>
+    ),
+  },
+  {
+    heading: "Outcome",
+    width: "minmax(8.5rem, 1fr)",
+    cell: (row) => (
+      <span className={isWorse(row) ? "bad-text" : undefined}>
+        {verdictOf(row)}
+        {isWorse(row) && row.toolExists && row.first !== null && (
+          <span className="muted" title={plain(row.first)}>
+            {" "}
+            first: {plain(row.first)}
+          </span>
+        )}
+      </span>
     ),
   },
   {
@@ -44,21 +59,6 @@ const columns: readonly Column<Row>[] = [
   },
   { heading: "Then", width: "3.6rem", align: "right", cell: ({ rank }) => <Place rank={rank} /> },
   { heading: "Now", width: "3.6rem", align: "right", cell: ({ rankNow }) => <Place rank={rankNow} /> },
-  {
-    heading: "Outcome",
-    width: "minmax(10rem, 1fr)",
-    cell: (row) => (
-      <span className={isWorse(row) ? "bad-text" : undefined}>
-        {verdictOf(row)}
-        {isWorse(row) && row.toolExists && row.first !== null && (
-          <span className="muted" title={plain(row.first)}>
-            {" "}
-            first: {plain(row.first)}
-          </span>
-        )}
-      </span>
-    ),
-  },
   { heading: "Remove", width: "5.4rem", cell: (row) => <Remove row={row} /> },
 ];
 
@@ -87,7 +87,7 @@ export function KeptSearches() {
             <div className="bar-line">
               <p className={worse === 0 ? "muted" : "bad-text"} role="status">
                 {searches.length === 1 ? "1 search" : `${count(searches.length)} searches`},{" "}
-                {worse === 0 ? "none is worse than when it was kept" : `${count(worse)} worse than when kept`}
+                {worse === 0 ? "none is worse than when it was kept" : `${count(worse)} to look at`}
               </p>
               <span className="muted">made at {time(new Date(run.dataUpdatedAt).toISOString())}</span>
               <Button isBusy={run.isFetching} onClick={() => void run.refetch()}>

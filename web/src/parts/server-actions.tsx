@@ -19,6 +19,8 @@ export function ServerActions({ server }: { readonly server: Schemas["ServerStat
   );
   const isBusy = (action: Action): boolean => isPending && variables === action;
   const isOff = server.status === "disabled" || server.dormant;
+  // What is switched off, or has a wrong entry, is not brought up by starting it: what does is said beside its status.
+  if (server.status === "disabled" && server.next?.step !== "start") return null;
   return (
     <>
       {isOff ? (

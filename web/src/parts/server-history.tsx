@@ -1,8 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { api, valueOf } from "../api/client.ts";
 import { ago, count, counted, duration, fullTime, plain } from "../words/format.ts";
+import { type StateChange } from "../words/status.ts";
 import { Section } from "./page.tsx";
 import { Loaded } from "./states.tsx";
+import { StatusMark } from "./status-mark.tsx";
 
 const historyRows = 100;
 
@@ -21,7 +23,7 @@ export function ServerHistory({ instance }: { readonly instance: string }) {
     <Section title="History" about="newest first">
       <Loaded query={history}>
         {({ events }) => {
-          const told = events.filter(({ type }) => type in sentences);
+          const told = events.filter(({ type }) => type === stateChange || type in sentences);
           const starts = events.filter(({ type }) => /\.(?:started|respawned|restarted)$/.test(type)).length;
           const crashes = events.filter(({ type }) => type.endsWith(".crashed")).length;
           if (told.length === 0) return <p className="muted">Nothing has happened to it yet.</p>;
@@ -37,7 +39,11 @@ export function ServerHistory({ instance }: { readonly instance: string }) {
                     <time dateTime={time} title={fullTime(time)}>
                       {ago(time)}
                     </time>
-                    <span className="grow">{plain(sentences[type]?.(data) ?? type)}</span>
+                    {type === stateChange ? (
+                      <Entered data={data} />
+                    ) : (
+                      <span className="grow">{plain(sentences[type]?.(data) ?? type)}</span>
+                    )}
                   </li>
                 ))}
               </ol>
@@ -51,10 +57,22 @@ export function ServerHistory({ instance }: { readonly instance: string }) {
 
 type Data = Readonly<Record<string, unknown>>;
 
+const stateChange = "mcp.server.status_changed";
+
+/** A state that it came into, in the words of the page, and why. */
+function Entered({ data }: { readonly data: Data }) {
+  const { to, reason, step } = data as unknown as StateChange;
+  return (
+    <>
+      <StatusMark server={{ status: to, dormant: false, next: step === undefined ? null : { step } }} />
+      {/* Where there is no reason, the event names the step that led there: that is no sentence. */}
+      <span className="muted grow">{reason?.includes(" ") === true && plain(reason)}</span>
+    </>
+  );
+}
+
 /** What a person wants to know of the past; events of other types are at Logs and events. */
 const sentences: Readonly<Record<string, (data: Data) => string>> = {
-  "mcp.server.status_changed": ({ from, to, reason }) =>
-    `${word(from)} → ${word(to)}: ${typeof reason === "string" ? reason : ""}`,
   "mcp.server.started": ({ duration_ms: ms }) => `Started${typeof ms === "number" ? ` in ${duration(ms)}` : ""}`,
   "mcp.server.respawned": ({ duration_ms: ms }) =>
     `Woken by a call${typeof ms === "number" ? ` in ${duration(ms)}` : ""}`,
@@ -67,7 +85,3 @@ const sentences: Readonly<Record<string, (data: Data) => string>> = {
   "server.session_replaced": () => "Its session was lost and replaced",
   "auth.login": () => "Somebody logged in",
 };
-
-function word(status: unknown): string {
-  return String(status).replaceAll("_", " ");
-}

@@ -31,6 +31,14 @@ export interface Standing extends Pick<ServerStatus, "status" | "dormant">, Part
   readonly next?: Pick<NonNullable<ServerStatus["next"]>, "step"> | null;
 }
 
+/** What an event says of a server that has come into another state. */
+export interface StateChange {
+  readonly to: ServerStatus["status"];
+  readonly reason?: string;
+  /** Of one that is off. */
+  readonly step?: "enable" | "correct" | "start";
+}
+
 export function statusWords({ status, dormant, next }: Standing): StatusWords {
   if (dormant) return { word: "Asleep: a call starts it", tone: "asleep" };
   if (next?.step === "correct") return { word: "Wrong entry", tone: "bad" };
@@ -58,3 +66,8 @@ export const remedies: Readonly<Record<NonNullable<ServerStatus["next"]>["step"]
   "try-now": { word: "See its log", tab: "log" },
   "see-log": { word: "See its log", tab: "log" },
 };
+
+/** How a call ended that has no code of a failure: `tool error`. */
+export function outcomeWord(outcome: string): string {
+  return outcome.replaceAll("_", " ");
+}
