@@ -19,7 +19,7 @@ const issueSchema: JsonObject = {
     repo: { type: "string", pattern: "^[\\w.-]+$" },
     title: { type: "string", maxLength: 256 },
     // What makes it one for the compiler.
-    labels: { type: "array", items: { type: "string" }, uniqueItems: true },
+    labels: { type: "array", items: { type: "string" }, contains: { minLength: 1 } },
     state: { enum: ["open", "closed"] },
   },
   required: ["owner", "repo", "title"],

@@ -13,12 +13,12 @@ const tools = [
   {
     name: "label",
     description: "Echoes a message that has labels",
-    // What makes this schema one for the compiler is that no label may come twice.
+    // What makes this schema one for the compiler is `contains`.
     inputSchema: {
       type: "object",
       properties: {
         message: { type: "string" },
-        labels: { type: "array", items: { type: "string" }, uniqueItems: true },
+        labels: { type: "array", items: { type: "string" }, contains: { minLength: 1 } },
       },
       required: ["message"],
     },

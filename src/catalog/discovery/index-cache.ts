@@ -7,7 +7,7 @@ import { bytesOfIndex, bytesOfPart } from "../search/index-size.ts";
 import type { PhrasesOf } from "../search/phrase-book.ts";
 import type { Language } from "../search/language.ts";
 import { mergeInSteps, type SearchIndex } from "../search/merge.ts";
-import { createSlices } from "./slices.ts";
+import { createSlices } from "../../kernel/slices.ts";
 
 /** The index that a search is done in. */
 export interface FoundIndex {

@@ -9,7 +9,7 @@ import type { Embeddings } from "./embeddings.ts";
 import { createIndexCache } from "./index-cache.ts";
 import type { ExplainedAnswer, SearchAnswer, SearchEngine, SearchRequest } from "./engine.ts";
 import { matchWithMeaning } from "./meaning-match.ts";
-import type { UseMemory } from "./memory-of-use.ts";
+import type { Place, UseMemory } from "./memory-of-use.ts";
 import { fuseScores } from "./score-fusion.ts";
 
 export interface LexicalDeps {
@@ -94,25 +94,36 @@ function learnedOf(
     rarityOf: tellingOf(index),
   });
   if (recalled.length === 0) return undefined;
-  const places = placesOf(index);
+  const toolOf = placesOf(index);
   const learned = new Map<number, number>();
   for (const one of recalled) {
-    const tool = places.get(placeKey(one.place.server, one.place.tool));
+    const tool = toolOf(one.place);
     if (tool === undefined || one.similarity <= (learned.get(tool) ?? 0)) continue;
     if (memory.isAbout(one, principal, toolAt(index, tool))) learned.set(tool, one.similarity);
   }
   return learned;
 }
 
-/** Numbers of tools by server and name; made when something was learned that may be about one of them. */
-type Places = (index: SearchIndex) => ReadonlyMap<string, number>;
+/** The number of the tool of that server and name. */
+type Places = (index: SearchIndex) => (place: Place) => number | undefined;
 
+/** Made when something was learned that may be about a tool of the index; each place is then looked up once. */
 function createPlaces(): Places {
-  const known = new WeakMap<SearchIndex, ReadonlyMap<string, number>>();
+  const known = new WeakMap<SearchIndex, ReturnType<Places>>();
   return (index) => {
-    let places = known.get(index);
-    if (places === undefined) known.set(index, (places = readPlaces(index)));
-    return places;
+    let toolOf = known.get(index);
+    if (toolOf === undefined) known.set(index, (toolOf = createToolOf(readPlaces(index))));
+    return toolOf;
+  };
+}
+
+function createToolOf(numbers: ReadonlyMap<string, number>): ReturnType<Places> {
+  /** None is told as -1. */
+  const found = new WeakMap<Place, number>();
+  return (place) => {
+    let number = found.get(place);
+    if (number === undefined) found.set(place, (number = numbers.get(placeKey(place.server, place.tool)) ?? -1));
+    return number < 0 ? undefined : number;
   };
 }
 

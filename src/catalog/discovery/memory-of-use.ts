@@ -135,10 +135,13 @@ export async function createUseMemory(deps: UseMemoryDeps): Promise<UseMemory> {
     taught.delete(key);
   }
 
-  function teach(place: Place, stems: readonly string[]): void {
+  function teach(where: Place, stems: readonly string[]): void {
     const atMs = deps.clock.now();
     const said = stems.join(" ");
-    const others = (taught.get(keyOf(place))?.queries ?? []).filter(
+    const known = taught.get(keyOf(where));
+    // One object for each place: where it is in an index is looked up once.
+    const place = known?.place ?? where;
+    const others = (known?.queries ?? []).filter(
       (query) => query.stems.join(" ") !== said && query.atMs > atMs - memoryAgeMs,
     );
     remember({ place, queries: [...others, { place, stems, atMs }].slice(-queriesPerTool) });
@@ -180,7 +183,10 @@ export async function createUseMemory(deps: UseMemoryDeps): Promise<UseMemory> {
         })
         .map(({ query: { place }, similarity }) => ({ place, similarity }));
     },
-    isAbout: ({ place }, principal, tool) => keyOf(place) === keyOf(placeOf(principal, tool)),
+    isAbout({ place }, principal, tool) {
+      const { owner, server, tool: name } = placeOf(principal, tool);
+      return place.owner === owner && place.server === server && place.tool === name;
+    },
   };
 }
 

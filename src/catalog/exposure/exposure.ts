@@ -1,3 +1,4 @@
+import type { Listing as NameListing } from "../model/names.ts";
 import type { View, ViewServer } from "../model/view.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import type { ClientProfile } from "../../config/client-profiles.ts";
@@ -24,6 +25,8 @@ export interface Exposure {
   readonly toolsDependOn?: "loaded namespaces";
   /** Whether its list has the servers' own tools, with their output schemas. */
   readonly showsDefinitions?: true;
+  /** The spelling of tools in its list; left out where that has no names of the servers' tools. */
+  readonly spelling?: NameListing;
   /** Whether its list of tools depends on the kind of client. */
   readonly toolsByClient?: boolean;
   list(view: View, kind: ListKind, client?: ClientProfile): Listing;

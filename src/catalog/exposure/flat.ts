@@ -12,6 +12,7 @@ import { resolveOffered } from "./offered-tool.ts";
 export const flatExposure: Exposure = Object.freeze({
   name: "flat",
   toolsChange: true,
+  spelling: "flat",
   showsDefinitions: true,
   list(view, kind) {
     if (kind !== "tools") return listNative(view, kind);

@@ -83,6 +83,7 @@ export function createNamespacesExposure(options: { readonly helpTool: () => str
   return Object.freeze({
     name: "namespaces",
     toolsChange: true,
+    spelling: "namespaced",
     showsDefinitions: true,
     toolsDependOn: "loaded namespaces",
     list: (view, kind) => (kind === "tools" ? listTools(view) : listNative(view, kind)),

@@ -1,4 +1,6 @@
-import { toClientName, withHash } from "./client-name.ts";
+import { toClientName } from "./client-name.ts";
+import { madeInSteps, type MadeInSteps } from "./made-in-steps.ts";
+import { assignNames, claim, claimantsOf, noClaims, type Assigned, type Claims } from "./name-claims.ts";
 import type { InstanceCatalog, PromptEntry, ToolEntry } from "./snapshot.ts";
 
 /**
@@ -16,6 +18,12 @@ export interface NameTable {
    */
   find(spelling: string, listing?: Listing): Found;
   findPrompt(name: string): PromptEntry | undefined;
+  /**
+   * Makes in steps of about a millisecond what names in this listing, and paths, are looked up in; undefined when that
+   * is made. Whatever is not made yet is made at once by the look-up that needs it, which in a view of a hundred
+   * thousand tools takes a tenth of a second for each spelling.
+   */
+  inSteps(listing?: Listing): Generator<undefined, void> | undefined;
   /** All tools, in the order of the parts. */
   readonly tools: readonly ToolEntry[];
 }
@@ -41,140 +49,118 @@ export interface NamedCatalog {
 /**
  * Builds the table for what one principal may see. Deterministic: the order of `catalogs` only breaks ties in the
  * listing. Each spelling's part of it is made when somebody first uses that spelling: those who call by path, as most
- * do, wait for no other, which in a view of a hundred thousand tools would take most of a second at once.
+ * do, wait for no other.
  */
 export function buildNames(catalogs: readonly NamedCatalog[]): NameTable {
   const tools = catalogs.flatMap(({ catalog }) => catalog.tools);
-  const named = (toText: (tool: ToolEntry, of: NamedCatalog) => string): Assigned<ToolEntry> =>
-    assignNames(
-      catalogs.flatMap((of) =>
-        of.catalog.tools.map((tool) => ({ item: tool, text: toText(tool, of), identity: tool.path })),
-      ),
-    );
-  const paths = once(() => new Map(tools.map((tool) => [tool.path as string, tool])));
-  const flat = once(() => named((tool) => `${tool.server}-${tool.definition.name}`));
-  const namespaced = once(() => named((tool, { namespace }) => `${namespace}__${tool.definition.name}`));
-  const exposed = once(() => mergeExposed(flat(), namespaced(), catalogs));
-  const bare = once(() => group(tools.map((tool) => [tool.definition.name, tool])));
-  const prompts = once(() => assignPrompts(catalogs));
+  const ofTool = (toText: (tool: ToolEntry, namespace: string) => string) =>
+    madeInSteps(() => {
+      const namespaces = catalogs.flatMap(({ catalog, namespace }) => catalog.tools.map(() => namespace));
+      return assignNames(tools.length, (at) => {
+        const item = tools[at] as ToolEntry;
+        return { item, text: toText(item, namespaces[at] as string), identity: item.path };
+      });
+    });
+  const paths = madeInSteps(() => readPaths(tools));
+  const flat = ofTool((tool) => `${tool.server}-${tool.definition.name}`);
+  const namespaced = ofTool((tool, namespace) => `${namespace}__${tool.definition.name}`);
+  const others = madeInSteps(() => readOthers(catalogs));
+  const bare = madeInSteps(() => readBare(tools));
+  const prompts = madeInSteps(() => assignPrompts(catalogs));
+  const listings = { flat, namespaced };
+
+  /** All forms but the path share one set of names: a spelling that means two tools in two forms belongs to neither. */
+  function findForm(spelling: string): readonly Spelt[] {
+    const claimed = [...claimantsOf(others.get(), spelling)];
+    for (const form of ["namespaced", "flat"] as const)
+      for (const tool of listings[form].get().owners(spelling)) claimed.push({ tool, form });
+    return claimed.filter(({ tool }, at) => claimed.findIndex((other) => other.tool === tool) === at);
+  }
 
   return {
     tools,
-    flatName: (tool) => flat().names.get(tool) ?? tool.path,
-    namespacedName: (tool) => namespaced().names.get(tool) ?? tool.path,
-    promptName: (prompt) => prompts().names.get(prompt) ?? prompt.definition.name,
-    findPrompt: (name) => prompts().owners.get(name)?.[0],
+    flatName: (tool) => flat.get().names.get(tool) ?? tool.path,
+    namespacedName: (tool) => namespaced.get().names.get(tool) ?? tool.path,
+    promptName: (prompt) => prompts.get().names.get(prompt) ?? prompt.definition.name,
+    findPrompt: (name) => prompts.get().owners(name)[0],
+    inSteps(listing) {
+      const unmade = (listing === undefined ? [paths] : [listings[listing], paths]).filter(({ isMade }) => !isMade);
+      return unmade.length === 0 ? undefined : inOrder(unmade);
+    },
     find(spelling, listing) {
-      const listed =
-        listing === undefined ? undefined : (listing === "flat" ? flat() : namespaced()).listed.get(spelling);
+      const listed = listing === undefined ? undefined : listings[listing].get().listed.get(spelling);
       if (listed !== undefined && listing !== undefined) return { kind: "one", tool: listed, form: listing };
-      const byPath = paths().get(spelling);
+      const byPath = paths.get().get(spelling);
       if (byPath !== undefined) return { kind: "one", tool: byPath, form: "path" };
-      const byForm = exposed().get(spelling);
-      if (byForm !== undefined) {
-        const [first] = byForm;
-        return byForm.length === 1 && first !== undefined
-          ? { kind: "one", tool: first.tool, form: first.form }
-          : { kind: "several", tools: distinct(byForm.map(({ tool }) => tool)) };
-      }
-      const byName = bare().get(spelling);
-      const [only] = byName ?? [];
-      if (byName === undefined || only === undefined) return { kind: "none" };
+      const byForm = findForm(spelling);
+      const [first] = byForm;
+      if (first !== undefined)
+        return byForm.length === 1
+          ? { kind: "one", ...first }
+          : { kind: "several", tools: byForm.map(({ tool }) => tool) };
+      const byName = claimantsOf(bare.get(), spelling);
+      const [only] = byName;
+      if (only === undefined) return { kind: "none" };
       return byName.length === 1 ? { kind: "bare", tool: only } : { kind: "several", tools: byName };
     },
   };
 }
 
-/** Makes something when it is first asked for. */
-function once<T extends object>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
+function* inOrder(parts: readonly Pick<MadeInSteps<object>, "steps">[]): Generator<undefined, void> {
+  for (const part of parts) yield* part.steps();
 }
 
-function assignPrompts(catalogs: readonly NamedCatalog[]): Assigned<PromptEntry> {
-  return assignNames(
-    catalogs.flatMap(({ catalog }) =>
-      catalog.prompts.map((prompt) => ({
-        item: prompt,
-        text: `${prompt.server}-${prompt.definition.name}`,
-        identity: `${prompt.server}:${prompt.definition.name}`,
-      })),
-    ),
-  );
+interface Spelt {
+  readonly tool: ToolEntry;
+  readonly form: "flat" | "namespaced" | "dot";
 }
 
-type Form = "flat" | "namespaced" | "dot";
+/** Tools that a step looks at: a millisecond or less. */
+const toolsInStep = 1_000;
 
-/** All forms but the path share one set of names: a spelling that means two tools in two forms belongs to neither. */
-function mergeExposed(
-  flat: Assigned<ToolEntry>,
-  namespaced: Assigned<ToolEntry>,
-  catalogs: readonly NamedCatalog[],
-): Map<string, Array<{ tool: ToolEntry; form: Form }>> {
-  const merged = new Map<string, Array<{ tool: ToolEntry; form: Form }>>();
-  const add = (spelling: string, tool: ToolEntry, form: Form): void => {
-    const there = merged.get(spelling);
-    if (there === undefined) merged.set(spelling, [{ tool, form }]);
-    else if (!there.some((other) => other.tool === tool)) there.push({ tool, form });
-  };
+function* readPaths(tools: readonly ToolEntry[]): Generator<undefined, ReadonlyMap<string, ToolEntry>> {
+  const paths = new Map<string, ToolEntry>();
+  for (const [at, tool] of tools.entries()) {
+    if (at % toolsInStep === 0) yield;
+    paths.set(tool.path, tool);
+  }
+  return paths;
+}
+
+function* readBare(tools: readonly ToolEntry[]): Generator<undefined, Claims<ToolEntry>> {
+  const bare = noClaims<ToolEntry>();
+  for (const [at, tool] of tools.entries()) {
+    if (at % toolsInStep === 0) yield;
+    claim(bare, tool.definition.name, tool);
+  }
+  return bare;
+}
+
+/** The forms that no list shows. */
+function* readOthers(catalogs: readonly NamedCatalog[]): Generator<undefined, Claims<Spelt>> {
+  const others = noClaims<Spelt>();
+  let seen = 0;
   for (const { catalog, namespace, sharedNamespace } of catalogs) {
     for (const tool of catalog.tools) {
+      seen += 1;
+      if (seen % toolsInStep === 0) yield;
       const { name } = tool.definition;
-      add(`${namespace}.${name}`, tool, "dot");
+      const dot: Spelt = { tool, form: "dot" };
+      claim(others, `${namespace}.${name}`, dot);
       if (sharedNamespace === undefined) continue;
-      add(`${sharedNamespace}.${name}`, tool, "dot");
-      add(toClientName(`${sharedNamespace}__${name}`, `${sharedNamespace}:${name}`), tool, "namespaced");
+      claim(others, `${sharedNamespace}.${name}`, dot);
+      const shared = toClientName(`${sharedNamespace}__${name}`, `${sharedNamespace}:${name}`);
+      claim(others, shared, { tool, form: "namespaced" });
     }
   }
-  for (const [spelling, owners] of namespaced.owners) for (const tool of owners) add(spelling, tool, "namespaced");
-  for (const [spelling, owners] of flat.owners) for (const tool of owners) add(spelling, tool, "flat");
-  return merged;
+  return others;
 }
 
-interface Assigned<T> {
-  /** The name that lists show for each item. */
-  readonly names: ReadonlyMap<T, string>;
-  /** The reverse. */
-  readonly listed: ReadonlyMap<string, T>;
-  /** All claimants of a spelling. More than one when it is shared. */
-  readonly owners: ReadonlyMap<string, readonly T[]>;
-}
-
-/** Gives every item a name of its own: the plain one when no other item claims it, otherwise one with a hash. */
-function assignNames<T>(items: readonly { item: T; text: string; identity: string }[]): Assigned<T> {
-  const plain = items.map(({ text, identity }) => toClientName(text, identity));
-  const owners: Map<string, readonly T[]> = group(items.map(({ item }, at) => [plain[at] as string, item]));
-  const claimants = new Map([...owners].filter(([, of]) => of.length > 1));
-  const names = new Map<T, string>();
-  const listed = new Map<string, T>();
-  for (const [at, { item, text, identity }] of items.entries()) {
-    let name = plain[at] as string;
-    if (claimants.has(name)) {
-      let digits = 8;
-      name = withHash(text, identity, digits);
-      while (owners.has(name) && digits < 32) {
-        digits *= 2;
-        name = withHash(text, identity, digits);
-      }
-      owners.set(name, [item]);
-    }
-    names.set(item, name);
-    listed.set(name, item);
-  }
-  return { names, owners, listed };
-}
-
-/** Of pairs of which no two are the same. */
-function group<T>(pairs: readonly (readonly [string, T])[]): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const [key, item] of pairs) {
-    const there = groups.get(key);
-    if (there === undefined) groups.set(key, [item]);
-    else there.push(item);
-  }
-  return groups;
-}
-
-function distinct<T>(items: readonly T[]): T[] {
-  return [...new Set(items)];
+function assignPrompts(catalogs: readonly NamedCatalog[]): Generator<undefined, Assigned<PromptEntry>> {
+  const prompts = catalogs.flatMap(({ catalog }) => catalog.prompts);
+  return assignNames(prompts.length, (at) => {
+    const item = prompts[at] as PromptEntry;
+    const { server, definition } = item;
+    return { item, text: `${server}-${definition.name}`, identity: `${server}:${definition.name}` };
+  });
 }

@@ -8,8 +8,17 @@ import type { Candidate } from "./server-fit.ts";
  */
 export type LearnedTools = ReadonlyMap<number, number>;
 
-/** How much a stem says in the comparison of two queries. */
-export function tellingOf({ language, terms, rarity, toolCount }: SearchIndex): (stem: string) => number {
+type Telling = (stem: string) => number;
+const tellings = new WeakMap<SearchIndex, Telling>();
+
+/** How much a stem says in the comparison of two queries: one function for each index. */
+export function tellingOf(index: SearchIndex): Telling {
+  let telling = tellings.get(index);
+  if (telling === undefined) tellings.set(index, (telling = toTelling(index)));
+  return telling;
+}
+
+function toTelling({ language, terms, rarity, toolCount }: SearchIndex): Telling {
   return (stem) =>
     (language.isFiller(stem) ? language.weights.filler : 1) *
     (rarity[terms.get(stem) ?? -1] ?? rarityOf(0, toolCount, language.commonness(stem), language.weights));

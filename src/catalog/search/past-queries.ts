@@ -30,30 +30,79 @@ export interface LikeOptions<Q> {
   readonly isWanted: (query: Q) => boolean;
 }
 
+/**
+ * Catalogs in which lengths of past queries are remembered, those used last: 160 KB each when there are twenty
+ * thousand.
+ */
+const mostCatalogs = 4;
+
+/** How long each past query is in a catalog, squared and by slot. */
+interface Lengths {
+  of(slot: number, stems: readonly string[]): number;
+}
+
+interface LengthMemory {
+  in(rarityOf: LikeOptions<PastQuery>["rarityOf"]): Lengths;
+  /** The slot has another query from now on. */
+  forget(slot: number): void;
+}
+
+function createLengthMemory(): LengthMemory {
+  /** 0 where nobody has asked yet. */
+  const known = new Map<LikeOptions<PastQuery>["rarityOf"], number[]>();
+  return {
+    in(rarityOf) {
+      const squares = known.get(rarityOf) ?? [];
+      known.delete(rarityOf);
+      known.set(rarityOf, squares);
+      if (known.size > mostCatalogs) for (const oldest of [...known.keys()].slice(0, 1)) known.delete(oldest);
+      return {
+        of(slot, stems) {
+          while (squares.length <= slot) squares.push(0);
+          let square = squares[slot] as number;
+          if (square === 0) squares[slot] = square = stems.reduce((sum, stem) => sum + rarityOf(stem) ** 2, 0);
+          return square;
+        },
+      };
+    },
+    forget(slot) {
+      for (const squares of known.values()) if (slot < squares.length) squares[slot] = 0;
+    },
+  };
+}
+
+/** None yet. To be asked with the same `rarityOf` for the same catalog: then lengths are not added up every time. */
 export function createPastQueries<Q extends PastQuery>(): PastQueries<Q> {
   const slots: (Q | undefined)[] = [];
   const slotOf = new Map<Q, number>();
   const free: number[] = [];
   const byStem = new Map<string, number[]>();
+  const lengths = createLengthMemory();
   // By slot: what a query shares with the one that is asked. All 0 between two searches.
   let shared = new Float64Array(256);
+  let touched = new Uint32Array(256);
 
-  function countShared(stems: readonly string[], squareOf: (stem: string) => number, needed: number): number[] {
-    const touched: number[] = [];
-    let left = stems.reduce((sum, stem) => sum + squareOf(stem), 0);
-    for (const stem of stems) {
-      const square = squareOf(stem);
+  /** How many slots there are in `touched` then. */
+  function countShared(stems: readonly Stem[], all: number, needed: number): number {
+    let count = 0;
+    let left = all;
+    for (const { stem, square } of stems) {
       // Rare stems come first: what shares none of them cannot become like enough by those that are left.
       const isOpen = left > needed;
-      for (const slot of byStem.get(stem) ?? []) {
+      left -= square;
+      const holders = byStem.get(stem);
+      if (holders === undefined) continue;
+      for (const slot of holders) {
         const common = shared[slot] as number;
-        if (common === 0 && !isOpen) continue;
-        if (common === 0) touched.push(slot);
+        if (common === 0) {
+          if (!isOpen) continue;
+          touched[count] = slot;
+          count += 1;
+        }
         shared[slot] = common + square;
       }
-      left -= square;
     }
-    return touched;
+    return count;
   }
 
   return {
@@ -61,7 +110,11 @@ export function createPastQueries<Q extends PastQuery>(): PastQueries<Q> {
       const slot = free.pop() ?? slots.length;
       slots[slot] = query;
       slotOf.set(query, slot);
-      if (slot >= shared.length) shared = new Float64Array(2 * shared.length);
+      if (slot >= shared.length) {
+        shared = new Float64Array(2 * shared.length);
+        touched = new Uint32Array(shared.length);
+      }
+      lengths.forget(slot);
       for (const stem of query.stems) {
         const list = byStem.get(stem);
         if (list === undefined) byStem.set(stem, [slot]);
@@ -82,28 +135,32 @@ export function createPastQueries<Q extends PastQuery>(): PastQueries<Q> {
       }
     },
     like(stems, { least, rarityOf, isWanted }) {
-      const squares = new Map(stems.map((stem) => [stem, rarityOf(stem) ** 2]));
-      // A stem of the past that was not asked for counts in the length of its query only.
-      const squareOf = (stem: string): number => {
-        let square = squares.get(stem);
-        if (square === undefined) squares.set(stem, (square = rarityOf(stem) ** 2));
-        return square;
-      };
-      const asked = [...squares.keys()].sort((one, other) => squareOf(other) - squareOf(one));
-      const askedSquare = asked.reduce((sum, stem) => sum + squareOf(stem), 0);
+      const asked = [...new Set(stems)]
+        .map((stem): Stem => ({ stem, square: rarityOf(stem) ** 2 }))
+        .sort((one, other) => other.square - one.square);
+      const askedSquare = asked.reduce((sum, { square }) => sum + square, 0);
       // No query is longer than what it shares: what shares no more than this cannot be like enough.
       const needed = least ** 2 * askedSquare;
+      const known = lengths.in(rarityOf);
       const found: Resemblance<Q>[] = [];
-      for (const slot of countShared(asked, squareOf, needed)) {
+      const count = countShared(asked, askedSquare, needed);
+      for (let at = 0; at < count; at += 1) {
+        const slot = touched[at] as number;
         const common = shared[slot] as number;
-        const query = slots[slot] as Q;
         shared[slot] = 0;
-        if (common <= needed || !isWanted(query)) continue;
-        const ownSquare = query.stems.reduce((sum, stem) => sum + squareOf(stem), 0);
-        const similarity = common / Math.sqrt(askedSquare * ownSquare);
-        if (similarity > least) found.push({ query, similarity });
+        if (common <= needed) continue;
+        const query = slots[slot] as Q;
+        // A stem that was not asked for counts in the length of its query only.
+        const similarity = common / Math.sqrt(askedSquare * known.of(slot, query.stems));
+        if (similarity > least && isWanted(query)) found.push({ query, similarity });
       }
       return found;
     },
   };
+}
+
+interface Stem {
+  readonly stem: string;
+  /** How much it tells, squared. */
+  readonly square: number;
 }

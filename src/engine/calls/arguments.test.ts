@@ -64,11 +64,11 @@ test("FAULT 61: a schema that cannot be compiled means no check", async () => {
 });
 
 test("what may be called next is compiled before anybody calls it, and then judged without a promise", async () => {
-  const unique = { type: "object", properties: { labels: { type: "array", uniqueItems: true } } };
-  const [found] = sampleInstance("s", [{ name: "found", inputSchema: unique }]).tools as [ToolEntry];
+  const labelled = { type: "object", properties: { labels: { type: "array", contains: { type: "string" } } } };
+  const [found] = sampleInstance("s", [{ name: "found", inputSchema: labelled }]).tools as [ToolEntry];
   await makeReady(validators, [tool, found]);
   expect(validators.lookup(found.hash)).toBeDefined();
-  const given = toCallArguments(Buffer.from('{"labels":["a","a"]}'));
+  const given = toCallArguments(Buffer.from('{"labels":[1]}'));
   expect(() => checkArguments(validators, found, given, AbortSignal.timeout(30_000))).toThrow(
     expect.objectContaining({ code: "ARGUMENTS_INVALID", message: expect.stringContaining("labels") }),
   );
@@ -77,17 +77,20 @@ test("what may be called next is compiled before anybody calls it, and then judg
 test("a gateway that stops makes nothing ready, and says nothing of it", async () => {
   const stopped = createValidators({ clock: systemClock });
   await stopped[Symbol.asyncDispose]();
-  const unique = { type: "array", uniqueItems: true };
-  const [found] = sampleInstance("s", [{ name: "late", inputSchema: unique }]).tools as [ToolEntry];
+  const schema = { type: "array", contains: { type: "string" } };
+  const [found] = sampleInstance("s", [{ name: "late", inputSchema: schema }]).tools as [ToolEntry];
   await makeReady(stopped, [found]);
-  await expect(stopped.prepare(found.hash, unique, AbortSignal.timeout(30_000))).rejects.toMatchObject({
+  await expect(stopped.prepare(found.hash, schema, AbortSignal.timeout(30_000))).rejects.toMatchObject({
     code: "DRAINING",
   });
   expect(stopped.lookup(found.hash)).toBeUndefined();
 });
 
 test("what may be called gives way to what is called", async () => {
-  const schema = (name: string) => ({ type: "object", properties: { [name]: { type: "array", uniqueItems: true } } });
+  const schema = (name: string) => ({
+    type: "object",
+    properties: { [name]: { type: "array", contains: { type: "string" } } },
+  });
   const [first, second] = sampleInstance("s", [
     { name: "first", inputSchema: schema("first") },
     { name: "second", inputSchema: schema("second") },

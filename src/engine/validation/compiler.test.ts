@@ -8,7 +8,7 @@ import { createValidators } from "./validators.ts";
 import { patientLimits } from "../../../test/harness/patient-limits.ts";
 
 /** Plain ones are checked without a worker. */
-const needsCompiler = { type: "array", uniqueItems: true };
+const needsCompiler = { type: "array", contains: { type: "string" } };
 const never = new AbortController().signal;
 const workerFile = workerUrl(import.meta.url, "compile-worker");
 

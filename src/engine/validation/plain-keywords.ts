@@ -42,6 +42,7 @@ export const keywords: ReadonlySet<string> = new Set([
   "format",
   "maxItems",
   "minItems",
+  "uniqueItems",
   "items",
   "maxProperties",
   "minProperties",
@@ -57,7 +58,7 @@ export type Group = "number" | "string" | "array" | "object";
 export const groups: Readonly<Record<Group, readonly string[]>> = {
   number: ["maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf", "format"],
   string: ["maxLength", "minLength", "pattern", "format"],
-  array: ["maxItems", "minItems", "items"],
+  array: ["maxItems", "minItems", "items", "uniqueItems"],
   object: ["maxProperties", "minProperties", "required", "propertyNames", "additionalProperties", "properties"],
 };
 

@@ -75,6 +75,7 @@ function schemaOf(levels: number): fc.Arbitrary<JsonObject> {
     format: fc.constantFrom("date", "uri", "password", "email", "int32", "int64", "float"),
     maxItems: small,
     minItems: small,
+    uniqueItems: fc.boolean(),
     items: fc.oneof(inner, fc.constant(true)),
     required: fc.uniqueArray(
       name.filter((each) => each !== ""),
@@ -181,7 +182,7 @@ describe("a schema that says more is left to the compiler", () => {
     ["a way through an identifier", { $ref: "#/x-a/b", "x-a": { $id: "a", b: true } }],
     ["a condition", { if: { type: "string" }, else: { minimum: 1 } }],
     ["members by pattern", { patternProperties: { "^a": true } }],
-    ["different items", { uniqueItems: true }],
+    ["a demand for different items that is none", { uniqueItems: "true" }],
     ["a keyword that nobody knows", { frobnicate: 1 }],
     ["items by place", { items: [{ type: "string" }] }],
     ["a choice of objects", { enum: [{ a: 1 }] }],
@@ -280,10 +281,44 @@ test.each([
     expect(plain(given).check(each)).toEqual((await compiled(given)).check(each));
 });
 
+test("items that must differ are complained of in the compiler's words", async () => {
+  const item = fc.oneof(fc.constantFrom("a", "1", "_", "toString", "__proto__", 1, 0, -0, 2.5, true, null), value);
+  const types = fc.constantFrom<unknown>(
+    "string",
+    "integer",
+    ["string", "number"],
+    ["null", "boolean", "string"],
+    "object",
+  );
+  const items = fc.oneof(fc.record({ type: types }), schemaOf(0));
+  const unique = fc.record({ uniqueItems: fc.constant(true), items }, { requiredKeys: ["uniqueItems"] });
+  const alternatives = fc.array(unique, { minLength: 1, maxLength: 2 });
+  const schemas = fc.oneof(unique, fc.record({ anyOf: alternatives }), fc.record({ oneOf: alternatives }));
+  const lists = fc.array(fc.array(item, { maxLength: 6 }), { minLength: 10 });
+  let same = 0;
+  await fc.assert(
+    fc.asyncProperty(schemas, definitions, lists, async (own, others, all) => {
+      const given = { ...own, ...others };
+      const [ours, theirs] = [plain(given), await compiled(given)];
+      for (const each of all) {
+        const expected = theirs.check(each);
+        if (expected?.message.includes("same item") === true) same += 1;
+        expect(ours.check(each)).toEqual(expected);
+      }
+    }),
+    { numRuns: 300 },
+  );
+  expect(same).toBeGreaterThan(50);
+}, 120_000);
+
 test("a check that takes too long is given up, and the value counts as unchecked", () => {
   let now = 0;
   const slow = createRuntime(() => (now += 10), 5);
   const check = toPlainValidator({ type: "array", items: { type: "string" } }, slow);
   expect(check?.check([1])).toBeDefined();
   expect(check?.check([...Array.from({ length: 5_000 }, () => "a"), 1])).toBeUndefined();
+  const same = { type: "array", uniqueItems: true };
+  const many = Array.from({ length: 500 }, (_, at) => ({ at: Math.max(at, 1) }));
+  expect(plain(same).check(many)?.message).toContain("items 0 and 1");
+  expect(toPlainValidator(same, slow)?.check(many)).toBeUndefined();
 });

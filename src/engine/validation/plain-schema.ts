@@ -5,6 +5,7 @@ import { estimateProgram, mayRun } from "./pattern-limits.ts";
 import { anyOf, not, oneOf } from "./plain-combinations.ts";
 import { below, fault, inOrder, startReading, type PlainTest, type Reading } from "./plain-reading.ts";
 import { createReferences, saysMore } from "./plain-references.ts";
+import { uniqueItems } from "./plain-unique.ts";
 import type { Runtime } from "./runtime.ts";
 import { namedFieldLimit } from "./wording.ts";
 import {
@@ -147,6 +148,8 @@ function readKeyword(reading: Reading, { group, keyword, schema, depth }: Place)
       return readPattern(reading, given);
     case "multipleOf":
       return multipleOf(given);
+    case "uniqueItems":
+      return uniqueItems(reading, schema);
     case "items":
       return items(reading, read(reading, given, depth + 1));
     case "required":

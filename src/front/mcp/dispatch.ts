@@ -31,6 +31,7 @@ import { encodeOutcome, toReplyBody, type Answered, type EncodeParts } from "./o
 import { toWireError } from "./wire-error.ts";
 import type { ClientRequest } from "../../wire/mcp/client-message.ts";
 import { createParamHeaderCheck, type CheckParamHeaders } from "./param-headers.ts";
+import { createNamesInTurns } from "./names-in-turns.ts";
 import type { PageBook } from "./pages.ts";
 import { ownResultText } from "./result-text.ts";
 
@@ -73,6 +74,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     serverInfoText: asciiJson(deps.serverInfo),
     checkParamHeaders: createParamHeaderCheck(),
   };
+  const namesInTurns = createNamesInTurns();
 
   function toReply(work: Work, answered: Answered): ReplyBody {
     try {
@@ -87,7 +89,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     try {
       view = deps.viewOf(context.principal);
       const work: Work = { request, caller, context, view };
-      const answering = answer(parts, work);
+      const making = usesNames(request) ? namesInTurns(view, caller.endpoint.exposure) : undefined;
+      const answering = making === undefined ? answer(parts, work) : making.then(() => answer(parts, work));
       if (!(answering instanceof Promise)) return Promise.resolve(toReply(work, answering));
       return answering.then(
         (answered) => toReply(work, answered),
@@ -97,6 +100,11 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       return Promise.resolve(toFailure(parts, { request, caller, view }, error));
     }
   };
+}
+
+/** Whether tools are listed, or one is called by its name. */
+function usesNames({ method }: ClientRequest): boolean {
+  return method === "tools/call" || method === "tools/list";
 }
 
 function answer(parts: Parts, work: Work): Answered | Promise<Answered> {
