@@ -178,7 +178,7 @@ export interface AboutInstallation extends AboutInstance {
   readonly installation: InstanceId;
   /** The owner of a personal instance; undefined for a shared one. */
   readonly principal: PrincipalId | undefined;
-  /** The owner's team. */
+  /** The owner's team, or the one that installed what is shared; undefined for what all share. */
   readonly team: string | undefined;
 }
 
