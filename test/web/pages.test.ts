@@ -314,6 +314,8 @@ describe.skipIf(!hasBrowser)("pages", () => {
         ["/", "No server is configured yet"],
         ["/servers", "No server is configured yet"],
         ["/tools", "No server is configured yet"],
+        ["/search", "No server offers a tool yet, so that nothing can be found"],
+        ["/search?tab=kept", "You keep no search as a test yet"],
         ["/calls", "No call yet"],
         ["/logs", "Nothing was written yet"],
         ["/tokens", "No server offers a tool yet"],
@@ -342,6 +344,26 @@ describe.skipIf(!hasBrowser)("pages", () => {
       await page.getByRole("alert").first().waitFor();
       await settled(page);
       await expectClean(page);
+      await context.close();
+    }, 180_000);
+
+    test("what is down is tried or started without a question, and what that cannot bring up has no such button", async () => {
+      const far = { url: "http://127.0.0.1:9/mcp" };
+      const wrong = badServer();
+      const mcpServers = { far, wrong: { ...wrong, env: { KEY: "${NOT_SET_FOR_THIS_TEST}" } }, bad: badServer() };
+      await using gateway = await startGateway({ config: { mcpServers } });
+      const { context, page } = await openDashboard(browser, gateway);
+      await visit(page, gateway, "/servers/far");
+      await page.getByText("Does not answer").first().waitFor();
+      await page.getByRole("button", { name: "Try now" }).click();
+      const history = page.getByRole("region", { name: "History" });
+      await until(async () => (await history.getByText("Does not answer").count()) > 1);
+      await expectClean(page);
+      await visit(page, gateway, "/servers/wrong");
+      await page.getByText("Wrong entry").first().waitFor();
+      expect(await page.locator(".page-head").getByRole("button").count()).toBe(0);
+      await visit(page, gateway, "/servers");
+      await page.getByRole("link", { name: "2 need you" }).waitFor();
       await context.close();
     }, 180_000);
   });

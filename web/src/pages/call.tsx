@@ -4,6 +4,7 @@ import { api, valueOf, type Schemas } from "../api/client.ts";
 import { Facts, type Fact } from "../parts/facts.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Empty, LoadedPage } from "../parts/states.tsx";
+import { indentJson } from "../words/exact-json.ts";
 import { count, duration, fullTime, plain } from "../words/format.ts";
 
 const here = getRouteApi("/calls/$id");
@@ -68,12 +69,12 @@ function Shown({ call }: { readonly call: Schemas["CallDetails"] }) {
             <>
               <Section title="Arguments" about={call.body.areArgumentsCut ? "only the beginning" : ""}>
                 <pre tabIndex={0} className="wrap">
-                  {plain(call.body.arguments)}
+                  {plain(readable(call.body.arguments))}
                 </pre>
               </Section>
               <Section title="Result" about={call.body.isResultCut ? "only the beginning" : ""}>
                 <pre tabIndex={0} className="wrap">
-                  {plain(call.body.result)}
+                  {plain(readable(call.body.result))}
                 </pre>
               </Section>
             </>
@@ -82,4 +83,14 @@ function Shown({ call }: { readonly call: Schemas["CallDetails"] }) {
       </div>
     </Page>
   );
+}
+
+/** On lines of its own, unless it was cut, or is no JSON. Numbers stay as they were written. */
+function readable(text: string): string {
+  try {
+    JSON.parse(text);
+    return indentJson(text);
+  } catch {
+    return text;
+  }
 }

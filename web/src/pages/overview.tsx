@@ -27,7 +27,7 @@ export function Overview() {
             <NeedsYou status={data} />
             <div className="columns">
               <Activity status={data} />
-              <Saved />
+              <Saved hasTools={data.counts.tools > 0} />
             </div>
             <div className="columns">
               <Slowest />
@@ -72,7 +72,8 @@ function NeedsYou({ status }: { readonly status: Schemas["GatewayStatus"] }) {
       <Empty title="No server is configured yet">
         <ol className="steps">
           <li>
-            <Link to="/start">Bring the servers that your AI clients have already</Link>, or add one.
+            <Link to="/start">Bring the servers that your AI clients have already</Link>, or{" "}
+            <Link to="/servers">add one</Link>.
           </li>
           <li>Have a client use this gateway.</li>
           <li>Ask it for something: the first call appears here.</li>
@@ -154,28 +155,31 @@ function CallChart({ usage }: { readonly usage: Schemas["UsageList"]["usage"] })
   );
 }
 
-function Saved() {
+function Saved({ hasTools }: { readonly hasTools: boolean }) {
   const tokens = useQuery(queries.tokens);
   return (
     <Section title="Tokens" about={<Link to="/tokens">How this is counted</Link>}>
-      <Loaded query={tokens}>
-        {({ flat, here, savedAtStart, spentOnFinding, sessions }) => (
-          <Facts
-            facts={[
-              ["All tools, flat", tokenCount(flat)],
-              [`Here (${here.exposure})`, tokenCount(here)],
-              ["Saved when a conversation begins", tokenCount(savedAtStart)],
-              ["Spent on finding, today", tokenCount({ tokens: spentOnFinding.tokens, isExact: false })],
-              [
-                "Net per session, median",
-                sessions.medianNet === null
-                  ? "no session yet"
-                  : tokenCount({ tokens: sessions.medianNet, isExact: sessions.isExact }),
-              ],
-            ]}
-          />
-        )}
-      </Loaded>
+      {!hasTools && <p className="muted">Nothing can be saved yet: no server offers a tool.</p>}
+      {hasTools && (
+        <Loaded query={tokens}>
+          {({ flat, here, savedAtStart, spentOnFinding, sessions }) => (
+            <Facts
+              facts={[
+                ["All tools, flat", tokenCount(flat)],
+                [`Here (${here.exposure})`, tokenCount(here)],
+                ["Saved when a conversation begins", tokenCount(savedAtStart)],
+                ["Spent on finding, today", tokenCount({ tokens: spentOnFinding.tokens, isExact: false })],
+                [
+                  "Net per session, median",
+                  sessions.medianNet === null
+                    ? "no session yet"
+                    : tokenCount({ tokens: sessions.medianNet, isExact: sessions.isExact }),
+                ],
+              ]}
+            />
+          )}
+        </Loaded>
+      )}
     </Section>
   );
 }

@@ -11,7 +11,7 @@ import { Page } from "../parts/page.tsx";
 import { Need, shownHits } from "../parts/search-need.tsx";
 import { Empty, FailureNote, Skeleton } from "../parts/states.tsx";
 import { TabLinks } from "../parts/tab-links.tsx";
-import { count, duration, plain } from "../words/format.ts";
+import { count, counted, duration, plain } from "../words/format.ts";
 import { toCommand } from "../words/words.ts";
 
 type Report = Schemas["SearchReport"];
@@ -174,7 +174,16 @@ const examples = 4;
 
 /** Made of what is there: descriptions of tools, in a few words. */
 function Examples() {
-  const { data = [] } = useQuery(queries.tools);
+  const { data = [], isSuccess } = useQuery(queries.tools);
+  if (isSuccess && data.length === 0)
+    return (
+      <Empty title="No server offers a tool yet, so that nothing can be found">
+        <p>
+          <Link to="/start">Bring the servers you already have</Link>, or <Link to="/servers">look at those</Link> that
+          are configured.
+        </p>
+      </Empty>
+    );
   const step = Math.max(1, Math.floor(data.length / examples));
   const words = data
     .filter((tool, at) => at % step === 0 && tool.description !== null)
@@ -235,7 +244,7 @@ function Unusable({ report }: { readonly report: Report }) {
   if (missing === 0) return null;
   return (
     <p className="note warn">
-      {count(missing)} servers cannot be used now; the model is told so. <Link to="/servers">Look at them</Link>
+      {counted(missing, "server")} cannot be used now; the model is told so. <Link to="/servers">Look at them</Link>
     </p>
   );
 }

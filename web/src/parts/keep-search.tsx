@@ -29,7 +29,6 @@ export function KeepSearch({ query, hits }: { readonly query: string; readonly h
       >
         <TextField
           label="Tool that should be found"
-          hint="Only you see what you keep."
           list={listId}
           size={44}
           value={tool}
@@ -48,7 +47,9 @@ export function KeepSearch({ query, hits }: { readonly query: string; readonly h
         </Button>
       </form>
       <p role="status">
-        {keep.data !== undefined && (
+        {keep.data === undefined ? (
+          <span className="muted">It is made again whenever you look at what you keep, which only you see.</span>
+        ) : (
           <>
             Kept: <code>{plain(keep.data.tool)}</code> is {placeText(keep.data.rank)}.{" "}
             <Link to="/search" search={{ tab: "kept" }}>

@@ -56,7 +56,7 @@ function ReadContent({ uri }: { readonly uri: string }) {
   const read = useQuery(resourceQueries.read(uri));
   const news = useNews(uri, read.isSuccess);
   return (
-    <>
+    <div className="stack">
       <Loaded query={read}>
         {({ contents = [] }) =>
           contents.length === 0 ? (
@@ -80,7 +80,7 @@ function ReadContent({ uri }: { readonly uri: string }) {
           </p>
         </div>
       )}
-    </>
+    </div>
   );
 }
 

@@ -18,14 +18,15 @@ export function ServerActions({ server }: { readonly server: Schemas["ServerStat
     { changes: [["status"], ["tools"]] },
   );
   const isBusy = (action: Action): boolean => isPending && variables === action;
-  const isOff = server.status === "disabled" || server.dormant;
+  // Nothing runs, so that nothing can fail by it: it needs no question.
+  const isDown = server.dormant || ["disabled", "offline", "error", "permanently_failed"].includes(server.status);
   // What is switched off, or has a wrong entry, is not brought up by starting it: what does is said beside its status.
   if (server.status === "disabled" && server.next?.step !== "start") return null;
   return (
     <>
-      {isOff ? (
+      {isDown ? (
         <Button look="main" isBusy={isBusy("restart")} onClick={() => mutate("restart")}>
-          Start
+          {server.next?.step === "try-now" ? "Try now" : "Start"}
         </Button>
       ) : (
         <ConfirmButton
