@@ -20,7 +20,7 @@ export interface ToolsPoint {
   /** The most CPU of the whole process, collector threads included, from one turn to the next. */
   readonly worstTurnCpuMs: number;
   readonly indexBytes: number;
-  /** CPU of making the names by which a flat list shows and calls all tools, and the most of one step, collector included. */
+  /** CPU of making the names by which a flat list shows and calls all tools, and the most of one step. */
   readonly namesCpuMs: number;
   readonly longestNamesStepMs: number;
   /** Questions of the set, and ones of thirty words. */
