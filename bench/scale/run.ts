@@ -70,11 +70,13 @@ function printPeople(points: readonly PeoplePoint[]): void {
 }
 
 function printTools(points: readonly ToolsPoint[]): void {
-  console.log("\ntools servers  build ms, CPU ms, of different tools  longest wait, p99, longest turn's CPU ms  MB");
-  for (const { tools, servers, buildMs, buildCpuMs, distinctCpuMs, indexBytes, ...lag } of points) {
-    const { worstLagMs, p99LagMs, worstTurnCpuMs } = lag;
+  console.log(
+    "\ntools servers  build ms, CPU ms, of different tools  longest wait, p99, longest turn's CPU ms  MB  names CPU ms, step",
+  );
+  for (const { tools, servers, buildMs, buildCpuMs, distinctCpuMs, indexBytes, ...rest } of points) {
+    const { worstLagMs, p99LagMs, worstTurnCpuMs, namesCpuMs, longestNamesStepMs } = rest;
     const build = [buildMs, buildCpuMs, distinctCpuMs, worstLagMs, p99LagMs, worstTurnCpuMs];
-    printRow([tools, servers, ...build, indexBytes / 2 ** 20]);
+    printRow([tools, servers, ...build, indexBytes / 2 ** 20, namesCpuMs, longestNamesStepMs]);
   }
   console.log("\ntools  CPU us and p95 ms of a search, asked once, of thirty words, of a discover, of thirty words");
   for (const { tools, search, searchOnce, searchLong, discover, discoverLong } of points) {

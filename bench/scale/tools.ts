@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { buildNames } from "../../src/catalog/model/names.ts";
 import type { InstanceCatalog, ToolEntry } from "../../src/catalog/model/snapshot.ts";
 import { lexicalEngine, never, toRequest } from "../retrieval/engines.ts";
 import { discoverCost, longQueries, type DiscoverCost } from "../retrieval/discover-cost.ts";
@@ -19,6 +20,9 @@ export interface ToolsPoint {
   /** The most CPU of the whole process, collector threads included, from one turn to the next. */
   readonly worstTurnCpuMs: number;
   readonly indexBytes: number;
+  /** CPU of making the names by which a flat list shows and calls all tools, and the most of one step. */
+  readonly namesCpuMs: number;
+  readonly longestNamesStepMs: number;
   /** Questions of the set, and ones of thirty words. */
   readonly search: Cost;
   readonly searchLong: Cost;
@@ -60,6 +64,7 @@ export async function measureTools(
     distinctCpuMs,
     ...lag,
     indexBytes,
+    ...(await namesCost(parts)),
     search: await bestOfThree(async () => await costOf(queries.length, ask(queries))),
     searchLong: await bestOfThree(async () => await costOf(long.length, ask(long))),
     searchOnce: await costOf(once.length, ask(once)),
@@ -92,6 +97,28 @@ async function distinctCost(parts: readonly InstanceCatalog[]): Promise<number> 
   await engine.prepare(parts.slice(0, 1), never);
   const { cpuUs } = await costOf(1, async () => await engine.prepare(distinct, never));
   return cpuUs / 1_000;
+}
+
+/** What the first flat list, or call by a flat name, of a view has made; in turns from two thousand tools on. */
+async function namesCost(
+  parts: readonly InstanceCatalog[],
+): Promise<Pick<ToolsPoint, "namesCpuMs" | "longestNamesStepMs">> {
+  const slugged = parts.map((part) => {
+    const server = part.server.replaceAll(/[^\w.-]/g, "-") as InstanceCatalog["server"];
+    return { ...part, tools: part.tools.map((tool) => ({ ...tool, server })) };
+  });
+  const names = buildNames(slugged.map((catalog) => ({ catalog, namespace: catalog.server })));
+  const steps = names.inSteps("flat") ?? [];
+  let longest = 0;
+  const { cpuUs } = await costOf(1, async () => {
+    let last = process.cpuUsage();
+    for (const _step of steps) {
+      const { user, system } = process.cpuUsage(last);
+      longest = Math.max(longest, (user + system) / 1_000);
+      last = process.cpuUsage();
+    }
+  });
+  return { namesCpuMs: cpuUs / 1_000, longestNamesStepMs: longest };
 }
 
 /** Made of what tools say of themselves, because there are not enough questions. */
