@@ -1,5 +1,17 @@
 import { createHash, randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
@@ -49,8 +61,27 @@ function installedBinary(machine: string): string {
   return join(from, "..", "prebuilds", `${platform}-${arch}`, `${binaryPackage.replace("/", "+")}.${libc}.node`);
 }
 
+/**
+ * Read in pieces. When a buffer as large as the binary is freed, the C library takes it for a usual size, and from then
+ * on keeps up to twice as much free memory in each thread instead of returning it: 4 MB of a gateway at rest, and
+ * 10 after a burst of calls.
+ */
+const pieceBytes = 65_536;
+
 function hashOf(path: string): string | undefined {
-  return existsSync(path) ? createHash("sha256").update(readFileSync(path)).digest("hex") : undefined;
+  if (!existsSync(path)) return undefined;
+  const hash = createHash("sha256");
+  const piece = Buffer.allocUnsafe(pieceBytes);
+  const file = openSync(path, "r");
+  try {
+    for (let length = -1; length !== 0;) {
+      length = readSync(file, piece);
+      hash.update(piece.subarray(0, length));
+    }
+  } finally {
+    closeSync(file);
+  }
+  return hash.digest("hex");
 }
 
 /** Another gateway may do the same at this moment: both rename a whole file into place. */

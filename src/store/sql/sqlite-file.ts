@@ -49,6 +49,8 @@ export async function openSqliteFile(options: SqliteFileOptions): Promise<Sqlite
     const { size } = statSync(path);
     if (size > 0 && size <= checkedBytes) quickCheck(database);
     await migrate(database, path, migrations, size <= copiedBytes);
+    // Of the pages that were read for this, 2 MB would stay; those that are needed are read again.
+    database.exec("pragma shrink_memory");
   } catch (error) {
     database.close();
     throw isDamage(error) ? new DamagedFile(error instanceof Error ? error.message : String(error)) : error;
