@@ -2,17 +2,19 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { pace } from "./measure/load.ts";
+import { load, pace } from "./measure/load.ts";
 import { peakBytes, residentBytes, startMeasured, type Measured } from "./measure/process.ts";
 
 /**
- * What calls leave in memory: after the first ones, after a rest, with two hundred clients, and with the largest
- * results that are passed. `node scripts/run-bench.mjs bench/memory.ts [--rest-s=60]`. Beside each figure the same of
- * the raw forwarder, where it can do that at all.
+ * What calls leave in memory: after the first ones, after a rest, after a burst, with two hundred clients, with records
+ * and without them; and what the largest results that are passed leave.
+ * `node scripts/run-bench.mjs bench/memory.ts [--rest-s=60]`. Beside each figure the same of the raw forwarder, where
+ * it can do that at all.
  */
 const restSeconds = Number(process.argv.find((argument) => argument.startsWith("--rest-s="))?.slice(9) ?? 60);
 const pacedClients = 200;
 const pacedSeconds = 20;
+const burst = { connections: 32, requests: 30_000 };
 const hugeAtOnce = 4;
 const hugeRounds = 5;
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
@@ -42,6 +44,30 @@ async function startGateway(name: string, config: object): Promise<Measured> {
   return gateway;
 }
 
+const stores = ["sqlite", "off"] as const;
+type StoreSetting = (typeof stores)[number];
+const named: Readonly<Record<StoreSetting, string>> = { sqlite: "", off: ", without records" };
+
+/**
+ * A gateway with so many servers that was started before, as all are but for once: the first start makes the databases.
+ * Returns when all servers can be called.
+ */
+async function startAgain(name: string, servers: number, store: StoreSetting): Promise<Measured> {
+  const start = async (): Promise<Measured> => {
+    const config = { mcpServers: echoes(servers), toolyard: { records: { store } } };
+    const gateway = await startGateway(`${name}-${store}`, config);
+    for (let index = 0; index < servers; index += 1) {
+      const body = toCall(`s${index}:echo`, { message: "x" });
+      while ((await post(gateway, body)) < JSON.stringify("Echo: x").length) await wait(0.1);
+    }
+    return gateway;
+  };
+  const first = await start();
+  started.splice(started.indexOf(first), 1);
+  await first.stop();
+  return await start();
+}
+
 async function startFloor(): Promise<Measured> {
   const floor = await startMeasured([here("./servers/floor.mjs")]);
   started.push(floor);
@@ -61,39 +87,43 @@ function echoes(count: number): Record<string, object> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`s${index}`, server]));
 }
 
-/** Ten servers with a thousand tools: listed, called, searched, and left alone. */
-async function measureFirstCalls(): Promise<void> {
-  const gateway = await startGateway("first-calls", { mcpServers: echoes(10) });
-  const echo = JSON.stringify("Echo: x").length;
-  for (let index = 0; index < 10; index += 1)
-    while ((await post(gateway, toCall(`s${index}:echo`, { message: "x" }))) < echo) await wait(0.1);
+/** Ten servers with a thousand tools: listed, called, searched, and left alone, and again after a burst. */
+async function measureFirstCalls(store: StoreSetting): Promise<void> {
+  const gateway = await startAgain("first-calls", 10, store);
+  const report = (what: string): void => row(`${what}${named[store]}`, megabytes(residentBytes(gateway.pid)), "", "");
   for (let index = 0; index < 20; index += 1) await post(gateway, toCall(`s${index % 10}:echo`, { message: "x" }));
-  row("ten servers, 1,000 tools, after 30 calls", megabytes(residentBytes(gateway.pid)), "", "");
+  report("ten servers, 1,000 tools, after 30 calls");
   const search = { name: "discover_mcp_tools", arguments: { query: "repeat a message" } };
   await post(gateway, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: search }));
-  row("and a search", megabytes(residentBytes(gateway.pid)), "", "");
+  report("and a search");
   await wait(restSeconds);
-  row(`and ${restSeconds} s of rest`, megabytes(residentBytes(gateway.pid)), "", "");
+  report(`and ${restSeconds} s of rest`);
+  await load(gateway.url, toCall("s0:echo", { message: "x" }), { ...burst, path: "/mcp" });
+  report(`after ${burst.requests} calls, ${burst.connections} at once`);
+  await wait(restSeconds);
+  report(`and ${restSeconds} s of rest`);
 }
 
 /** Peaks, because that is what a machine must have. */
 async function measureClients(): Promise<void> {
-  const gateway = await startGateway("clients", { mcpServers: { echo: echoes(1)["s0"] } });
+  const gateways = await Promise.all(stores.map(async (store) => await startAgain("clients", 1, store)));
   const floor = await startFloor();
-  const body = toCall("echo:echo", { message: "x" });
-  await post(gateway, body);
+  const body = toCall("s0:echo", { message: "x" });
   await Promise.all(
-    [gateway, floor].map((target) =>
+    [...gateways, floor].map((target) =>
       pace(target.url, body, { clients: pacedClients, seconds: pacedSeconds, path: "/mcp" }),
     ),
   );
-  const [ours, theirs] = [peakBytes(gateway.pid), peakBytes(floor.pid)];
-  row(
-    `${pacedClients} clients, a call a second each: peak`,
-    megabytes(ours),
-    megabytes(theirs),
-    (ours / theirs).toFixed(2),
-  );
+  const theirs = peakBytes(floor.pid);
+  for (const [at, gateway] of gateways.entries()) {
+    const ours = peakBytes(gateway.pid);
+    row(
+      `${pacedClients} clients, a call a second each: peak${named[stores[at] ?? "sqlite"]}`,
+      megabytes(ours),
+      megabytes(theirs),
+      (ours / theirs).toFixed(2),
+    );
+  }
 }
 
 /** Results of 31 MiB, which the limits let through when they are told to. */
@@ -120,7 +150,7 @@ async function measureHuge(): Promise<void> {
 try {
   row("resident memory", "MB", "raw forwarder MB", "ratio");
   row("---", "---", "---", "---");
-  await measureFirstCalls();
+  for (const store of stores) await measureFirstCalls(store);
   await measureClients();
   await measureHuge();
 } finally {

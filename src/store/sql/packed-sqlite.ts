@@ -63,8 +63,8 @@ function installedBinary(machine: string): string {
 
 /**
  * Read in pieces. When a buffer as large as the binary is freed, the C library takes it for a usual size, and from then
- * on keeps up to twice as much free memory in each thread instead of returning it: 4 MB of a gateway at rest, and
- * 10 after a burst of calls.
+ * on keeps up to twice as much free memory in each thread instead of returning it (bench/memory): with the pages of
+ * `openSqliteFile`, 2 MB of a gateway at rest, and 7 after a burst of calls.
  */
 const pieceBytes = 65_536;
 
