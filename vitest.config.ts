@@ -27,8 +27,8 @@ export default defineConfig({
   test: {
     globalSetup: ["test/harness/build.ts"],
     pool: "forks",
-    // One more than the cores of the smallest machine that is meant: half of what a test does is waiting for processes.
-    maxWorkers: 3,
+    // Two for each core of the smallest machine that is meant: half of what a test does is waiting for processes.
+    maxWorkers: 4,
     sequence: { sequencer: LongFirst },
     projects: [
       {
