@@ -89,7 +89,6 @@ export interface Discovery extends AsyncDisposable {
   prepare(view: View, signal: AbortSignal): Promise<void>;
   /** What people say when they need a tool, as far as it is known. Loads what searches need. */
   phrasesOf(tool: ToolEntry): Promise<readonly string[]>;
-  /** How far the model is that writes phrases; undefined without one, and before the first search. */
   /** Loads what searches need, and says who wrote the phrases of a tool; undefined for one without. */
   phraseSource(): Promise<DiscoveryDeps["phraseSource"]>;
   /** How far the model is that writes phrases; undefined without one, and before anything was loaded. */

@@ -10,7 +10,6 @@ import { createValidatorCache, type Verdict } from "./validator-cache.ts";
 import { instantiate, toPlainValidator } from "./validator.ts";
 
 /**
-/**
  * Checks arguments and results against the JSON Schemas of tools. Plain schemas are checked as they stand. For the
  * others the main thread neither loads Ajv nor compiles: a worker turns each schema into code once, and then a check is
  * a synchronous call. Whatever a schema contains, the worst that can happen is that its values go unchecked.

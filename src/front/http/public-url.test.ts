@@ -98,6 +98,8 @@ test("no other file writes a scheme in front of a host", () => {
     // The browser brings the answer of a login to the machine that it runs on, under the address that RFC 8252
     // requires (section 7.3).
     "servers/logins/callback.ts",
+    // What an app that nobody is sent back to registers as its address.
+    "servers/logins/ask-device.ts",
     // What documents of known apps say about themselves.
     "people/authorization-server/client-metadata.ts",
     // The scheme of a proxy's address when the variable that names it has none, as in curl.

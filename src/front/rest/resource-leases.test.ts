@@ -60,6 +60,10 @@ test("it ends with the right to read, and nobody has more than fifty", async () 
   for (let at = 0; at < 50; at += 1) await leases.renew(leased("ann", `a:${at}`), never);
   await expect(leases.renew(leased("ann", "a:50"), never)).rejects.toMatchObject({ code: "RATE_LIMITED" });
   await leases.renew(leased("bob", "a:50"), never);
+  const atOnce = Array.from({ length: 60 }, async (_, at) => await leases.renew(leased("cid", `a:${at}`), never));
+  const refused = (await Promise.allSettled(atOnce)).filter(({ status }) => status === "rejected");
+  expect(refused.length).toBe(10);
+  for (const reader of [...readers]) if (reader.principal.id === "cid") reader.onEnd();
   for (const reader of [...readers]) if (reader.principal.id === "ann") reader.onEnd();
   expect(subscribed).toEqual(["files a:50"]);
 });

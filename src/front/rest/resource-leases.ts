@@ -1,7 +1,7 @@
 import type { Subscriptions } from "../../engine/calls/subscriptions.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { InstanceId } from "../../kernel/ids.ts";
+import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { LiveEvents } from "../../records/live-events.ts";
 import { readsNothing } from "./event-feed.ts";
@@ -45,6 +45,8 @@ interface Lease {
 /** Begins with none. */
 export function createResourceLeases({ subscriptions, clock, live }: ResourceLeasesDeps): ResourceLeases {
   const leases = new Map<string, Lease>();
+  /** Whose subscriptions servers have not answered yet. */
+  const asking: PrincipalId[] = [];
 
   function prolong(lease: Lease): void {
     lease.cancelEnd();
@@ -60,10 +62,14 @@ export function createResourceLeases({ subscriptions, clock, live }: ResourceLea
         prolong(known);
         return;
       }
-      const own = [...leases.keys()].filter((other) => other.startsWith(owner)).length;
-      if (own >= mostOfOne) throw new GatewayError("RATE_LIMITED", `you watch ${own} resources already`);
-      const release = await subscriptions.subscribe(instance, uri, signal);
       const events = await live();
+      const waiting = asking.filter((other) => other === principal.id).length;
+      const own = [...leases.keys()].filter((other) => other.startsWith(owner)).length + waiting;
+      if (own >= mostOfOne) throw new GatewayError("RATE_LIMITED", `you watch ${own} resources already`);
+      asking.push(principal.id);
+      const release = await subscriptions
+        .subscribe(instance, uri, signal)
+        .finally(() => void asking.splice(asking.indexOf(principal.id), 1));
       const before = leases.get(key);
       if (before !== undefined) {
         // Two requests were on their way at the same time.
