@@ -7,15 +7,25 @@ export interface MadeInSteps<T> {
   steps(): Generator<undefined, void>;
 }
 
-/** Nothing is made yet. Whoever takes a step, or asks for the whole, goes on where the last one stopped. */
+/**
+ * Nothing is made yet. Whoever takes a step, or asks for the whole, goes on where the last one stopped. What `make`
+ * throws goes to whoever took that step, and the next one begins anew.
+ */
 export function madeInSteps<T extends object>(make: () => Generator<undefined, T>): MadeInSteps<T> {
   let making: Generator<undefined, T> | undefined;
   let made: T | undefined;
 
   function takeStep(): T | undefined {
     making ??= make();
-    const step = making.next();
-    if (step.done === true) made = step.value;
+    let isOver = true;
+    try {
+      const step = making.next();
+      if (step.done === true) made = step.value;
+      else isOver = false;
+    } finally {
+      // One that has thrown would answer for ever that it is done, with nothing; one that is done keeps what it read.
+      if (isOver) making = undefined;
+    }
     return made;
   }
 

@@ -74,7 +74,8 @@ export function buildNames(catalogs: readonly NamedCatalog[]): NameTable {
     const claimed = [...claimantsOf(others.get(), spelling)];
     for (const form of ["namespaced", "flat"] as const)
       for (const tool of listings[form].get().owners(spelling)) claimed.push({ tool, form });
-    return claimed.filter(({ tool }, at) => claimed.findIndex((other) => other.tool === tool) === at);
+    const seen = new Set<ToolEntry>();
+    return claimed.filter(({ tool }) => !seen.has(tool) && seen.add(tool));
   }
 
   return {
@@ -84,8 +85,10 @@ export function buildNames(catalogs: readonly NamedCatalog[]): NameTable {
     promptName: (prompt) => prompts.get().names.get(prompt) ?? prompt.definition.name,
     findPrompt: (name) => prompts.get().owners(name)[0],
     inSteps(listing) {
+      // Asked at every call.
+      if (paths.isMade && (listing === undefined || listings[listing].isMade)) return undefined;
       const unmade = (listing === undefined ? [paths] : [listings[listing], paths]).filter(({ isMade }) => !isMade);
-      return unmade.length === 0 ? undefined : inOrder(unmade);
+      return inOrder(unmade);
     },
     find(spelling, listing) {
       const listed = listing === undefined ? undefined : listings[listing].get().listed.get(spelling);

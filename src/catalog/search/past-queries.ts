@@ -31,10 +31,10 @@ export interface LikeOptions<Q> {
 }
 
 /**
- * Catalogs in which lengths of past queries are remembered, those used last: 160 KB each when there are twenty
- * thousand.
+ * Catalogs in which lengths of past queries are remembered, those used last, because teams may have different servers:
+ * 160 KB each when there are twenty thousand, which is 10 MB at most.
  */
-const mostCatalogs = 4;
+const mostCatalogs = 64;
 
 /** How long each past query is in a catalog, squared and by slot. */
 interface Lengths {
@@ -48,25 +48,29 @@ interface LengthMemory {
 }
 
 function createLengthMemory(): LengthMemory {
-  /** 0 where nobody has asked yet. */
-  const known = new Map<LikeOptions<PastQuery>["rarityOf"], number[]>();
+  /** By catalog, and gone with it. 0 where nobody has asked yet. */
+  const known = new WeakMap<LikeOptions<PastQuery>["rarityOf"], number[]>();
+  /** Those of the catalogs used last; what is in no such list any more is not kept up to date. */
+  const recent = new Set<number[]>();
   return {
     in(rarityOf) {
-      const squares = known.get(rarityOf) ?? [];
-      known.delete(rarityOf);
-      known.set(rarityOf, squares);
-      if (known.size > mostCatalogs) for (const oldest of [...known.keys()].slice(0, 1)) known.delete(oldest);
+      let squares = known.get(rarityOf);
+      if (squares === undefined || !recent.delete(squares)) known.set(rarityOf, (squares = []));
+      const lengths = squares;
+      recent.add(lengths);
+      const [oldest] = recent;
+      if (recent.size > mostCatalogs && oldest !== undefined) recent.delete(oldest);
       return {
         of(slot, stems) {
-          while (squares.length <= slot) squares.push(0);
-          let square = squares[slot] as number;
-          if (square === 0) squares[slot] = square = stems.reduce((sum, stem) => sum + rarityOf(stem) ** 2, 0);
+          while (lengths.length <= slot) lengths.push(0);
+          let square = lengths[slot] as number;
+          if (square === 0) lengths[slot] = square = stems.reduce((sum, stem) => sum + rarityOf(stem) ** 2, 0);
           return square;
         },
       };
     },
     forget(slot) {
-      for (const squares of known.values()) if (slot < squares.length) squares[slot] = 0;
+      for (const squares of recent) if (slot < squares.length) squares[slot] = 0;
     },
   };
 }
@@ -150,9 +154,10 @@ export function createPastQueries<Q extends PastQuery>(): PastQueries<Q> {
         shared[slot] = 0;
         if (common <= needed) continue;
         const query = slots[slot] as Q;
+        if (!isWanted(query)) continue;
         // A stem that was not asked for counts in the length of its query only.
         const similarity = common / Math.sqrt(askedSquare * known.of(slot, query.stems));
-        if (similarity > least && isWanted(query)) found.push({ query, similarity });
+        if (similarity > least) found.push({ query, similarity });
       }
       return found;
     },

@@ -15,7 +15,7 @@ export function uniqueItems(reading: Reading, { uniqueItems: wanted, items }: Js
   const find = isSimple ? sameText(types) : samePair;
   return (value) => {
     const list = value as readonly unknown[];
-    reading.pay(list.length + 2);
+    reading.pay(2);
     const pair = find(list, reading);
     return pair === undefined ? undefined : [fault("uniqueItems", { i: pair[0], j: pair[1] })];
   };
@@ -26,10 +26,11 @@ type FindSame = (list: readonly unknown[], reading: Reading) => readonly [number
 
 function sameText(types: readonly string[]): FindSame {
   const tests = types.map((type) => isOfType[type] as (value: unknown) => boolean);
-  return (list) => {
+  return (list, reading) => {
     const places: Record<string, number> = {};
     for (let at = list.length - 1; at >= 0; at -= 1) {
       const item = list[at];
+      reading.pay(1);
       if (!tests.some((test) => test(item))) continue;
       // "1" is not 1.
       const key = typeof item === "string" && types.length > 1 ? `${item}_` : String(item);

@@ -1,7 +1,7 @@
 import type { View, ViewServer } from "../../catalog/model/view.ts";
 import { isForModel, renderFailure } from "../../catalog/exposure/failure.ts";
 import type { MetaToolName } from "../../catalog/exposure/meta-tools.ts";
-import type { ListKind } from "../../catalog/exposure/exposure.ts";
+import type { Exposure, ListKind } from "../../catalog/exposure/exposure.ts";
 import type { Intent } from "../../catalog/exposure/intent.ts";
 import { UnseenServer } from "../../catalog/exposure/unseen-server.ts";
 import { offersSkills } from "../../catalog/model/skill-extension.ts";
@@ -31,7 +31,7 @@ import { encodeOutcome, toReplyBody, type Answered, type EncodeParts } from "./o
 import { toWireError } from "./wire-error.ts";
 import type { ClientRequest } from "../../wire/mcp/client-message.ts";
 import { createParamHeaderCheck, type CheckParamHeaders } from "./param-headers.ts";
-import { createNamesInTurns } from "./names-in-turns.ts";
+import { createNamesInTurns, type NamesInTurns } from "./names-in-turns.ts";
 import type { PageBook } from "./pages.ts";
 import { ownResultText } from "./result-text.ts";
 
@@ -51,6 +51,7 @@ export interface DispatchDeps {
 /** What every method has to answer with. */
 interface Parts extends DispatchDeps, EncodeParts {
   readonly checkParamHeaders: CheckParamHeaders;
+  readonly namesInTurns: NamesInTurns;
 }
 
 interface Work extends ClientRequestWork {
@@ -73,8 +74,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     ...deps,
     serverInfoText: asciiJson(deps.serverInfo),
     checkParamHeaders: createParamHeaderCheck(),
+    namesInTurns: createNamesInTurns(),
   };
-  const namesInTurns = createNamesInTurns();
 
   function toReply(work: Work, answered: Answered): ReplyBody {
     try {
@@ -89,7 +90,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     try {
       view = deps.viewOf(context.principal);
       const work: Work = { request, caller, context, view };
-      const making = usesNames(request) ? namesInTurns(view, caller.endpoint.exposure) : undefined;
+      const { exposure } = caller.endpoint;
+      const making = usesNames(request, exposure) ? parts.namesInTurns(view, exposure) : undefined;
       const answering = making === undefined ? answer(parts, work) : making.then(() => answer(parts, work));
       if (!(answering instanceof Promise)) return Promise.resolve(toReply(work, answering));
       return answering.then(
@@ -102,9 +104,9 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   };
 }
 
-/** Whether tools are listed, or one is called by its name. */
-function usesNames({ method }: ClientRequest): boolean {
-  return method === "tools/call" || method === "tools/list";
+/** Whether the servers' tools are listed, or one is called by its name. */
+function usesNames({ method }: ClientRequest, { showsDefinitions }: Exposure): boolean {
+  return method === "tools/call" || (method === "tools/list" && showsDefinitions === true);
 }
 
 function answer(parts: Parts, work: Work): Answered | Promise<Answered> {
@@ -173,7 +175,9 @@ function callTool(parts: Parts, work: Work): Promise<Answered> {
 async function callWoken(parts: Parts, work: Work, instance: InstanceId): Promise<Answered> {
   const { principal, signal } = work.context;
   await parts.routing.wake(instance, signal);
-  return await callTool(parts, { ...work, view: parts.viewOf(principal), hasWoken: true });
+  const view = parts.viewOf(principal);
+  await parts.namesInTurns(view, work.caller.endpoint.exposure);
+  return await callTool(parts, { ...work, view, hasWoken: true });
 }
 
 function list(parts: Parts, work: Work, kind: ListKind): string {
