@@ -97,7 +97,13 @@ export async function openGateway(context: CommandContext, address: string, sign
 
 function readAnswer(base: string, { status, body }: LoginAnswer): unknown {
   const value = parseJson(body.toString("utf8"));
-  if (status >= 200 && status < 300) return value;
+  if (status >= 200 && status < 300) {
+    if (isJsonObject(value)) return value;
+    // As a hotel's page for guests does, which answers for everybody.
+    throw new GatewayError("LOGIN_FAILED", `what answers at ${base} is no gateway`, {
+      hint: "Open it in a browser: something on the way may want to be agreed to first.",
+    });
+  }
   if (status === 401) throw loggedOut(base);
   const said = isJsonObject(value) ? value : {};
   // It comes from another machine, and is printed on a terminal.

@@ -94,7 +94,13 @@ async function ownConfig(context: CommandContext): Promise<number> {
   const address = textOption(context, "gateway") ?? "";
   if (name === undefined || !isGatewayAddress(address) || (task !== "get" && words.length === 0))
     return misused(`config ${String(task)} SERVER --me --gateway URL${task === "get" ? "" : " PATH=VALUE"}`);
-  const ask = await openGateway(context, address, interrupted("`toolyard config get` shows what holds now."));
+  const ask = await openGateway(
+    context,
+    address,
+    interrupted(
+      `\`toolyard config get ${plainText(name)} --me --gateway ${plainText(address)}\` shows what holds now.`,
+    ),
+  );
   const { team } = (await ask("GET", "/api/me")) as { readonly team: string | null };
   if (team === null)
     throw new GatewayError("CONFIG_INVALID", "whoever is logged in there is in no team, and has no values", {

@@ -206,10 +206,12 @@ function show(context: CommandContext, server: string, url: string): void {
 function deviceOf(context: CommandContext, server: string): LoginOptions["device"] {
   if (!isOn(context, "device")) return undefined;
   // Both come from another machine.
-  return ({ url, code }) =>
-    void process.stderr.write(
-      `To log in to ${server}, open this address in a browser anywhere:\n\n  ${plainText(url)}\n\nand type this code there: ${plainText(code)}\n\n`,
+  return ({ url, code, lifetimeMs }) => {
+    const minutes = Math.max(1, Math.floor(lifetimeMs / 60_000));
+    process.stderr.write(
+      `To log in to ${server}, open this address in a browser anywhere:\n\n  ${plainText(url)}\n\nand type this code there within ${minutes === 1 ? "a minute" : `${minutes} minutes`}: ${plainText(code)}\n\n`,
     );
+  };
 }
 
 /** As the gateway reaches it: through the server's proxy, with its certificates. */

@@ -44,7 +44,7 @@ async function logIn(): Promise<void> {
 /** As somebody does on their own machine, for a terminal that shows a code. */
 async function typeCode(command: RunningCommand, answer: "allow" | "decline"): Promise<void> {
   const address = await command.address();
-  const code = await until(() => /type this code there: (\S+)/.exec(command.stderr())?.[1]);
+  const code = await until(() => /type this code there within \d+ minutes: (\S+)/.exec(command.stderr())?.[1]);
   const shown = await bob.submit(await bob.open(address), { user_code: code });
   const asked = await bob.submit(shown, {}, 'name="confirm"');
   await bob.submit(asked, { answer }, 'name="answer"');

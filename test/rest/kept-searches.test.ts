@@ -91,13 +91,14 @@ describe("searches that are kept as tests", () => {
     expect(await list(as("bob"))).toEqual(before);
   });
 
-  test("a damaged file is told in the log, and new ones can be kept", async () => {
+  test("a damaged file is told in the log and set aside, and new ones can be kept", async () => {
     await gateway.stop();
     await writeFile(file(), "{");
     gateway = await startGateway({ config, directory: gateway.directory });
     await untilOnline(gateway.url, as("alice"));
     expect(await list(as("alice"))).toEqual([]);
     expect((await keep({ query: "picture", tool: "one:image" }, as("alice"))).status).toBe(201);
+    expect(await readFile(`${file()}.damaged`, "utf8")).toBe("{");
     expect(await list(as("alice"))).toHaveLength(1);
   });
 });

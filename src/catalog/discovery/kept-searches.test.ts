@@ -47,6 +47,21 @@ test("changes at the same time are all kept, and what cannot be written is not",
   expect(kept.of(ann).map(({ query }) => query)).toEqual(["one", "two", "three", "five"]);
 });
 
+test("there is room for many usual ones in all, and for fewer long ones", async () => {
+  const kept = createKeptSearches({ store: memoryStore(), clock: { now: () => 0 } });
+  const long = "w".repeat(1_000);
+  const keep = async (at: number) =>
+    await kept.keep({ person: `p${at % 20}` as PrincipalId, query: `${long}${at}`, tool: "a:b", rank: 1 });
+  let count = 0;
+  await expect(
+    (async () => {
+      for (; count < 2_000; count += 1) await keep(count);
+    })(),
+  ).rejects.toMatchObject({ code: "KEPT_SEARCH_LIMIT" });
+  expect(count).toBeGreaterThan(900);
+  expect(count).toBeLessThan(1_000);
+});
+
 test("a person keeps a hundred at most, and replaces one of them also then", async () => {
   const kept = createKeptSearches({ store: memoryStore(), clock: { now: () => 0 } });
   const keep = async (person: PrincipalId, query: string) => await kept.keep({ person, query, tool: "a:b", rank: 1 });

@@ -46,8 +46,8 @@ export interface KeptSearchesDeps {
 
 /** Running all of them again takes a search for each: a tenth of a second in a large catalog. */
 const mostOfOne = 100;
-/** The file is replaced as a whole: 10,000 rows are about 2 MB. */
-const mostOfAll = 10_000;
+/** The file is replaced as a whole at each change: characters of questions and tools, of which usual ones have 70. */
+const mostCharacters = 1_000_000;
 
 export function createKeptSearches({ store, clock }: KeptSearchesDeps): KeptSearches {
   let kept = store.read();
@@ -97,7 +97,8 @@ function withRoom(now: readonly KeptSearch[], person: PrincipalId, made: KeptSea
   const others = now.filter((search) => !isSame(search));
   const own = others.filter((search) => search.person === person).length;
   if (own >= mostOfOne) throw new GatewayError("KEPT_SEARCH_LIMIT", `you keep ${own} searches already`);
-  if (others.length >= mostOfAll)
+  const characters = [...others, made].reduce((sum, { query, tool }) => sum + query.length + tool.length, 0);
+  if (characters > mostCharacters)
     throw new GatewayError("KEPT_SEARCH_LIMIT", `${others.length} searches are kept in this gateway`);
   return [...others, made];
 }

@@ -55,6 +55,37 @@ test("two requests at the same time are one subscription", async () => {
   expect(subscribed).toEqual([]);
 });
 
+test("whose right ends while the server takes its time gets none, and what fails takes no place", async () => {
+  const readers = new Set<LiveReader>();
+  const accepted: (() => void)[] = [];
+  let released = 0;
+  let isBroken = true;
+  const leases = createResourceLeases({
+    clock: createManualClock(),
+    subscriptions: {
+      subscribe: async () => await new Promise((resolve) => accepted.push(() => resolve(() => void (released += 1)))),
+    },
+    live: async () => {
+      await Promise.resolve();
+      if (isBroken) throw new Error("not yet");
+      return {
+        follow(reader) {
+          readers.add(reader);
+          return { position: "0", leave: () => void readers.delete(reader) };
+        },
+      };
+    },
+  });
+  for (let at = 0; at < 60; at += 1) await expect(leases.renew(leased("ann", "a:1"), never)).rejects.toThrow("not yet");
+  isBroken = false;
+  const renewing = leases.renew(leased("ann", "a:1"), never);
+  await expect.poll(() => accepted.length).toBe(1);
+  for (const reader of [...readers]) reader.onEnd();
+  accepted[0]?.();
+  await renewing;
+  expect([readers.size, released]).toEqual([0, 1]);
+});
+
 test("it ends with the right to read, and nobody has more than fifty", async () => {
   const { subscribed, readers, leases } = start();
   for (let at = 0; at < 50; at += 1) await leases.renew(leased("ann", `a:${at}`), never);

@@ -37,6 +37,12 @@ export const leaseMs = 150_000;
 /** More resources than somebody has open. */
 const mostOfOne = 50;
 
+interface Beginning {
+  readonly key: string;
+  readonly events: Pick<LiveEvents, "follow">;
+  readonly signal: AbortSignal;
+}
+
 interface Lease {
   cancelEnd: () => void;
   readonly end: () => void;
@@ -53,6 +59,35 @@ export function createResourceLeases({ subscriptions, clock, live }: ResourceLea
     lease.cancelEnd = clock.after(leaseMs, lease.end);
   }
 
+  async function begin({ principal, instance, uri }: Leased, { key, events, signal }: Beginning): Promise<void> {
+    const gone = new AbortController();
+    // First, because a server may take its time: whoever has no right here any more by then gets no lease.
+    const follower = events.follow({ ...readsNothing, principal, onEnd: () => gone.abort() }, undefined);
+    let release: (() => void) | undefined;
+    try {
+      release = await subscriptions.subscribe(instance, uri, AbortSignal.any([signal, gone.signal]));
+    } finally {
+      if (release === undefined) follower.leave();
+    }
+    const end = (): void => {
+      lease.cancelEnd();
+      leases.delete(key);
+      follower.leave();
+      release();
+    };
+    const before = leases.get(key);
+    if (before !== undefined || gone.signal.aborted) {
+      // Two requests were on their way at the same time, or the right to be here ended meanwhile.
+      follower.leave();
+      release();
+      if (before !== undefined) prolong(before);
+      return;
+    }
+    const lease: Lease = { cancelEnd: clock.after(leaseMs, end), end };
+    leases.set(key, lease);
+    gone.signal.addEventListener("abort", end, { once: true });
+  }
+
   return {
     async renew({ principal, instance, uri }, signal) {
       const owner = `${principal.id}\n`;
@@ -67,25 +102,11 @@ export function createResourceLeases({ subscriptions, clock, live }: ResourceLea
       const own = [...leases.keys()].filter((other) => other.startsWith(owner)).length + waiting;
       if (own >= mostOfOne) throw new GatewayError("RATE_LIMITED", `you watch ${own} resources already`);
       asking.push(principal.id);
-      const release = await subscriptions
-        .subscribe(instance, uri, signal)
-        .finally(() => void asking.splice(asking.indexOf(principal.id), 1));
-      const before = leases.get(key);
-      if (before !== undefined) {
-        // Two requests were on their way at the same time.
-        release();
-        prolong(before);
-        return;
+      try {
+        await begin({ principal, instance, uri }, { key, events, signal });
+      } finally {
+        asking.splice(asking.indexOf(principal.id), 1);
       }
-      const end = (): void => {
-        lease.cancelEnd();
-        leases.delete(key);
-        leave();
-        release();
-      };
-      const lease: Lease = { cancelEnd: clock.after(leaseMs, end), end };
-      leases.set(key, lease);
-      const { leave } = events.follow({ ...readsNothing, principal, onEnd: end }, undefined);
     },
   };
 }

@@ -8,8 +8,8 @@ import { filePrefix } from "./tiered-servers.ts";
 
 /** What decides whether a team may install one server more. */
 export interface TeamRoom {
-  readonly book: Pick<InstallBook, "ofTeam">;
-  readonly catalog: Pick<TemplateCatalog, "find" | "fileServer">;
+  readonly book: Pick<InstallBook, "ofTeam" | "templates">;
+  readonly catalog: Pick<TemplateCatalog, "fileServer">;
   /** What an admin lets the team have; nothing is limited where nobody said. */
   readonly limitsOf: (teamId: string) => TeamLimits;
 }
@@ -27,16 +27,16 @@ export function requireRoom({ book, catalog, limitsOf }: TeamRoom, teamId: strin
   const most = Math.min(mostInstallations, servers);
   if (rows.length >= most) throw noRoom(`${most} servers`);
   if (!hasProcess(tiered.server.transport)) return;
-  const transportOf = ({ templateId }: InstallationRow) =>
+  // Nothing is built for it: a template that fits no longer is in no other's way.
+  const kindOf = ({ templateId }: InstallationRow) =>
     templateId.startsWith(filePrefix)
-      ? catalog.fileServer(templateId)?.server.transport
-      : catalog.find(teamId, templateId).tiered.server.transport;
-  const isProgram = (row: InstallationRow): boolean => {
-    const transport = transportOf(row);
-    return transport !== undefined && hasProcess(transport);
-  };
+      ? catalog.fileServer(templateId)?.server.transport.kind
+      : book.templates.get(templateId)?.transport;
+  const isProgram = (row: InstallationRow): boolean => kindOf(row) === tiered.server.transport.kind;
   if (programs < mostInstallations && rows.filter(isProgram).length >= programs)
-    throw noRoom(`${programs} programs, and as many servers with an address as its limits allow`);
+    throw noRoom(
+      `${programs === 1 ? "1 program" : `${programs} programs`}, and as many servers with an address as its limits allow`,
+    );
 }
 
 function noRoom(most: string): GatewayError {

@@ -4,12 +4,11 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import { findClient } from "./authorization-server.ts";
 import type { AuthorizationServer, DeviceCode, Flow, Wish } from "./login-flow.ts";
-import { loginTimeoutMs } from "./login-limits.ts";
 import { checkUrl, type OutgoingAnswer } from "./outgoing.ts";
 import { clientForm, parseAnswer } from "./renew.ts";
 import { errorCode } from "./sdk-calls.ts";
 
-export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
+const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
 /** Nobody is sent there: a registration wants an address, and this one is of the same machine. */
 const unusedRedirect = "http://127.0.0.1/callback";
 /** RFC 8628, section 3.2, where the authorization server names none. */
@@ -17,6 +16,12 @@ const usualIntervalMs = 5_000;
 /** Section 3.5: so much longer after `slow_down`. */
 const slowerMs = 5_000;
 const longestIntervalMs = 60_000;
+/** Whatever a server says: nobody is asked without pause. */
+const shortestIntervalMs = 1_000;
+/** Finding another machine with a browser takes longer than the browser of this one. */
+const longestWaitMs = 900_000;
+/** People type addresses. */
+const longestUrl = 2_000;
 /** Codes that people type are of eight or nine characters. */
 const longestCode = 64;
 
@@ -41,8 +46,9 @@ export async function askDevice(flow: Flow, server: AuthorizationServer, wish: W
       hint: "Log in without --device, on a machine with a browser.",
     });
   checkUrl(endpoint, flow.rules, flow.home);
-  const asked = { scope: wish.scope, redirectUrl: unusedRedirect, grantTypes: [deviceGrantType, "refresh_token"] };
-  const client = await findClient(flow, server, asked);
+  // The code's own grant stands there for its response type (RFC 7591, section 2.1).
+  const grantTypes = [deviceGrantType, "authorization_code", "refresh_token"];
+  const client = await findClient(flow, server, { scope: wish.scope, redirectUrl: unusedRedirect, grantTypes });
   const started = await post(flow, endpoint, { server, client }, toForm(wish));
   const device = parseDevice(flow, started.value);
   if (!isFine(started.answer) || device === undefined)
@@ -55,7 +61,6 @@ interface Device {
   readonly shown: DeviceCode;
   readonly secret: string;
   readonly intervalMs: number;
-  readonly lifetimeMs: number;
 }
 
 interface Asking {
@@ -69,16 +74,19 @@ async function poll(
   wish: Wish,
 ): Promise<Omit<DeviceGrant, "client">> {
   const { device, server } = asking;
-  const endsAtMs = flow.options.now() + Math.min(device.lifetimeMs, loginTimeoutMs);
+  const endsAtMs = flow.options.now() + device.shown.lifetimeMs;
+  let lost: unknown;
   const form = toForm(wish, { grant_type: deviceGrantType, device_code: device.secret });
   for (let { intervalMs } = device; flow.options.now() + intervalMs < endsAtMs;) {
     await sleep(intervalMs, flow.signal);
     const askedAtMs = flow.options.now();
     const told = await post(flow, server.metadata.token_endpoint, asking, form).catch((error: unknown) => {
       if (flow.signal.aborted) throw error;
+      lost = error;
       return undefined;
     });
     const { answer, value } = told ?? {};
+    if (answer !== undefined) lost = undefined;
     if (answer !== undefined && isFine(answer) && value !== undefined) return { answer: value, askedAtMs };
     const error = value?.["error"];
     if (error === "authorization_pending") continue;
@@ -89,6 +97,10 @@ async function poll(
     else if (error === "expired_token") break;
     else throw new GatewayError("LOGIN_FAILED", `the authorization server refused: ${reasonOf(value)}`);
   }
+  if (lost !== undefined)
+    throw new GatewayError("LOGIN_FAILED", `${new URL(server.url).origin} could not be asked any more`, {
+      cause: lost,
+    });
   throw new GatewayError("LOGIN_FAILED", "nobody typed the code in time");
 }
 
@@ -113,14 +125,18 @@ function toForm({ scope, resource }: Wish, more: Readonly<Record<string, string>
 function parseDevice({ rules, home }: Flow, value: JsonObject | undefined): Device | undefined {
   const { device_code: secret, user_code: code, verification_uri: uri, expires_in: lifetime } = value ?? {};
   if (typeof secret !== "string" || typeof code !== "string" || typeof uri !== "string") return undefined;
-  if (secret === "" || code === "" || code.length > longestCode || typeof lifetime !== "number") return undefined;
+  if (secret === "" || code === "" || code.length > longestCode || uri.length > longestUrl) return undefined;
+  if (typeof lifetime !== "number" || lifetime <= 0) return undefined;
   const interval = value?.["interval"];
   const intervalMs = typeof interval === "number" && interval > 0 ? interval * 1_000 : usualIntervalMs;
   return {
-    shown: { code, url: checkUrl(uri, rules, home).href },
+    shown: {
+      code,
+      url: checkUrl(uri, rules, home).href,
+      lifetimeMs: Math.min(lifetime * 1_000, longestWaitMs),
+    },
     secret,
-    intervalMs: Math.min(intervalMs, longestIntervalMs),
-    lifetimeMs: lifetime * 1_000,
+    intervalMs: Math.min(Math.max(intervalMs, shortestIntervalMs), longestIntervalMs),
   };
 }
 

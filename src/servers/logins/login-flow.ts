@@ -26,6 +26,8 @@ export interface DeviceCode {
   readonly url: string;
   /** Of a stranger: at most 64 characters, of any kind. */
   readonly code: string;
+  /** How long it is waited for. */
+  readonly lifetimeMs: number;
 }
 
 export type Sdk = typeof import("./sdk.ts");

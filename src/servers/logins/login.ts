@@ -15,8 +15,7 @@ import { explained, toFetch } from "./sdk-calls.ts";
 /**
  * The authorization code flow with PKCE for one server (MCP 2026-07-28, authorization): metadata of the resource and
  * of its authorization server, registration, browser, callback on this machine, tokens, and a try. With `device`, the
- * person uses a browser elsewhere. Rejects with
- * LOGIN_FAILED, which holds no secret, or the signal's reason.
+ * person uses a browser elsewhere. Rejects with LOGIN_FAILED, which holds no secret, or the signal's reason.
  */
 export async function logIn(options: LoginOptions, signal: AbortSignal): Promise<Credential> {
   const rules = await addressRulesFor(options.serverUrl);

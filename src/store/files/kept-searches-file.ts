@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, renameSync } from "node:fs";
 import type { KeptSearch, KeptSearchStore } from "../../catalog/discovery/kept-searches.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
@@ -18,7 +18,9 @@ export function createKeptSearchesFile(path: string, onFailure: (error: unknown)
           throw new Error("the file has an unknown format");
         return kept["searches"].flatMap((search: unknown) => parseSearch(search) ?? []);
       } catch (error) {
-        if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) onFailure(error);
+        if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+        onFailure(error);
+        setAside(path, onFailure);
         return [];
       }
     },
@@ -33,6 +35,15 @@ export function createKeptSearchesFile(path: string, onFailure: (error: unknown)
       }
     },
   };
+}
+
+/** What cannot be read, a newer version perhaps can: the next search that is kept does not write over it. */
+function setAside(path: string, onFailure: (error: unknown) => void): void {
+  try {
+    renameSync(path, `${path}.damaged`);
+  } catch (error) {
+    onFailure(error);
+  }
 }
 
 function parseSearch(search: unknown): KeptSearch | undefined {

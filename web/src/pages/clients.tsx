@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { lastUseDays, queries, useOrder } from "../api/queries.ts";
+import { notUsedText } from "../parts/last-use.tsx";
 import { Button, CopyButton } from "../parts/button.tsx";
 import { Modal } from "../parts/confirm.tsx";
 import { CheckField } from "../parts/field.tsx";
@@ -173,9 +174,9 @@ function Used() {
   return (
     <Section title="Used the gateway" about={`in ${lastUseDays} days, by the names that they give themselves`}>
       <Loaded query={use}>
-        {({ usage }) =>
+        {({ usage, from, since }) =>
           usage.length === 0 ? (
-            <p className="muted">No client has called a tool yet.</p>
+            <p className="muted">No client has called a tool, {notUsedText({ from, since })}.</p>
           ) : (
             <ul className="list" aria-label="Used the gateway">
               {[...usage].sort(newestFirst).map(({ group: { client = null }, calls, errors, lastHour }) => (

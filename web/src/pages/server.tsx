@@ -5,7 +5,7 @@ import { queries, useOrder } from "../api/queries.ts";
 import { Button, CopyButton } from "../parts/button.tsx";
 import { ConfirmButton } from "../parts/confirm.tsx";
 import { Facts, type Fact } from "../parts/facts.tsx";
-import { notLately, useLastUse } from "../parts/last-use.tsx";
+import { useLastUse } from "../parts/last-use.tsx";
 import { LogLines } from "../parts/log-lines.tsx";
 import { OutcomeNote } from "../parts/outcome-note.tsx";
 import { Page, Section } from "../parts/page.tsx";
@@ -139,7 +139,7 @@ function Trouble({ server }: { readonly server: Row }) {
 }
 
 function Standing({ server }: { readonly server: Row }) {
-  const lastUse = useLastUse("instance")(server.instance);
+  const { hour, otherwise } = useLastUse("instance")(server.instance);
   const isUnread = server.tools === 0 && server.status !== "online";
   const facts: readonly Fact[] = [
     ["Name", server.server],
@@ -152,7 +152,7 @@ function Standing({ server }: { readonly server: Row }) {
       "Tokens in a flat list",
       isUnread ? "not known" : tokenCount({ tokens: server.tokens, isExact: server.tokensExact }),
     ],
-    ["Last used", lastUse === undefined ? "not known yet" : lastUse === null ? notLately : agoByHour(lastUse)],
+    ["Last used", hour === undefined ? "not known yet" : hour === null ? otherwise : agoByHour(hour)],
     [
       "Calls in 24 h",
       server.errors === 0 ? count(server.calls) : `${count(server.calls)}, ${count(server.errors)} failed`,

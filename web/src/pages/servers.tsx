@@ -6,7 +6,7 @@ import { queries } from "../api/queries.ts";
 import { AddServer } from "../parts/add-server.tsx";
 import { Button } from "../parts/button.tsx";
 import { DataTable, type Column } from "../parts/data-table.tsx";
-import { LastUse, useLastUse } from "../parts/last-use.tsx";
+import { LastUse, useLastUse, type LastUsed } from "../parts/last-use.tsx";
 import { ListCopies } from "../parts/list-copies.tsx";
 import { Page } from "../parts/page.tsx";
 import { Remedy } from "../parts/remedy.tsx";
@@ -17,8 +17,7 @@ import { needsPerson } from "../words/status.ts";
 import { toCommand } from "../words/words.ts";
 
 interface Row extends Standing {
-  /** As `useLastUse` has it. */
-  readonly lastUse: string | null | undefined;
+  readonly lastUse: LastUsed;
 }
 
 type Standing = Schemas["ServerStatus"];
@@ -89,7 +88,7 @@ const columns: readonly Column<Row>[] = [
       </Link>
     ),
   },
-  { heading: "Last used", width: "5.8rem", cell: ({ lastUse }) => <LastUse hour={lastUse} /> },
+  { heading: "Last used", width: "5.8rem", cell: ({ lastUse }) => <LastUse use={lastUse} /> },
   { heading: "P95", width: "3.7rem", align: "right", cell: (row) => (row.p95Ms === null ? "–" : duration(row.p95Ms)) },
   {
     heading: "Memory",

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { degradedText } from "../../../src/kernel/degraded-text.ts";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { keptSearchesKey, useOrder } from "../api/queries.ts";
@@ -68,6 +68,8 @@ export function KeptSearches() {
     queryKey: keptSearchesKey,
     queryFn: async () => await valueOf(api.POST("/api/searches/run")),
     staleTime: 0,
+    // Each time, all of them are made: for whoever opens the page or asks for it, not whenever the window is looked at.
+    refetchOnWindowFocus: false,
   });
   return (
     <Loaded query={run} lines={6}>
@@ -119,9 +121,17 @@ function Place({ rank }: { readonly rank: number | null }) {
 }
 
 function Remove({ row: { id, query } }: { readonly row: Row }) {
-  const remove = useOrder(async () => await valueOf(api.DELETE("/api/searches/{id}", { params: { path: { id } } })), {
-    changes: [keptSearchesKey],
-  });
+  const client = useQueryClient();
+  const remove = useOrder(
+    async () => {
+      await valueOf(api.DELETE("/api/searches/{id}", { params: { path: { id } } }));
+      client.setQueryData<Schemas["KeptSearchRun"]>(keptSearchesKey, (run) =>
+        run === undefined ? undefined : { ...run, searches: run.searches.filter((row) => row.id !== id) },
+      );
+    },
+    // The others need not be made again for it.
+    { changes: [] },
+  );
   return (
     <Button
       look="plain"

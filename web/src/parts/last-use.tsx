@@ -1,26 +1,41 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
+import type { Schemas } from "../api/client.ts";
 import { lastUseDays, queries } from "../api/queries.ts";
 import { agoByHour, fullTime } from "../words/format.ts";
 
-export const notLately = `not in ${lastUseDays} days`;
+/** When something was last used. */
+export interface LastUsed {
+  /** The hour of it; undefined while that is not known, and null where it was not. */
+  readonly hour: string | null | undefined;
+  /** What is said where it was not: a gateway that is new, or keeps nothing, knows of less than a month. */
+  readonly otherwise: string;
+}
 
-/** When each tool or instance was last used: undefined while that is not known, and null where it was not. */
-export function useLastUse(by: "tool" | "instance"): (name: string) => string | null | undefined {
+/** How far back is known, when nothing was used: `from` is when the month began that was asked for. */
+export function notUsedText({ from, since }: Pick<Schemas["UsageList"], "from" | "since">): string {
+  return since !== null && Date.parse(since) > Date.parse(from)
+    ? `not since ${fullTime(since)}`
+    : `not in ${lastUseDays} days`;
+}
+
+/** When each tool or instance was last used. */
+export function useLastUse(by: "tool" | "instance"): (name: string) => LastUsed {
   const { data } = useQuery(queries.lastUse(by));
   return useMemo(() => {
-    if (data === undefined) return () => undefined;
+    if (data === undefined) return () => ({ hour: undefined, otherwise: "" });
     const hours = new Map(data.usage.map(({ group, lastHour }) => [group[by], lastHour]));
-    return (name) => hours.get(name) ?? null;
+    const otherwise = notUsedText(data);
+    return (name) => ({ hour: hours.get(name) ?? null, otherwise });
   }, [data, by]);
 }
 
 /** Says it in a narrow column. */
-export function LastUse({ hour }: { readonly hour: string | null | undefined }) {
+export function LastUse({ use: { hour, otherwise } }: { readonly use: LastUsed }) {
   if (hour === undefined) return <span className="muted" title="Not known yet" />;
   if (hour === null)
     return (
-      <span className="muted" title={notLately}>
+      <span className="muted" title={otherwise}>
         –
       </span>
     );

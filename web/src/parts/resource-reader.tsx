@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
+import { ApiFailure } from "../api/failure.ts";
 import { onLiveEvent } from "../api/live.ts";
 import { resourceQueries, tellsOf, watchResource } from "../api/resource-queries.ts";
 import { time } from "../words/format.ts";
@@ -112,8 +113,9 @@ function useNews(uri: string, isRead: boolean): News {
     queryFn: async () => await watchResource(uri),
     retry: false,
     gcTime: 0,
-    // Not while the page is hidden: then it ends by itself.
-    refetchInterval: ({ state }) => (state.status === "error" ? false : renewMs),
+    // Not while the page is hidden: then it ends by itself. One that has no subscriptions will not get any; whatever
+    // else went wrong may be over.
+    refetchInterval: ({ state: { error } }) => (hasNone(error) ? false : renewMs),
   });
   const watched = watch.data;
   useEffect(() => {
@@ -135,5 +137,13 @@ function useNews(uri: string, isRead: boolean): News {
       clearTimeout(timer);
     };
   }, [client, uri, watched]);
-  return { isTold: watch.isError ? false : watched === undefined ? undefined : true, changedAt };
+  return {
+    isTold: hasNone(watch.error) ? false : watch.isError || watched === undefined ? undefined : true,
+    changedAt,
+  };
+}
+
+/** Whether it was the server that refused: it has no subscriptions. */
+function hasNone(error: Error | null): boolean {
+  return error instanceof ApiFailure && error.code === "UPSTREAM_PROTOCOL";
 }

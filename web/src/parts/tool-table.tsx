@@ -6,13 +6,12 @@ import { count, counted, plain, tokenCount } from "../words/format.ts";
 import { toCommand } from "../words/words.ts";
 import { Button } from "./button.tsx";
 import { DataTable, type Column } from "./data-table.tsx";
-import { LastUse, useLastUse } from "./last-use.tsx";
+import { LastUse, useLastUse, type LastUsed } from "./last-use.tsx";
 import { ListCopies } from "./list-copies.tsx";
 import { Empty, Loaded } from "./states.tsx";
 
 interface Row extends ToolRow {
-  /** As `useLastUse` has it. */
-  readonly lastUse: string | null | undefined;
+  readonly lastUse: LastUsed;
   readonly calls: number;
   readonly errors: number;
 }
@@ -73,7 +72,7 @@ const columns: readonly Column<Row>[] = [
         </Link>
       ),
   },
-  { heading: "Last used", width: "6.4rem", cell: ({ lastUse }) => <LastUse hour={lastUse} /> },
+  { heading: "Last used", width: "6.4rem", cell: ({ lastUse }) => <LastUse use={lastUse} /> },
 ];
 
 interface ToolTableProps {
