@@ -1,5 +1,5 @@
-import { readFile, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { as, knownPeople } from "../harness/known-people.ts";
@@ -91,14 +91,19 @@ describe("searches that are kept as tests", () => {
     expect(await list(as("bob"))).toEqual(before);
   });
 
-  test("a damaged file is told in the log and set aside, and new ones can be kept", async () => {
-    await gateway.stop();
-    await writeFile(file(), "{");
-    gateway = await startGateway({ config, directory: gateway.directory });
-    await untilOnline(gateway.url, as("alice"));
-    expect(await list(as("alice"))).toEqual([]);
-    expect((await keep({ query: "picture", tool: "one:image" }, as("alice"))).status).toBe(201);
-    expect(await readFile(`${file()}.damaged`, "utf8")).toBe("{");
-    expect(await list(as("alice"))).toHaveLength(1);
-  });
+  test.each(["{", '{"format":2,"searches":[]}'])(
+    "a file with %s is set aside, and new ones can be kept",
+    async (text) => {
+      await gateway.stop();
+      await writeFile(file(), text);
+      gateway = await startGateway({ config, directory: gateway.directory });
+      await untilOnline(gateway.url, as("alice"));
+      expect(await list(as("alice"))).toEqual([]);
+      expect((await keep({ query: "picture", tool: "one:image" }, as("alice"))).status).toBe(201);
+      expect(await list(as("alice"))).toHaveLength(1);
+      const names = (await readdir(dirname(file()))).filter((name) => name.startsWith("kept-searches.json.damaged-"));
+      const aside = await Promise.all(names.map(async (name) => await readFile(join(dirname(file()), name), "utf8")));
+      expect(aside).toContain(text);
+    },
+  );
 });

@@ -107,7 +107,10 @@ function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): G
       const { createKeptSearchesFile } = await loadKeptSearches();
       return createKeptSearchesFile(
         join(folder, "kept-searches.json"),
-        warnOf("kept-searches", "searches that are kept as tests cannot be read: there are none until one is kept"),
+        warnOf(
+          "kept-searches",
+          "searches that are kept as tests cannot be read, and were set aside: there are none until one is kept",
+        ),
       );
     },
     namespaceUsage: createNamespaceUsageFile(

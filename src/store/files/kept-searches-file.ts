@@ -1,26 +1,32 @@
-import { readFileSync, renameSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { KeptSearch, KeptSearchStore } from "../../catalog/discovery/kept-searches.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 import { isJsonObject } from "../../kernel/json-bytes.ts";
 import { replaceFile } from "./replace-file.ts";
+import { setAside } from "../set-aside.ts";
 
 /** Increased when the format of the file changes. */
 const format = 1;
 
-/** Searches that people keep as tests, in one JSON file with mode 0600. What is no search in it is skipped. */
+/**
+ * Searches that people keep as tests, in one JSON file with mode 0600. What is no search in it is skipped. A damaged
+ * file, or one of a newer format, is set aside before another takes its place; one that cannot be read or renamed is
+ * left, and reading throws.
+ */
 export function createKeptSearchesFile(path: string, onFailure: (error: unknown) => void): KeptSearchStore {
   return {
     read() {
+      const text = readText(path);
+      if (text === undefined) return [];
       try {
-        const kept: unknown = JSON.parse(readFileSync(path, "utf8"));
+        const kept: unknown = JSON.parse(text);
         if (!isJsonObject(kept) || kept["format"] !== format || !Array.isArray(kept["searches"]))
           throw new Error("the file has an unknown format");
         return kept["searches"].flatMap((search: unknown) => parseSearch(search) ?? []);
       } catch (error) {
-        if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+        setAside(path, Date.now());
         onFailure(error);
-        setAside(path, onFailure);
         return [];
       }
     },
@@ -37,12 +43,13 @@ export function createKeptSearchesFile(path: string, onFailure: (error: unknown)
   };
 }
 
-/** What cannot be read, a newer version perhaps can: the next search that is kept does not write over it. */
-function setAside(path: string, onFailure: (error: unknown) => void): void {
+/** Undefined where there is no file. */
+function readText(path: string): string | undefined {
   try {
-    renameSync(path, `${path}.damaged`);
+    return readFileSync(path, "utf8");
   } catch (error) {
-    onFailure(error);
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw new GatewayError("STORE_UNAVAILABLE", "kept searches cannot be read", { cause: error });
   }
 }
 

@@ -3,7 +3,8 @@ import type { StoreProblem, StoreProblemKind } from "../record-store.ts";
 import type { DatabaseName } from "../store-upkeep.ts";
 import type { Migrations } from "./migrate.ts";
 import { NewerSchema } from "./migrate.ts";
-import { isDamage, openSqliteFile, setAside, type SqliteFile } from "./sqlite-file.ts";
+import { setAside } from "../set-aside.ts";
+import { isDamage, openSqliteFile, type SqliteFile } from "./sqlite-file.ts";
 import { sqliteCode, sqliteCodes, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
 
 /**

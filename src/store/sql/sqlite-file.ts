@@ -1,5 +1,5 @@
-import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { chmodSync, closeSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { migrate, type Migrations } from "./migrate.ts";
 import { sqliteCode, sqliteCodes, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
 
@@ -97,29 +97,6 @@ export function quickCheck(database: SqlDatabase): void {
 export function isDamage(error: unknown): boolean {
   const code = sqliteCode(error);
   return error instanceof DamagedFile || code === sqliteCodes.corrupt || code === sqliteCodes.notDatabase;
-}
-
-/** How many damaged files are kept for whoever wants to look at them. */
-const keptDamaged = 2;
-
-/** Renames a closed database with its logs, so that a new one can be made, and returns its new name. */
-export function setAside(path: string, nowMs: number): string {
-  const aside = `${path}.damaged-${nowMs}`;
-  renameSync(path, aside);
-  for (const log of ["-wal", "-shm"]) {
-    try {
-      renameSync(path + log, aside + log);
-    } catch {
-      // There is none: the last to close it was in order.
-    }
-  }
-  const pattern = `${basename(path)}.damaged-`;
-  const all = readdirSync(dirname(path)).filter((name) => name.startsWith(pattern) && /\d$/.test(name));
-  for (const name of all.sort().slice(0, -keptDamaged)) {
-    const old = join(dirname(path), name);
-    for (const end of ["", "-wal", "-shm"]) rmSync(old + end, { force: true });
-  }
-  return aside;
 }
 
 function emptyLog(database: SqlDatabase): void {
