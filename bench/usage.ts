@@ -43,7 +43,7 @@ function measureFinding(): (at: number) => void {
   finding.listed(from, { view, exposure: metaExposure, client: undefined });
   return (at) => {
     const tool = entries[at % entries.length];
-    if (tool !== undefined) finding.wrapped(from, tool, view);
+    if (tool !== undefined) finding.wrapped(from, tool);
   };
 }
 

@@ -126,7 +126,7 @@ test("a call through execute_mcp_tool costs what it is longer than a call by the
   const { finding, report } = open(createManualClock());
   const sender = senderOf("cursor");
   if (tool === undefined) throw new Error("there is no tool");
-  for (let at = 0; at < 3; at += 1) finding.wrapped(sender, tool, large);
+  for (let at = 0; at < 3; at += 1) finding.wrapped(sender, tool);
   const each = wrappingOf("files:tool_0", "files-tool_0");
   expect(each).toBeGreaterThan(0);
   expect((await report()).spentOnFinding).toMatchObject({

@@ -1,5 +1,6 @@
 import type { Exposure } from "../catalog/exposure/exposure.ts";
 import { estimateTokens } from "../catalog/exposure/token-estimate.ts";
+import { plainFlatName } from "../catalog/model/names.ts";
 import type { ToolEntry } from "../catalog/model/snapshot.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { ClientProfile } from "../config/client-profiles.ts";
@@ -16,7 +17,7 @@ export interface FindingMeter {
   /** The text of an answer of discover_mcp_tools. */
   answered(from: Sender, text: string): void;
   /** A tool was called through execute_mcp_tool instead of by its flat name. */
-  wrapped(from: Sender, tool: ToolEntry, view: View): void;
+  wrapped(from: Sender, tool: ToolEntry): void;
 }
 
 /** By whom a request was sent, as far as it tells sessions apart. */
@@ -109,9 +110,10 @@ export function createFinding({ clock, costs }: FindingDeps): Finding {
       const session = open.find(from);
       if (session !== undefined) session.spent += tokens;
     },
-    wrapped(from, tool, view) {
+    wrapped(from, tool) {
       let tokens = wrappings.get(tool);
-      if (tokens === undefined) wrappings.set(tool, (tokens = wrappingOf(tool.path, view.names.flatName(tool))));
+      // It is an estimate: names that differ in their last letters cost the same.
+      if (tokens === undefined) wrappings.set(tool, (tokens = wrappingOf(tool.path, plainFlatName(tool))));
       const spent = spending.of(from.principal.id);
       spent.wrappedCalls += 1;
       spent.wrappingTokens += tokens;

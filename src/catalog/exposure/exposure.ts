@@ -25,7 +25,7 @@ export interface Exposure {
   readonly toolsDependOn?: "loaded namespaces";
   /** Whether its list has the servers' own tools, with their output schemas. */
   readonly showsDefinitions?: true;
-  /** The spelling of tools that its calls need: that of its list, or that of the list whose cost is told beside it. */
+  /** The spelling of tools in its list; left out where that has no names of the servers' tools. */
   readonly spelling?: NameListing;
   /** Whether its list of tools depends on the kind of client. */
   readonly toolsByClient?: boolean;

@@ -32,7 +32,6 @@ export const metaExposure: Exposure = Object.freeze({
   name: "meta",
   toolsChange: false,
   toolsByClient: true,
-  spelling: "flat",
   list: (view, kind, client) => (kind === "tools" ? listTools(client) : listNative(view, kind)),
   resolve: resolveMeta,
   render: renderShared,

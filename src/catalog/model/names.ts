@@ -62,7 +62,7 @@ export function buildNames(catalogs: readonly NamedCatalog[]): NameTable {
       });
     });
   const paths = madeInSteps(() => readPaths(tools));
-  const flat = ofTool((tool) => `${tool.server}-${tool.definition.name}`);
+  const flat = ofTool(flatText);
   const namespaced = ofTool((tool, namespace) => `${namespace}__${tool.definition.name}`);
   const others = madeInSteps(() => readOthers(catalogs));
   const bare = madeInSteps(() => readBare(tools));
@@ -107,6 +107,15 @@ export function buildNames(catalogs: readonly NamedCatalog[]): NameTable {
       return byName.length === 1 ? { kind: "bare", tool: only } : { kind: "several", tools: byName };
     },
   };
+}
+
+function flatText(tool: ToolEntry): string {
+  return `${tool.server}-${tool.definition.name}`;
+}
+
+/** The name that the flat list shows for a tool when no other tool claims it: without the table of all names. */
+export function plainFlatName(tool: ToolEntry): string {
+  return toClientName(flatText(tool), tool.path);
 }
 
 function* inOrder(parts: readonly Pick<MadeInSteps<object>, "steps">[]): Generator<undefined, void> {

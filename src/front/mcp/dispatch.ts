@@ -168,7 +168,7 @@ function callTool(parts: Parts, work: Work): Promise<Answered> {
   if (headers !== undefined && intent.kind === "call" && intent.arguments.value === asked.arguments.value)
     parts.checkParamHeaders(intent.tool, asked.arguments.value, headers);
   if (intent.kind === "call" && asked.name === executeTool && endpoint.exposure.toolsByClient === true)
-    parts.finding.wrapped(work.context, intent.tool, work.view);
+    parts.finding.wrapped(work.context, intent.tool);
   return carryOut(parts, work, intent);
 }
 
