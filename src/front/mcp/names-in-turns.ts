@@ -6,8 +6,9 @@ import { createSlices } from "../../kernel/slices.ts";
 const manyTools = 2_000;
 
 /**
- * Makes the names by which tools are listed and called, for the first request of a view that needs them. Undefined when
- * there is nothing to wait for, which is always so in a view of fewer than two thousand tools.
+ * Makes the names by which tools are listed and called, for the first request over MCP of a view that needs them; a
+ * program that asks over REST makes them at once. Undefined when there is nothing to wait for, which is always so in a
+ * view of fewer than two thousand tools.
  */
 export type NamesInTurns = (
   view: Pick<View, "names">,
