@@ -7,6 +7,7 @@ import { type Metrics } from "../records/metrics.ts";
 import type { Redaction } from "../records/redaction.ts";
 import type { Authenticator } from "../people/identity/authenticator.ts";
 import type { InstanceTokens } from "../people/identity/instance-tokens.ts";
+import type { Presence } from "../people/identity/presence.ts";
 import type { Fleet } from "../servers/instance/fleet.ts";
 import type { Instance } from "../servers/instance/instance.ts";
 import { type PublicUrl } from "../front/http/public-url.ts";
@@ -15,7 +16,6 @@ import { mayUse } from "../engine/policy/tool-rules.ts";
 import type { Routing } from "../engine/calls/routing.ts";
 import type { Subscriptions } from "../engine/calls/subscriptions.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { GatewayError } from "../kernel/gateway-error.ts";
 import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
 import { localPrincipal, type Principal } from "../kernel/principal.ts";
 import type { CurrentCatalog } from "../catalog/model/current.ts";
@@ -69,6 +69,7 @@ export interface GatewayParts extends AsyncDisposable {
   /** People who are kept in the database, where they are. */
   readonly team: GatewayPeople["team"];
   readonly unreadyPeople: GatewayPeople["unready"];
+  readonly presence: Presence;
   /** How the gateway is, and what happened, for those who may see it. */
   readonly standing: Standing;
   readonly audit: GatewayAudit;
@@ -131,6 +132,7 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   const { events, catalog, servers, engine, people, mcp, outlets } = wings;
   const { fleet } = servers;
   const { directory } = people;
+  const { presence } = people;
   const face = toFace(wings, current, deps);
   warnOfToolNames({ fleet, catalogOf: catalog.get, events, log });
   const tick = (): void => {
@@ -151,11 +153,9 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
 
   /** Ends what people have opened who are not the same any more. */
   function endForeign(): void {
-    const isGone = (principal: Principal): boolean => principal !== owner && !directory.isCurrent(principal);
-    mcp.endWhere(
-      isGone,
-      () => directory.refusal?.() ?? new GatewayError("UNAUTHORIZED", "the credential is no longer valid"),
-    );
+    presence.noteLoss();
+    const isGone = (principal: Principal): boolean => principal !== owner && presence.isGone(principal);
+    mcp.endWhere(isGone, presence.refusal);
     outlets.live.endWhere(isGone);
   }
 
@@ -251,6 +251,7 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log, envir
     records,
     team: people.team,
     unreadyPeople: people.unready,
+    presence: people.presence,
     standing: createStanding({
       ...wings,
       version,

@@ -29,6 +29,7 @@ import type { InstanceId } from "../../kernel/ids.ts";
 import type { StoreUpkeep } from "../../store/store-upkeep.ts";
 import type { ChangeActor } from "../../people/directory/change-queue.ts";
 import type { InstanceTokenLine } from "../../people/identity/instance-tokens.ts";
+import type { Presence } from "../../people/identity/presence.ts";
 import type { InstallBook } from "../../people/installations/install-book.ts";
 import type { InstallChanges } from "../../people/installations/install-changes.ts";
 import type { InstalledServers } from "../../people/installations/installed-servers.ts";
@@ -148,6 +149,8 @@ export interface RestDeps {
    * done.
    */
   readonly adopting: (principal: Principal) => Promise<void> | undefined;
+  /** Whether whoever sends a request is still here when its body is. */
+  readonly presence: Presence;
   readonly viewOf: (principal: Principal) => View;
   /** The person with this id, for an admin who asks for what that person sees. */
   readonly personOf: (id: string, signal: AbortSignal) => Promise<Principal | undefined>;
