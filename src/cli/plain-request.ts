@@ -12,7 +12,7 @@ export interface PlainRequest {
   readonly signal: AbortSignal;
   /** May name a proxy (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`). Absent: the address is asked directly. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** More is an error. Default: 256 KB, because more says nothing that a check asks for. */
+  /** More is an error. Without it, the first 256 KB are the answer: more says nothing that a check asks for. */
   readonly mostBytes?: number;
 }
 
@@ -56,7 +56,7 @@ export async function getFollowing(asked: Omit<PlainRequest, "method" | "body">)
 }
 
 async function requestDirectly(asked: PlainRequest, url: URL): Promise<PlainAnswer> {
-  const { method, headers, signal, body, mostBytes = usualBytes } = asked;
+  const { method, headers, signal, body, mostBytes } = asked;
   const request = url.protocol === "https:" ? (await import("node:https")).request : requestHttp;
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const sent = request(url, { method, headers, signal, agent: false }, resolve);
@@ -67,8 +67,9 @@ async function requestDirectly(asked: PlainRequest, url: URL): Promise<PlainAnsw
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > mostBytes) throw tooLong(mostBytes);
+    if (mostBytes !== undefined && bytes > mostBytes) throw tooLong(mostBytes);
     chunks.push(chunk);
+    if (mostBytes === undefined && bytes > usualBytes) break;
   }
   return {
     status: response.statusCode ?? 0,
@@ -78,7 +79,7 @@ async function requestDirectly(asked: PlainRequest, url: URL): Promise<PlainAnsw
 }
 
 async function requestThrough(proxy: string, asked: PlainRequest, url: URL): Promise<PlainAnswer> {
-  const { signal, headers, body, method, mostBytes = usualBytes } = asked;
+  const { signal, headers, body, method, mostBytes } = asked;
   signal.throwIfAborted();
   const { createUndiciClient } = await import("../wire/http/undici-client.ts");
   const { origin } = url;
@@ -105,14 +106,14 @@ async function requestThrough(proxy: string, asked: PlainRequest, url: URL): Pro
 
 /** Gathers one response. */
 class WholeResponse implements ResponseHandler {
-  readonly #mostBytes: number;
+  readonly #mostBytes: number | undefined;
   readonly #resolve: (answer: PlainAnswer) => void;
   readonly #reject: (error: Error) => void;
   readonly #chunks: Buffer[] = [];
   #head: ResponseHead = noHead;
   #bytes = 0;
 
-  constructor(mostBytes: number, resolve: (answer: PlainAnswer) => void, reject: (error: Error) => void) {
+  constructor(mostBytes: number | undefined, resolve: (answer: PlainAnswer) => void, reject: (error: Error) => void) {
     this.#mostBytes = mostBytes;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -128,8 +129,9 @@ class WholeResponse implements ResponseHandler {
 
   onBody(bytes: Buffer, start: number, end: number): void {
     this.#bytes += end - start;
-    if (this.#bytes > this.#mostBytes) this.#reject(tooLong(this.#mostBytes));
-    else this.#chunks.push(Buffer.from(bytes.subarray(start, end)));
+    if (this.#mostBytes !== undefined && this.#bytes > this.#mostBytes) return this.#reject(tooLong(this.#mostBytes));
+    this.#chunks.push(Buffer.from(bytes.subarray(start, end)));
+    if (this.#mostBytes === undefined && this.#bytes > usualBytes) this.onComplete();
   }
 
   onComplete(): void {

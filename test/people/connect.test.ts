@@ -318,14 +318,13 @@ test("from a terminal elsewhere a person logs in at a server behind the gateway,
     expect(await ended("logout", "vault")).toEqual([0, "logged out of vault\n", ""]);
     expect(await ended("logout", "vault")).toEqual([0, "nobody was logged in to vault\n", ""]);
     await until(async () => (await run(world.url, "vault:headers", {}, bearer("bob"))).status !== 200);
-    // What is no server of one's own, takes no login, or is for an admin.
+    // What is no server of one's own, or takes no login.
     expect(await ended("login", "nothing")).toEqual([
       1,
       "",
       expect.stringContaining("you have no server nothing there"),
     ]);
     expect(await ended("login", "own")).toEqual([1, "", expect.stringContaining("own takes no login")]);
-    expect(await ended("login", "common")).toEqual([1, "", expect.stringContaining("only an admin may do that")]);
     expect(await ended("login", "vault", "--device")).toEqual([2, "", expect.stringContaining("without --device")]);
     const given = runCommand(home, ["login", "vault", "--gateway", world.url]);
     await given.address();
