@@ -1,12 +1,12 @@
 import type { ServerConfig, ServerOverrides } from "../../config/config.ts";
 import { textsToHide, transportSecrets } from "../../config/secrets.ts";
-import { nameOf, partOf, type TierValues } from "../../config/tier-fields.ts";
-import { mergeTiers, type MergedServer, type TieredServer } from "../../config/tiers.ts";
+import { nameOf, partOf, type TierField, type TierValues } from "../../config/tier-fields.ts";
+import { mayGive, mergeTiers, type MergedServer, type TieredServer } from "../../config/tiers.ts";
 import { toGatewayError } from "../../kernel/gateway-error.ts";
 import type { SecretRow, SecretUse } from "../../store/install-rows.ts";
 import type { InstallBook, SecretOwner } from "./install-book.ts";
 import { createSecretUsage, type SecretUsageDeps } from "./secret-usage.ts";
-import { createTieredServers, filePrefix, type TieredServersDeps } from "./tiered-servers.ts";
+import { createTieredServers, fieldsOfFile, filePrefix, type TieredServersDeps } from "./tiered-servers.ts";
 
 /** A server of a team as it runs for somebody. */
 export interface RunnableServer {
@@ -88,7 +88,7 @@ export function createInstalledServers(deps: InstalledServersDeps): InstalledSer
 
 /** What installations become with their values. */
 function createRunning(
-  { book, valuesPage }: Pick<InstalledServersDeps, "book" | "valuesPage">,
+  { book, config, valuesPage }: Pick<InstalledServersDeps, "book" | "config" | "valuesPage">,
   tiered: (id: string) => TieredServer | undefined,
   usage: ReturnType<typeof createSecretUsage>,
 ) {
@@ -137,6 +137,11 @@ function createRunning(
     }
   }
 
+  function fieldsOf(key: string): readonly TierField[] {
+    const server = config().servers.find((one) => one.key === key);
+    return server === undefined ? [] : fieldsOfFile(server);
+  }
+
   function ownValues(
     key: string,
     { id, teamId }: { readonly id: string; readonly teamId: string },
@@ -151,7 +156,11 @@ function createRunning(
       opened.flatMap(([, text]) => textsToHide(text)),
     );
     const known = opened.filter((pair): pair is readonly [string, string] => pair[1] !== undefined);
-    return toOverrides({ ...(JSON.parse(config ?? "{}") as TierValues), ...Object.fromEntries(known) });
+    const values = { ...(JSON.parse(config ?? "{}") as TierValues), ...Object.fromEntries(known) };
+    // What the file does not name any more counts for nothing.
+    const fields = fieldsOf(key);
+    const permitted = Object.entries(values).filter(([path]) => mayGive({ fields, locks: [] }, "user", path));
+    return toOverrides(Object.fromEntries(permitted));
   }
 
   /** What cannot be opened counts as missing. */
