@@ -14,8 +14,8 @@ const listing = 200;
 const joining = 50;
 
 /**
- * 10,000 users in 500 teams with 50,000 installations: start, memory, one change, and a call; with `onlyCalls`, the call
- * alone.
+ * 10,000 users in 500 teams with 50,000 installations: start, memory, one change, and a call; with `onlyCalls`, the
+ * call alone.
  */
 export async function measureMany(figures: Figures, onlyCalls = false): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), "toolyard-bench-teams-"));
