@@ -53,6 +53,7 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
     track: createCallTracking(parts.running),
     adopting: gateway.fleet.adopting,
     viewOf: gateway.viewOf,
+    namesInTurns: gateway.namesInTurns,
     personOf: gateway.personOf,
     routing: gateway.routing,
     performer: gateway.performer,
