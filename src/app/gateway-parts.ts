@@ -1,3 +1,4 @@
+import type { NamesInTurns } from "../catalog/model/names-in-turns.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { Config } from "../config/config.ts";
 import type { KeptSearches } from "../catalog/discovery/kept-searches.ts";
@@ -82,6 +83,7 @@ export interface GatewayParts extends AsyncDisposable {
   /** Whom a token with this hash (hex) belongs to now. */
   readonly byToken: (hash: string, signal: AbortSignal) => Promise<Principal | undefined>;
   readonly viewOf: (principal: Principal) => View;
+  readonly namesInTurns: NamesInTurns;
   /** The person with this id; undefined when there is no such person. */
   readonly personOf: (id: string, signal: AbortSignal) => Promise<Principal | undefined>;
   /** Resolves when servers that were never seen before have come up, or the signal aborts. */
@@ -224,7 +226,7 @@ async function forgetPerson(
 /** What the rest of `app` is handed of the wings. */
 function toFace(wings: Wings, config: () => Config, { version, clock, log, environment }: GatewayDeps) {
   const { events, late, records, usage, kept, servers, viewOf, engine, discovery, metrics, mcp } = wings;
-  const { audit, outlets, people, publicUrl, secrets } = wings;
+  const { audit, outlets, people, publicUrl, secrets, namesInTurns } = wings;
   const { fleet } = servers;
   const { routing, performer, subscriptions, namespaces } = engine;
   return {
@@ -262,6 +264,7 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log, envir
     }),
     audit,
     viewOf,
+    namesInTurns,
     personOf: async (id: string, signal: AbortSignal) =>
       people.directory.byId(id as PrincipalId) ?? (await people.directory.elsewhere?.byId(id as PrincipalId, signal)),
     settled: async (principal: Principal, signal: AbortSignal) => await fleet.settled(principal, signal),

@@ -1,4 +1,5 @@
 import type { Discovery } from "../../catalog/discovery/discovery.ts";
+import type { NamesInTurns } from "../../catalog/model/names-in-turns.ts";
 import type { View } from "../../catalog/model/view.ts";
 import type { Routing } from "../../engine/calls/routing.ts";
 import type { Performer } from "../../engine/perform/perform.ts";
@@ -11,6 +12,7 @@ export interface EverydayDeps {
   /** Whoever owns the data directory. */
   readonly principal: Principal;
   readonly viewOf: (principal: Principal) => View;
+  readonly namesInTurns: NamesInTurns;
   readonly performer: Pick<Performer, "perform">;
   readonly routing: Pick<Routing, "wake">;
   readonly discovery: Pick<Discovery, "phrasesOf">;

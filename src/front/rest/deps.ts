@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import type { KeptSearches } from "../../catalog/discovery/kept-searches.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
+import type { NamesInTurns } from "../../catalog/model/names-in-turns.ts";
 import type { View, ViewServer } from "../../catalog/model/view.ts";
 import type { ServerConfig, Settings } from "../../config/config.ts";
 import type { Log } from "../../kernel/log.ts";
@@ -152,6 +153,7 @@ export interface RestDeps {
   /** Whether whoever sends a request is still here when its body is. */
   readonly presence: Presence;
   readonly viewOf: (principal: Principal) => View;
+  readonly namesInTurns: NamesInTurns;
   /** The person with this id, for an admin who asks for what that person sees. */
   readonly personOf: (id: string, signal: AbortSignal) => Promise<Principal | undefined>;
   readonly routing: Pick<Routing, "wake">;
