@@ -76,8 +76,17 @@ function Import() {
     >
       <AddServer isOpen={isAdding} onClose={() => setAdding(false)} />
       <Loaded query={preview} lines={5}>
-        {() =>
-          servers.length === 0 ? (
+        {({ ok, text }) =>
+          !ok ? (
+            <div className="note bad" role="alert">
+              <div className="grow">
+                <p>The files of your AI clients could not be looked through.</p>
+                <pre tabIndex={0} className="wrap">
+                  {plain(text)}
+                </pre>
+              </div>
+            </div>
+          ) : servers.length === 0 ? (
             <Empty title="Nothing new was found in your AI clients">
               <p>Add a server by hand, or try the gateway with three that need no account.</p>
               <ExampleServers />
