@@ -1,7 +1,6 @@
 import type { NamesInTurns } from "../catalog/model/names-in-turns.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { Config } from "../config/config.ts";
-import type { KeptSearches } from "../catalog/discovery/kept-searches.ts";
 import type { Discovery } from "../catalog/discovery/discovery.ts";
 import { type EventBus } from "../kernel/event-bus.ts";
 import { type Metrics } from "../records/metrics.ts";
@@ -33,7 +32,7 @@ import { type Records } from "./records-wing.ts";
 import type { GatewayPeople } from "./people-wiring.ts";
 import { createStanding, type Standing } from "./status-wiring.ts";
 import type { BrowserSessionStore } from "../store/store.ts";
-import { openKeptSearches } from "./search-tests.ts";
+import { openKeptSearches, type KeptSearchesOf } from "./search-tests.ts";
 import { createRootsHint, type RootsHint } from "./roots-hint.ts";
 import { warnOfToolNames } from "./tool-names.ts";
 import type { UsageWing } from "./usage-wing.ts";
@@ -79,7 +78,7 @@ export interface GatewayParts extends AsyncDisposable {
   /** Opened once, by whoever lets browsers in. */
   readonly openBrowserStore: () => Promise<BrowserSessionStore>;
   /** Searches that people keep as tests. */
-  readonly keptSearches: () => Promise<KeptSearches>;
+  readonly keptSearches: KeptSearchesOf;
   /** Whom a token with this hash (hex) belongs to now. */
   readonly byToken: (hash: string, signal: AbortSignal) => Promise<Principal | undefined>;
   readonly viewOf: (principal: Principal) => View;
@@ -210,17 +209,13 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   };
 }
 
-/** Nothing stays of a person who has left: logins and tokens of the instances that they had, and kept searches. */
+/** Nothing stays of a person who has left: logins and tokens of the instances that they had. */
 async function forgetPerson(
-  { logins, instanceTokens, keptSearches }: Pick<GatewayParts, "logins" | "instanceTokens" | "keptSearches">,
+  { logins, instanceTokens }: Pick<GatewayParts, "logins" | "instanceTokens">,
   owner: PrincipalId,
   instances: readonly InstanceId[],
 ): Promise<void> {
-  await Promise.all([
-    logins.forget(instances),
-    keptSearches().then(async (kept) => await kept.forget(owner)),
-    ...instances.map(async (id) => await instanceTokens.revoke(id, owner)),
-  ]);
+  await Promise.all([logins.forget(instances), ...instances.map(async (id) => await instanceTokens.revoke(id, owner))]);
 }
 
 /** What the rest of `app` is handed of the wings. */
@@ -233,7 +228,7 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log, envir
     version,
     loginCodes: createLoginCodes(clock),
     openBrowserStore: kept.browserSessions,
-    keptSearches: openKeptSearches(kept, clock),
+    keptSearches: openKeptSearches({ store: kept, records, clock }),
     byToken: async (hash: string, signal: AbortSignal) =>
       people.directory.byToken(hash) ?? (await people.directory.elsewhere?.byToken(hash, signal)),
     clock,

@@ -160,7 +160,7 @@ export interface RestDeps {
   readonly performer: Performer;
   readonly subscriptions: Pick<Subscriptions, "subscribe">;
   /** Searches that people keep as tests; read from the disk at the first request. */
-  readonly keptSearches: () => Promise<KeptSearches>;
+  readonly keptSearches: (principal: Principal) => Promise<KeptSearches>;
   readonly loads: Pick<NamespaceLoads, "stats">;
   /** The principal's own instances, and the shared ones. */
   readonly instancesOf: (principal: Principal) => readonly Instance[];
