@@ -1,6 +1,6 @@
+import type { NamesInTurns } from "../catalog/model/names-in-turns.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { Config } from "../config/config.ts";
-import type { KeptSearches } from "../catalog/discovery/kept-searches.ts";
 import type { Discovery } from "../catalog/discovery/discovery.ts";
 import { type EventBus } from "../kernel/event-bus.ts";
 import { type Metrics } from "../records/metrics.ts";
@@ -32,7 +32,7 @@ import { type Records } from "./records-wing.ts";
 import type { GatewayPeople } from "./people-wiring.ts";
 import { createStanding, type Standing } from "./status-wiring.ts";
 import type { BrowserSessionStore } from "../store/store.ts";
-import { openKeptSearches } from "./search-tests.ts";
+import { openKeptSearches, type KeptSearchesOf } from "./search-tests.ts";
 import { createRootsHint, type RootsHint } from "./roots-hint.ts";
 import { warnOfToolNames } from "./tool-names.ts";
 import type { UsageWing } from "./usage-wing.ts";
@@ -78,10 +78,11 @@ export interface GatewayParts extends AsyncDisposable {
   /** Opened once, by whoever lets browsers in. */
   readonly openBrowserStore: () => Promise<BrowserSessionStore>;
   /** Searches that people keep as tests. */
-  readonly keptSearches: () => Promise<KeptSearches>;
+  readonly keptSearches: KeptSearchesOf;
   /** Whom a token with this hash (hex) belongs to now. */
   readonly byToken: (hash: string, signal: AbortSignal) => Promise<Principal | undefined>;
   readonly viewOf: (principal: Principal) => View;
+  readonly namesInTurns: NamesInTurns;
   /** The person with this id; undefined when there is no such person. */
   readonly personOf: (id: string, signal: AbortSignal) => Promise<Principal | undefined>;
   /** Resolves when servers that were never seen before have come up, or the signal aborts. */
@@ -208,30 +209,26 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   };
 }
 
-/** Nothing stays of a person who has left: logins and tokens of the instances that they had, and kept searches. */
+/** Nothing stays of a person who has left: logins and tokens of the instances that they had. */
 async function forgetPerson(
-  { logins, instanceTokens, keptSearches }: Pick<GatewayParts, "logins" | "instanceTokens" | "keptSearches">,
+  { logins, instanceTokens }: Pick<GatewayParts, "logins" | "instanceTokens">,
   owner: PrincipalId,
   instances: readonly InstanceId[],
 ): Promise<void> {
-  await Promise.all([
-    logins.forget(instances),
-    keptSearches().then(async (kept) => await kept.forget(owner)),
-    ...instances.map(async (id) => await instanceTokens.revoke(id, owner)),
-  ]);
+  await Promise.all([logins.forget(instances), ...instances.map(async (id) => await instanceTokens.revoke(id, owner))]);
 }
 
 /** What the rest of `app` is handed of the wings. */
 function toFace(wings: Wings, config: () => Config, { version, clock, log, environment }: GatewayDeps) {
   const { events, late, records, usage, kept, servers, viewOf, engine, discovery, metrics, mcp } = wings;
-  const { audit, outlets, people, publicUrl, secrets } = wings;
+  const { audit, outlets, people, publicUrl, secrets, namesInTurns } = wings;
   const { fleet } = servers;
   const { routing, performer, subscriptions, namespaces } = engine;
   return {
     version,
     loginCodes: createLoginCodes(clock),
     openBrowserStore: kept.browserSessions,
-    keptSearches: openKeptSearches(kept, clock),
+    keptSearches: openKeptSearches({ store: kept, records, clock }),
     byToken: async (hash: string, signal: AbortSignal) =>
       people.directory.byToken(hash) ?? (await people.directory.elsewhere?.byToken(hash, signal)),
     clock,
@@ -262,6 +259,7 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log, envir
     }),
     audit,
     viewOf,
+    namesInTurns,
     personOf: async (id: string, signal: AbortSignal) =>
       people.directory.byId(id as PrincipalId) ?? (await people.directory.elsewhere?.byId(id as PrincipalId, signal)),
     settled: async (principal: Principal, signal: AbortSignal) => await fleet.settled(principal, signal),

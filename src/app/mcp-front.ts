@@ -1,4 +1,5 @@
 import type { SamplingClients } from "../catalog/discovery/client-writer.ts";
+import type { NamesInTurns } from "../catalog/model/names-in-turns.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { Settings } from "../config/config.ts";
 import type { EventBus } from "../kernel/event-bus.ts";
@@ -51,6 +52,7 @@ export interface McpFrontDeps {
   readonly log: Log;
   readonly events: EventBus;
   readonly viewOf: (principal: Principal) => View;
+  readonly namesInTurns: NamesInTurns;
   readonly routing: Routing;
   readonly performer: Performer;
   readonly finding: FindingMeter;
@@ -99,6 +101,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
   const profileOf = createProfileOf(() => deps.currentSettings().clients);
   const dispatch = createDispatch({
     viewOf,
+    namesInTurns: deps.namesInTurns,
     performer: deps.performer,
     finding: deps.finding,
     maxTokens: settings.results.discoverTokens,

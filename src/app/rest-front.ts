@@ -54,6 +54,7 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
     adopting: gateway.fleet.adopting,
     presence: gateway.presence,
     viewOf: gateway.viewOf,
+    namesInTurns: gateway.namesInTurns,
     personOf: gateway.personOf,
     routing: gateway.routing,
     performer: gateway.performer,

@@ -86,6 +86,8 @@ export function createExecuteHandler(deps: RestDeps, questions: RestQuestions): 
 
   async function resolve(incoming: Incoming, body: Buffer): Promise<Pick<Execution, "view" | "intent">> {
     try {
+      const making = deps.namesInTurns(deps.viewOf(incoming.principal), undefined, incoming.name);
+      if (making !== undefined) await making;
       return read(incoming, body);
     } catch (error) {
       if (!(error instanceof UnseenServer)) throw error;
@@ -94,6 +96,7 @@ export function createExecuteHandler(deps: RestDeps, questions: RestQuestions): 
         gone.abort(new GatewayError("CALL_CANCELLED", "the client closed the request")),
       );
       await deps.routing.wake(error.instance, gone.signal);
+      await deps.namesInTurns(deps.viewOf(incoming.principal), undefined, incoming.name);
       return read(incoming, body);
     }
   }
