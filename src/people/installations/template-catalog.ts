@@ -260,6 +260,9 @@ function requireMaker(
   requirePublic(new URL(transport.url).hostname);
 }
 
+/** Every resolver has these lead to this machine (RFC 6761, section 6.3). */
+const namesOfThisMachine = /(?:^|\.)localhost\.?$/;
+
 /** In a team, everybody has their own process unless somebody says otherwise. */
 function scopeOf({ scope }: ServerConfig): string {
   return scope === "client" ? "client" : "user";
@@ -267,7 +270,7 @@ function scopeOf({ scope }: ServerConfig): string {
 
 /** A server that a team chooses is sent to from within the gateway's network. Numbers that lead there are refused. */
 function requirePublic(hostname: string): void {
-  if (!isLoopbackHost(hostname)) {
+  if (!isLoopbackHost(hostname) && !namesOfThisMachine.test(hostname)) {
     try {
       return createAddressRules("public").checkHost(hostname);
     } catch {
