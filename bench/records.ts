@@ -24,8 +24,8 @@ import {
 /**
  * What recording costs: CPU per call, the event loop's lag under load (also with a slow disk), rows that are lost,
  * memory and room on the disk. Each beside a gateway that records nothing, in the same run.
- * `node scripts/run-bench.mjs bench/records.ts [--quick] [--only=calls,stage,load,flood,start,idle] [--seconds=10]`, where
- * the seconds are those of each load.
+ * `node scripts/run-bench.mjs bench/records.ts [--quick] [--only=calls,stage,load,flood,start,idle] [--seconds=10]`,
+ * where the seconds are those of each load.
  */
 const quick = process.argv.includes("--quick");
 const optionOf = (name: string): string | undefined =>
