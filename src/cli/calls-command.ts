@@ -18,15 +18,14 @@ export async function calls(context: CommandContext): Promise<number> {
 
 const shown: RowsShown<CallJson> = {
   columns: [
-    { heading: "TIME" },
-    { heading: "CALL" },
-    { heading: "WHO" },
-    { heading: "RESULT" },
-    { heading: "TOOK", align: "right" },
-    { heading: "TOKENS IN", align: "right" },
-    { heading: "OUT", align: "right" },
+    { heading: "TIME", width: 8 },
+    { heading: "CALL", width: 30 },
+    { heading: "WHO", width: 20 },
+    { heading: "RESULT", width: 17 },
+    { heading: "TOOK", width: 11, align: "right" },
+    { heading: "TOKENS IN", width: 9, align: "right" },
+    { heading: "OUT", width: 10, align: "right" },
   ],
-  widths: [8, 32, 20, 12, 7, 6, 6],
   rowOf: ({ call }) => call,
   toCells: (call, now) => [
     toClockText(call.time, now),

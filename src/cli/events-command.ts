@@ -2,6 +2,7 @@ import type { CommandContext } from "./command-context.ts";
 import { isOn, textOption } from "./options.ts";
 import { followEvents, type EventLine } from "./owner-client.ts";
 import { plainText } from "./plain-text.ts";
+import { toClockText } from "./record-cells.ts";
 import { findGateway } from "./running-gateways.ts";
 
 /** `toolyard events -f`: prints what happens in the running gateway, until it ends or the command is interrupted. */
@@ -42,7 +43,7 @@ function toLine({ event, reset }: EventLine): string | undefined {
     ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
   );
   const all = [
-    time.slice(11, 19),
+    toClockText(time, new Date()),
     type,
     ...(instance === null ? [] : [instance]),
     ...(principal === null ? [] : [`(${principal})`]),

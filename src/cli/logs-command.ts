@@ -14,8 +14,12 @@ export async function logs(context: CommandContext): Promise<number> {
 const longestLine = 4_096;
 
 const shown: RowsShown<LogJson> = {
-  columns: [{ heading: "TIME" }, { heading: "SERVER" }, { heading: "LEVEL" }, { heading: "LINE" }],
-  widths: [8, 16, 7, 0],
+  columns: [
+    { heading: "TIME", width: 8 },
+    { heading: "SERVER", width: 16 },
+    { heading: "LEVEL", width: 7 },
+    { heading: "LINE", width: 0 },
+  ],
   rowOf: ({ log }) => log,
   toCells: (log, now) => [
     toClockText(log.time, now),

@@ -42,5 +42,16 @@ test("a text of somebody else cannot leave its cell", () => {
 });
 
 test("cells of a single line stand below those of the others", () => {
-  expect(padCells(["a", "bb", ""], [3, 1, 5])).toBe("a    bb");
+  const widths = [3, 1, 5].map((width) => ({ heading: "", width }));
+  expect(padCells(["a", "bb", ""], widths)).toBe("a    bb");
+  const columns = [
+    { heading: "NAME", width: 4 },
+    { heading: "TOOK", width: 6, align: "right" },
+    { heading: "LINE", width: 0 },
+  ] as const;
+  expect(["a", "abcdef", "abcdefghijkl"].map((name) => padCells([name, "7 ms", "x"], columns))).toEqual([
+    "a       7 ms  x",
+    "abcdef  7 ms  x",
+    "abcdefghijkl  7 ms  x",
+  ]);
 });

@@ -1,5 +1,6 @@
 import { toDurationText } from "../kernel/duration-text.ts";
 import { plainText, shorten } from "./plain-text.ts";
+import type { Column } from "./table.ts";
 
 /** Time of day where it is today, otherwise with the date; of this machine's time zone. */
 export function toClockText(time: string, now: Date): string {
@@ -39,10 +40,20 @@ export function toInstanceText(instance: {
   return toCell(`${server}${client}${whose}`, longestName);
 }
 
-/** Puts a line's cells below those of the lines before it. */
-export function padCells(cells: readonly string[], widths: readonly number[]): string {
-  return cells
-    .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-    .join("  ")
-    .trimEnd();
+/** A column of lines that come one by one, so that nobody knows how wide their cells will be. */
+export interface LineColumn extends Column {
+  readonly width: number;
+}
+
+/** Puts a line's cells below those of the lines before it. What is too wide takes its room from what follows. */
+export function padCells(cells: readonly string[], columns: readonly LineColumn[]): string {
+  let line = "";
+  let end = 0;
+  for (const [index, cell] of cells.entries()) {
+    const { width = 0, align } = columns[index] ?? {};
+    if (index > 0) [line, end] = [`${line}  `, end + 2];
+    end += width;
+    line = align === "right" ? line + cell.padStart(end - line.length) : (line + cell).padEnd(end);
+  }
+  return line.trimEnd();
 }

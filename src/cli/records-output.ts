@@ -5,14 +5,12 @@ import { isOn, textOption } from "./options.ts";
 import type { CommandContext } from "./command-context.ts";
 import { ownerLines } from "./owner-lines.ts";
 import { findGateway } from "./running-gateways.ts";
-import { toTable, type Column } from "./table.ts";
-import { padCells } from "./record-cells.ts";
+import { toTable } from "./table.ts";
+import { padCells, type LineColumn } from "./record-cells.ts";
 
 /** How rows of one kind are shown. */
 export interface RowsShown<Row> {
-  readonly columns: readonly Column[];
-  /** Of a line that comes alone, whose followers are not known. */
-  readonly widths: readonly number[];
+  readonly columns: readonly LineColumn[];
   readonly rowOf: (line: RecordLine) => Row | undefined;
   readonly toCells: (row: Row, now: Date) => readonly string[];
   /** Said to a person where there are none. */
@@ -27,6 +25,9 @@ export async function printRecords<Row>(
 ): Promise<number> {
   const isTable = !isOn(context, "json") && !command.follow;
   const rows: Row[] = [];
+  // Nobody else knows what the numbers of a line are; a program that reads lines needs no heading among them.
+  if (command.follow && !isOn(context, "json") && process.stdout.isTTY)
+    process.stdout.write(`${padCells(headingsOf(shown.columns), shown.columns)}\n`);
   for await (const line of ownerLines<RecordLine>(await findGateway(context), command)) {
     if (!line.ok) return fail(line);
     if (line.missed === true) process.stderr.write("toolyard: more happened than could be shown: some are left out\n");
@@ -45,8 +46,12 @@ function toLost(lines: number): string {
   return lines === 1 ? "1 line was lost" : `${countText(lines)} lines were lost`;
 }
 
-function toLine<Row>(row: Row, { toCells, widths }: RowsShown<Row>): string {
-  return padCells(toCells(row, new Date()), widths);
+function headingsOf(columns: readonly LineColumn[]): readonly string[] {
+  return columns.map(({ heading }) => heading);
+}
+
+function toLine<Row>(row: Row, { toCells, columns }: RowsShown<Row>): string {
+  return padCells(toCells(row, new Date()), columns);
 }
 
 function toRows<Row>(rows: readonly Row[], { columns, toCells }: RowsShown<Row>): readonly string[] {

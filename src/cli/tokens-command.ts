@@ -29,10 +29,12 @@ function toText(report: TokenReport): string {
     servers.map((server) => [`  ${plainText(server.server)}`, String(server.tools), toTokens(server)]),
   );
   const facts: readonly (readonly [string, string])[] = [
-    ["flat: the list of /mcp/flat", toTokens(flat)],
-    [`here: the list of /mcp (${here.exposure})`, toTokens(here)],
-    ["saved at the start of a conversation", toTokens(savedAtStart)],
-    [`spent on finding since ${toTime(spent.sinceMs)}`, toTokens({ tokens: spent.tokens, isExact: false })],
+    ...toColumn([
+      ["flat: the list of /mcp/flat", toTokens(flat)],
+      [`here: the list of /mcp (${here.exposure})`, toTokens(here)],
+      ["saved at the start of a conversation", toTokens(savedAtStart)],
+      [`spent on finding since ${toTime(spent.sinceMs)}`, toTokens({ tokens: spent.tokens, isExact: false })],
+    ]),
     ["", `${countText(spent.answers)} answers of discover_mcp_tools: ${countText(spent.answerTokens)}`],
     ["", `${countText(spent.wrappedCalls)} calls through execute_mcp_tool: ${countText(spent.wrappingTokens)}`],
     [`net per session, of ${countText(sessions.count)} ${toSince(sessions.sinceMs)}`, toNet(sessions)],
@@ -46,6 +48,12 @@ function toText(report: TokenReport): string {
   const width = Math.max(...facts.map(([label]) => label.length));
   const lines = facts.map(([label, value]) => `  ${label.padEnd(width)}  ${value}`);
   return `${[...table, "", ...lines, "", "  Counted as o200k counts; other models differ by up to 10 to 20 %."].join("\n")}\n`;
+}
+
+/** Numbers below each other, so that they can be compared. */
+function toColumn(facts: readonly (readonly [string, string])[]): readonly (readonly [string, string])[] {
+  const width = Math.max(...facts.map(([, value]) => value.length));
+  return facts.map(([label, value]) => [label, value.padStart(width)]);
 }
 
 function toNet({ medianNet, worstNet, isExact }: TokenReport["sessions"]): string {

@@ -28,6 +28,8 @@ const places = (gateway: RunningGateway): string[] => [
 function follow(gateway: RunningGateway, ...flags: string[]): Following {
   const child = spawn(process.execPath, [mainFile, "events", ...flags, ...places(gateway)], {
     stdio: ["ignore", "pipe", "pipe"],
+    // Fourteen hours before Greenwich: the sign is POSIX's.
+    env: { ...process.env, TZ: "Etc/GMT-14" },
   });
   children.push(child);
   let stdout = "";
@@ -54,11 +56,16 @@ const start = async (): Promise<RunningGateway> => {
 
 test("`toolyard events -f` prints a line per event, harmless to a terminal, until the gateway ends", async () => {
   await using gateway = await start();
+  const hourThere = (): string => new Date(Date.now() + 14 * 3_600_000).toISOString().slice(11, 13);
+  const hours = [hourThere()];
   const following = follow(gateway, "-f");
   await callUntil(gateway, () => /mcp\.request\.logs/.test(following.stdout()));
   expect(following.stdout()).toMatch(/^\d\d:\d\d:\d\d {2}mcp\.request\.logs {2}bad {2}\(local\) .*name=stderr/m);
   expect(following.stdout()).toMatch(/mcp\.server\.logs {2}bad .*line= ?\[31mred/);
   expect(following.stdout()).not.toContain("\u001b");
+  // As in calls and logs, of this machine's time zone.
+  hours.push(hourThere());
+  expect(hours).toContain(following.stdout().slice(0, 2));
   await gateway.stop();
   expect(await following.ended).toBe(0);
   expect(following.stdout()).toContain("gateway.stopping");

@@ -100,6 +100,22 @@ describe("toolyard calls", () => {
   });
 });
 
+test("on a terminal, what -f prints has headings, and what is long moves nothing that comes after it", async () => {
+  await using terminal = runOnTerminal({ args: ["calls", "-f", "--limit", "0", ...commanded.place] });
+  await until(async () => {
+    await run(gateway.url, "one:echo", { n: 1 });
+    await run(gateway.url, "one:strict", { count: "no number" });
+    return /ARGUMENTS_INVALID.*\n[^]*one:echo[^]*\n/.test(terminal.text());
+  });
+  const lines = terminal
+    .text()
+    .split(/\r?\n/)
+    .filter((line) => /^(TIME|\d\d:\d\d)/.test(line));
+  expect(lines[0]).toMatch(/^TIME +CALL +WHO +RESULT +TOOK {2}TOKENS IN +OUT$/);
+  const [end] = new Set(lines.map((line) => line.length));
+  expect(lines.slice(0, -1).map((line) => line.length)).toEqual(lines.slice(1).map(() => end));
+});
+
 describe("toolyard logs", () => {
   test("shows what servers wrote, of one or of all, from a level on", async () => {
     await run(gateway.url, "one:stderr", { text: "INFO: begins\u001b[2J" });

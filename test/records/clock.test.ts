@@ -15,12 +15,17 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 let directory: string;
+const started: RunningGateway[] = [];
 beforeEach(async () => void (directory = await mkdtemp(join(tmpdir(), "toolyard-clock-"))));
-afterEach(async () => await rm(directory, { recursive: true, force: true }));
+afterEach(async () => {
+  for (const gateway of started.splice(0)) await gateway.stop();
+  await rm(directory, { recursive: true, force: true });
+});
 
 async function start({ env }: ShiftedClock): Promise<RunningGateway> {
   const config = { mcpServers: { bad: badServer() }, toolyard: { results: { maxTokens: 200 } } };
   const gateway = await startGateway({ directory, env, config });
+  started.push(gateway);
   await untilOnline(gateway.url);
   return gateway;
 }

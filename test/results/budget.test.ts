@@ -105,7 +105,7 @@ describe("a file of 500 KB, read by a real client from a real server", () => {
     const { uri } = cutOf(await readLog()) ?? { uri: "" };
     const [note, text] = await readResource(`${uri}?match=${encodeURIComponent("REQUEST 6307 ")}`);
     expect(text).toBe(`902: ${line(901)}`);
-    expect(note).toBe('1 of 1 lines with "REQUEST 6307 ", with their numbers.');
+    expect(note).toBe('1 of 1 lines with "REQUEST 6307 ", with their numbers.\n');
     expect(await readResource(`${uri}?match=nowhere`)).toEqual(['There are no lines with "nowhere".']);
   });
 

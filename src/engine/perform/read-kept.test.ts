@@ -51,7 +51,7 @@ test("following each page's note leads through the whole text, and ends", async 
     const { content = [] } = await kept.read(page);
     const [note, part] = content.map((block) => block.text);
     parts.push(part ?? "");
-    const next = / Next: (\S+)$/.exec(note ?? "")?.[1];
+    const next = / Next: (\S+)\n$/.exec(note ?? "")?.[1];
     page = next === undefined ? undefined : parseKeptUri(next)?.page;
   }
   expect(parts.length).toBeGreaterThan(3);
@@ -63,7 +63,7 @@ test("a search gives the lines with their numbers, and the note leads to the lin
   const first = await kept.read({ kind: "match", text: "LOG", fromLine: 1 });
   const [note = "", lines = ""] = (first.content ?? []).map((block) => block.text);
   expect(lines.startsWith("1: line 0 of the log\n2: line 1 of the log\n")).toBe(true);
-  const next = parseKeptUri(/ Next: (\S+)$/.exec(note)?.[1] ?? "");
+  const next = parseKeptUri(/ Next: (\S+)\n$/.exec(note)?.[1] ?? "");
   expect(next).toEqual({ id: kept.id, page: { kind: "match", text: "LOG", fromLine: lines.split("\n").length + 1 } });
 });
 

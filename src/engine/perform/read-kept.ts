@@ -28,13 +28,14 @@ export async function readKept(
     });
   const page = readPage(kept, intent.page);
   const note = `${page.note}${page.next === undefined ? "" : ` Next: ${toKeptUri(intent.id, page.next)}`}`;
-  const texts = page.text === "" ? [note] : [page.text, note];
-  return { kind: "own", result: intent.as === "tool" ? toToolResult(texts.toReversed()) : toContents(intent, texts) };
+  if (intent.as === "tool") return { kind: "own", result: toToolResult(note, page.text) };
+  return { kind: "own", result: toContents(intent, page.text === "" ? [note] : [page.text, note]) };
 }
 
-/** The note comes first, as that of the cut result does. */
-function toToolResult(texts: readonly string[]): { readonly content: readonly object[] } {
-  return { content: texts.map((text) => ({ type: "text", text })) };
+/** The note comes first and on a line of its own, as that of the cut result does. */
+function toToolResult(note: string, text: string): { readonly content: readonly object[] } {
+  const texts = text === "" ? [note] : [`${note}\n`, text];
+  return { content: texts.map((one) => ({ type: "text", text: one })) };
 }
 
 /** For programs: the first content is what the server said and nothing else. */

@@ -147,7 +147,7 @@ function noteSearch({ events, clock }: RecordEndDeps, { context }: Work, ended: 
     principal: context.principal.id,
     engine,
     results: needs.reduce((sum, need) => sum + need.hits.length, 0),
-    durationMs: searchTimeMs,
+    durationMs: toMicroseconds(searchTimeMs),
   });
 }
 

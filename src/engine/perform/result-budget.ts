@@ -147,7 +147,8 @@ function noteOf({ large, plan, id, parts, keepMs, context }: NoteFacts): string 
   return [
     `Note from Toolyard: this result was cut. Below are about ${countText(plan.shownTokens)} of its ${countText(large.tokens)} tokens${arraysText(plan.arrays)}.`,
     `${how} ${next}${first < parts ? ` (parts ${first} to ${parts})` : ""}, or ${lines} for the lines that contain a word.`,
-    `The rest is kept for ${timeText(keepMs)}.`,
+    // Clients put blocks together, some with nothing between them: a number that follows must not become part of it.
+    `The rest is kept for ${timeText(keepMs)}.\n`,
   ].join(" ");
 }
 

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -37,6 +37,17 @@ test("a connection has what keeps it safe switched on", async () => {
   expect(names.map(valueOf)).toEqual(["wal", 2, 1, 5_000, 0, 1]);
   expect(valueOf("journal_size_limit")).toBe(16 * 1_024 * 1_024);
   file.close();
+});
+
+test("where there can be no write-ahead log, as on many network drives, nothing is written, and it is said", async () => {
+  const real = loadDriver(folder);
+  // SQLite has none in memory: it answers as it does on such a drive.
+  const driver = { ...real, open: () => real.open(":memory:") };
+  const path = join(folder, "state.db");
+  await expect(
+    openSqliteFile({ driver, path, synchronous: "full", migrations: { "0001": createState } }),
+  ).rejects.toThrow(`the file system of ${folder} cannot hold a database: no write-ahead log (memory)`);
+  expect((await stat(path)).size).toBe(0);
 });
 
 test("errors tell whether it is the row's fault", async () => {
