@@ -1,5 +1,6 @@
 // Takes the pictures of docs/dashboard.md and docs/first-run.md: gateways with real servers, a few calls, and Chromium.
-// They are compared with nothing. The pages show where the files are: run it in a clone at a place that may be in the pictures.
+// They are compared with nothing. The pages show where the files are: run it in a clone at a place that may be in the
+// pictures.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -75,7 +76,7 @@ function addPeople() {
 }
 
 async function take({ url, browser, options, pictures }) {
-  const context = await browser.newContext({ viewport: { width: 1200, height: 720 } });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 760 } });
   const page = await context.newPage();
   await page.goto(command(options, "open", "--print"));
   await page.getByRole("heading", { level: 1 }).waitFor();
@@ -144,7 +145,7 @@ async function takeWalk() {
   await serve(
     options,
     async (url) => {
-      const context = await browser.newContext({ viewport: { width: 1200, height: 720 } });
+      const context = await browser.newContext({ viewport: { width: 1280, height: 760 } });
       const page = await context.newPage();
       await page.goto(command(options, "open", "--print"));
       await walk({
