@@ -8,6 +8,7 @@ export function loadEveryday(gateway: GatewayParts): Everyday {
   return createEveryday({
     principal: gateway.owner,
     viewOf: gateway.viewOf,
+    namesInTurns: gateway.namesInTurns,
     performer: gateway.performer,
     routing: gateway.routing,
     discovery: gateway.discovery,

@@ -39,11 +39,12 @@ on in a view that is drawn in place, with the log in its file. Elsewhere there i
   ...everydayCommandRows,
   login: {
     words: 1,
-    usage: "toolyard login <server|URL> [options]",
+    usage: "toolyard login <server|URL> [options]\n       toolyard login <server> --gateway URL [options]",
     about:
       "Logs in to a remote server in the browser; the running gateway picks it up. With the URL of a gateway for teams, logs you in there.",
     options: {
       ...account,
+      gateway: { word: "URL", about: "log in at a server behind this gateway for teams, where you are logged in" },
       "no-browser": { about: "only print the address" },
       device: { about: "without a browser on this machine: prints a code, to be typed in a browser anywhere else" },
       scope: { word: "S", about: "request these scopes in addition to those of the last login" },
@@ -61,9 +62,12 @@ says, whatever a configuration does.`,
   },
   logout: {
     words: 1,
-    usage: "toolyard logout <server|URL> [options]",
+    usage: "toolyard logout <server|URL> [options]\n       toolyard logout <server> --gateway URL",
     about: "Forgets a login, and revokes it if the authorization server supports that.",
-    options: account,
+    options: {
+      ...account,
+      gateway: { word: "URL", about: "log out at a server behind this gateway for teams, where you are logged in" },
+    },
     load: async () => (await import("./short-commands.ts")).shortCommands.logout,
   },
   status: {
@@ -125,7 +129,7 @@ first, and only written if it answers. A running gateway applies what is written
       team: { word: "TEAM", about: "get, set, unset: whose server it is" },
       user: { word: "NAME", about: "get, set, unset: values of this person's own instead of the team's" },
       me: { about: "get, set, unset: your own values, at a gateway where you are logged in (`toolyard login URL`)" },
-      gateway: { word: "URL", about: "with --me: which gateway" },
+      gateway: { word: "URL", about: "with --me or --team: a gateway elsewhere, where you are logged in" },
       origins: { about: "show: where each value comes from: a line of the file, a flag, a variable, or the default" },
       json: { about: "print one JSON object" },
     },

@@ -197,7 +197,13 @@ test("settings are grouped as in the schema, each with the kind of field that it
             },
           },
           mode: { ...leaf, anyOf: [{ enum: ["a", "b"] }, { type: "string" }] },
-          site: { ...leaf, anyOf: [{ type: "string", pattern: "^https:" }, { type: "string", pattern: "\\$" }] },
+          site: {
+            ...leaf,
+            anyOf: [
+              { type: "string", pattern: "^https:" },
+              { type: "string", pattern: "\\$" },
+            ],
+          },
           names: { ...leaf, type: "array", items: { type: "string" } },
           teams: { ...leaf, type: "object", additionalProperties: {} },
         },

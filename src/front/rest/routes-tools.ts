@@ -141,8 +141,9 @@ function showTool(deps: RestDeps): Route {
       summary: "One tool, by any spelling",
       responses: answers(toolDetails, "The tool.", [304, 404, 409]),
     },
-    handle({ principal, params }) {
+    async handle({ principal, params }) {
       const view = deps.viewOf(principal);
+      for (const listing of ["flat", "namespaced"] as const) await deps.namesInTurns(view, listing, params.path);
       const { tool } = resolveTool(view, params.path, noArguments);
       return cachedAnswer(toCachedText(toDetails(view, tool)));
     },
