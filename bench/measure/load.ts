@@ -114,7 +114,7 @@ async function exchange(socket: Socket, message: Buffer): Promise<void> {
         const end = head.indexOf("\r\n\r\n");
         if (end === -1) return;
         if (!head.startsWith("HTTP/1.1 200")) {
-          reject(new Error(head.slice(0, 500)));
+          reject(new Error(head.slice(0, 1_500)));
           return;
         }
         const length = /^content-length: (\d+)/im.exec(head.slice(0, end))?.[1];

@@ -1,4 +1,5 @@
 import { startGateway, type RunningGateway } from "../../test/harness/gateway.ts";
+import { until } from "../../test/harness/until.ts";
 import { load } from "../measure/load.ts";
 import { cpuMicros } from "../measure/process.ts";
 import { percentile, type Figures } from "./rows.ts";
@@ -39,6 +40,9 @@ export async function measureCalls({ startTeam, token, directory }: CallsAsk, fi
     await using local = await startGateway({ directory, config });
     const ours = async (asked: Case) => await callCost(team, asked, bearer(token));
     const theirs = async (asked: Case) => await callCost(local, asked, {});
+    // The first call starts the server, and is told so where that takes longer than a call waits.
+    await untilAnswered(team, bearer(token));
+    await untilAnswered(local, {});
     for (const cost of [ours, theirs]) await cost(warming);
     for (let round = 0; round < rounds; round += 1)
       for (const one of cases) {
@@ -56,6 +60,17 @@ export async function measureCalls({ startTeam, token, directory }: CallsAsk, fi
       ...{ goal, note: `${withTeams.toFixed(1)} and ${without.toFixed(1)} us` },
     });
   }
+}
+
+async function untilAnswered({ url }: RunningGateway, headers: Record<string, string>): Promise<void> {
+  const sent = { ...headers, "content-type": "application/json", accept: "application/json, text/event-stream" };
+  await until(async () => {
+    const answer = await fetch(`${url}/mcp`, { method: "POST", headers: sent, body });
+    const text = await answer.text();
+    if (answer.ok && text.includes("hello")) return true;
+    if (!text.includes("SERVER_STARTING")) throw new Error(`${answer.status}: ${text}`);
+    return false;
+  });
 }
 
 async function callCost(

@@ -123,6 +123,8 @@ export interface ServerConfig extends Resolved<typeof plainFields> {
   readonly staysForClients: boolean;
   readonly tools: ToolRules;
   readonly required: { readonly user: readonly string[]; readonly team: readonly string[] };
+  /** What people and teams of the database may give beside it. */
+  readonly optional: { readonly user: readonly string[]; readonly team: readonly string[] };
   /**
    * SHA-256 over everything that reaches the server (transport, merged values). A stored catalog is valid only for
    * the same hash.

@@ -45,6 +45,7 @@ function server(transport: Transport, required: Partial<ServerConfig["required"]
     interactive: false,
     tools: { allow: undefined, deny: [], rename: {}, describe: {}, phrases: {} },
     required: { user: [], team: [], ...required },
+    optional: { user: [], team: [] },
     hash: hashTransport(transport),
   };
 }

@@ -73,6 +73,18 @@ const requiredPaths = (whose: string, example: readonly string[]) =>
     example,
   });
 
+/** A path that is `args` stands for any further arguments. */
+const optionalPaths = (whose: string, example: readonly string[]) =>
+  list({
+    fallback: [],
+    item: v.pipe(v.string(), v.regex(/^(?:(?:env|headers)\..|args$)/, 'expected "env.NAME", "headers.NAME" or "args"')),
+    pattern: /^(?:(?:env|headers)\..|args$)/,
+    type: "list of `env.NAME`, `headers.NAME` and `args`",
+    about: `with \`--team\`, values that ${whose} may set, beside those that are required; \`args\` are further arguments`,
+    reason: "what nobody named may lead a server elsewhere, with its secrets, or open what it was to keep closed",
+    example,
+  });
+
 function toolList(about: string): Row<readonly string[], undefined> {
   return list({ fallback: undefined, about, example: ["read_file", "list_*"] });
 }
@@ -223,7 +235,7 @@ export const ownFields = {
   scope: choice({
     choices: ["shared", "user", "client"],
     fallback: undefined,
-    fallbackText: "`shared`; `user` with `principals`, or where the entry has `required`",
+    fallbackText: "`shared`; `user` with `principals`, or where the entry has `required` or `optional`",
     about: "who shares an instance: everybody, one person's clients, or nobody (each connected client has its own)",
     example: "user",
   }),
@@ -257,6 +269,10 @@ export const ownFields = {
   required: group("values that must be supplied before the server can be used", {
     user: requiredPaths("each person", ["env.API_KEY"]),
     team: requiredPaths("the team", ["env.ORGANISATION"]),
+  }),
+  optional: group("values that may be given for the server", {
+    user: optionalPaths("each person", ["env.LANGUAGE"]),
+    team: optionalPaths("the team", ["env.REGION"]),
   }),
 };
 

@@ -100,7 +100,8 @@ function toServer(
   const transport = toTransport(entry.transport, source.directory);
   const roots = entry.roots && toRoots(entry.roots, source);
   const required = { user: entry.required?.user ?? [], team: entry.required?.team ?? [] };
-  const isPersonal = required.user.length > 0 || required.team.length > 0;
+  const optional = { user: entry.optional?.user ?? [], team: entry.optional?.team ?? [] };
+  const isPersonal = [required, optional].some(({ user, team }) => user.length > 0 || team.length > 0);
   const stateful = entry.stateful ?? isKnownStateful(transport);
   const callTimeoutMs = entry.callTimeoutMs ?? inherited.callTimeoutMs;
   return {
@@ -121,6 +122,7 @@ function toServer(
     requestLogging: toRequestLogging(entry),
     tools: toToolRules(entry),
     required,
+    optional,
     hash: hashTransport(transport, roots),
   };
 }

@@ -263,6 +263,13 @@ export const settingsTable = {
       reason: "apps renew several times at once, and would be logged out",
       example: 0,
     }),
+    clientDocuments: boolean({
+      fallback: true,
+      about:
+        "with `--team`, whether an app may name a document on the web as what it is (client ID metadata documents); without, apps register",
+      reason: "many apps come with nothing else, and the gateway fetches what they name from the public Internet",
+      isReadAtStart: true,
+    }),
     external: externalRows,
     assertions: assertionRows,
   }),

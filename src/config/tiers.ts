@@ -11,11 +11,6 @@ export interface TieredServer {
   /** The template's server. Its texts, and those of the team, may name secrets of the team: `${secret:NAME}`. */
   readonly server: ServerConfig;
   readonly fields: readonly TierField[];
-  /**
-   * Whether values that are no fields may be given, too, as for servers of the configuration file: `member-rules` alone
-   * decides then.
-   */
-  readonly isOpen: boolean;
   /** Paths that the team keeps to itself. */
   readonly locks: readonly string[];
 }
@@ -74,11 +69,11 @@ export function mergeTiers(tiered: TieredServer, input: TierInput): MergedServer
 }
 
 /** Whether a tier may give this value, as template and team have it now. */
-export function mayGive({ fields, isOpen, locks }: Omit<TieredServer, "server">, tier: Tier, path: string): boolean {
+export function mayGive({ fields, locks }: Omit<TieredServer, "server">, tier: Tier, path: string): boolean {
   const key = pathKey(path);
   if (tier === "user" && locks.some((lock) => pathKey(lock) === key)) return false;
   const field = fields.find((known) => pathKey(known.path) === key);
-  if (field === undefined) return isOpen && partOf(path) !== "query" && !path.startsWith("args.");
+  if (field === undefined) return false;
   return !field.locked && (tier === "team" ? field.tier !== "template" : field.tier === "user");
 }
 

@@ -187,6 +187,7 @@ export function fakeServer(over: Partial<ServerConfig> = {}): ServerConfig {
     interactive: false,
     tools: { allow: undefined, deny: [], rename: {}, describe: {}, phrases: {} },
     required: { user: [], team: [] },
+    optional: { user: [], team: [] },
     hash: "hash-1",
     ...over,
   };

@@ -45,7 +45,11 @@ export interface Cast {
 
 export async function startTeamGateway(servers?: Readonly<Record<string, unknown>>): Promise<TeamGateway> {
   const directory = await mkdtemp(join(tmpdir(), "toolyard-team-"));
-  const own = { ...badServer("--behaviours=canary,env,hang,in-flight"), scope: "user" };
+  const own = {
+    ...badServer("--behaviours=canary,env,hang,in-flight"),
+    scope: "user",
+    optional: { user: ["env.CANARY"] },
+  };
   const options = { directory, config: { mcpServers: servers ?? { own } }, args: ["--team"] };
   let gateway = await startGateway(options);
   return {

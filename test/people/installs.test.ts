@@ -19,10 +19,10 @@ afterEach(async () => {
 });
 
 const behaviours = "--behaviours=canary,env,hang,in-flight";
-const own = { ...badServer(behaviours), scope: "user" };
+const own = { ...badServer(`${behaviours},argv`), scope: "user", optional: { user: ["env.CANARY"] } };
 
-async function start(env: Readonly<Record<string, string>> = {}): Promise<RunningGateway> {
-  return await startGateway({ directory, config: { mcpServers: { own } }, args: ["--team"], env });
+async function start(mcpServers: Readonly<Record<string, object>> = { own }): Promise<RunningGateway> {
+  return await startGateway({ directory, config: { mcpServers }, args: ["--team"] });
 }
 
 async function command(words: readonly string[], input?: string): Promise<CommandResult> {
@@ -303,6 +303,54 @@ test("what members gave of their own is forgotten when whoever runs the team lea
   // Whoever runs the gateway moves a server for everybody.
   expect((await send("PATCH", template, ann, { entry: { url: "https://mail.example.org/mcp" } })).status).toBe(200);
   expect(await isSet()).toEqual([true, true, false]);
+});
+
+test("FAULT 91: of a server of the file, members and teams give what its entry names, and nothing else", async () => {
+  const { bob } = await addThree();
+  await ask("team", "members", "red", "--add", "cid", "--role", "admin");
+  const boss = (await ask("token", "new", "--user", "cid", "--team", "red")).made.token;
+  const at = "/api/teams/red/installations";
+  expect((await send("POST", at, boss, { template: "file:own", slug: "mine" })).status).toBe(200);
+  // Another folder to serve, another host to send the file's secrets to, another program.
+  for (const values of [
+    { args: ["/"] },
+    { args: ["--eval=1"] },
+    { "env.API_URL": "https://evil.example" },
+    { "env.NODE_OPTIONS": "--require /tmp/x" },
+    { "headers.Host": "evil.example" },
+    { "query.key": "1" },
+    { "args.0": "/" },
+  ])
+    for (const [who, path] of [
+      [bob, "own/config/me"],
+      [bob, "mine/config/me"],
+      [boss, "mine/config/team"],
+    ] as const) {
+      const { status, json } = await send("PATCH", `${at}/${path}`, who, { values });
+      expect([path, values, status, json.code]).toEqual([path, values, 422, "VALUE_REFUSED"]);
+    }
+  expect((await command(["config", "set", "own", "args=/", "--team", "red", "--user", "bob"])).stderr).toContain(
+    "args",
+  );
+  // What the entry names is taken, also as further arguments; what it names no more counts for nothing.
+  const wide = { ...own, optional: { user: ["env.CANARY", "args"] } };
+  await gateway.stop();
+  gateway = await start({ own: wide });
+  const values = { "env.CANARY": "of-bob", args: ["--tools", "3"] };
+  const given = await send("PATCH", `${at}/own/config/me`, bob, { values });
+  expect(given.json.fields).toMatchObject([
+    { path: "env.CANARY", type: "secret", required: false, set: true, value: null },
+    { path: "args", set: true, value: ["--tools", "3"] },
+  ]);
+  await until(async () => (await textOf("own:argv", bob)).includes("--tools"));
+  expect(await textOf("own:env", bob)).toContain("of-bob");
+  await gateway.stop();
+  gateway = await start({ own: { ...own, optional: {} } });
+  const kept = await until(async () => {
+    const text = await textOf("own:env", bob);
+    return text.includes("PATH") && text + (await textOf("own:argv", bob));
+  });
+  expect([kept.includes("of-bob"), kept.includes("--tools")]).toEqual([false, false]);
 });
 
 test("a secret reaches the server and nothing else: no answer, log or file has it, and a rotation changes no value", async () => {

@@ -19,6 +19,7 @@ afterAll(async () => await team[Symbol.asyncDispose]());
 interface Answer {
   readonly status: number;
   readonly text: string;
+  readonly challenge: string | undefined;
 }
 
 /** A request whose sender has been let in, and whose body has not arrived. */
@@ -43,7 +44,9 @@ async function begin(token: string, method: string, url: string, body: object): 
     sent.on("response", (response: IncomingMessage) => {
       let answer = "";
       response.on("data", (chunk: Buffer) => (answer += chunk.toString()));
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, text: answer }));
+      response.on("end", () =>
+        resolve({ status: response.statusCode ?? 0, text: answer, challenge: response.headers["www-authenticate"] }),
+      );
     });
     sent.on("error", reject);
   });
@@ -108,8 +111,9 @@ describe.each(Object.keys(requests))("%s whose body comes late", (what) => {
     const { name, token } = await addAdmin();
     const begun = await begin(token, method, `${team.gateway.url}${path}`, body);
     await losses[how]?.(name);
-    const { status, text } = await begun.finish();
+    const { status, text, challenge } = await begun.finish();
     expect([status, text]).toEqual([401, expect.stringContaining("no longer valid")]);
+    expect(challenge).toContain("resource_metadata=");
     const { templates } = (await team.ask(cast.ann, "GET", "/api/templates")).json as { templates: { slug: string }[] };
     expect(templates.map(({ slug }) => slug)).not.toContain("evil");
   });

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { get } from "../harness/rest.ts";
 import { until } from "../harness/until.ts";
 import { openSse } from "../protocol/sse-client.ts";
-import { callbackUrl, connectApp, refresh, type AppTokens } from "./app-client.ts";
+import { authorize, callbackUrl, connectApp, refresh, type AppTokens } from "./app-client.ts";
 import type { PageBrowser } from "./page-browser.ts";
 import { startTeamWorld, type TeamWorld } from "./team-world.ts";
 
 let world: TeamWorld;
 let ann: PageBrowser;
 beforeAll(async () => {
-  world = await startTeamWorld({ settings: { auth: { refreshOverlapSeconds: 0 } } });
+  world = await startTeamWorld({ settings: { auth: { refreshOverlapSeconds: 0, clientDocuments: false } } });
   await world.ask("user", "add", "ann", "--admin", "--team", "red");
   ann = await world.logIn("ann", { stopAt: callbackUrl });
 });
@@ -46,4 +46,15 @@ test("FAULT 102: with an overlap, a refresh token that comes for the twenty-firs
   expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(20);
   expect(statuses.at(-1)).toBe(400);
   expect((await get(`${lenient.url}/api/servers`, bearer(app.access_token))).status).toBe(401);
+});
+
+test("where no documents of clients are taken, the metadata offer none, and apps register", async () => {
+  const { json } = await get(`${world.url}/.well-known/oauth-authorization-server`);
+  expect(json.client_id_metadata_document_supported ?? false).toBe(false);
+  expect(json.registration_endpoint).toBe(`${world.url}/oauth/register`);
+  // Also not for those that the gateway knows without the Internet.
+  const known = "https://claude.ai/oauth/claude-code-client-metadata";
+  const page = await ann.open(authorize(world.url, known, { redirect_uri: "http://localhost:1/callback" }).url);
+  expect([page.status >= 400, page.text.includes('name="answer"')]).toEqual([true, false]);
+  expect((await connectApp(world.url, ann)).access_token).toEqual(expect.any(String));
 });

@@ -286,11 +286,15 @@ test("a change of thousands of values is refused, and an entry of the audit has 
   expect((await ask("PATCH", `${path}/config/team`, { values: gone })).status).toBe(200);
   const [entry] = await audited("server.config.team", "full");
   expect(JSON.parse(entry?.detail ?? "")).toEqual({ paths: ["env.REGION"] });
-  // Where everything may be set, everything was.
-  const own = await team.ask(cast.bob, "PATCH", `${at}/own/config/me`, { body: { values: many(150, "x") } });
-  expect(own.status).toBe(200);
-  const [last] = await audited("server.config.me", "own");
-  expect(JSON.parse(last?.detail ?? "")).toMatchObject({ more: 100 });
+  const file = join(team.directory, "wide.json");
+  const fields = Object.keys(many(80, null)).map((name) => ({ path: name }));
+  await writeFile(file, JSON.stringify({ entry: badServer("--behaviours=env"), fields }));
+  await team.command("template", "add", "wide", "--file", file);
+  await ask("POST", at, { template: "wide" });
+  const all = await team.ask(cast.bob, "PATCH", `${at}/wide/config/me`, { body: { values: many(80, "x") } });
+  expect(all.status).toBe(200);
+  const [last] = await audited("server.config.me", "wide");
+  expect(JSON.parse(last?.detail ?? "")).toMatchObject({ more: 30 });
 });
 
 test("a refresh reaches the instances that run, of all members, and starts none", async () => {

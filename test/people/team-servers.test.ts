@@ -102,6 +102,8 @@ test("FAULT 104: whoever manages a team names no address of this machine, its ne
   for (const host of [
     "127.0.0.1",
     "localhost",
+    "localhost.",
+    "mcp.localhost",
     "169.254.169.254",
     "[::ffff:a9fe:a9fe]",
     "[::ffff:7f00:1]",

@@ -36,7 +36,11 @@ export interface TeamWorldOptions {
 export async function startTeamWorld(options: TeamWorldOptions = {}): Promise<TeamWorld> {
   const { settings = {}, args = [], env = {}, servers, port = 0 } = options;
   const directory = await mkdtemp(join(tmpdir(), "toolyard-login-"));
-  const own = { ...badServer("--behaviours=canary,env,hang,in-flight"), scope: "user" };
+  const own = {
+    ...badServer("--behaviours=canary,env,hang,in-flight"),
+    scope: "user",
+    optional: { user: ["env.CANARY"] },
+  };
   const start = async (port: string): Promise<RunningGateway> =>
     await startGateway({
       directory,

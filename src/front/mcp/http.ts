@@ -7,6 +7,7 @@ import { eraOfRevision } from "../../wire/mcp/revisions.ts";
 import type { Presence } from "../../people/identity/presence.ts";
 import type { PublicUrl } from "../http/public-url.ts";
 import { readBody } from "../http/body.ts";
+import { challengeOf } from "../http/challenge.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { createLegacyHttp, type LegacyHttpDeps } from "./http-legacy.ts";
 import { createModernHttp, type ModernHttpDeps } from "./http-modern.ts";
@@ -54,7 +55,10 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
       if (isModern(incoming.request, message)) modern(incoming, message);
       else legacy.receive(incoming, message);
     } catch (error) {
-      refuse(incoming.response, toGatewayError(error));
+      const failure = toGatewayError(error);
+      const { request, response, endpoint } = incoming;
+      const challenge = challengeOf(failure, () => deps.publicUrl(request), endpoint.path);
+      refuse(response, failure, challenge === undefined ? [] : ["WWW-Authenticate", challenge]);
     }
   }
 

@@ -1,5 +1,5 @@
 import { createAddressRules } from "../../servers/logins/addresses.ts";
-import { createOutgoing } from "../../servers/logins/outgoing.ts";
+import { createOutgoing, type Outgoing } from "../../servers/logins/outgoing.ts";
 import { knownDocuments, normalizeClient } from "./client-metadata.ts";
 
 /** How the documents of clients are fetched: as `fetch` is called by the library. */
@@ -12,13 +12,7 @@ const mostBytes = 64 * 1024;
  * Fetches the document that a client names as its id. Nothing is sent to addresses that are not in the public Internet,
  * nothing is followed, and what comes is small. Where the Internet is out of reach, what is known of a client counts.
  */
-export function createDocumentFetch(): FetchDocument {
-  const outgoing = createOutgoing(createAddressRules("public"), {
-    // The place itself is trusted to be where it says; here there is none.
-    serverUrl: "https://invalid.invalid",
-    route: async () => await Promise.resolve(undefined),
-  });
-
+export function createDocumentFetch(outgoing = publicOutgoing()): FetchDocument {
   async function read(url: string, signal: AbortSignal): Promise<string> {
     const answer = await outgoing(url, { method: "GET", headers: {}, follows: false }, signal);
     if (answer.status !== 200) throw new Error(`it was answered with ${answer.status}`);
@@ -36,6 +30,14 @@ export function createDocumentFetch(): FetchDocument {
       return toResponse(normalizeClient({ client_id: url, ...known }));
     }
   };
+}
+
+function publicOutgoing(): Outgoing {
+  return createOutgoing(createAddressRules("public"), {
+    // The place itself is trusted to be where it says; here there is none.
+    serverUrl: "https://invalid.invalid",
+    route: async () => await Promise.resolve(undefined),
+  });
 }
 
 /** Secrets have no place in a public document: the library refuses one that has any. */

@@ -55,7 +55,7 @@ export interface AuthorizationServerDeps {
   readonly change: ChangeAccess;
   readonly directory: OAuthAdapterDeps["directory"];
   readonly sealing: Sealing;
-  readonly fetchDocument: FetchDocument;
+  readonly fetchDocument: FetchDocument | undefined;
   readonly pages: DevicePages;
   readonly clock: Pick<Clock, "now" | "monotonic">;
   /** Everything that a credential can permit, the least first. */

@@ -24,7 +24,8 @@ export interface ProviderOptions {
   readonly issuer: string;
   readonly adapter: (kind: string) => LibraryAdapter;
   readonly sealing: Sealing;
-  readonly fetchDocument: FetchDocument;
+  /** Undefined where apps have to register. */
+  readonly fetchDocument: FetchDocument | undefined;
   readonly pages: DevicePages;
   /** What can be asked for. */
   readonly scopes: readonly string[];
@@ -147,7 +148,7 @@ function toConfiguration(options: ProviderOptions, refuseResource: () => Error):
   const sub = (token: { readonly accountId?: string }) => token.accountId ?? "";
   return {
     adapter,
-    fetch: fetchDocument,
+    ...(fetchDocument === undefined ? {} : { fetch: fetchDocument }),
     routes: oauthPaths,
     scopes: [...scopes, "offline_access"],
     claims: {},
@@ -163,7 +164,10 @@ function toConfiguration(options: ProviderOptions, refuseResource: () => Error):
       dPoP: { enabled: false },
       pushedAuthorizationRequests: { enabled: false },
       registration: { enabled: true, issueRegistrationAccessToken: false },
-      clientIdMetadataDocument: { enabled: true, ack: "draft-02", cacheDuration: { min: 300, max: day } },
+      clientIdMetadataDocument: {
+        ...{ enabled: fetchDocument !== undefined, ack: "draft-02" },
+        cacheDuration: { min: 300, max: day },
+      },
       revocation: { enabled: true },
       introspection: { enabled: true },
       deviceFlow: toDeviceFlow(options.pages),

@@ -1,12 +1,12 @@
 import type { ServerConfig, ServerOverrides } from "../../config/config.ts";
 import { textsToHide, transportSecrets } from "../../config/secrets.ts";
-import { nameOf, partOf, type TierValues } from "../../config/tier-fields.ts";
-import { mergeTiers, type MergedServer, type TieredServer } from "../../config/tiers.ts";
+import { nameOf, partOf, type TierField, type TierValues } from "../../config/tier-fields.ts";
+import { mayGive, mergeTiers, type MergedServer, type TieredServer } from "../../config/tiers.ts";
 import { toGatewayError } from "../../kernel/gateway-error.ts";
 import type { SecretRow, SecretUse } from "../../store/install-rows.ts";
 import type { InstallBook, SecretOwner } from "./install-book.ts";
 import { createSecretUsage, type SecretUsageDeps } from "./secret-usage.ts";
-import { createTieredServers, filePrefix, type TieredServersDeps } from "./tiered-servers.ts";
+import { createTieredServers, fieldsOfFile, filePrefix, type TieredServersDeps } from "./tiered-servers.ts";
 
 /** A server of a team as it runs for somebody. */
 export interface RunnableServer {
@@ -69,7 +69,7 @@ export function createInstalledServers(deps: InstalledServersDeps): InstalledSer
     tiered,
     runnable: running.runnable,
     merged: running.merged,
-    ownValues: running.ownValues,
+    ownValues: createOwnValues(deps, usage),
     secrets: usage.secrets,
     takeUses: usage.take,
     forget(installations, teams) {
@@ -137,21 +137,20 @@ function createRunning(
     }
   }
 
-  function ownValues(
-    key: string,
-    { id, teamId }: { readonly id: string; readonly teamId: string },
-  ): ServerOverrides | undefined {
-    const installationId = filePrefix + key;
-    const config = book.personal(installationId, id)?.config;
-    const sealed = book.secretsOf({ teamId, installationId, membershipId: id });
-    if (config === undefined && sealed.length === 0) return undefined;
-    const opened = sealed.map((row) => [row.field, tryOpen(row)] as const);
-    usage.note(
-      `${installationId}\0${id}`,
-      opened.flatMap(([, text]) => textsToHide(text)),
-    );
-    const known = opened.filter((pair): pair is readonly [string, string] => pair[1] !== undefined);
-    return toOverrides({ ...(JSON.parse(config ?? "{}") as TierValues), ...Object.fromEntries(known) });
+  return {
+    runnable,
+    merged: (id: string, membershipId: string | null) => merge(id, membershipId, () => "set"),
+  };
+}
+
+/** What members set for servers of the configuration file. */
+function createOwnValues(
+  { book, config }: Pick<InstalledServersDeps, "book" | "config">,
+  usage: ReturnType<typeof createSecretUsage>,
+): InstalledServers["ownValues"] {
+  function fieldsOf(key: string): readonly TierField[] {
+    const server = config().servers.find((one) => one.key === key);
+    return server === undefined ? [] : fieldsOfFile(server);
   }
 
   /** What cannot be opened counts as missing. */
@@ -163,10 +162,22 @@ function createRunning(
     }
   }
 
-  return {
-    runnable,
-    ownValues,
-    merged: (id: string, membershipId: string | null) => merge(id, membershipId, () => "set"),
+  return (key, { id, teamId }) => {
+    const installationId = filePrefix + key;
+    const written = book.personal(installationId, id)?.config;
+    const sealed = book.secretsOf({ teamId, installationId, membershipId: id });
+    if (written === undefined && sealed.length === 0) return undefined;
+    const opened = sealed.map((row) => [row.field, tryOpen(row)] as const);
+    usage.note(
+      `${installationId}\0${id}`,
+      opened.flatMap(([, text]) => textsToHide(text)),
+    );
+    const known = opened.filter((pair): pair is readonly [string, string] => pair[1] !== undefined);
+    const values = { ...(JSON.parse(written ?? "{}") as TierValues), ...Object.fromEntries(known) };
+    // What the file does not name any more counts for nothing.
+    const fields = fieldsOf(key);
+    const permitted = Object.entries(values).filter(([path]) => mayGive({ fields, locks: [] }, "user", path));
+    return toOverrides(Object.fromEntries(permitted));
   };
 }
 

@@ -88,7 +88,7 @@ export function createTemplateCatalog(deps: TemplateCatalogDeps): TemplateCatalo
   }
 
   function fromFile(server: ServerConfig): Template {
-    const tiered = { server, fields: fieldsOfFile(server), isOpen: true };
+    const tiered = { server, fields: fieldsOfFile(server) };
     const about = { id: filePrefix + server.key, slug: server.slug as string, source: "file" as const, version: 1 };
     return { ...about, revision: 0, scope: scopeOf(server), tiered };
   }
@@ -118,7 +118,7 @@ export function createTemplateCatalog(deps: TemplateCatalogDeps): TemplateCatalo
     },
     fileServer(name) {
       const server = inFile(name);
-      return server && { server, fields: fieldsOfFile(server), isOpen: true, locks: [] };
+      return server && { server, fields: fieldsOfFile(server), locks: [] };
     },
     tieredOf(row) {
       const tiered = servers.tiered(row.id);
@@ -140,7 +140,7 @@ function createBuild({ config, directory }: Pick<TemplateCatalogDeps, "config" |
     const reason = built?.server.disabledReason ?? problems[0];
     if (built === undefined || reason !== undefined)
       throw new GatewayError("VALUE_REFUSED", `the entry cannot be used: ${String(reason).slice(0, 500)}`);
-    return { server: built.server, fields: parseTierFields(fields, built.server.transport.kind), isOpen: false };
+    return { server: built.server, fields: parseTierFields(fields, built.server.transport.kind) };
   };
 }
 
@@ -260,6 +260,9 @@ function requireMaker(
   requirePublic(new URL(transport.url).hostname);
 }
 
+/** Every resolver has these lead to this machine (RFC 6761, section 6.3). */
+const namesOfThisMachine = /(?:^|\.)localhost\.?$/;
+
 /** In a team, everybody has their own process unless somebody says otherwise. */
 function scopeOf({ scope }: ServerConfig): string {
   return scope === "client" ? "client" : "user";
@@ -267,7 +270,7 @@ function scopeOf({ scope }: ServerConfig): string {
 
 /** A server that a team chooses is sent to from within the gateway's network. Numbers that lead there are refused. */
 function requirePublic(hostname: string): void {
-  if (!isLoopbackHost(hostname)) {
+  if (!isLoopbackHost(hostname) && !namesOfThisMachine.test(hostname)) {
     try {
       return createAddressRules("public").checkHost(hostname);
     } catch {

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { Config, ServerConfig } from "../../config/config.ts";
 import { buildTemplateServer } from "../../config/template-server.ts";
 import { hasProcess } from "../../config/transports.ts";
-import { parseTierFields, type TierField } from "../../config/tier-fields.ts";
+import { parseTierFields, pathKey, type TierField } from "../../config/tier-fields.ts";
 import type { TieredServer } from "../../config/tiers.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { ServerSlug } from "../../kernel/ids.ts";
@@ -52,7 +52,7 @@ export function createTieredServers({ book, config, directory, teamSlug }: Tiere
     const template = templateOf(row.templateId);
     if (team === undefined || template === undefined) return undefined;
     const server = withInstallation(template.server, row, team);
-    return { server, fields: template.fields, isOpen: template.isOpen, locks: JSON.parse(row.locks) as string[] };
+    return { server, fields: template.fields, locks: JSON.parse(row.locks) as string[] };
   }
 
   function inherited(): NonNullable<Config["inherited"]> {
@@ -64,7 +64,7 @@ export function createTieredServers({ book, config, directory, teamSlug }: Tiere
   function templateOf(id: string): Omit<TieredServer, "locks"> | undefined {
     if (id.startsWith(filePrefix)) {
       const server = config().servers.find(({ key }) => key === id.slice(filePrefix.length));
-      return server && { server, fields: fieldsOfFile(server), isOpen: true };
+      return server && { server, fields: fieldsOfFile(server) };
     }
     const row = book.templates.get(id);
     const known = row && templates.get(`${id}@${row.version}`);
@@ -73,7 +73,7 @@ export function createTieredServers({ book, config, directory, teamSlug }: Tiere
     if (row === undefined || built === undefined) return undefined;
     const server = row.teamId === null || row.byAdmin ? built.server : withinReach(built.server);
     const fields = parseTierFields(JSON.parse(row.fields), server.transport.kind);
-    const made = { server, fields, isOpen: false };
+    const made = { server, fields };
     if (templates.size >= mostKept) templates.clear();
     templates.set(`${id}@${row.version}`, made);
     return made;
@@ -102,12 +102,24 @@ function withinReach(server: ServerConfig): ServerConfig {
   return isName ? { ...server, transport: { ...transport, isPublicOnly: true } } : server;
 }
 
-/** A server of the configuration file says what is required, and leaves everything else to `member-rules`. */
-export function fieldsOfFile({ required }: Pick<ServerConfig, "required">): readonly TierField[] {
-  const about = { type: "secret", required: true, locked: false, visible: true } as const;
+/** A server of the configuration file takes what it requires and what its entry names beside that, and nothing else. */
+export function fieldsOfFile({
+  required,
+  optional,
+}: Pick<ServerConfig, "required" | "optional">): readonly TierField[] {
+  const known = new Set<string>();
+  const toFields = (paths: readonly string[], about: Pick<TierField, "tier" | "required">): readonly TierField[] =>
+    paths.flatMap((path) => {
+      if (known.has(pathKey(path))) return [];
+      known.add(pathKey(path));
+      return { path, type: path === "args" ? "string" : "secret", locked: false, visible: true, ...about };
+    });
   return [
-    ...required.team.map((path): TierField => ({ ...about, path, tier: "team" })),
-    ...required.user.map((path): TierField => ({ ...about, path, tier: "user" })),
+    ...toFields(required.team, { tier: "team", required: true }),
+    ...toFields(required.user, { tier: "user", required: true }),
+    // Whatever a person may give, the team may, too: so that the person's comes first.
+    ...toFields(optional.user, { tier: "user", required: false }),
+    ...toFields(optional.team, { tier: "team", required: false }),
   ];
 }
 

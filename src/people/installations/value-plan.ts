@@ -1,4 +1,4 @@
-import { partOf, pathKey, problemOfValue, type TierField, type TierValues } from "../../config/tier-fields.ts";
+import { pathKey, problemOfValue, type TierField, type TierValues } from "../../config/tier-fields.ts";
 import { mayGive, type TieredServer } from "../../config/tiers.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { SecretRow } from "../../store/install-rows.ts";
@@ -30,7 +30,6 @@ export interface ValuePlan {
 
 /** Values of one server, and of one change. A form with more is one that nobody fills in. */
 export const mostValues = 200;
-const openPath = /^(?:env\.[^=\0]{1,200}|headers\.[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}|args)$/;
 
 /**
  * What becomes of values that somebody wrote. Throws VALUE_REFUSED for a value that this tier may not give, or that its
@@ -56,7 +55,7 @@ export function planValues(target: ValueTarget, given: WrittenPlan, secrets: rea
       continue;
     }
     check({ tier, tiered, path, field, value });
-    if (typeof value === "string" && isSecret(field, path)) sealed.push({ field: path, text: value });
+    if (typeof value === "string" && field?.type === "secret") sealed.push({ field: path, text: value });
     else {
       values[path] = value;
       if (before !== undefined) gone.push(before.id);
@@ -87,11 +86,6 @@ function withGone(
   return { ...Object.fromEntries(left.map((path) => [path, null])), ...written };
 }
 
-/** What nobody described may well be secret. */
-function isSecret(field: TierField | undefined, path: string): boolean {
-  return field === undefined ? partOf(path) !== "args" : field.type === "secret";
-}
-
 interface Checked {
   readonly tier: "team" | "user";
   readonly tiered: Omit<TieredServer, "server">;
@@ -102,13 +96,12 @@ interface Checked {
 
 function check({ tier, tiered, path, field, value }: Checked): void {
   const shown = path.slice(0, 100);
-  if (!mayGive(tiered, tier, path) || (field === undefined && !openPath.test(path)))
+  if (field === undefined || !mayGive(tiered, tier, path))
     throw new GatewayError(
       "VALUE_REFUSED",
       tier === "user" ? `${shown} is not yours to set` : `${shown} is not the team's to set`,
       { hint: "`toolyard config get SERVER` lists the fields, and who sets them." },
     );
-  const free: TierField = { path, tier: "user", type: "string", required: false, locked: false, visible: true };
-  const problem = problemOfValue(field ?? free, value, tier);
+  const problem = problemOfValue(field, value, tier);
   if (problem !== undefined) throw new GatewayError("VALUE_REFUSED", `${shown}: ${problem}`);
 }
