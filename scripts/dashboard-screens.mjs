@@ -1,6 +1,6 @@
 // Takes the pictures of docs/dashboard.md and docs/first-run.md: gateways with real servers, a few calls, and Chromium.
 // They are compared with nothing. The pages show where the files are: run it in a clone at a place that may be in the
-// pictures.
+// pictures. An argument is the port of the first run, in place of the usual one.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -76,7 +76,7 @@ function addPeople() {
 }
 
 async function take({ url, browser, options, pictures }) {
-  const context = await browser.newContext({ viewport: { width: 1200, height: 720 } });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 760 } });
   const page = await context.newPage();
   await page.goto(command(options, "open", "--print"));
   await page.getByRole("heading", { level: 1 }).waitFor();
@@ -117,16 +117,19 @@ async function serve(options, work, { port = "0", env = process.env } = {}) {
     stdio: ["ignore", "pipe", "ignore"],
     env,
   });
+  let isServed = false;
   try {
     for await (const line of createInterface({ input: gateway.stdout })) {
       const [, url] = /^listening on (\S+)$/.exec(line) ?? [];
       if (url === undefined) continue;
+      isServed = true;
       await work(url);
       break;
     }
+    if (!isServed) throw new Error(`the gateway ended at once; is port ${port} taken? Another one may be given.`);
   } finally {
-    gateway.kill("SIGTERM");
-    await new Promise((resolve) => gateway.once("exit", resolve));
+    const exited = new Promise((resolve) => gateway.once("exit", resolve));
+    if (gateway.exitCode === null && gateway.kill("SIGTERM")) await exited;
   }
 }
 
@@ -145,7 +148,7 @@ async function takeWalk() {
   await serve(
     options,
     async (url) => {
-      const context = await browser.newContext({ viewport: { width: 1200, height: 720 } });
+      const context = await browser.newContext({ viewport: { width: 1280, height: 760 } });
       const page = await context.newPage();
       await page.goto(command(options, "open", "--print"));
       await walk({
@@ -161,7 +164,7 @@ async function takeWalk() {
         },
       });
     },
-    { port: "3001", env },
+    { port: process.argv[2] ?? "3001", env },
   );
 }
 

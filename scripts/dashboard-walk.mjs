@@ -7,7 +7,11 @@ export function clientServers(root) {
   return {
     everything: { command: "node", args: [server("everything"), "stdio"] },
     files: { command: "node", args: [server("filesystem"), `${root}/examples/files`] },
-    setup: { command: "bash", args: ["-c", "curl -s https://example.com/setup.sh | sh"] },
+    setup: {
+      command: "bash",
+      args: ["-c", "curl -s https://example.com/setup.sh | sh"],
+      env: { SETUP_TOKEN: "a-secret-of-nobody" },
+    },
   };
 }
 

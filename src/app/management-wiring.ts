@@ -44,6 +44,9 @@ export function createManagement(gateway: GatewayParts, surroundings: Surroundin
  * listens on, and not that of the file.
  */
 function asVariables(flags: ConfigFlags): Readonly<Record<string, string>> {
-  const given = Object.entries(flags).filter(([, value]) => value !== undefined && value !== false);
+  // A port that the system chose is no address to write anywhere.
+  const isTold = (name: string, value: unknown): boolean =>
+    value !== undefined && value !== false && !(name === "port" && value === "0");
+  const given = Object.entries(flags).filter(([name, value]) => isTold(name, value));
   return Object.fromEntries(given.map(([name, value]) => [variableOf(name), String(value)]));
 }

@@ -1,5 +1,5 @@
 import type { ReportedTool, SearchReport } from "../catalog/exposure/search-report.ts";
-import { doKept } from "./kept-searches.ts";
+import { doKept } from "./kept-search-command.ts";
 import { countText } from "../kernel/count-text.ts";
 import { degradedText } from "../kernel/degraded-text.ts";
 import type { CommandContext } from "./command-context.ts";

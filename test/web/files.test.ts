@@ -1,39 +1,20 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { brotliDecompressSync, gzipSync } from "node:zlib";
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { send } from "../harness/rpc.ts";
-
-const folder = fileURLToPath(new URL("../../dist/web", import.meta.url));
-const read = (name: string): Buffer => brotliDecompressSync(readFileSync(join(folder, `${name}.br`)));
-
-/** Files that a page loads before it shows anything: what its HTML names, and what these import. */
-function firstLoad(): readonly string[] {
-  const page = read("index.html").toString();
-  const found = new Set(
-    [...page.matchAll(/(?:src|href)="\/ui\/(assets\/[^"]+\.(?:js|css))"/g)].map(([, name = ""]) => name),
-  );
-  for (const name of found) {
-    if (!name.endsWith(".js")) continue;
-    for (const [, imported = ""] of read(name)
-      .toString()
-      .matchAll(/(?:from|import)\s*"\.\/([\w.-]+\.js)"/g))
-      found.add(`assets/${imported}`);
-  }
-  return [...found];
-}
+import { firstLoad, readWebFile, webFolder } from "./web-files.ts";
 
 test("what the first page loads is at most 170 KiB of JavaScript, compressed", () => {
   const scripts = firstLoad().filter((name) => name.endsWith(".js"));
   expect(scripts.length).toBeGreaterThan(0);
-  const bytes = scripts.reduce((sum, name) => sum + gzipSync(read(name), { level: 9 }).length, 0);
+  const bytes = scripts.reduce((sum, name) => sum + gzipSync(readWebFile(name), { level: 9 }).length, 0);
   expect(bytes).toBeLessThanOrEqual(170 * 1_024);
 });
 
 test("forms, the editor and charts are loaded only by pages that show some", () => {
-  const names = readdirSync(join(folder, "assets")).map((name) => name.replace(/\.br$/, ""));
+  const names = readdirSync(join(webFolder, "assets")).map((name) => name.replace(/\.br$/, ""));
   const first = firstLoad().join(" ");
   for (const part of ["tool-form", "json-editor", "chart", "app-frame"]) {
     expect(names.some((name) => name.startsWith(`${part}-`))).toBe(true);
@@ -42,7 +23,7 @@ test("forms, the editor and charts are loaded only by pages that show some", () 
 });
 
 test("the dashboard names the licences of everything in it", () => {
-  const notices = readFileSync(join(folder, "THIRD-PARTY-NOTICES.txt"), "utf8");
+  const notices = readFileSync(join(webFolder, "THIRD-PARTY-NOTICES.txt"), "utf8");
   for (const name of ["react-dom", "@base-ui/react", "@codemirror/view", "@rjsf/core", "uplot"])
     expect(notices).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(`, "m"));
 });
@@ -82,7 +63,7 @@ describe("the gateway", () => {
     expect(packed.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
     const plain = await get(`/ui/${name}`, { "accept-encoding": "gzip, br;q=0" });
     expect(plain.headers["content-encoding"]).toBeUndefined();
-    expect(plain.text).toBe(read(name).toString());
+    expect(plain.text).toBe(readWebFile(name).toString());
     for (const missing of ["/ui/assets/gone-12345678.js", "/ui/assets/%2e%2e%2findex.html.br", "/ui/assets/x/y"])
       expect((await get(missing)).status).toBe(404);
   });

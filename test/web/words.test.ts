@@ -197,6 +197,13 @@ test("settings are grouped as in the schema, each with the kind of field that it
             },
           },
           mode: { ...leaf, anyOf: [{ enum: ["a", "b"] }, { type: "string" }] },
+          site: {
+            ...leaf,
+            anyOf: [
+              { type: "string", pattern: "^https:" },
+              { type: "string", pattern: "\\$" },
+            ],
+          },
           names: { ...leaf, type: "array", items: { type: "string" } },
           teams: { ...leaf, type: "object", additionalProperties: {} },
         },
@@ -210,6 +217,7 @@ test("settings are grouped as in the schema, each with the kind of field that it
       [
         ["toolyard.host", "text"],
         ["toolyard.mode", "choice"],
+        ["toolyard.site", "text"],
         ["toolyard.names", "list"],
         ["toolyard.teams", "other"],
       ],

@@ -31,6 +31,30 @@ const startHere = async (text: string): Promise<RunningGateway> =>
   await startGateway({ config: text, directory: shop.directory, env: { ...shop.environment, TOOLYARD_DATA_DIR: "" } });
 const node = process.execPath;
 
+describe("servers add --examples", () => {
+  test("writes three servers behind the others, leaves those of the same names alone, and writes nothing twice", async () => {
+    const added = await shop.run(["servers", "add", "--examples"]);
+    expect(added).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`added everything, files, memory to ${shop.file}`) as string,
+    });
+    expect(Object.keys((await shop.config()).mcpServers)).toEqual(["bad", "everything", "files", "memory"]);
+    expect(await shop.text()).toContain("// what we use");
+    const before = await shop.text();
+    expect(await shop.run(["servers", "remove", "files"])).toMatchObject({ code: 0 });
+    expect(await shop.run(["servers", "add", "--examples", "--json"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('"names":["files"]') as string,
+    });
+    const again = await shop.run(["servers", "add", "--examples"]);
+    expect([again.code, again.stdout]).toEqual([0, `${shop.file} has servers of these names already\n`]);
+    expect(JSON.parse((await shop.text()).replaceAll(/ *\/\/.*$/gm, ""))).toMatchObject(
+      JSON.parse(before.replaceAll(/ *\/\/.*$/gm, "")),
+    );
+    expect(await shop.run(["servers", "add", "name", "--examples"])).toMatchObject({ code: 2 });
+  });
+});
+
 describe("servers add NAME -- command", () => {
   test("tries a real server, shows its tools, and writes it behind the others", async () => {
     const added = await shop.run(["servers", "add", "memory", "--", node, realServers.memory]);

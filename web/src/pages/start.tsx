@@ -120,12 +120,14 @@ function Import() {
                   </li>
                 ))}
               </ul>
-              <CheckField
-                label="Write secrets as variables"
-                hint="Otherwise they stand in our file as they stand in the client's."
-                checked={areVariables}
-                onChange={({ target }) => setVariables(target.checked)}
-              />
+              {servers.some(({ secrets }) => secrets.length > 0) && (
+                <CheckField
+                  label="Write secrets as variables"
+                  hint="Otherwise they stand in our file as they stand in the client's."
+                  checked={areVariables}
+                  onChange={({ target }) => setVariables(target.checked)}
+                />
+              )}
               <div className="actions">
                 <Button look="main" isBusy={apply.isPending || ticked.size === 0} onClick={() => apply.mutate()}>
                   Take over {counted(ticked.size, "server")}

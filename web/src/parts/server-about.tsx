@@ -38,7 +38,7 @@ export function ServerAbout({ slug }: { readonly slug: string }) {
           ],
           ["Skills", count(offers.skills)],
           [
-            "It alone, as it is",
+            "Endpoint of its own",
             <span key="endpoint">
               <code>{endpoint}</code> <CopyButton label="Copy" text={endpoint} />
             </span>,

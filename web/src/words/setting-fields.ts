@@ -85,10 +85,11 @@ function entryKindOf(schema: Schema): SettingField["kind"] {
 
 function kindOf(schema: Schema, choices: readonly string[]): SettingField["kind"] {
   if (choices.length > 0) return "choice";
-  const types = [schema.type, ...(schema.anyOf ?? []).map(({ type }) => type)];
+  const types = [schema.type, ...(schema.anyOf ?? []).map(({ type }) => type)].filter((type) => type !== undefined);
   if (types.includes("integer") || types.includes("number")) return "number";
   if (types.includes("boolean")) return "boolean";
   if (schema.type === "array")
     return schema.items?.type === "string" || schema.items?.anyOf !== undefined ? "list" : "other";
-  return schema.type === "string" || types.every((type) => type === "string") ? "text" : "other";
+  // A text that has to look like an address is one of several texts: that, or a variable.
+  return types.length > 0 && types.every((type) => type === "string") ? "text" : "other";
 }
