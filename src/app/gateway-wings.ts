@@ -8,6 +8,7 @@ import { createRedaction, joinSecrets } from "../records/redaction.ts";
 import type { Log } from "../kernel/log.ts";
 import type { FindingMeter } from "../records/finding.ts";
 import type { Directory } from "../people/directory/directory.ts";
+import type { Presence } from "../people/identity/presence.ts";
 import type { Fleet } from "../servers/instance/fleet.ts";
 import { createPublicUrl, type PublicUrl } from "../front/http/public-url.ts";
 import { untilAborted } from "../kernel/abort.ts";
@@ -112,7 +113,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     mcp: () => mcp,
   });
   const front = { current, settings, events, memory, loopGuard, publicUrl, ...views, fleet, engine };
-  const mcp = buildFront({ ...deps, ...front, finding: usage.meter });
+  const mcp = buildFront({ ...deps, ...front, presence: people.presence, finding: usage.meter });
   const outlets = createEventOutlets({ ...shared, fleet, directory: people.directory });
   const metrics = createGatewayMetrics({ ...deps, events, servers, engine, mcp, records });
   return {
@@ -161,6 +162,7 @@ interface FrontWork extends GatewayDeps {
   readonly namesInTurns: NamesInTurns;
   readonly fleet: Fleet;
   readonly engine: Engine;
+  readonly presence: Presence;
   readonly finding: FindingMeter;
 }
 
@@ -168,6 +170,7 @@ function buildFront({ current, settings, events, memory, loopGuard, engine, flee
   return createMcpFront({
     ...engine,
     finding: work.finding,
+    presence: work.presence,
     publicUrl: work.publicUrl,
     memory,
     settings,

@@ -36,6 +36,7 @@ import { toGatewayError, type GatewayError } from "../kernel/gateway-error.ts";
 import type { InstanceId } from "../kernel/ids.ts";
 import type { LargeBuffers } from "../wire/json/large-buffers.ts";
 import type { SessionlessClients } from "../kernel/sessionless-clients.ts";
+import type { Presence } from "../people/identity/presence.ts";
 import type { Principal } from "../kernel/principal.ts";
 
 export interface McpFrontDeps {
@@ -55,6 +56,7 @@ export interface McpFrontDeps {
   readonly routing: Routing;
   readonly performer: Performer;
   readonly finding: FindingMeter;
+  readonly presence: Presence;
   readonly subscriptions: Subscriptions;
   readonly logLevels: LogLevels;
   readonly adopting: (principal: Principal) => Promise<void> | undefined;
@@ -139,6 +141,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
   const admission = createAdmission(() => deps.currentSettings().limits, clock);
   const parts: McpHttpDeps = {
     publicUrl: deps.publicUrl,
+    presence: deps.presence,
     runner,
     legacy,
     listen,

@@ -13,6 +13,7 @@ export function loadEveryday(gateway: GatewayParts): Everyday {
     routing: gateway.routing,
     discovery: gateway.discovery,
     usage: gateway.usage.usage,
+    keptSearches: gateway.keptSearches,
     clock: parts.clock,
     adopting: gateway.fleet.adopting,
     settled: gateway.settled,

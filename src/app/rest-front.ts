@@ -52,6 +52,7 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
     live: gateway.live.load,
     track: createCallTracking(parts.running),
     adopting: gateway.fleet.adopting,
+    presence: gateway.presence,
     viewOf: gateway.viewOf,
     namesInTurns: gateway.namesInTurns,
     personOf: gateway.personOf,

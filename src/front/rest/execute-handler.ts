@@ -62,16 +62,18 @@ export function createExecuteHandler(deps: RestDeps, questions: RestQuestions): 
   /** Throws SCOPE_INSUFFICIENT, before anything is read or looked up. */
   function receive(incoming: Incoming, fail: (error: unknown) => void): void {
     requireScope(incoming.principal, "mcp:tools:execute");
+    const since = deps.presence.losses;
     readBody(incoming.request, { bytes: deps.bodyLimits.requestBodyBytes }, (error, body) => {
       if (error !== undefined) fail(error);
-      else execute(incoming, body).catch(fail);
+      else execute(incoming, body, since).catch(fail);
     });
   }
 
-  async function execute(incoming: Incoming, body: Buffer): Promise<void> {
+  async function execute(incoming: Incoming, body: Buffer, since: number): Promise<void> {
     const { request, response, headers, principal } = incoming;
     const adopting = deps.adopting(principal);
     if (adopting !== undefined) await adopting;
+    deps.presence.require(principal, since);
     const { view, intent } = await resolve(incoming, body);
     if (intent.warning !== undefined) headers["Deprecation"] = deprecatedSince;
     const accepts = readAccept(request.headers.accept);
