@@ -98,29 +98,9 @@ export function createValidators(options: ValidatorsOptions): Validators {
 
   function share(hash: string, schema: JsonObject): Pending {
     const text = schemaText(schema, limits);
-    let begin = (): void => undefined;
-    const begun = new Promise<void>((resolve) => (begin = resolve));
-    const promise = begun.then(async () => await compile(hash, text)).finally(() => pending.delete(hash));
-    // Told to those who wait for it, who may be nobody.
-    promise.catch(() => undefined);
-    let partial: Validator | undefined;
-    let isRead = text === undefined;
-    const one: Pending = {
-      promise,
-      begin,
-      partial() {
-        if (!isRead) partial = toPartialValidator(schema, runtime);
-        isRead = true;
-        return partial;
-      },
-    };
+    const run = async () => await compile(hash, text).finally(() => pending.delete(hash));
+    const one = createPending(run, () => (text === undefined ? undefined : toPartialValidator(schema, runtime)));
     pending.set(hash, one);
-    return one;
-  }
-
-  function shareSoon(hash: string, schema: JsonObject): Pending {
-    const one = share(hash, schema);
-    options.clock.after(unhurriedMs, one.begin);
     return one;
   }
 
@@ -153,7 +133,10 @@ export function createValidators(options: ValidatorsOptions): Validators {
     },
     fitsMeanwhile(hash, schema, value) {
       if (verdictNow(hash, schema) !== undefined) return false;
-      const partial = (pending.get(hash) ?? shareSoon(hash, schema)).partial();
+      const isNew = !pending.has(hash);
+      const one = pending.get(hash) ?? share(hash, schema);
+      if (isNew) options.clock.after(unhurriedMs, one.begin);
+      const partial = one.partial();
       return partial !== undefined && partial.check(value) === undefined;
     },
     forget: (hash) => cache.delete(hash),
@@ -161,6 +144,25 @@ export function createValidators(options: ValidatorsOptions): Validators {
       for (const { begin } of pending.values()) begin();
       await compiler[Symbol.asyncDispose]();
       cache.clear();
+    },
+  };
+}
+
+/** Reads a schema only when somebody asks what it says without the compiler. */
+function createPending(run: () => Promise<Verdict>, readPartial: () => Validator | undefined): Pending {
+  let begin = (): void => undefined;
+  const promise = new Promise<void>((resolve) => (begin = resolve)).then(run);
+  // Told to those who wait for it, who may be nobody.
+  promise.catch(() => undefined);
+  let partial: Validator | undefined;
+  let isRead = false;
+  return {
+    promise,
+    begin,
+    partial() {
+      if (!isRead) partial = readPartial();
+      isRead = true;
+      return partial;
     },
   };
 }
