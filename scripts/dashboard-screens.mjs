@@ -1,5 +1,6 @@
 // Takes the pictures of docs/dashboard.md and docs/first-run.md: gateways with real servers, a few calls, and Chromium.
-// They are compared with nothing. The pages show where the files are: run it in a clone at a place that may be in the pictures.
+// They are compared with nothing. The pages show where the files are: run it in a clone at a place that may be in the
+// pictures.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

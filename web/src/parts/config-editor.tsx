@@ -23,8 +23,8 @@ interface ConfigEditorProps {
 }
 
 /**
- * The configuration file as it is edited, with a form or as text: checked before it is saved, and compared with the file
- * and with what runs. Somebody else's change is never overwritten without being shown.
+ * The configuration file as it is edited, with a form or as text: checked before it is saved, and compared with the
+ * file and with what runs. Somebody else's change is never overwritten without being shown.
  */
 export function ConfigEditor({ file, form, textTab, text: textView }: ConfigEditorProps) {
   const client = useQueryClient();
