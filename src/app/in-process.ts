@@ -33,7 +33,7 @@ export interface InProcess {
   call(tool: string, args?: object, options?: CallOptions): Promise<CallResult>;
 }
 
-type Parts = Pick<GatewayParts, "viewOf" | "owner" | "performer" | "routing">;
+type Parts = Pick<GatewayParts, "viewOf" | "namesInTurns" | "owner" | "performer" | "routing">;
 
 /** Builds what a program uses to search and call tools of a gateway in the same process. */
 export function createInProcess(parts: Parts): InProcess {
@@ -72,11 +72,15 @@ export function createInProcess(parts: Parts): InProcess {
   async function resolve(name: string, args: object, signal: AbortSignal): Promise<ReturnType<typeof resolveTool>> {
     const value = args as JsonObject;
     const read = () => resolveTool(parts.viewOf(owner), name, { bytes: toJsonBytes(value), value });
+    const makeNames = () => parts.namesInTurns(parts.viewOf(owner), undefined, name);
     try {
+      const making = makeNames();
+      if (making !== undefined) await making;
       return read();
     } catch (error) {
       if (!(error instanceof UnseenServer)) throw error;
       await parts.routing.wake(error.instance, signal);
+      await makeNames();
       return read();
     }
   }

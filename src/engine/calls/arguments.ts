@@ -26,11 +26,9 @@ export function checkArguments(
   if (validators === undefined) return args;
   const known = validators.lookup(tool.hash);
   if (known !== undefined) return judge(tool, args, known);
-  const preparing = validators.prepare(tool.hash, tool.definition.inputSchema, signal);
-  if (!validators.fitsMeanwhile(tool.hash, value)) return preparing.then((verdict) => judge(tool, args, verdict));
-  // Whoever calls next is told what came of it.
-  preparing.catch(() => undefined);
-  return args;
+  const { inputSchema } = tool.definition;
+  if (validators.fitsMeanwhile(tool.hash, inputSchema, value)) return args;
+  return validators.prepare(tool.hash, inputSchema, signal).then((verdict) => judge(tool, args, verdict));
 }
 
 /** More tools than a model is shown at once; the worker that compiles takes a few milliseconds for each. */

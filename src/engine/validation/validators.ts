@@ -26,10 +26,10 @@ export interface Validators extends AsyncDisposable {
    */
   prepare(hash: string, schema: JsonObject, signal: AbortSignal): Promise<Verdict>;
   /**
-   * Whether a value fits all that its schema says without the compiler, while that is at work on it: then there is no
-   * verdict yet, and nobody has to wait for one. False when it does not fit, or when nothing is being compiled.
+   * Whether a value fits all that a schema says without the compiler, which is still to come: then nobody has to wait
+   * for the verdict, and the schema is compiled soon. False where it does not fit, or the compiler is not needed.
    */
-  fitsMeanwhile(hash: string, value: unknown): boolean;
+  fitsMeanwhile(hash: string, schema: JsonObject, value: unknown): boolean;
   forget(hash: string): void;
   /** Number of verdicts that are kept. */
   readonly size: number;
@@ -37,9 +37,17 @@ export interface Validators extends AsyncDisposable {
   readonly isCompiling: boolean;
 }
 
-/** A schema that is with the compiler. */
+/**
+ * How long a schema that nobody waits for is kept from the compiler: starting that takes 70 ms of CPU time, which on a
+ * machine with one processor would be taken from the call that made it necessary.
+ */
+const unhurriedMs = 50;
+
+/** A schema that is, or soon will be, with the compiler. */
 interface Pending {
   readonly promise: Promise<Verdict>;
+  /** Whoever waits for it lets it begin. */
+  begin(): void;
   /** Made when it is first asked for; undefined where a schema cannot be read without the compiler. */
   partial(): Validator | undefined;
 }
@@ -88,20 +96,21 @@ export function createValidators(options: ValidatorsOptions): Validators {
     return verdict;
   }
 
-  function share(hash: string, schema: JsonObject): Promise<Verdict> {
+  function share(hash: string, schema: JsonObject): Pending {
     const text = schemaText(schema, limits);
-    const promise = compile(hash, text).finally(() => pending.delete(hash));
-    let partial: Validator | undefined;
-    let isRead = text === undefined;
-    pending.set(hash, {
-      promise,
-      partial() {
-        if (!isRead) partial = toPartialValidator(schema, runtime);
-        isRead = true;
-        return partial;
-      },
-    });
-    return promise;
+    const run = async () => await compile(hash, text).finally(() => pending.delete(hash));
+    const one = createPending(run, () => (text === undefined ? undefined : toPartialValidator(schema, runtime)));
+    pending.set(hash, one);
+    return one;
+  }
+
+  /** The verdict where it is known, or takes no compiler. */
+  function verdictNow(hash: string, schema: JsonObject): Verdict | undefined {
+    const known = cache.get(hash);
+    if (known !== undefined || pending.has(hash)) return known;
+    const plain = toPlainValidator(schema, runtime);
+    if (plain !== undefined) cache.set(hash, plain, 0);
+    return plain;
   }
 
   return {
@@ -116,21 +125,44 @@ export function createValidators(options: ValidatorsOptions): Validators {
       const known = cache.get(hash);
       if (known !== undefined) return known;
       if (signal.aborted) throw abortReason(signal);
-      const plain = pending.has(hash) ? undefined : toPlainValidator(schema, runtime);
-      if (plain !== undefined) {
-        cache.set(hash, plain, 0);
-        return plain;
-      }
-      return await untilAborted(pending.get(hash)?.promise ?? share(hash, schema), signal);
+      const now = verdictNow(hash, schema);
+      if (now !== undefined) return now;
+      const one = pending.get(hash) ?? share(hash, schema);
+      one.begin();
+      return await untilAborted(one.promise, signal);
     },
-    fitsMeanwhile(hash, value) {
-      const partial = pending.get(hash)?.partial();
+    fitsMeanwhile(hash, schema, value) {
+      if (verdictNow(hash, schema) !== undefined) return false;
+      const isNew = !pending.has(hash);
+      const one = pending.get(hash) ?? share(hash, schema);
+      if (isNew) options.clock.after(unhurriedMs, one.begin);
+      const partial = one.partial();
       return partial !== undefined && partial.check(value) === undefined;
     },
     forget: (hash) => cache.delete(hash),
     async [Symbol.asyncDispose]() {
+      for (const { begin } of pending.values()) begin();
       await compiler[Symbol.asyncDispose]();
       cache.clear();
+    },
+  };
+}
+
+/** Reads a schema only when somebody asks what it says without the compiler. */
+function createPending(run: () => Promise<Verdict>, readPartial: () => Validator | undefined): Pending {
+  let begin = (): void => undefined;
+  const promise = new Promise<void>((resolve) => (begin = resolve)).then(run);
+  // Told to those who wait for it, who may be nobody.
+  promise.catch(() => undefined);
+  let partial: Validator | undefined;
+  let isRead = false;
+  return {
+    promise,
+    begin,
+    partial() {
+      if (!isRead) partial = readPartial();
+      isRead = true;
+      return partial;
     },
   };
 }
