@@ -126,8 +126,7 @@ export function createWaitingRequests({ server, sendCancel, onTimeout }: Waiting
       }
     },
     ownerOf: (stream) => (stream === undefined ? onlyOwner(waiting) : waiting.get(stream)),
-    ownerOfElicitation: (id) =>
-      waiting.values().find(({ elicitationIds }) => typeof id === "string" && elicitationIds?.has(id) === true),
+    ownerOfElicitation: (id) => waiting.values().find(({ elicitationIds }) => elicitationIds?.has(id) === true),
     hasBeen: (id) => typeof id === "number" && id >= 1 && id <= waiting.lastId,
     get size() {
       return waiting.size;

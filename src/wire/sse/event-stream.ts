@@ -57,7 +57,7 @@ export function createEventStreamReader(limitBytes: number, sink: EventStreamSin
     event.addLine(line);
   }
 
-  function end(): void {
+  function stop(): void {
     ended = true;
     unfinishedLine.clear();
     event.clear();
@@ -65,21 +65,22 @@ export function createEventStreamReader(limitBytes: number, sink: EventStreamSin
 
   function isTooLong(): boolean {
     if (unfinishedLine.length + event.length <= limitBytes) return false;
-    end();
+    stop();
     sink.onTooLong();
     return true;
   }
 
   function feed(chunk: Buffer): void {
     if (ended) return;
-    const [eventBytes, lineBytes] = [event.length, unfinishedLine.length];
+    const eventBytes = event.length;
+    const lineBytes = unfinishedLine.length;
     idleBytes += chunk.length;
     readLines(chunk);
     // What is held is not idle.
     if (event.length > eventBytes) idleBytes = 0;
     else idleBytes = Math.max(0, idleBytes - Math.max(0, unfinishedLine.length - lineBytes));
     if (ended || idleBytes <= mostIdleBytes) return;
-    end();
+    stop();
     sink.onTooMuchIdle();
   }
 
