@@ -5,6 +5,7 @@ import { systemClock } from "../src/kernel/clock.ts";
 import type { EventOf } from "../src/kernel/event.ts";
 import { localPrincipal } from "../src/kernel/principal.ts";
 import { createFinding, type Sender } from "../src/records/finding.ts";
+import { createNamesInTurns } from "../src/catalog/model/names-in-turns.ts";
 import { createListCosts } from "../src/records/list-costs.ts";
 import { createTokenCounts } from "../src/records/token-counts.ts";
 import type { TokenCountStore } from "../src/store/store.ts";
@@ -36,7 +37,10 @@ function measureUsage(): (at: number) => void {
 }
 
 function measureFinding(): (at: number) => void {
-  const costs = createListCosts({ get: () => 10, load: async () => undefined, count: async () => undefined });
+  const costs = createListCosts(
+    { get: () => 10, load: async () => undefined, count: async () => undefined },
+    createNamesInTurns(),
+  );
   const finding = createFinding({ clock: systemClock, costs });
   const client: Sender["client"] = { era: "legacy", revision: "2025-11-25", name: "cursor", capabilities: {} };
   const from: Sender = { principal: localPrincipal, client };
@@ -54,7 +58,7 @@ async function measureCounting(): Promise<void> {
     [Symbol.asyncDispose]: async () => undefined,
   };
   await using counts = createTokenCounts({ store, clock: systemClock, workerFile });
-  const costs = createListCosts(counts);
+  const costs = createListCosts(counts, createNamesInTurns());
   const before = residentMb();
   const startedMs = performance.now();
   let longestMs = 0;

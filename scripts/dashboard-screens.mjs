@@ -1,5 +1,6 @@
-// Takes the pictures of docs/dashboard.md: a gateway with real servers, a few calls, and Chromium. They are compared
-// with nothing. The pages show where the files are: run it in a clone at a place that may be in the pictures.
+// Takes the pictures of docs/dashboard.md and docs/first-run.md: gateways with real servers, a few calls, and Chromium.
+// They are compared with nothing. The pages show where the files are: run it in a clone at a place that may be in the
+// pictures.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,6 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
+import { clientServers, walk } from "./dashboard-walk.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const main = join(root, "dist/cli/main.js");
@@ -26,6 +28,9 @@ const pictures = [
   ["settings", "/settings", "dark"],
   ["resources", "/resources?tab=prompts&prompt=everything-completable-prompt", "light"],
 ];
+
+/** Steps of the walk that docs/first-run.md shows; the others look like pictures of docs/dashboard.md. */
+const inWalk = ["overview", "found", "up", "connect", "connected"];
 
 const teamPictures = [
   ["people", "/people?tab=users", "light"],
@@ -107,9 +112,10 @@ mkdirSync(images, { recursive: true });
 const browser = await chromium.launch({ executablePath: "/usr/bin/chromium" });
 
 /** Serves with these options while `work` runs. */
-async function serve(options, work) {
-  const gateway = spawn(process.execPath, [main, "serve", ...options, "--port", "0"], {
+async function serve(options, work, { port = "0", env = process.env } = {}) {
+  const gateway = spawn(process.execPath, [main, "serve", ...options, "--port", port], {
     stdio: ["ignore", "pipe", "ignore"],
+    env,
   });
   try {
     for await (const line of createInterface({ input: gateway.stdout })) {
@@ -124,7 +130,43 @@ async function serve(options, work) {
   }
 }
 
+/** The first five minutes, on the port that people have. */
+async function takeWalk() {
+  const home = join(folder, "home");
+  mkdirSync(join(home, ".cursor"), { recursive: true });
+  writeFileSync(
+    join(home, ".cursor", "mcp.json"),
+    JSON.stringify({ mcpServers: clientServers(root.replace(/\/$/, "")) }, undefined, 2),
+  );
+  const file = join(home, "toolyard.json");
+  writeFileSync(file, "{}\n");
+  const options = ["--config", file, "--data-dir", join(home, "data")];
+  const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: join(home, ".config") };
+  await serve(
+    options,
+    async (url) => {
+      const context = await browser.newContext({ viewport: { width: 1200, height: 720 } });
+      const page = await context.newPage();
+      await page.goto(command(options, "open", "--print"));
+      await walk({
+        ...{ page, url },
+        async look(step) {
+          await page.waitForFunction(() => document.querySelector(".skeleton") === null);
+          if (inWalk.includes(step)) await page.screenshot({ path: join(images, `first-${step}.png`) });
+        },
+        async useClient() {
+          const headers = { "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
+          const body = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+          await fetch(`${url}/mcp`, { method: "POST", headers, body: JSON.stringify(body) });
+        },
+      });
+    },
+    { port: "3001", env },
+  );
+}
+
 try {
+  await takeWalk();
   await serve(own, async (url) => {
     for (const [name, values] of calls) await call(url, name, values);
     await take({ url, browser, options: own, pictures });

@@ -28,6 +28,7 @@ export declare function clientsPage(
         readonly reason: string;
         readonly toolMeta: object;
         readonly ownResourceTools: boolean;
+        readonly maxResultTokens?: number | undefined;
       }
     >
   >,

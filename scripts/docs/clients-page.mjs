@@ -19,7 +19,8 @@
  * @property {{ known?: string, done: readonly string[], said?: string, failure?: string }} [team] what it did where
  *   people log in
  *
- * @typedef {{ product: string, reason: string, toolMeta: object, ownResourceTools: boolean }} ProfileRow
+ * @typedef {{ product: string, reason: string, toolMeta: object, ownResourceTools: boolean,
+ *   maxResultTokens?: number }} ProfileRow
  */
 
 const shortNames = {
@@ -110,13 +111,14 @@ ${rows.join("\n")}
 ${closing}`;
 }
 
-function profileRow([name, { product, reason, toolMeta, ownResourceTools }]) {
+function profileRow([name, { product, reason, toolMeta, ownResourceTools, maxResultTokens }]) {
   const gets = [
     ...(ownResourceTools ? ["our `list_mcp_resources` and `read_mcp_resource` are not listed"] : []),
     ...Object.entries(toolMeta).map(([tool, meta]) => {
       const whose = tool === "*" ? "`_meta` of every tool" : `of \`${tool}\``;
       return `${whose}: \`${JSON.stringify(meta)}\``;
     }),
+    ...(maxResultTokens === undefined ? [] : [`results of at most ${maxResultTokens} tokens`]),
   ];
   return `| \`${name}\` | ${cell(product)} | ${cell(gets.join("; "))} | ${cell(reason)} |`;
 }
@@ -154,7 +156,7 @@ of them: these have not been tried. What VS Code and Cursor register is known fr
 const profilesOpening = `## The table of profiles
 
 What a client needs beyond the protocol, by the name that it gives itself (\`clientInfo.name\`). The table changes only how the four tools are
-listed at \`/mcp\` and \`/mcp/meta\`, never what may be called: a tool that is not listed still answers. A client that is not in the table gets the four tools as they are. A session
+listed at \`/mcp\` and \`/mcp/meta\`, and from which size on a result is cut, never what may be called: a tool that is not listed still answers. A client that is not in the table gets the four tools as they are. A session
 keeps the list that it began with, also when the configuration changes. Behind mcp-remote (\`name (via mcp-remote …)\`) a client is
 known by its own name.
 
@@ -177,6 +179,8 @@ const closing = `The configuration changes rows, field by field, and adds new on
 
 - \`toolMeta\`: what stands in \`_meta\` of the four tools, by tool; \`*\` is every one of them. It replaces the row's.
 - \`ownResourceTools\`: the client's model has tools named \`list_mcp_resources\` and \`read_mcp_resource\` already, so ours stay out of its list.
+- \`maxResultTokens\`: the most tokens of one result that the client gives its model, where that is less than \`results.maxTokens\`. What is more,
+  clients put into a file or drop, each in its own way: then the model is not told how to read on ([why](design.md#results-that-are-too-large-for-a-model)).
 
 Clients with resource tools of their own use the gateway's native resources, so every resource has one native URI
 (\`toolyard://server/...\`, \`ui://server/...\`) wherever it is listed: natively as \`uri\`, in \`list_mcp_resources\` and \`GET /api/resources\` as \`native_uri\`

@@ -1,5 +1,6 @@
 import type { View } from "../catalog/model/view.ts";
 import type { Discovery } from "../catalog/discovery/discovery.ts";
+import { findClientProfile } from "../config/client-profiles.ts";
 import type { Config } from "../config/config.ts";
 import { makeReady } from "../engine/calls/arguments.ts";
 import { createLogLevels, type LogLevels } from "../engine/calls/log-levels.ts";
@@ -103,7 +104,13 @@ export function createEngine(deps: EngineDeps): Engine {
     recordCall: deps.recordCall,
     callAudit: deps.audit.calls,
     onDenied: deps.audit.onCallDenied,
-    resultBudget: createResultBudgetStage({ settings: results, instanceOf: fleet.get, keptResults, validators }),
+    resultBudget: createResultBudgetStage({
+      settings: results,
+      instanceOf: fleet.get,
+      clientLimit: (name) => findClientProfile(deps.config().settings.clients, name)?.maxResultTokens,
+      keptResults,
+      validators,
+    }),
     events,
     clock,
     traces: deps.traces,

@@ -1,12 +1,13 @@
+import type { NamesInTurns } from "../catalog/model/names-in-turns.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { Config } from "../config/config.ts";
-import type { KeptSearches } from "../catalog/discovery/kept-searches.ts";
 import type { Discovery } from "../catalog/discovery/discovery.ts";
 import { type EventBus } from "../kernel/event-bus.ts";
 import { type Metrics } from "../records/metrics.ts";
 import type { Redaction } from "../records/redaction.ts";
 import type { Authenticator } from "../people/identity/authenticator.ts";
 import type { InstanceTokens } from "../people/identity/instance-tokens.ts";
+import type { Presence } from "../people/identity/presence.ts";
 import type { Fleet } from "../servers/instance/fleet.ts";
 import type { Instance } from "../servers/instance/instance.ts";
 import { type PublicUrl } from "../front/http/public-url.ts";
@@ -15,7 +16,6 @@ import { mayUse } from "../engine/policy/tool-rules.ts";
 import type { Routing } from "../engine/calls/routing.ts";
 import type { Subscriptions } from "../engine/calls/subscriptions.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { GatewayError } from "../kernel/gateway-error.ts";
 import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
 import { localPrincipal, type Principal } from "../kernel/principal.ts";
 import type { CurrentCatalog } from "../catalog/model/current.ts";
@@ -32,7 +32,7 @@ import { type Records } from "./records-wing.ts";
 import type { GatewayPeople } from "./people-wiring.ts";
 import { createStanding, type Standing } from "./status-wiring.ts";
 import type { BrowserSessionStore } from "../store/store.ts";
-import { openKeptSearches } from "./search-tests.ts";
+import { openKeptSearches, type KeptSearchesOf } from "./search-tests.ts";
 import { createRootsHint, type RootsHint } from "./roots-hint.ts";
 import { warnOfToolNames } from "./tool-names.ts";
 import type { UsageWing } from "./usage-wing.ts";
@@ -69,6 +69,7 @@ export interface GatewayParts extends AsyncDisposable {
   /** People who are kept in the database, where they are. */
   readonly team: GatewayPeople["team"];
   readonly unreadyPeople: GatewayPeople["unready"];
+  readonly presence: Presence;
   /** How the gateway is, and what happened, for those who may see it. */
   readonly standing: Standing;
   readonly audit: GatewayAudit;
@@ -77,10 +78,11 @@ export interface GatewayParts extends AsyncDisposable {
   /** Opened once, by whoever lets browsers in. */
   readonly openBrowserStore: () => Promise<BrowserSessionStore>;
   /** Searches that people keep as tests. */
-  readonly keptSearches: () => Promise<KeptSearches>;
+  readonly keptSearches: KeptSearchesOf;
   /** Whom a token with this hash (hex) belongs to now. */
   readonly byToken: (hash: string, signal: AbortSignal) => Promise<Principal | undefined>;
   readonly viewOf: (principal: Principal) => View;
+  readonly namesInTurns: NamesInTurns;
   /** The person with this id; undefined when there is no such person. */
   readonly personOf: (id: string, signal: AbortSignal) => Promise<Principal | undefined>;
   /** Resolves when servers that were never seen before have come up, or the signal aborts. */
@@ -131,6 +133,7 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   const { events, catalog, servers, engine, people, mcp, outlets } = wings;
   const { fleet } = servers;
   const { directory } = people;
+  const { presence } = people;
   const face = toFace(wings, current, deps);
   warnOfToolNames({ fleet, catalogOf: catalog.get, events, log });
   const tick = (): void => {
@@ -151,11 +154,9 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
 
   /** Ends what people have opened who are not the same any more. */
   function endForeign(): void {
-    const isGone = (principal: Principal): boolean => principal !== owner && !directory.isCurrent(principal);
-    mcp.endWhere(
-      isGone,
-      () => directory.refusal?.() ?? new GatewayError("UNAUTHORIZED", "the credential is no longer valid"),
-    );
+    presence.noteLoss();
+    const isGone = (principal: Principal): boolean => principal !== owner && presence.isGone(principal);
+    mcp.endWhere(isGone, presence.refusal);
     outlets.live.endWhere(isGone);
   }
 
@@ -208,30 +209,26 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   };
 }
 
-/** Nothing stays of a person who has left: logins and tokens of the instances that they had, and kept searches. */
+/** Nothing stays of a person who has left: logins and tokens of the instances that they had. */
 async function forgetPerson(
-  { logins, instanceTokens, keptSearches }: Pick<GatewayParts, "logins" | "instanceTokens" | "keptSearches">,
+  { logins, instanceTokens }: Pick<GatewayParts, "logins" | "instanceTokens">,
   owner: PrincipalId,
   instances: readonly InstanceId[],
 ): Promise<void> {
-  await Promise.all([
-    logins.forget(instances),
-    keptSearches().then(async (kept) => await kept.forget(owner)),
-    ...instances.map(async (id) => await instanceTokens.revoke(id, owner)),
-  ]);
+  await Promise.all([logins.forget(instances), ...instances.map(async (id) => await instanceTokens.revoke(id, owner))]);
 }
 
 /** What the rest of `app` is handed of the wings. */
 function toFace(wings: Wings, config: () => Config, { version, clock, log, environment }: GatewayDeps) {
   const { events, late, records, usage, kept, servers, viewOf, engine, discovery, metrics, mcp } = wings;
-  const { audit, outlets, people, publicUrl, secrets } = wings;
+  const { audit, outlets, people, publicUrl, secrets, namesInTurns } = wings;
   const { fleet } = servers;
   const { routing, performer, subscriptions, namespaces } = engine;
   return {
     version,
     loginCodes: createLoginCodes(clock),
     openBrowserStore: kept.browserSessions,
-    keptSearches: openKeptSearches(kept, clock),
+    keptSearches: openKeptSearches({ store: kept, records, clock }),
     byToken: async (hash: string, signal: AbortSignal) =>
       people.directory.byToken(hash) ?? (await people.directory.elsewhere?.byToken(hash, signal)),
     clock,
@@ -251,6 +248,7 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log, envir
     records,
     team: people.team,
     unreadyPeople: people.unready,
+    presence: people.presence,
     standing: createStanding({
       ...wings,
       version,
@@ -261,6 +259,7 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log, envir
     }),
     audit,
     viewOf,
+    namesInTurns,
     personOf: async (id: string, signal: AbortSignal) =>
       people.directory.byId(id as PrincipalId) ?? (await people.directory.elsewhere?.byId(id as PrincipalId, signal)),
     settled: async (principal: Principal, signal: AbortSignal) => await fleet.settled(principal, signal),

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { createNamesInTurns, type NamesInTurns } from "../catalog/model/names-in-turns.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { Config } from "../config/config.ts";
 import { createConfigSecrets } from "../config/secrets.ts";
@@ -7,6 +8,7 @@ import { createRedaction, joinSecrets } from "../records/redaction.ts";
 import type { Log } from "../kernel/log.ts";
 import type { FindingMeter } from "../records/finding.ts";
 import type { Directory } from "../people/directory/directory.ts";
+import type { Presence } from "../people/identity/presence.ts";
 import type { Fleet } from "../servers/instance/fleet.ts";
 import { createPublicUrl, type PublicUrl } from "../front/http/public-url.ts";
 import { untilAborted } from "../kernel/abort.ts";
@@ -84,7 +86,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     traces: tracing?.source,
   });
   const { fleet } = servers;
-  const viewOf = createViewOf({ config: current, fleet, loads: () => engine.namespaces.loads });
+  const views = createViews(current, fleet, () => engine.namespaces.loads);
   const definitionOf = createDefinitionOf(catalog, fleet);
   const audit = createAudit(shared);
   const records = createRecords({
@@ -101,17 +103,17 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   });
   const engine = createEngine({
     ...deps,
-    ...{ config: current, fleet, viewOf, discovery, store: kept, events },
+    ...{ config: current, fleet, ...views, discovery, store: kept, events },
     recordCall: records.recordCall,
     audit,
     traces: tracing?.source,
   });
   const usage = createUsageWing({
-    ...{ events, clock, kept, viewOf, discovery, fleet, store: records.store, onRest: records.onRest },
+    ...{ events, clock, kept, ...views, discovery, fleet, store: records.store, onRest: records.onRest },
     mcp: () => mcp,
   });
-  const front = { current, settings, events, memory, loopGuard, publicUrl, viewOf, fleet, engine };
-  const mcp = buildFront({ ...deps, ...front, finding: usage.meter });
+  const front = { current, settings, events, memory, loopGuard, publicUrl, ...views, fleet, engine };
+  const mcp = buildFront({ ...deps, ...front, presence: people.presence, finding: usage.meter });
   const outlets = createEventOutlets({ ...shared, fleet, directory: people.directory });
   const metrics = createGatewayMetrics({ ...deps, events, servers, engine, mcp, records });
   return {
@@ -126,7 +128,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     publicUrl,
     ...secrecy,
     servers,
-    viewOf,
+    ...views,
     engine,
     discovery,
     metrics,
@@ -134,6 +136,10 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     mcp,
     tracing,
   };
+}
+
+function createViews(config: () => Config, fleet: Fleet, loads: () => Engine["namespaces"]["loads"]) {
+  return { viewOf: createViewOf({ config, fleet, loads }), namesInTurns: createNamesInTurns() };
 }
 
 function toPeopleDeps(late: LateModules, kept: GatewayStore, { clock, log, directory }: GatewayDeps) {
@@ -153,8 +159,10 @@ interface FrontWork extends GatewayDeps {
   readonly loopGuard: ReturnType<typeof createLoopGuard>;
   readonly publicUrl: PublicUrl;
   readonly viewOf: (principal: Principal) => View;
+  readonly namesInTurns: NamesInTurns;
   readonly fleet: Fleet;
   readonly engine: Engine;
+  readonly presence: Presence;
   readonly finding: FindingMeter;
 }
 
@@ -162,6 +170,7 @@ function buildFront({ current, settings, events, memory, loopGuard, engine, flee
   return createMcpFront({
     ...engine,
     finding: work.finding,
+    presence: work.presence,
     publicUrl: work.publicUrl,
     memory,
     settings,
@@ -172,6 +181,7 @@ function buildFront({ current, settings, events, memory, loopGuard, engine, flee
     log: work.log,
     events,
     viewOf: work.viewOf,
+    namesInTurns: work.namesInTurns,
     adopting: fleet.adopting,
     settledOne: async (instance, signal) => await fleet.get(instance)?.settled(signal),
     settled: async (principal, signal) => await fleet.settled(principal, signal),

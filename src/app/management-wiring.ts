@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
-import type { ConfigFlags } from "../config/given.ts";
+import { variableOf, type ConfigFlags } from "../config/given.ts";
 import type { Management } from "../front/rest/management.ts";
 import { createConfigDoor } from "./config-door.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
@@ -31,6 +31,19 @@ export function createManagement(gateway: GatewayParts, surroundings: Surroundin
       ...{ gateway, file, started, startedWith: { flags, env } },
       loadText: async (text) => await loadText(file(), text),
     }),
-    run: createOwnCommands({ ...surroundings, options: () => ["--config", file(), "--data-dir", dataDir] }),
+    run: createOwnCommands({
+      ...surroundings,
+      environment: { ...env, ...asVariables(flags) },
+      options: () => ["--config", file(), "--data-dir", dataDir],
+    }),
   };
+}
+
+/**
+ * What this gateway was told by flags, for commands that have no such flags: `connect` is to write the port that it
+ * listens on, and not that of the file.
+ */
+function asVariables(flags: ConfigFlags): Readonly<Record<string, string>> {
+  const given = Object.entries(flags).filter(([, value]) => value !== undefined && value !== false);
+  return Object.fromEntries(given.map(([name, value]) => [variableOf(name), String(value)]));
 }

@@ -1,4 +1,5 @@
 import type { SamplingClients } from "../catalog/discovery/client-writer.ts";
+import type { NamesInTurns } from "../catalog/model/names-in-turns.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { Settings } from "../config/config.ts";
 import type { EventBus } from "../kernel/event-bus.ts";
@@ -35,6 +36,7 @@ import { toGatewayError, type GatewayError } from "../kernel/gateway-error.ts";
 import type { InstanceId } from "../kernel/ids.ts";
 import type { LargeBuffers } from "../wire/json/large-buffers.ts";
 import type { SessionlessClients } from "../kernel/sessionless-clients.ts";
+import type { Presence } from "../people/identity/presence.ts";
 import type { Principal } from "../kernel/principal.ts";
 
 export interface McpFrontDeps {
@@ -50,9 +52,11 @@ export interface McpFrontDeps {
   readonly log: Log;
   readonly events: EventBus;
   readonly viewOf: (principal: Principal) => View;
+  readonly namesInTurns: NamesInTurns;
   readonly routing: Routing;
   readonly performer: Performer;
   readonly finding: FindingMeter;
+  readonly presence: Presence;
   readonly subscriptions: Subscriptions;
   readonly logLevels: LogLevels;
   readonly adopting: (principal: Principal) => Promise<void> | undefined;
@@ -97,6 +101,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
   const profileOf = createProfileOf(() => deps.currentSettings().clients);
   const dispatch = createDispatch({
     viewOf,
+    namesInTurns: deps.namesInTurns,
     performer: deps.performer,
     finding: deps.finding,
     maxTokens: settings.results.discoverTokens,
@@ -136,6 +141,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
   const admission = createAdmission(() => deps.currentSettings().limits, clock);
   const parts: McpHttpDeps = {
     publicUrl: deps.publicUrl,
+    presence: deps.presence,
     runner,
     legacy,
     listen,

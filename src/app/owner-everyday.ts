@@ -8,10 +8,12 @@ export function loadEveryday(gateway: GatewayParts): Everyday {
   return createEveryday({
     principal: gateway.owner,
     viewOf: gateway.viewOf,
+    namesInTurns: gateway.namesInTurns,
     performer: gateway.performer,
     routing: gateway.routing,
     discovery: gateway.discovery,
     usage: gateway.usage.usage,
+    keptSearches: gateway.keptSearches,
     clock: parts.clock,
     adopting: gateway.fleet.adopting,
     settled: gateway.settled,

@@ -37,7 +37,7 @@ export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Cl
   const { directory, changes } = people;
   const { accounts, sessions, users, store, change } = people.access;
   const servers = createPersonServers(gateway, people);
-  const forms = createForms(sealing.blind);
+  const forms = createForms(sealing.blind, (session) => sessions.find(session) !== undefined);
   const providers = () =>
     Object.entries(gateway.config().settings.auth.providers).map(([name, { title = name }]) => ({ name, title }));
   // Without any other way in, passwords stay: nobody is locked out by a setting.

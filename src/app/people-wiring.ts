@@ -11,6 +11,7 @@ import type { Directory } from "../people/directory/directory.ts";
 import { reaches } from "../people/identity/audience.ts";
 import { createAuthenticator, type Authenticator, type Doors } from "../people/identity/authenticator.ts";
 import { createLookUp, type LookUp } from "../people/identity/look-ups.ts";
+import { createPresence, type PresenceKeeper } from "../people/identity/presence.ts";
 import { sessionHashOf } from "../people/identity/session-cookie.ts";
 import type { PublicUrl } from "../front/http/public-url.ts";
 import { requestPath } from "../front/http/request-path.ts";
@@ -25,6 +26,7 @@ export interface GatewayPeople {
   readonly directory: Directory;
   readonly authenticator: Authenticator;
   readonly lookUp: LookUp;
+  readonly presence: PresenceKeeper;
   /** The same people as those for whom servers run, with what their teams installed. */
   readonly owners: Owners;
   /** Values of people and teams that no log may show. */
@@ -80,6 +82,7 @@ export function createPeople(deps: PeopleDeps): GatewayPeople {
     secrets: () => team?.people()?.installs.servers.secrets() ?? directory.secrets(),
     authenticator: createAuthenticator(directory, lookUp, createDoors(directory, deps.publicUrl)),
     lookUp,
+    presence: createPresence(directory),
     team,
     teamOf: (id) => team?.people()?.directory.book.members.get(id)?.row.teamId ?? directory.byId(id)?.team ?? undefined,
     unready() {

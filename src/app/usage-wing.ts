@@ -1,5 +1,6 @@
 import type { Discovery } from "../catalog/discovery/discovery.ts";
 import { flatExposure } from "../catalog/exposure/flat.ts";
+import type { NamesInTurns } from "../catalog/model/names-in-turns.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { ExposureName } from "../config/exposures.ts";
 import { untilAborted } from "../kernel/abort.ts";
@@ -51,6 +52,7 @@ export interface UsageWingDeps {
   /** See `Records`. */
   readonly onRest: (listener: () => void) => void;
   readonly viewOf: (principal: Principal) => View;
+  readonly namesInTurns: NamesInTurns;
   /** Called when somebody asks what tools cost. */
   readonly mcp: () => Pick<McpFront, "endpointOf">;
   readonly discovery: Pick<Discovery, "enrichment" | "phraseSource">;
@@ -65,7 +67,7 @@ export function createUsageWing(deps: UsageWingDeps): UsageWing {
     installationOf: (id) => deps.fleet.get(id as InstanceId)?.about().installation ?? id,
   });
   const counts = createTokenCounts({ store: kept.tokenCounts, clock });
-  const costs = createListCosts(counts);
+  const costs = createListCosts(counts, deps.namesInTurns);
   const finding = createFinding({ clock, costs });
   const history = createFindingHistory({ finding, clock, store });
   // Otherwise the next minute would wake the store for a few sums.

@@ -25,6 +25,8 @@ export const clientCommandRows = {
     usage: "toolyard import [options]",
     about: "Takes over the servers that AI clients on this machine have, after showing what would change.",
     options: {
+      // All of them, as the page of the gateway gives them to each command.
+      ...common,
       config: { word: "FILE", about: "the configuration to add to (default: toolyard.json here, then the user's)" },
       from: { word: "CLIENT", about: "only the servers of this client, such as cursor or claude-desktop" },
       only: { word: "NAME", isRepeated: true, about: "only the server of this name; may be given several times" },

@@ -121,13 +121,17 @@ async function checkMode({ file, who }: Judged, token: string | undefined): Prom
   return doubtful(what, `Run \`chmod 600 ${plainText(file.realPath)}\`.`);
 }
 
-async function checkUrl(judged: Judged, address: string, { origins, signal }: Looking): Promise<Finding> {
+async function checkUrl(
+  judged: Judged,
+  address: string,
+  { context: { env }, origins, signal }: Looking,
+): Promise<Finding> {
   const { entry } = judged.server;
   const token = tokenOf(entry);
   const sent = token === undefined || isVariable(token) ? undefined : token;
   // The older transport has two addresses, of which none can be asked for anything by one request.
   const url = entry.type === "sse" ? new URL("/mcp", address).href : address;
-  const answer = await askEndpoint({ url, authorization: sent, signal });
+  const answer = await askEndpoint({ url, authorization: sent, signal, env });
   const isHere = origins.here === toLocal(address);
   return judgeAnswer(judged, { answer, address, isHere, isElsewhere: origins.all.includes(toLocal(address)), token });
 }

@@ -71,7 +71,8 @@ async function examine(context: CommandContext, config: Config, tell: Tell): Pro
   tell(...seen.map(({ finding }) => finding), ...(clock === undefined ? [] : [clock]));
   if (holder !== undefined) {
     tell(...(await examineGateway(holder, context)));
-    tell(...(await whileWaiting("Asking the gateway of its people", async () => await checkTeam(holder, signal))));
+    const lookAtPeople = async () => await checkTeam(holder, context.env, signal);
+    tell(...(await whileWaiting("Asking the gateway of its people", lookAtPeople)));
   }
   if (holder === undefined && !isOn(context, "no-start") && used.length > 0)
     tell(...fromTrials(await runTrial(context, config, used, dataDir)));

@@ -21,6 +21,8 @@ export interface EndpointAsk {
   /** The header, as the client sends it. */
   readonly authorization: string | undefined;
   readonly signal: AbortSignal;
+  /** May name a proxy, which clients use, too. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 /** A gateway answers within milliseconds; a client gives up after about as long. */
@@ -46,9 +48,9 @@ const headers = {
 };
 
 /** Asks an address what it is, as a client would. Rejects only when `signal` aborts. */
-export async function askEndpoint({ url, authorization, signal }: EndpointAsk): Promise<EndpointAnswer> {
+export async function askEndpoint({ signal, ...ask }: EndpointAsk): Promise<EndpointAnswer> {
   try {
-    return judge(await post(url, authorization, AbortSignal.any([signal, AbortSignal.timeout(answerMs)])));
+    return judge(await post({ ...ask, signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]) }));
   } catch (error) {
     signal.throwIfAborted();
     return { kind: "silent", why: toReason(error) };
@@ -86,8 +88,8 @@ function parse(text: string): unknown {
   }
 }
 
-async function post(url: string, authorization: string | undefined, signal: AbortSignal): Promise<Answer> {
+async function post({ url, authorization, signal, env = {} }: EndpointAsk): Promise<Answer> {
   const all = authorization === undefined ? headers : { ...headers, authorization };
-  const answer = await requestPlainly({ url, method: "POST", headers: all, body: question, signal });
-  return { status: answer.status, challenge: answer.headers["www-authenticate"] ?? "", text: answer.text };
+  const answer = await requestPlainly({ url, method: "POST", headers: all, body: question, signal, env });
+  return { status: answer.status, challenge: answer.header("www-authenticate") ?? "", text: answer.text };
 }

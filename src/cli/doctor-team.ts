@@ -1,6 +1,7 @@
 import type { PeopleStanding } from "../app/owner-people.ts";
 import { isJsonObject } from "../kernel/json-bytes.ts";
 import type { GatewayHolder } from "../store/gateway-holder.ts";
+import type { CommandContext } from "./command-context.ts";
 import { checkClock } from "./doctor-machine.ts";
 import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
 import { control } from "./owner-client.ts";
@@ -10,13 +11,20 @@ import { toReason } from "./registry-client.ts";
 
 const answerMs = 10_000;
 
-/** What a gateway for teams needs beside what every gateway does. Nothing where the running one has no people. */
-export async function checkTeam(holder: GatewayHolder, signal: AbortSignal): Promise<readonly Finding[]> {
+/**
+ * What a gateway for teams needs beside what every gateway does. Nothing where the running one has no people. Addresses
+ * are asked as people's machines do, through the proxy that `env` names.
+ */
+export async function checkTeam(
+  holder: GatewayHolder,
+  env: CommandContext["env"],
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
   const { standing } = (await control(holder, { command: "people", task: "people.standing" })).people ?? {};
   if (standing === undefined) return [];
   const seen: Dated[] = [];
   const ask: Ask = async (url) => {
-    const answer = await read(url, AbortSignal.any([signal, AbortSignal.timeout(answerMs)]));
+    const answer = await read(url, AbortSignal.any([signal, AbortSignal.timeout(answerMs)]), env);
     seen.push({ date: answer.date, atMs: Date.now() });
     return answer;
   };
@@ -128,7 +136,7 @@ async function checkProvider({ name, issuer }: PeopleStanding["providers"][numbe
       "Write `issuer` exactly as the provider does.",
     );
   } catch (error) {
-    const todo = "Check its address and the network. A proxy (HTTPS_PROXY) is not used by this check.";
+    const todo = "Check its address and the network, and HTTPS_PROXY and NO_PROXY where there is a proxy.";
     return broken(`${what}: ${issuer} does not answer (${toReason(error)})`, todo);
   }
 }
@@ -141,9 +149,9 @@ interface Answer {
   readonly body: unknown;
 }
 
-async function read(url: string, signal: AbortSignal): Promise<Answer> {
-  const answer = await requestPlainly({ url, method: "GET", headers: { accept: "application/json" }, signal });
-  const { date = null, location } = answer.headers;
+async function read(url: string, signal: AbortSignal, env: CommandContext["env"]): Promise<Answer> {
+  const answer = await requestPlainly({ url, method: "GET", headers: { accept: "application/json" }, signal, env });
+  const [location, date = null] = [answer.header("location"), answer.header("date")];
   return { status: answer.status, location, date, body: parse(answer.text) };
 }
 

@@ -18,17 +18,21 @@ const startsOne = `Where no gateway runs with this configuration, one is started
 export const everydayCommandRows = {
   search: {
     words: Number.POSITIVE_INFINITY,
-    usage: 'toolyard search "words" [options]',
+    usage: 'toolyard search ["words"] [options]',
     about: "Finds tools as a model that asks this would, best first.",
     options: {
       ...common,
       explain: { about: "say why each was found: words, fields, and their shares of the score" },
       limit: { word: "N", about: "how many, 1 to 50 (default: 10)" },
       server: { word: "S", about: "only tools of this server" },
-      json: { about: "print one JSON object" },
+      keep: { word: "TOOL", about: "keep these words as a test that should find this tool, server:tool" },
+      check: { about: "make all searches again that you keep as tests" },
+      forget: { word: "ID", about: "keep that one no longer" },
+      json: { about: "print one JSON object; with --check, each search as one line of JSON" },
     },
     notes: `The number beside a tool is a distance: 0 is a perfect match, 1 is none. Nothing is learned from what is tried
-here. ${startsOne}`,
+here. --check ends with code 1 when a tool stands lower than when it was kept, or is not found any more. Those searches
+are the owner's, which the dashboard shows to whoever is logged in by \`toolyard open\`. ${startsOne}`,
     load: async () => (await import("./short-commands.ts")).shortCommands.search,
   },
   call: {

@@ -74,7 +74,7 @@ export async function logOutAtGateway(
  * same proxy, with their limits of time and size. Rejects with what the gateway answers, with GATEWAY_UNREACHABLE, and
  * with the signal's reason.
  */
-export type AskGateway = (method: "GET" | "PATCH", path: string, body?: object) => Promise<unknown>;
+export type AskGateway = (method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: object) => Promise<unknown>;
 
 /** Rejects with LOGIN_FAILED where nobody is logged in. */
 export async function openGateway(context: CommandContext, address: string, signal: AbortSignal): Promise<AskGateway> {

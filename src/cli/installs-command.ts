@@ -6,9 +6,7 @@ import type { ValuesView } from "../people/installations/install-view.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { isJsonObject } from "../kernel/json-bytes.ts";
 import type { CommandContext } from "./command-context.ts";
-import { isGatewayAddress } from "./gateway-address.ts";
-import { openGateway } from "./gateway-login.ts";
-import { interrupted } from "./interruption.ts";
+import { configElsewhere } from "./config-elsewhere.ts";
 import { isOn, listOption, textOption } from "./options.ts";
 import { control } from "./owner-client.ts";
 import { plainText } from "./plain-text.ts";
@@ -73,50 +71,14 @@ export async function key(context: CommandContext): Promise<number> {
 /** `toolyard config get|set|unset`, of servers of teams. */
 export async function teamConfig(context: CommandContext): Promise<number> {
   const [task, name, ...words] = context.positionals;
+  if (isOn(context, "me") || textOption(context, "gateway") !== undefined)
+    return await configElsewhere(context, { readValues, showValues });
   const user = textOption(context, "user");
-  const own = `config ${String(task)} SERVER --me --gateway URL`;
-  if (isOn(context, "me")) {
-    // Whose values they are is said by the login alone.
-    if (user !== undefined || context.flags["team"] !== undefined) return misused(`${own}, without --user and --team`);
-    return await ownConfig(context);
-  }
-  if (context.flags["gateway"] !== undefined) return misused(own);
   if (name === undefined) return misused(`config ${String(task)} SERVER --team TEAM`);
   if (task === "get") return await ask(context, { task: "config.get", name, user });
   if (words.length === 0) return misused(`config ${String(task)} SERVER ${task === "set" ? "PATH=VALUE" : "PATH"}`);
   const values = task === "set" ? await readValues(words) : Object.fromEntries(words.map((path) => [path, null]));
   return await ask(context, { task: "config.set", name, user, values });
-}
-
-/** The same with values of one's own, at a gateway where one is logged in. */
-async function ownConfig(context: CommandContext): Promise<number> {
-  const [task, name, ...words] = context.positionals;
-  const address = textOption(context, "gateway") ?? "";
-  if (name === undefined || !isGatewayAddress(address) || (task !== "get" && words.length === 0))
-    return misused(`config ${String(task)} SERVER --me --gateway URL${task === "get" ? "" : " PATH=VALUE"}`);
-  const ask = await openGateway(
-    context,
-    address,
-    interrupted(
-      `\`toolyard config get ${plainText(name)} --me --gateway ${plainText(address)}\` shows what holds now.`,
-    ),
-  );
-  const { team } = (await ask("GET", "/api/me")) as { readonly team: string | null };
-  if (team === null)
-    throw new GatewayError("CONFIG_INVALID", "whoever is logged in there is in no team, and has no values", {
-      hint: "Ask an admin for an invitation, and log in again.",
-    });
-  const path = `/api/teams/${encodeURIComponent(team)}/installations/${encodeURIComponent(name)}/config/me`;
-  if (task !== "get") {
-    const values = task === "set" ? await readValues(words) : Object.fromEntries(words.map((one) => [one, null]));
-    await ask("PATCH", path, { values });
-    if (isOn(context, "json")) process.stdout.write('{"ok":true}\n');
-    return 0;
-  }
-  const values = (await ask("GET", path)) as ValuesView;
-  if (isOn(context, "json")) process.stdout.write(`${JSON.stringify({ ok: true, values })}\n`);
-  else showValues(values);
-  return 0;
 }
 
 /** `PATH=VALUE`; several of `args` are one list. A value `-` is read from standard input. */

@@ -22,6 +22,7 @@ import { openDataDirectory, readConfig, storeIn, type CommandContext } from "./c
 import { openLoginAudit } from "./login-audit.ts";
 import { isGatewayAddress } from "./gateway-address.ts";
 import { logInAtGateway, logOutAtGateway } from "./gateway-login.ts";
+import { loginElsewhere, logoutElsewhere } from "./login-elsewhere.ts";
 import { givenOption, isOn, textOption } from "./options.ts";
 import { plainText } from "./plain-text.ts";
 import { canLogIn } from "../config/transports.ts";
@@ -35,6 +36,8 @@ const wrongUsage = 2;
  */
 export async function login(context: CommandContext): Promise<number> {
   const [named = ""] = context.positionals;
+  if (isElsewhere(context, named))
+    return await loginElsewhere(context, (server, url) => show(context, server, url), interrupted());
   if (isOn(context, "device") && ["callback-port", "no-browser"].some((option) => context.flags[option] !== undefined))
     return misused("login SERVER|URL --device, without --callback-port and --no-browser");
   if (isGatewayAddress(named)) return await loginAtGateway(context, named);
@@ -75,6 +78,13 @@ export async function login(context: CommandContext): Promise<number> {
   return 0;
 }
 
+/** A variable that names a gateway is in nobody's way who names one. */
+function isElsewhere(context: CommandContext, named: string): boolean {
+  return (
+    context.flags["gateway"] !== undefined || (textOption(context, "gateway") !== undefined && !isGatewayAddress(named))
+  );
+}
+
 async function loginAtGateway(context: CommandContext, address: string): Promise<number> {
   const { openCallback } = await import("../servers/logins/callback.ts");
   const port = toPort(givenOption(context, "callback-port"));
@@ -94,6 +104,7 @@ async function loginAtGateway(context: CommandContext, address: string): Promise
 /** `toolyard logout <server>`: forgets the login, and revokes it at the authorization server if that is supported. */
 export async function logout(context: CommandContext): Promise<number> {
   const [named = ""] = context.positionals;
+  if (isElsewhere(context, named)) return await logoutElsewhere(context, interrupted());
   if (isGatewayAddress(named)) {
     const { base, wasThere } = await logOutAtGateway(context, named, interrupted());
     process.stdout.write(wasThere ? `logged out of ${base}\n` : `nobody was logged in to ${base}\n`);

@@ -145,7 +145,7 @@ async function registryEntry(
   { name, version }: Extract<EntrySource, { kind: "registry" }>,
   deps: EntryDeps,
 ): Promise<NewEntry> {
-  const { server, warning } = await findInRegistry({ ...deps, name, version });
+  const { server, warning } = await findInRegistry({ ...deps, env: deps.environment, name, version });
   const { choices, unusable } = registryChoices(server);
   const choice = choose(choices, wanted.from, deps.environment);
   if (choice === undefined)

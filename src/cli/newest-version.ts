@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { isJsonObject } from "../kernel/json-bytes.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
+import { getFollowing } from "./plain-request.ts";
 import { toReason } from "./registry-client.ts";
 
 export interface PackageAsk {
@@ -13,11 +14,14 @@ export interface PackageAsk {
 }
 
 const timeoutMs = 30_000;
+/** Packages with thousands of files have lists of ten megabytes. */
+const longestIndex = 64 * 1024 * 1024;
 
 /**
  * The newest version of a package, which is then pinned: what runs changes when the configuration does, and not when
  * somebody publishes something. npm is asked itself, so that its own registry, proxy and credentials are used; for
- * PyPI the index that uv or pip are configured with. Rejects with REGISTRY_FAILED.
+ * PyPI the index that uv or pip are configured with, through the proxy of the environment. Rejects with
+ * REGISTRY_FAILED.
  */
 export async function newestVersion(ask: PackageAsk): Promise<string> {
   try {
@@ -52,12 +56,15 @@ async function askNpm({ name, env, signal }: PackageAsk): Promise<string> {
 /** PEP 691 and 700: every index has a list of versions as JSON. */
 async function askIndex({ name, env, signal }: PackageAsk): Promise<string> {
   const index = env["UV_DEFAULT_INDEX"] || env["UV_INDEX_URL"] || env["PIP_INDEX_URL"] || "https://pypi.org/simple";
-  const response = await fetch(`${index.replace(/\/+$/, "")}/${name.toLowerCase().replace(/[-_.]+/g, "-")}/`, {
-    headers: { Accept: "application/vnd.pypi.simple.v1+json" },
+  const { status, text } = await getFollowing({
+    url: `${index.replace(/\/+$/, "")}/${name.toLowerCase().replace(/[-_.]+/g, "-")}/`,
+    headers: { accept: "application/vnd.pypi.simple.v1+json" },
     signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    env,
+    mostBytes: longestIndex,
   });
-  if (!response.ok) throw new Error(`the index answered ${response.status}`);
-  const answer: unknown = await response.json();
+  if (status < 200 || status >= 300) throw new Error(`the index answered ${status}`);
+  const answer: unknown = JSON.parse(text);
   const versions = isJsonObject(answer) && Array.isArray(answer["versions"]) ? answer["versions"] : [];
   const newest = newestRelease(versions.filter((version): version is string => typeof version === "string"));
   if (newest === undefined) throw new Error("it has no release");

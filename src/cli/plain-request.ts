@@ -1,4 +1,8 @@
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { request as requestHttp, type IncomingMessage } from "node:http";
+import { abortReason } from "../kernel/abort.ts";
+import type { HttpRequest, ResponseHandler, TransportFailure } from "../wire/http/http-client.ts";
+import { proxyFromVariables } from "../wire/http/proxy-variables.ts";
+import { noHead, type ResponseHead } from "../wire/http/response-head.ts";
 
 export interface PlainRequest {
   readonly url: string;
@@ -6,35 +10,144 @@ export interface PlainRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal: AbortSignal;
+  /** May name a proxy (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`). Absent: the address is asked directly. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** More is an error. Without it, the first 256 KB are the answer: more says nothing that a check asks for. */
+  readonly mostBytes?: number;
 }
 
 export interface PlainAnswer {
   readonly status: number;
-  readonly headers: IncomingHttpHeaders;
   readonly text: string;
+  /** The first value; undefined where there is none. */
+  header(name: string): string | undefined;
 }
 
-/** More says nothing that a check asks for. */
-const longestAnswer = 256 * 1024;
+const usualBytes = 256 * 1024;
+/** A proxy that does not take the connection by then is not there. */
+const connectMs = 10_000;
+/** Packages are looked up under other spellings of their names, and registries move. */
+const mostRedirects = 3;
 
 /**
  * One request by a connection of its own. Redirects are not followed, so that what is said is said by that address. Not
- * by fetch, which refuses some ports that gateways may have. Rejects with the system's error, and with the signal's.
+ * by fetch, which refuses some ports that gateways may have, and knows no proxy. Rejects with the system's error, and
+ * with the signal's.
  */
-export async function requestPlainly({ url, method, headers, body, signal }: PlainRequest): Promise<PlainAnswer> {
-  const { request } = url.startsWith("https:") ? await import("node:https") : await import("node:http");
+export async function requestPlainly(asked: PlainRequest): Promise<PlainAnswer> {
+  const url = new URL(asked.url);
+  const proxy = asked.env === undefined ? undefined : proxyFromVariables(url, asked.env);
+  return proxy === undefined ? await requestDirectly(asked, url) : await requestThrough(proxy, asked, url);
+}
+
+/** The same for a GET without credentials, whose answer may be elsewhere. */
+export async function getFollowing(asked: Omit<PlainRequest, "method" | "body">): Promise<PlainAnswer> {
+  let { url } = asked;
+  for (let hops = 0; ; hops += 1) {
+    const answer = await requestPlainly({ ...asked, url, method: "GET" });
+    const location = answer.header("location");
+    if (answer.status < 300 || answer.status >= 400 || location === undefined) return answer;
+    if (hops === mostRedirects) throw new Error("it redirects again and again");
+    const next = new URL(location, url);
+    if (next.protocol !== "https:" && next.protocol !== new URL(url).protocol)
+      throw new Error(`it redirects to ${next.protocol}`);
+    url = next.href;
+  }
+}
+
+async function requestDirectly(asked: PlainRequest, url: URL): Promise<PlainAnswer> {
+  const { method, headers, signal, body, mostBytes } = asked;
+  const request = url.protocol === "https:" ? (await import("node:https")).request : requestHttp;
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const asked = request(url, { method, headers, signal, agent: false }, resolve);
-    asked.on("error", reject);
-    asked.end(body);
+    const sent = request(url, { method, headers, signal, agent: false }, resolve);
+    sent.on("error", reject);
+    sent.end(body);
   });
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes > longestAnswer) break;
+    if (mostBytes !== undefined && bytes > mostBytes) throw tooLong(mostBytes);
+    chunks.push(chunk);
+    if (mostBytes === undefined && bytes > usualBytes) break;
   }
-  const text = Buffer.concat(chunks).toString("utf8");
-  return { status: response.statusCode ?? 0, headers: response.headers, text };
+  return {
+    status: response.statusCode ?? 0,
+    text: Buffer.concat(chunks).toString("utf8"),
+    header: (name) => [response.headers[name]].flat()[0],
+  };
+}
+
+async function requestThrough(proxy: string, asked: PlainRequest, url: URL): Promise<PlainAnswer> {
+  const { signal, headers, body, method, mostBytes } = asked;
+  signal.throwIfAborted();
+  const { createUndiciClient } = await import("../wire/http/undici-client.ts");
+  const { origin } = url;
+  const client = createUndiciClient({
+    ...{ origin, connections: 1, reserved: 1, connectTimeoutMs: connectMs, proxy, tls: undefined },
+  });
+  const wanted: HttpRequest = {
+    method,
+    path: `${url.pathname}${url.search}`,
+    headers: Object.entries({ "user-agent": "toolyard", ...headers }).flat(),
+    body: body === undefined ? null : Buffer.from(body, "utf8").toString("latin1"),
+  };
+  const ended = new AbortController();
+  try {
+    return await new Promise((resolve, reject) => {
+      signal.addEventListener("abort", () => reject(abortReason(signal)), { once: true, signal: ended.signal });
+      client.send(wanted, new WholeResponse(mostBytes, resolve, reject));
+    });
+  } finally {
+    ended.abort();
+    client.close();
+  }
+}
+
+/** Gathers one response. */
+class WholeResponse implements ResponseHandler {
+  readonly #mostBytes: number | undefined;
+  readonly #resolve: (answer: PlainAnswer) => void;
+  readonly #reject: (error: Error) => void;
+  readonly #chunks: Buffer[] = [];
+  #head: ResponseHead = noHead;
+  #bytes = 0;
+
+  constructor(mostBytes: number | undefined, resolve: (answer: PlainAnswer) => void, reject: (error: Error) => void) {
+    this.#mostBytes = mostBytes;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  onConnected(): boolean {
+    return true;
+  }
+
+  onHead(head: ResponseHead): void {
+    this.#head = head;
+  }
+
+  onBody(bytes: Buffer, start: number, end: number): void {
+    this.#bytes += end - start;
+    if (this.#mostBytes !== undefined && this.#bytes > this.#mostBytes) return this.#reject(tooLong(this.#mostBytes));
+    this.#chunks.push(Buffer.from(bytes.subarray(start, end)));
+    if (this.#mostBytes === undefined && this.#bytes > usualBytes) this.onComplete();
+  }
+
+  onComplete(): void {
+    const head = this.#head;
+    this.#resolve({
+      status: head.status,
+      text: Buffer.concat(this.#chunks).toString("utf8"),
+      header: (name) => head.getAll(name)[0],
+    });
+  }
+
+  onTransportFailure({ kind, reason }: TransportFailure): void {
+    this.#reject(new Error(reason === "" ? kind : reason));
+  }
+}
+
+function tooLong(mostBytes: number): Error {
+  return new Error(`its answer is longer than ${mostBytes} bytes`);
 }

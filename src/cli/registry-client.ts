@@ -1,6 +1,7 @@
 import { isJsonObject } from "../kernel/json-bytes.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { parseServerJson, type ServerJson } from "../config/server-json.ts";
+import { getFollowing } from "./plain-request.ts";
 
 export interface RegistryServer {
   readonly server: ServerJson;
@@ -15,6 +16,8 @@ export interface RegistryAsk {
   readonly name: string;
   /** Undefined for the newest. */
   readonly version: string | undefined;
+  /** May name a proxy. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
 }
 
@@ -77,17 +80,15 @@ async function suggestions(ask: RegistryAsk): Promise<readonly string[]> {
 }
 
 /** Undefined for a 404. */
-async function get({ registryUrl, signal }: RegistryAsk, path: string): Promise<unknown> {
+async function get({ registryUrl, env, signal }: RegistryAsk, path: string): Promise<unknown> {
   const url = `${registryUrl.replace(/\/+$/, "")}/${path}`;
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   try {
-    const response = await fetch(url, { headers: { Accept: "application/json" }, signal: limit });
-    if (response.status === 404) {
-      await response.body?.cancel();
-      return undefined;
-    }
-    if (!response.ok) throw new Error(`it answered ${response.status}`);
-    return JSON.parse(await readText(response)) as unknown;
+    const headers = { accept: "application/json" };
+    const { status, text } = await getFollowing({ url, headers, signal: limit, env, mostBytes: longestAnswer });
+    if (status === 404) return undefined;
+    if (status < 200 || status >= 300) throw new Error(`it answered ${status}`);
+    return JSON.parse(text) as unknown;
   } catch (error) {
     signal.throwIfAborted();
     throw new GatewayError("REGISTRY_FAILED", `the registry ${registryUrl} cannot be asked: ${toReason(error)}`, {
@@ -97,18 +98,7 @@ async function get({ registryUrl, signal }: RegistryAsk, path: string): Promise<
   }
 }
 
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of response.body ?? []) {
-    chunks.push(chunk as Uint8Array);
-    length += (chunk as Uint8Array).length;
-    if (length > longestAnswer) throw new Error(`its answer is longer than ${longestAnswer} bytes`);
-  }
-  return Buffer.concat(chunks).toString("utf8");
-}
-
-/** fetch puts the reason into the cause. */
+/** Some put the reason into the cause. */
 export function toReason(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const { code, message } = Object(cause) as { readonly code?: unknown; readonly message?: unknown };

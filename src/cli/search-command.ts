@@ -1,4 +1,5 @@
 import type { ReportedTool, SearchReport } from "../catalog/exposure/search-report.ts";
+import { doKept } from "./kept-searches.ts";
 import { countText } from "../kernel/count-text.ts";
 import { degradedText } from "../kernel/degraded-text.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -11,6 +12,8 @@ import { toReasons } from "./search-reasons.ts";
 /** `toolyard search "…"`: what a model that asks this is offered. Teaches the search nothing. */
 export async function search(context: CommandContext): Promise<number> {
   const query = context.positionals.join(" ");
+  const kept = await doKept(context, query);
+  if (kept !== undefined) return kept;
   if (query.trim() === "") return refuseUsage("search for what?", 'toolyard search "words" [options]');
   const limit = textOption(context, "limit");
   if (limit !== undefined && !/^([1-9]|[1-4]\d|50)$/.test(limit))

@@ -7,6 +7,7 @@ import { plainText } from "./plain-text.ts";
 import { findGateways } from "./running-gateways.ts";
 import { toServerTable } from "./status-text.ts";
 import { toTable } from "./table.ts";
+import { addExamples } from "./add-examples.ts";
 import { addServer } from "./add-server.ts";
 import { removeServer, switchServer } from "./change-server.ts";
 import { tryConfigured } from "./try-configured.ts";
@@ -19,7 +20,7 @@ export async function servers(context: CommandContext): Promise<number> {
     case "list":
       return await listServers(context);
     case "add":
-      return await addServer(context, words);
+      return isOn(context, "examples") ? await addExamples(context, words) : await addServer(context, words);
     case "remove":
       return await removeServer(context, onlyName(words, action));
     case "enable":

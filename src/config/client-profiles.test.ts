@@ -18,8 +18,9 @@ describe("the profile of a client", () => {
   });
 
   test("is found by the exact name, also behind mcp-remote", () => {
-    expect(findClientProfile(profiles, "opencode")).toEqual(ownTools);
-    expect(findClientProfile(profiles, "opencode (via mcp-remote 0.15.1)")).toEqual(ownTools);
+    const opencode = { ...ownTools, maxResultTokens: 10_000 };
+    expect(findClientProfile(profiles, "opencode")).toEqual(opencode);
+    expect(findClientProfile(profiles, "opencode (via mcp-remote 0.15.1)")).toEqual(opencode);
     for (const name of [undefined, "", "Opencode", "opencode-2", "constructor", "__proto__", "x (via opencode)"])
       expect(findClientProfile(profiles, name)).toBeUndefined();
   });
@@ -35,7 +36,7 @@ describe("toolyard.clients", () => {
   test("changes a row field by field, and adds rows", () => {
     const { settings, warnings } = load({
       "claude-code": { ownResourceTools: true },
-      opencode: { ownResourceTools: false },
+      opencode: { ownResourceTools: false, maxResultTokens: 30_000 },
       mine: { toolMeta: { discover_mcp_tools: { "mine/pinned": true } } },
     });
     expect(warnings).toEqual([]);
@@ -44,12 +45,12 @@ describe("toolyard.clients", () => {
       ownResourceTools: true,
       loadsLazily: true,
     });
-    expect(settings.clients["opencode"]?.ownResourceTools).toBe(false);
+    expect(settings.clients["opencode"]).toEqual({ toolMeta: {}, ownResourceTools: false, maxResultTokens: 30_000 });
     expect(settings.clients["mine"]).toEqual({
       toolMeta: { discover_mcp_tools: { "mine/pinned": true } },
       ownResourceTools: false,
     });
-    expect(settings.clients["codex-mcp-client"]).toEqual(ownTools);
+    expect(settings.clients["codex-mcp-client"]).toEqual({ ...ownTools, maxResultTokens: 8_000 });
   });
 
   test("says what is wrong with a row, and where", () => {

@@ -10,8 +10,9 @@ export const profiledTools = [
 ] as const;
 
 /**
- * What one kind of client needs beyond the protocol. Every field concerns the list of the four tools and nothing
- * else: what a client says of itself cannot be trusted, so it never decides what may be seen or called.
+ * What one kind of client needs beyond the protocol. The fields concern the list of the four tools and where results
+ * are cut, and nothing else: what a client says of itself cannot be trusted, so it never decides what may be seen or
+ * called.
  */
 export interface ClientProfile {
   /**
@@ -24,6 +25,11 @@ export interface ClientProfile {
    * out of the list.
    */
   readonly ownResourceTools: boolean;
+  /**
+   * The most tokens of one result that it gives its model: of more it drops a part for good, and tells the model
+   * nothing that could bring it back. Undefined for as many as `results.maxTokens`.
+   */
+  readonly maxResultTokens?: number | undefined;
   /**
    * Whether it keeps definitions from its model until they are needed, by itself. What our short list saves there is
    * then unknown. Undefined for no.
@@ -42,6 +48,15 @@ const plain: ClientProfile = { toolMeta: {}, ownResourceTools: false };
 const hasOwnTools =
   "Its model has tools named `list_mcp_resources` and `read_mcp_resource` already, with other arguments; they list and read the gateway's resources natively.";
 
+/** No client is said to take fewer: what is smaller than this needs no look at who asked for it. */
+export const leastClientTokens = 1_000;
+
+/**
+ * Claude Code writes results of more than 50,000 characters to a file, and shows the model the first 2,000. A tool may
+ * ask for more, up to 500,000. Our results are cut already, at 25,000 tokens: even of prose that is less than this.
+ */
+const maxResultChars = { "anthropic/maxResultSizeChars": 150_000 };
+
 /** By `clientInfo.name`, as `npm run clients` saw each client send it. A client that is not listed needs nothing. */
 export const clientProfiles: Readonly<Record<string, ProfileRow>> = {
   "claude-code": {
@@ -49,18 +64,42 @@ export const clientProfiles: Readonly<Record<string, ProfileRow>> = {
     product: "Claude Code",
     loadsLazily: true,
     reason:
-      "Its tool search keeps the definitions of all MCP tools from the model until the model searches for them. Tools marked this way are there from the start.",
+      "Its tool search keeps the definitions of all MCP tools from the model until the model searches for them. Tools marked this way are there from the start. What it shows the model of a large result is 2,000 characters, unless the tool says how many it may have.",
     toolMeta: {
       "*": { "anthropic/alwaysLoad": true },
       discover_mcp_tools: { "anthropic/searchHint": "find tools of all connected MCP servers and apps" },
-      execute_mcp_tool: { "anthropic/searchHint": "call a tool of an MCP server or app" },
+      execute_mcp_tool: { "anthropic/searchHint": "call a tool of an MCP server or app", ...maxResultChars },
       list_mcp_resources: { "anthropic/searchHint": "list resources of MCP servers" },
-      read_mcp_resource: { "anthropic/searchHint": "read a resource of an MCP server" },
+      read_mcp_resource: { "anthropic/searchHint": "read a resource of an MCP server", ...maxResultChars },
     },
   },
-  "codex-mcp-client": { ...plain, product: "Codex", reason: hasOwnTools, ownResourceTools: true },
+  "codex-mcp-client": {
+    ...plain,
+    product: "Codex",
+    reason: `${hasOwnTools} Of a result it gives its model 10,000 tokens, a quarter of them for a model that it does not know, and drops what was in the middle.`,
+    ownResourceTools: true,
+    maxResultTokens: 8_000,
+  },
   "gemini-cli-mcp-client": { ...plain, product: "Gemini CLI", reason: hasOwnTools, ownResourceTools: true },
-  opencode: { ...plain, product: "opencode", reason: hasOwnTools, ownResourceTools: true },
+  opencode: {
+    ...plain,
+    product: "opencode",
+    reason: `${hasOwnTools} Of a result it gives its model 51,200 bytes; the end is in a file.`,
+    ownResourceTools: true,
+    maxResultTokens: 10_000,
+  },
+  "qwen-cli-mcp-client-*": {
+    ...plain,
+    product: "Qwen Code",
+    reason: "Of a result of more than 25,000 characters it shows its model 2,000; the rest is in a file.",
+    maxResultTokens: 5_000,
+  },
+  "copilot-cli": {
+    ...plain,
+    product: "Copilot CLI",
+    reason: "Of a result of more than some 20,000 bytes it shows its model 500 characters; the rest is in a file.",
+    maxResultTokens: 4_000,
+  },
 };
 
 export type ClientProfiles = Readonly<Record<string, ClientProfile>>;
@@ -69,6 +108,7 @@ export type ClientProfiles = Readonly<Record<string, ClientProfile>>;
 export interface WrittenProfile {
   readonly toolMeta?: ClientProfile["toolMeta"] | undefined;
   readonly ownResourceTools?: boolean | undefined;
+  readonly maxResultTokens?: number | undefined;
 }
 
 /** The table with the configuration's changes and additions, field by field. */
@@ -83,6 +123,7 @@ export function withWrittenProfiles(written: Readonly<Record<string, WrittenProf
         {
           toolMeta: own?.toolMeta ?? row.toolMeta,
           ownResourceTools: own?.ownResourceTools ?? row.ownResourceTools,
+          maxResultTokens: own?.maxResultTokens ?? row.maxResultTokens,
           loadsLazily: row.loadsLazily,
         },
       ];

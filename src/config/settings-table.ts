@@ -2,7 +2,7 @@ import { exposureNames } from "./exposures.ts";
 import * as v from "valibot";
 import { filledText, text as plainText } from "./check.ts";
 import { enrichRows } from "./enrich-rows.ts";
-import { profiledTools, type ClientProfile } from "./client-profiles.ts";
+import { leastClientTokens, profiledTools, type ClientProfile } from "./client-profiles.ts";
 import { longestMs } from "../kernel/limits.ts";
 import { assertionRows, externalRows } from "./external-rows.ts";
 import { instanceRows, serverTimes, startTimeout } from "./instance-rows.ts";
@@ -473,6 +473,14 @@ export const settingsTable = {
         fallbackText: "as in [the table](clients.md)",
         about: "whether `list_mcp_resources` and `read_mcp_resource` are left out, because the client has its own",
         example: true,
+      }),
+      maxResultTokens: number({
+        fallback: undefined,
+        fallbackText: "as in [the table](clients.md)",
+        min: leastClientTokens,
+        max: 100_000_000,
+        about: "tokens of one result that the client gives its model, if it is fewer than `results.maxTokens`",
+        example: 8_000,
       }),
     },
   ),

@@ -90,6 +90,27 @@ test("a required value of a person never comes from the team, unless the team ke
   ).toEqual([]);
 });
 
+test("what is locked is not given in another way: in other letters, as an argument, in the address, or by a secret's name", () => {
+  const secret = (name: string) => ({ KEY: "of the team" })[name];
+  for (const isOpen of [true, false]) {
+    const fields = isOpen ? [] : [{ path: "headers.X-Team" }, { path: "headers.X-Own" }, { path: "query.key" }];
+    const server = { ...tiered(remote, fields, ["headers.x-team", "query.key"]), isOpen };
+    const user = { "headers.X-TEAM": "mine", "headers.x-own": "${secret:KEY}", "query.key": "mine" };
+    const merged = mergeTiers(server, { team: {}, user, secret });
+    expect([isOpen, merged.ignored]).toEqual([isOpen, ["headers.X-TEAM", "query.key"]]);
+    const { url, headers } = merged.server.transport as { url: string; headers: Record<string, string> };
+    expect([url, headers["X-Team"]]).toEqual([remote.url, "template"]);
+    expect(Object.entries(headers).filter(([name]) => name.toLowerCase() === "x-own")).toMatchObject([
+      [expect.any(String), "${secret:KEY}"],
+    ]);
+  }
+  const named = [{ path: "args.region", flag: "--region", locked: true, default: "eu" }, { path: "args" }] as const;
+  const locked = tiered(program, named, ["args"]);
+  const given = mergeTiers(locked, { team: {}, user: { "args.region": "us", args: ["--region", "us"] }, secret });
+  expect(given.ignored).toEqual(["args.region", "args"]);
+  expect(given.server.transport).toMatchObject({ args: ["serve", "--region", "eu"] });
+});
+
 test("values that do not fit their field, and what would run something else, are left out and named", () => {
   const server = tiered(program, [
     { path: "env.PORT", type: "number" },

@@ -2,10 +2,10 @@ import { flatExposure } from "../catalog/exposure/flat.ts";
 import type { Exposure } from "../catalog/exposure/exposure.ts";
 import { toListedTool } from "../catalog/exposure/native.ts";
 import { estimateTokens } from "../catalog/exposure/token-estimate.ts";
+import type { NamesInTurns } from "../catalog/model/names-in-turns.ts";
 import type { ToolEntry } from "../catalog/model/snapshot.ts";
 import type { View, ViewServer } from "../catalog/model/view.ts";
 import type { ClientProfile } from "../config/client-profiles.ts";
-import { createSlices } from "../kernel/slices.ts";
 import { textKeyOf, type TextKey, type TokenCounts } from "./token-counts.ts";
 
 /** Tokens of something that a model reads. Exact as o200k counts it, or with an estimate in it. */
@@ -47,10 +47,12 @@ interface Priced {
 /** Tools that are written out before others may have a turn. */
 const sliceOfTools = 100;
 
-export function createListCosts(counts: Pick<TokenCounts, "get" | "count" | "load">): ListCosts {
+export function createListCosts(
+  counts: Pick<TokenCounts, "get" | "count" | "load">,
+  namesInTurns: NamesInTurns,
+): ListCosts {
   /** Tools stay the same objects while nothing about them changes, so that each is written out and looked over once. */
   const byTool = new WeakMap<ToolEntry, Priced>();
-  const slices = createSlices();
 
   function priceOf(tool: ToolEntry, view: View, server: ViewServer): Priced {
     const name = view.names.flatName(tool);
@@ -81,8 +83,7 @@ export function createListCosts(counts: Pick<TokenCounts, "get" | "count" | "loa
   }
 
   async function eachSlice(view: View, run: (tools: readonly ToolEntry[], server: ViewServer) => Promise<void> | void) {
-    const names = view.names.inSteps("flat");
-    if (names !== undefined) await slices.run(names);
+    await namesInTurns(view, "flat");
     for (const server of view.servers) {
       for (let at = 0; server.shown && at < server.tools.length; at += sliceOfTools) {
         await run(server.tools.slice(at, at + sliceOfTools), server);

@@ -15,6 +15,7 @@ import type {
 } from "./record-rows.ts";
 import type { InstallRows, InstallWrites, SecretUse } from "./install-rows.ts";
 import type { DatabaseName, StoreUpkeep } from "./store-upkeep.ts";
+import type { MemberSearchStore } from "../catalog/discovery/kept-searches.ts";
 import type { AccessOfPeople } from "./access-rows.ts";
 import type { AccessStore } from "./access-store.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "./people-rows.ts";
@@ -73,6 +74,8 @@ export interface RecordStore {
   readonly access: AccessStore;
   /** Servers of teams, which are kept beside them. */
   readonly installs: InstallStore;
+  /** Searches that members of teams keep as tests. Rejects as the rest does. */
+  readonly keptSearches: MemberSearchStore;
 
   /** What an administrator does with the databases themselves. */
   readonly upkeep: StoreUpkeep;
@@ -233,6 +236,8 @@ export interface LogQuery extends PageQuery, TimeRange, ServerFilter {
   readonly instances?: readonly string[] | undefined;
   /** This level and worse. */
   readonly level?: LogLevel | undefined;
+  /** Lines that contain this, whatever the case of its letters. */
+  readonly text?: string | undefined;
 }
 
 export interface EventQuery extends PageQuery, TimeRange, ServerFilter {

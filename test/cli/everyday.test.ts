@@ -198,6 +198,35 @@ describe("toolyard search", () => {
     expect(await learned()).toBe(0);
   });
 
+  test("keeps a search as a test, makes it again, fails when it finds its tool lower, and forgets it", async () => {
+    expect(await toolyard("search", "--check")).toMatchObject({ code: 0, stdout: "" });
+    const kept = await toolyard("search", "add two numbers", "--keep", "everything:get-sum");
+    expect(kept).toMatchObject({ code: 0, stdout: "kept: everything:get-sum is number 1\n" });
+    const odd = await toolyard("search", "add two numbers", "--keep", "nobody:nothing", "--json");
+    expect(JSON.parse(odd.stdout)).toMatchObject({ tool: "nobody:nothing", rank: null });
+    // The same that REST and the dashboard show.
+    const { json } = await get(`${gateway.url}/api/searches`);
+    expect(json.searches).toHaveLength(2);
+    const checked = await toolyard("search", "--check");
+    expect(checked).toMatchObject({ code: 1, stderr: "toolyard: 1 of 2 to look at\n" });
+    expect(checked.stdout).toMatch(/^OUTCOME +THEN +NOW +ID +TOOL +SEARCH$/m);
+    expect(checked.stdout).toMatch(/^as before +1 +1 +\S+ +everything:get-sum +add two numbers$/m);
+    expect(checked.stdout).toMatch(/^no such tool now +- +- +\S+ +nobody:nothing +add two numbers$/m);
+    const { id } = JSON.parse(odd.stdout) as { readonly id: string };
+    expect(await toolyard("search", "--forget", id)).toMatchObject({ code: 0, stdout: "removed\n" });
+    expect(await toolyard("search", "--forget", id)).toMatchObject({ code: 1, stdout: "" });
+    const lines = await toolyard("search", "--check", "--json");
+    expect(lines.code).toBe(0);
+    expect(JSON.parse(lines.stdout)).toMatchObject({ rank: 1, rankNow: 1, toolExists: true });
+  });
+
+  test.each([[["--keep", "a:b"]], [["x", "--check"]], [["--check", "--forget", "x"]]])(
+    "%j is wrong usage",
+    async (args) => {
+      expect(await toolyard("search", ...args)).toMatchObject({ code: 2, stdout: "" });
+    },
+  );
+
   test.each([[[]], [["x", "--limit", "0"]], [["x", "--limit", "many"]]])("%j is wrong usage", async (args) => {
     expect(await toolyard("search", ...args)).toMatchObject({ code: 2, stdout: "" });
   });

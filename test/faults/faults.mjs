@@ -771,8 +771,9 @@ export const faultGroups = [
       {
         number: "110",
         what: "The clock jumps, or the machine sleeps.",
-        gets: "All durations are measured by a clock that never jumps.",
-        untested: "Setting the machine's clock needs rights over the machine.",
+        gets:
+          "All durations are measured by a clock that never jumps. Nothing expires or is given up, and what happened " +
+          "is recorded once, with the time that the clock showed.",
       },
     ],
   },

@@ -94,6 +94,39 @@ test.each([
   expect((await command("user", "list")).stdout).toContain("ann");
 });
 
+test("on another machine without the key, a backup is restored, and says what it lacks", async () => {
+  const token = await tokenOf("ann");
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const secret = JSON.stringify({ value: "a-secret-of-red" });
+  const put = await fetch(`${gateway.url}/api/teams/red/secrets/MAIL`, { method: "PUT", headers, body: secret });
+  expect(put.status).toBe(200);
+  expect((await command("backup", file())).code).toBe(0);
+  expect((await readFile(file())).includes("a-secret-of-red")).toBe(false);
+  await gateway.stop();
+  const elsewhere = await mkdtemp(join(tmpdir(), "toolyard-elsewhere-"));
+  const options = { directory: elsewhere, config: { mcpServers: {} }, args: ["--team"] };
+  try {
+    const other = await startGateway(options);
+    await other.stop();
+    const where = ["--config", other.configFile, "--data-dir", join(elsewhere, "data")];
+    const restored = await runCommand(["restore", file(), ...where]);
+    const verified = await runCommand(["audit", "verify", ...where]);
+    expect([restored.code, verified.code]).toEqual([0, 1]);
+    expect(restored.stderr).toMatch(/its audit cannot be verified.*\n.*needs that directory's key \(TOOLYARD_KEY\)/);
+    expect(verified.stdout).toContain("sealed with another key");
+    await using there = await startGateway(options);
+    // People are let in; what is sealed is said to be, and stays.
+    const listed = await get(`${there.url}/api/teams/red/secrets`, headers);
+    expect(listed.json).toMatchObject({ secrets: [{ name: "MAIL", server: null }] });
+    expect(there.stderr()).toContain("secrets of teams cannot be opened: the key of the secrets is missing");
+    const again = await fetch(`${there.url}/api/teams/red/secrets/MAIL`, { method: "PUT", headers, body: secret });
+    expect(await again.json()).toMatchObject({ detail: expect.stringContaining("the key of the secrets is missing") });
+    expect(existsSync(join(onlyPlace(join(elsewhere, "data")), "vault.key"))).toBe(false);
+  } finally {
+    await rm(elsewhere, { recursive: true, force: true });
+  }
+});
+
 test("a backup that cannot be written says so, and leaves the one that was there", async () => {
   await backedUp();
   gateway = await start();

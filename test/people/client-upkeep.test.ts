@@ -4,19 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { loadDriver, type SqlRow } from "../../src/store/sql/sql-driver.ts";
-import { createRandom } from "../harness/random.ts";
 import { get } from "../harness/rest.ts";
-import { until } from "../harness/until.ts";
-import {
-  authorize,
-  callbackUrl,
-  connectApp,
-  consent,
-  redeem,
-  refresh,
-  register,
-  type AppTokens,
-} from "./app-client.ts";
+import { authorize, callbackUrl, connectApp, consent, redeem, refresh, register } from "./app-client.ts";
 import type { PageBrowser } from "./page-browser.ts";
 import { startTeamWorld, type TeamWorld } from "./team-world.ts";
 
@@ -109,48 +98,4 @@ test("an app that is named by a document which cannot be fetched is the one that
   expect((await browser.open(foreign.url)).text).not.toContain('name="answer"');
   const unknown = await browser.open(authorize(world.url, "https://unknown.invalid/app.json").url);
   expect(unknown.text).not.toContain('name="answer"');
-}, 120_000);
-
-test("FAULT 109: kill -9 at random in consent and renewal: what was answered is there, and no token is without consent", async () => {
-  const random = createRandom(20_261_122);
-  ann = await world.logIn("ann", { stopAt: callbackUrl });
-  const app = await connectApp(world.url, ann);
-  const answered = [app.refresh_token];
-  const consented: string[] = [];
-  let answers = 0;
-  for (let round = 0; round < 3; round += 1) {
-    const base = world.url;
-    const last = answered.at(-1) ?? "";
-    const renewing = Array.from({ length: 8 }, async () => {
-      const { status, json } = await refresh(base, app.clientId, last);
-      answers += 1;
-      if (status === 200) answered.push((json as AppTokens).refresh_token);
-    });
-    const consenting = async (): Promise<void> => {
-      for (;;) {
-        consented.push((await connectApp(base, ann)).access_token);
-        answers += 1;
-      }
-    };
-    const all = Promise.allSettled([...renewing, consenting()]);
-    // Eight renewals end; once there must have been a consent, too.
-    const enough = round === 0 ? 9 : Math.floor(random() * 12);
-    const before = answers;
-    await until(() => answers >= before + enough);
-    await world.restart("SIGKILL");
-    await all;
-  }
-  expect(consented.length).toBeGreaterThan(0);
-  for (const token of consented) expect(await statusOf(token)).toBe(200);
-  for (const token of answered) {
-    const { status, json } = await refresh(world.url, app.clientId, token);
-    expect([status, json.error]).toEqual([200, undefined]);
-  }
-  const orphans = await whileStopped(() =>
-    onDatabase(
-      "select hash from oauth_item where grant_id is not null and grant_id not in (select id from oauth_grant)",
-    ),
-  );
-  expect(orphans).toEqual([]);
-  expect((await world.command("audit", "verify")).stdout).toMatch(/none changed or removed/);
 }, 120_000);

@@ -1,4 +1,5 @@
-import { writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -10,6 +11,7 @@ import { rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { startAuthorizationServer, type AuthorizationServer } from "../oauth/authorization-server.ts";
 import { clickThrough } from "../oauth/browser.ts";
+import { runCommand } from "../oauth/login-command.ts";
 import { startProtectedServer, type ProtectedServer } from "../oauth/mcp-server.ts";
 import type { PageBrowser, SeenPage } from "./page-browser.ts";
 import { startTeamWorld, type TeamWorld } from "./team-world.ts";
@@ -294,6 +296,43 @@ test("FAULT 97: REST names the page where a person logs in, and takes a login aw
   await until(async () => (await run(world.url, "vault:headers", {}, bearer("bob"))).status !== 200);
   const actions = (await audit()).map(({ action }) => action);
   expect(actions).toEqual(expect.arrayContaining(["server.connect.begin", "server.connect", "server.disconnect"]));
+});
+
+test("from a terminal elsewhere a person logs in at a server behind the gateway, and out again", async () => {
+  const home = await mkdtemp(join(tmpdir(), "toolyard-elsewhere-"));
+  try {
+    const entering = runCommand(home, ["login", world.url]);
+    await bob.submit(await bob.open(await entering.address()), { answer: "allow" }, 'name="answer"');
+    expect(await entering.ended, entering.stderr()).toBe(0);
+    const command = runCommand(home, ["login", "vault", "--gateway", world.url]);
+    const address = await command.address();
+    expect(address).toBe(await pageOf("bob", "vault"));
+    await bob.open(await authorizationOf(bob, await bob.open(address)));
+    expect([await command.ended, command.stdout()]).toEqual([0, "logged in to vault\n"]);
+    await until(async () => (await run(world.url, "vault:headers", {}, bearer("bob"))).status === 200);
+    const ended = async (...words: string[]) => {
+      const { ended: code, ...said } = runCommand(home, [...words, "--gateway", world.url]);
+      return [await code, said.stdout(), said.stderr()];
+    };
+    expect(await ended("login", "vault")).toEqual([0, "logged in to vault already\n", ""]);
+    expect(await ended("logout", "vault")).toEqual([0, "logged out of vault\n", ""]);
+    expect(await ended("logout", "vault")).toEqual([0, "nobody was logged in to vault\n", ""]);
+    await until(async () => (await run(world.url, "vault:headers", {}, bearer("bob"))).status !== 200);
+    // What is no server of one's own, or takes no login.
+    expect(await ended("login", "nothing")).toEqual([
+      1,
+      "",
+      expect.stringContaining("you have no server nothing there"),
+    ]);
+    expect(await ended("login", "own")).toEqual([1, "", expect.stringContaining("own takes no login")]);
+    expect(await ended("login", "vault", "--device")).toEqual([2, "", expect.stringContaining("without --device")]);
+    const given = runCommand(home, ["login", "vault", "--gateway", world.url]);
+    await given.address();
+    given.interrupt();
+    expect([await given.ended, given.stderr()]).toEqual([1, expect.stringContaining("interrupted")]);
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
 });
 
 test("a login that all share is an admin's to begin and to take away", async () => {

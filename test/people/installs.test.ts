@@ -259,6 +259,52 @@ test("FAULT 91: whoever manages a team brings in no program, by whichever way a 
   ]);
 });
 
+test("what members gave of their own is forgotten when whoever runs the team leads the server elsewhere", async () => {
+  const { ann, bob } = await addThree();
+  await ask("team", "members", "red", "--add", "cid", "--role", "admin");
+  const boss = (await ask("token", "new", "--user", "cid", "--team", "red")).made.token;
+  const entry = { url: "https://mail.example.com/mcp" };
+  const fields = [
+    { path: "headers.X-Key", type: "secret", required: true },
+    { path: "query.colour", type: "string" },
+    { path: "headers.X-Team", type: "secret", tier: "team" },
+  ];
+  const made = await send("POST", "/api/templates", boss, { slug: "mail", team: "red", entry, fields });
+  const template = `/api/templates/${made.json.id}`;
+  const at = "/api/teams/red/installations";
+  await send("POST", at, boss, { template: "mail", values: { "headers.X-Team": "of-the-team" } });
+  const give = async () =>
+    await send("PATCH", `${at}/mail/config/me`, bob, {
+      values: { "headers.X-Key": "bobs-own-secret", "query.colour": "red" },
+    });
+  const isSet = async (): Promise<boolean[]> =>
+    (await send("GET", `${at}/mail/config/me`, bob)).json.fields
+      .filter(({ path }: { path: string }) => path !== "headers.X-Team")
+      .map(({ set }: { set: boolean }) => set);
+  expect([(await give()).status, await isSet()]).toEqual([200, [true, true]]);
+  // Other fields, and the same address written anew, change nothing.
+  const more = [...fields, { path: "headers.X-More" }];
+  expect((await send("PATCH", template, boss, { entry: { ...entry, headers: { A: "b" } }, fields: more })).status).toBe(
+    200,
+  );
+  expect(await isSet()).toEqual([true, true, false]);
+  expect((await send("PATCH", template, boss, { entry: { url: "https://evil.example/mcp" } })).status).toBe(200);
+  expect(await isSet()).toEqual([false, false, false]);
+  const { missing } = (await send("GET", `${at}/mail`, bob)).json;
+  expect(missing).toEqual([{ path: "headers.X-Key", tier: "user" }]);
+  // What the team gave is the team's to lead elsewhere.
+  const ofTeam = (await send("GET", `${at}/mail/config/team`, boss)).json.fields;
+  expect(ofTeam.find(({ path }: { path: string }) => path === "headers.X-Team")).toMatchObject({ set: true });
+  await give();
+  gateway.process.kill("SIGKILL");
+  await gateway.stop();
+  gateway = await start();
+  expect(await isSet()).toEqual([true, true, false]);
+  // Whoever runs the gateway moves a server for everybody.
+  expect((await send("PATCH", template, ann, { entry: { url: "https://mail.example.org/mcp" } })).status).toBe(200);
+  expect(await isSet()).toEqual([true, true, false]);
+});
+
 test("a secret reaches the server and nothing else: no answer, log or file has it, and a rotation changes no value", async () => {
   // It is written in another way in a URL.
   const first = "s3cret of/the+red=team";

@@ -1,4 +1,5 @@
-import { request as httpRequest } from "node:http";
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { get, post } from "../harness/rest.ts";
 import { createPageBrowser } from "./page-browser.ts";
@@ -161,6 +162,44 @@ test("on the account page people make and revoke their own tokens, and nobody el
   expect([forged.status, await statusOf()]).toEqual([403, 200]);
   await ann.submit(made, {}, `value="${id}"`);
   expect(await statusOf()).toBe(401);
+});
+
+test("FAULT 98: a form that comes after its session was taken away does nothing", async () => {
+  await world.ask("team", "add", "white");
+  await world.ask("user", "add", "fay", "--team", "white");
+  const fay = await world.logIn("fay");
+  const page = await fay.open(`${world.url}/account`);
+  const form = /name="form" value="(\w+)"/.exec(page.text)?.[1] ?? "";
+  const begin = async (name: string) => {
+    const body = new URLSearchParams({ form, task: "token.new", name }).toString();
+    const cookie = [...fay.cookies].map(([key, value]) => `${key}=${value}`).join("; ");
+    const sent = httpRequest(`${world.url}/account`, {
+      method: "POST",
+      agent: false,
+      headers: {
+        ...{ cookie, origin: world.url, "sec-fetch-site": "same-origin", expect: "100-continue" },
+        ...{ "content-type": "application/x-www-form-urlencoded", "content-length": String(body.length) },
+      },
+    });
+    const answered = once(sent, "response") as Promise<[IncomingMessage]>;
+    sent.flushHeaders();
+    // The gateway asks for it when it knows who sends it.
+    await once(sent, "continue");
+    return async () => {
+      sent.end(body);
+      const [answer] = await answered;
+      answer.resume();
+      return answer.statusCode;
+    };
+  };
+  const names = async () =>
+    (await world.ask("token", "list", "--user", "fay")).tokens.map(({ name }: { name: string }) => name);
+  expect(await (await begin("in time"))()).toBeLessThan(400);
+  expect(await names()).toContain("in time");
+  const late = await begin("too late");
+  await world.ask("user", "reset", "fay");
+  expect(await late()).toBe(403);
+  expect(await names()).toEqual([]);
 });
 
 test("sessions and passwords are there after a restart, and no page may be framed, kept or run scripts", async () => {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runCommand } from "../harness/command.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { hasNoPostgres, startPostgres, type Postgres } from "../harness/postgres.ts";
-import { get } from "../harness/rest.ts";
+import { get, post } from "../harness/rest.ts";
 import { startSwitchProxy, type SwitchProxy } from "../harness/switch-proxy.ts";
 import { until } from "../harness/until.ts";
 import { authorize, callbackUrl, connectApp, consent, postForm, redeem, refresh, register } from "./app-client.ts";
@@ -148,6 +148,27 @@ describe.skipIf(hasNoPostgres)("two gateways of one PostgreSQL, behind one name"
     const left =
       "select count(*)::int as left from toolyard_state.oauth_item i where grant_id is not null and not exists (select 1 from toolyard_state.oauth_grant g where g.id = i.grant_id)";
     expect(await postgres.run(left, "yard")).toEqual([{ left: 0 }]);
+  });
+
+  test("a search that is kept at one gateway is there at the other, and none stays of a person who is removed meanwhile", async () => {
+    const { made } = await ask(first, "user", "add", "kay", "--team", "red");
+    const kay = bearer(made.token);
+    const keep = async (gateway: RunningGateway, query: string) =>
+      (await post(`${gateway.url}/api/searches`, { query, tool: "own:hang" }, kay)).status;
+    expect(await keep(first, "hang around")).toBe(201);
+    const { json } = await post(`${second.url}/api/searches/run`, {}, kay);
+    expect(json.searches).toMatchObject([{ query: "hang around", tool: "own:hang" }]);
+    const rows = "select count(*)::int as kept from toolyard_state.kept_search";
+    expect(await postgres.run(rows, "yard")).toEqual([{ kept: 1 }]);
+    const keeping = Array.from(
+      { length: 20 },
+      async (_, at) => await keep(at % 2 === 0 ? first : second, `hang ${at}`),
+    );
+    await ask(second, "user", "remove", "kay");
+    const told = await Promise.all(keeping);
+    expect(told.filter((status) => status !== 201 && status !== 401)).toEqual([]);
+    await until(async () => (await keep(first, "hang on")) === 401);
+    expect(await postgres.run(rows, "yard")).toEqual([{ kept: 0 }]);
   });
 
   test("FAULT 106: cut off from its database, a gateway serves people for a while, then nobody; what was taken meanwhile stays taken", async () => {

@@ -7,6 +7,7 @@ import { runCommand as run, type CommandResult } from "../harness/command.ts";
 import { get, run as call } from "../harness/rest.ts";
 import { runCommand, type RunningCommand } from "../oauth/login-command.ts";
 import { until } from "../harness/until.ts";
+import { badServer } from "../harness/gateway.ts";
 import { makeCertificates } from "../harness/certificates.ts";
 import { startConnectProxy } from "../harness/connect-proxy.ts";
 import { startTlsFront } from "../oauth/tls-front.ts";
@@ -92,9 +93,9 @@ test("what is typed for another purpose is refused, and no login goes over the n
   const { code, stderr } = await toolyard("login", "http://tools.example.com:3001/mcp");
   expect([code, stderr]).toEqual([1, expect.stringContaining("Write https://tools.example.com:3001/mcp.")]);
   const words = ["config", "get", "own", "--gateway", world.url];
-  for (const more of [[], ["--me", "--user", "bob"], ["--me", "--team", "red"]]) {
+  for (const more of [[], ["--me", "--user", "bob"], ["--me", "--team", "red"], ["--team", "red", "--user", "bob"]]) {
     const refused = await toolyard(...words, ...more);
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("--me --gateway URL")]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/--me(?:\|--team TEAM)? --gateway URL/)]);
   }
 });
 
@@ -147,8 +148,39 @@ test("every command reaches a gateway through the company's proxy", async () => 
   const { code, stderr } = await run(["config", "set", ...set, "--data-dir", join(home, "data")], env);
   expect([code, stderr]).toEqual([0, ""]);
   expect(proxy.heads.length).toBeGreaterThan(asked);
+  // The doctor of the gateway's machine looks as people's machines do.
+  const { configFile } = company.gateway;
+  const where = ["--no-start", "--json", "--config", configFile, "--data-dir", join(company.directory, "data")];
+  const { stdout: found } = await run(["doctor", ...where], env);
+  expect(found).toContain(`${publicUrl} leads to this gateway`);
   const out = await run(["logout", publicUrl, "--data-dir", join(home, "data")], env);
   expect(out.stdout).toBe(`logged out of ${publicUrl}\n`);
+});
+
+test("whoever runs a team sets its values from elsewhere, and a member does not", async () => {
+  const file = join(home, "mail.json");
+  await writeFile(
+    file,
+    JSON.stringify({ entry: badServer("--behaviours=env"), fields: [{ path: "env.REGION", tier: "team" }] }),
+  );
+  await world.ask("template", "add", "mail", "--file", file);
+  await world.ask("install", "mail", "--team", "red");
+  await logIn();
+  const ofTeam = ["mail", "--team", "red", "--gateway", world.url];
+  const refused = await toolyard("config", "set", ...ofTeam, "env.REGION=of-a-member");
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("only an admin of the team may")]);
+  await world.ask("team", "role", "red", "--user", "bob", "--role", "admin");
+  // Whoever gets another role logs in again.
+  bob = await world.logIn("bob");
+  await logIn();
+  const set = await toolyard("config", "set", ...ofTeam, "env.REGION=of-the-team");
+  expect([set.code, set.stderr]).toEqual([0, ""]);
+  const shown = JSON.parse((await toolyard("config", "get", ...ofTeam, "--json")).stdout);
+  expect(shown.values.fields).toMatchObject([{ path: "env.REGION", set: true, value: "of-the-team" }]);
+  expect((await toolyard("config", "unset", ...ofTeam, "env.REGION")).code).toBe(0);
+  const other = await toolyard("config", "get", "mail", "--team", "nobody", "--gateway", world.url);
+  expect([other.code, other.stderr]).toEqual([1, expect.stringContaining("there is no such team")]);
+  expect((await toolyard("logout", world.url)).code).toBe(0);
 });
 
 test("a client that was registered beforehand is the one that asks", async () => {

@@ -225,7 +225,8 @@ const rows = {
       exposure: "meta",
       method: "tools/call",
       params: async () => ({ name: "read_mcp_resource", arguments: { uri: await cutSomething() } }),
-      fromMcp: ({ result }) => result.content[0].text.split("\n")[0],
+      // A model reads the note first, a program the text.
+      fromMcp: ({ result }) => result.content[1].text.split("\n")[0],
       overRest: async (url) => {
         const { json } = await get(`${url}/api/resources/read?uri=${encodeURIComponent(await cutSomething())}`);
         return json.contents[0].text.split("\n")[0];

@@ -7,6 +7,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport as LegacyHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { estimateTokens } from "../../src/catalog/exposure/token-estimate.ts";
 import { clientProfiles } from "../../src/config/client-profiles.ts";
 import { badServer, mainFile, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { get, untilOnline } from "../harness/rest.ts";
@@ -47,7 +48,10 @@ describe.each(["legacy", "auto"] as const)("a client that negotiates %s", (mode)
     const client = await connect("claude-code", mode);
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(fourTools);
-    for (const { _meta: meta } of tools) {
+    for (const { name, _meta: meta } of tools) {
+      // Otherwise its model is shown 2,000 characters of a result, and a file.
+      const isLarge = name === "execute_mcp_tool" || name === "read_mcp_resource";
+      expect(meta?.["anthropic/maxResultSizeChars"]).toBe(isLarge ? 150_000 : undefined);
       expect(meta).toMatchObject({ "anthropic/alwaysLoad": true });
       expect(meta?.["anthropic/searchHint"]).toMatch(/^\w/);
     }
@@ -76,6 +80,29 @@ describe.each(["legacy", "auto"] as const)("a client that negotiates %s", (mode)
     },
   );
 
+  test.each([
+    ["codex-mcp-client", 8_000],
+    ["opencode", 10_000],
+    ["qwen-cli-mcp-client-toolyard", 5_000],
+    ["copilot-cli", 4_000],
+    ["somebody", 25_000],
+  ])(
+    "and is %s gets of a large result what it gives its model: %d tokens, and how to read on first",
+    async (name, most) => {
+      const client = await connect(name, mode);
+      const text = Array.from({ length: 8_000 }, (_, n) => `${n} is a line of a log file\n`).join("");
+      const call = { name: "execute_mcp_tool", arguments: { tool_path: "one:text", arguments: { text } } };
+      const { content } = await client.callTool(call);
+      const [note = "", shown = ""] = (content as { text: string }[]).map((block) => block.text);
+      expect(note).toMatch(/^Note from Toolyard: .*read_mcp_resource.*\?part=2 /);
+      expect(text.startsWith(shown)).toBe(true);
+      const tokens = estimateTokens(note + shown);
+      expect(tokens).toBeLessThanOrEqual(most);
+      expect(tokens).toBeGreaterThan(most * 0.9);
+      await client.close();
+    },
+  );
+
   test("and has no row in the table gets the four tools as they are", async () => {
     const client = await connect("somebody", mode);
     const plain = (await rpc(`${gateway.url}/mcp`, "tools/list")).json.result.tools as unknown;
@@ -96,7 +123,7 @@ describe.each(["legacy", "auto"] as const)("a client that negotiates %s", (mode)
 
 test("every row of the table is about a client that one of these tests is", () => {
   const tested = ["claude-code", "codex-mcp-client", "gemini-cli-mcp-client", "opencode"];
-  expect(Object.keys(clientProfiles)).toEqual(tested);
+  expect(Object.keys(clientProfiles)).toEqual([...tested, "qwen-cli-mcp-client-*", "copilot-cli"]);
 });
 
 test("a list that differs by client is for no shared cache, the plain one is", async () => {

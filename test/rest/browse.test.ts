@@ -149,6 +149,23 @@ describe("browsing over REST", () => {
     expect((await get(`${gateway.url}/api/tools?server=my-mail`)).json.total).toBe(2);
   });
 
+  test("GET /api/tools finds tools with words, says what they say of themselves, and has the dearest first", async () => {
+    const listed = async (query: string) =>
+      (await get(`${gateway.url}/api/tools?${query}`)).json as {
+        readonly total: number;
+        readonly tools: readonly { tool_path: string; annotations: object; tokens: number }[];
+      };
+    const found = await listed("match=MAIL%20a%20sends");
+    expect([found.total, found.tools[0]]).toMatchObject([
+      1,
+      { tool_path: "my-mail:send", annotations: { readOnlyHint: false } },
+    ]);
+    expect((await listed("match=mail&server=files")).total).toBe(0);
+    const dearest = (await listed("sort=tokens&limit=1000")).tools.map(({ tokens }) => tokens);
+    expect(dearest).toEqual(dearest.toSorted((one, other) => other - one));
+    expect(new Set(dearest).size).toBeGreaterThan(1);
+  });
+
   test("GET /api/tools lists in pages, filters and searches as discover_mcp_tools does", async () => {
     const page = (await get(`${gateway.url}/api/tools?limit=2`)).json;
     expect([page.tools.length, page.next_cursor, page.total]).toEqual([2, "2", 3]);

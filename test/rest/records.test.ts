@@ -62,6 +62,17 @@ describe("records of several people", () => {
     expect([refused.status, refused.json.code]).toEqual([403, "FORBIDDEN"]);
   });
 
+  test("lines of logs are found by what they contain", async () => {
+    const linesOf = async (person: string, text: string): Promise<readonly string[]> => {
+      const { json } = await get(`${gateway.url}/api/logs?text=${encodeURIComponent(text)}`, as(person));
+      return (json.logs as readonly { readonly line: string }[]).map(({ line }) => line);
+    };
+    await until(async () => (await linesOf("alice", "for ALL")).length === 1);
+    expect(await linesOf("alice", "of alice")).toEqual(["WARN: of alice"]);
+    expect(await linesOf("alice", "of bob")).toEqual([]);
+    expect(await linesOf("alice", "of%alice")).toEqual([]);
+  });
+
   test.each([
     ["?server=full", ["full:fail", "full:echo"]],
     ["?tool=full:echo", ["full:echo"]],
@@ -209,6 +220,20 @@ describe("records of several people", () => {
       own.servers.map((one: { owner: string | null; pid: number | null }) => [one.owner, one]),
     );
     expect([byOwner.get(null)?.pid, typeof byOwner.get("bob")?.pid]).toEqual([null, "number"]);
+  });
+
+  test("a report for whoever helps has what is wrong, and neither what was said nor a secret", async () => {
+    for (const person of ["alice", "bob"])
+      expect((await get(`${gateway.url}/api/support`, as(person))).json.code).toBe("FORBIDDEN");
+    const { status, json, text, headers } = await get(`${gateway.url}/api/support`, as("root"));
+    expect([status, headers["content-disposition"]]).toEqual([200, 'attachment; filename="toolyard-support.json"']);
+    expect(json.system).toMatchObject({ node: process.version, platform: process.platform });
+    expect(json.status.servers.length).toBeGreaterThan(0);
+    expect(json.settings.map(({ path }: { readonly path: string }) => path)).toContain("toolyard.port");
+    expect(json.doctor.length).toBeGreaterThan(0);
+    expect(json.failedCalls).toMatchObject([{ name: "full:fail", principal: "alice" }]);
+    expect(text).not.toContain("secret of alice");
+    for (const { tokenHash } of Object.values(knownPeople)) expect(text).not.toContain(tokenHash);
   });
 });
 

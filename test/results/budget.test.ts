@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -75,13 +75,13 @@ describe("a file of 500 KB, read by a real client from a real server", () => {
   test("is cut behind a line, and says how much there is and how to read on", async () => {
     expect(log.length).toBeGreaterThan(500_000);
     const result = await readLog();
-    const [shown = "", note = ""] = result.texts;
+    const [note = "", shown = ""] = result.texts;
     expect(log.startsWith(shown)).toBe(true);
     expect(shown.endsWith("\n")).toBe(true);
     expect(estimateTokens(shown + note)).toBeLessThanOrEqual(25_000);
     expect(estimateTokens(shown)).toBeGreaterThan(20_000);
     expect(note).toMatch(
-      /^Note from Toolyard: this result was cut\. It shows about 2\d,\d{3} of \d{3},\d{3} tokens\. Read on/,
+      /^Note from Toolyard: this result was cut\. Below are about 2\d,\d{3} of its \d{3},\d{3} tokens\. Read on/,
     );
     // Its structured content says the same once more, and is not given out beside it.
     expect(result.structuredContent).toBeUndefined();
@@ -90,10 +90,10 @@ describe("a file of 500 KB, read by a real client from a real server", () => {
 
   test("is read to its end part by part, as each part says", async () => {
     const result = await readLog();
-    let whole = result.texts[0] ?? "";
-    let next = /toolyard:\/\/result\/\S+\?part=\d+/.exec(result.texts[1] ?? "")?.[0];
+    let whole = result.texts[1] ?? "";
+    let next = /toolyard:\/\/result\/\S+\?part=\d+/.exec(result.texts[0] ?? "")?.[0];
     for (let part = 2; next !== undefined; part += 1) {
-      const [text = "", note = ""] = await readResource(next);
+      const [note = "", text = ""] = await readResource(next);
       expect(note).toContain(`Part ${part} of ${cutOf(result)?.parts}.`);
       whole += text;
       next = /toolyard:\/\/result\/\S+\?part=\d+/.exec(note)?.[0];
@@ -103,7 +103,7 @@ describe("a file of 500 KB, read by a real client from a real server", () => {
 
   test("is read by the lines that contain a word", async () => {
     const { uri } = cutOf(await readLog()) ?? { uri: "" };
-    const [text, note] = await readResource(`${uri}?match=${encodeURIComponent("REQUEST 6307 ")}`);
+    const [note, text] = await readResource(`${uri}?match=${encodeURIComponent("REQUEST 6307 ")}`);
     expect(text).toBe(`902: ${line(901)}`);
     expect(note).toBe('1 of 1 lines with "REQUEST 6307 ", with their numbers.');
     expect(await readResource(`${uri}?match=nowhere`)).toEqual(['There are no lines with "nowhere".']);
@@ -169,7 +169,7 @@ describe("the budget", () => {
       arguments: { uri: "worker|bad://text" },
       _meta: { "toolyard/maxTokens": 1 },
     });
-    expect(json.result.content.at(-1).resource.text).toMatch(/^Note from Toolyard: this result was cut/);
+    expect(json.result.content[0].resource.text).toMatch(/^Note from Toolyard: this result was cut/);
   });
 });
 
@@ -220,5 +220,32 @@ describe("the rest of a result", () => {
     expect(await small.stop()).toBe(0);
     expect(await files()).toEqual([]);
     await small[Symbol.asyncDispose]();
+  });
+
+  test("that a killed gateway left on the disk, for its owner alone, is gone when the next one has started", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "toolyard-left-"));
+    const options = {
+      directory,
+      config: { mcpServers: { worker: badServer() }, toolyard: { results: { keptMemoryBytes: 0 } } },
+    };
+    const killed = await startGateway(options);
+    await untilOnline(killed.url);
+    await rpc(`${killed.url}/mcp`, "tools/call", {
+      name: "execute_mcp_tool",
+      arguments: { tool_path: "worker:text", arguments: { text: log } },
+    });
+    const files = async (): Promise<string[]> =>
+      (await readdir(join(directory, "data"), { recursive: true })).filter((name) => /results\/.+/.test(name));
+    const [file = ""] = await until(async () => {
+      const found = await files();
+      return found.length === 1 && found;
+    });
+    expect((await stat(join(directory, "data", file))).mode & 0o777).toBe(0o600);
+    await killed.stop("SIGKILL");
+    expect(await files()).toHaveLength(1);
+    const next = await startGateway(options);
+    await until(async () => (await files()).length === 0);
+    expect(await next.stop()).toBe(0);
+    await rm(directory, { recursive: true, force: true });
   });
 });

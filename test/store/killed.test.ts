@@ -6,11 +6,12 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { createRecords } from "../../src/store/sql/migrations/records-0001.ts";
-import { recordsSteps } from "../../src/store/sql/schema-steps.ts";
+import { createState } from "../../src/store/sql/migrations/state-0001.ts";
+import { recordsSteps, stateSteps } from "../../src/store/sql/schema-steps.ts";
 import { openSqliteFile, quickCheck } from "../../src/store/sql/sqlite-file.ts";
 import { loadDriver } from "../../src/store/sql/sql-driver.ts";
 import { bundleChild, type BundledChild } from "../harness/bundled-child.ts";
-import { createTestStore, requestOf, sqlWorkerFile, whenOpened } from "../harness/records.ts";
+import { createTestStore, entryOf, requestOf, sqlWorkerFile, whenOpened } from "../harness/records.ts";
 
 let migrating: BundledChild;
 let recording: BundledChild;
@@ -27,7 +28,11 @@ beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), "toolyard-kil
 afterEach(async () => await rm(folder, { recursive: true, force: true }));
 
 /** Runs it to its end, or kills it so many ms after it has begun. Returns whether it came to its end. */
-async function migrateAndKill(path: string, steps: number | "real", killAfterMs: number): Promise<boolean> {
+async function migrateAndKill(
+  path: string,
+  steps: number | "records" | "state",
+  killAfterMs: number,
+): Promise<boolean> {
   const child = migrating.start(path, String(steps));
   const exit = once(child, "exit");
   let timer: NodeJS.Timeout | undefined;
@@ -85,7 +90,7 @@ test("records of the first version are brought up to date by a gateway that is k
   for (let attempt = 0; attempt < 10; attempt += 1) {
     await copyFile(first, path);
     for (const name of ["-wal", "-shm", ".before-1"]) await rm(path + name, { force: true });
-    if (!(await migrateAndKill(path, "real", attempt * 6))) killed += 1;
+    if (!(await migrateAndKill(path, "records", attempt * 6))) killed += 1;
     const database = driver.open(path);
     quickCheck(database);
     const steps = database.prepare("select count(*) as steps from kysely_migration").get()?.["steps"];
@@ -106,6 +111,37 @@ test("records of the first version are brought up to date by a gateway that is k
   quickCheck(copy);
   expect(copy.prepare("select count(*) as rows from request_log").get()).toEqual({ rows: 60_000 });
   copy.close();
+}, 60_000);
+
+test("the state of the first version is brought up to date by a gateway that is killed meanwhile, with its audit", async () => {
+  const path = join(folder, "state.db");
+  const first = join(folder, "first.db");
+  const driver = loadDriver(tmpdir());
+  const old = await openSqliteFile({ driver, path: first, synchronous: "full", migrations: { "0001": createState } });
+  // As above.
+  old.database.exec(
+    "with recursive n(at) as (select 1 union all select at + 1 from n where at < 60000) insert into audit " +
+      "select at, at, 'p', 'cli', null, 'config.apply', 'o', 'done', null, '{}', at - 1, at from n",
+  );
+  old.close();
+  let killed = 0;
+  for (let attempt = 0; attempt < 10; attempt += 1) {
+    await copyFile(first, path);
+    for (const name of ["-wal", "-shm", ".before-1"]) await rm(path + name, { force: true });
+    if (!(await migrateAndKill(path, "state", attempt * 6))) killed += 1;
+    const database = driver.open(path);
+    quickCheck(database);
+    const steps = database.prepare("select count(*) as steps from kysely_migration").get()?.["steps"];
+    expect([1, Object.keys(stateSteps).length]).toContain(steps);
+    expect(database.prepare("select count(*) as rows from audit").get()).toEqual({ rows: 60_000 });
+    database.close();
+  }
+  expect(killed).toBeGreaterThan(2);
+  const store = await whenOpened(createTestStore(folder));
+  expect(store.health()).toEqual({ status: "ready", problems: [] });
+  expect((await store.audit(entryOf())).seq).toBe(60_001);
+  expect(await store.people.read()).toMatchObject({ users: [] });
+  await store.close(10_000);
 }, 60_000);
 
 test("a gateway that is killed loses no audit row, and of records at most the last batches", async () => {

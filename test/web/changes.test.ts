@@ -89,6 +89,26 @@ describe.skipIf(!hasBrowser)("a page", () => {
     await page.getByRole("link", { name: "bad:fail" }).waitFor();
   }, 120_000);
 
+  test("gives a tool another description, after it has shown what that changes, and its own one back", async () => {
+    await visit(page, gateway, "/tools");
+    await page.getByLabel("Choose bad:echo").check();
+    const about = page.getByLabel("New description of echo");
+    await about.fill("Says again what it is told.");
+    await page.getByRole("button", { name: "Describe" }).click();
+    const dialog = page.getByRole("dialog", { name: "Describe echo otherwise?" });
+    await dialog.getByText("Says again what it is told.").waitFor();
+    await expectClean();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "hidden" });
+    const described = page.getByTitle("Says again what it is told.");
+    await described.waitFor();
+    await page.getByLabel("Choose bad:echo").check();
+    await about.fill("");
+    await page.getByRole("button", { name: "Describe" }).click();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await described.waitFor({ state: "detached" });
+  }, 120_000);
+
   test("says what a server says of itself, and which line of the file each setting comes from", async () => {
     await visit(page, gateway, "/servers/bad?tab=about");
     await page.getByText("bad-server", { exact: true }).waitFor();

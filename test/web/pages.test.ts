@@ -12,6 +12,7 @@ import {
 } from "./dashboard.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { run } from "../harness/rest.ts";
+import { rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 
 const everything = {
@@ -186,6 +187,9 @@ describe.skipIf(!hasBrowser)("pages", () => {
       await page.getByRole("heading", { name: "Arguments" }).waitFor();
       expect(await page.getByRole("region", { name: "Result" }).textContent()).toContain("The sum of 1 and 2 is 3");
       await expectClean(page);
+      await page.getByRole("link", { name: "Run it again" }).click();
+      await page.getByRole("heading", { level: 1, name: "everything:get-sum" }).waitFor();
+      expect([await page.getByLabel(/^a/).inputValue(), await page.getByLabel(/^b/).inputValue()]).toEqual(["1", "2"]);
       await context.close();
     });
 
@@ -328,6 +332,34 @@ describe.skipIf(!hasBrowser)("pages", () => {
       expect(misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
       await context.close();
     }, 180_000);
+  });
+
+  describe("of a gateway that nobody has used yet", () => {
+    test("examples are added with a click, and the overview says what is done of the start until the first call", async () => {
+      await using gateway = await startGateway({ config: { mcpServers: {} } });
+      const { context, page, misdeeds } = await openDashboard(browser, gateway);
+      await visit(page, gateway, "/servers");
+      await page.getByRole("button", { name: "Try it with three examples" }).click();
+      const table = page.getByRole("table", { name: "Servers" });
+      await table.getByRole("link", { name: "memory" }).waitFor();
+      await expect
+        .poll(async () => await table.getByText("Online", { exact: true }).count(), { timeout: 60_000 })
+        .toBe(3);
+      await visit(page, gateway, "/");
+      const steps = page.getByRole("region", { name: "Until the first call" });
+      expect(await steps.getByRole("listitem").first().textContent()).toContain("3 servers done");
+      await steps.getByText("it counts when it has asked for its tools").waitFor();
+      expect(await problemsOfLooks(page)).toEqual([]);
+      await rpc(`${gateway.url}/mcp`, "tools/list");
+      await visit(page, gateway, "/");
+      await expect
+        .poll(async () => await steps.getByText("done", { exact: true }).count(), { timeout: 60_000 })
+        .toBe(2);
+      await run(gateway.url, "everything:get-sum", { a: 1, b: 2 });
+      await steps.waitFor({ state: "detached" });
+      expect(misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
+      await context.close();
+    }, 240_000);
   });
 
   describe("of a gateway that cannot answer", () => {

@@ -106,6 +106,7 @@ describe("the session of a browser", () => {
       ["DELETE", "/api/servers/x"],
       ["POST", "/api/servers/x/enable"],
       ["GET", "/api/doctor"],
+      ["GET", "/api/support"],
     ] as const;
     const body = '{"text":"{}","command":["true"],"name":"x"}';
     for (const [method, path] of attempts) {

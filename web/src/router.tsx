@@ -44,7 +44,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/search",
-    validateSearch: texts("query", "as", "tab"),
+    validateSearch: texts("query", "as", "tab", "limit"),
     component: lazyRouteComponent(() => import("./pages/search.tsx"), "Search"),
   }),
   createRoute({

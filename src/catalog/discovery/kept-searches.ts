@@ -16,7 +16,7 @@ export interface KeptSearch {
   readonly keptAtMs: number;
 }
 
-/** Where kept searches outlive the process. */
+/** Where searches of people who are not in the database outlive the process: all of them as one. */
 export interface KeptSearchStore {
   /** What can be read; nothing where the file is damaged. */
   read(): readonly KeptSearch[];
@@ -24,19 +24,29 @@ export interface KeptSearchStore {
   write(searches: readonly KeptSearch[]): Promise<void>;
 }
 
+/** `gone`: there is no such member any more. */
+export type KeepOutcome = "kept" | "full" | "gone";
+
+/** Where those of members of teams are, who may come to several gateways: row by row. */
+export interface MemberSearchStore {
+  of(person: PrincipalId): Promise<readonly KeptSearch[]>;
+  /** Resolves with the search as it is kept, if it is. */
+  keep(search: KeptSearch, most: number): Promise<{ readonly search: KeptSearch; readonly outcome: KeepOutcome }>;
+  remove(person: PrincipalId, id: string): Promise<boolean>;
+}
+
 /** Searches that people keep as tests, each person their own. */
 export interface KeptSearches {
   /** In the order in which they were kept. */
-  of(person: PrincipalId): readonly KeptSearch[];
+  of(person: PrincipalId): Promise<readonly KeptSearch[]>;
   /**
    * Resolves when it is written. The same question for the same tool replaces the one before, with its place of now.
-   * Rejects with KEPT_SEARCH_LIMIT, and with STORE_FULL or whatever else writing fails with; then nothing is kept.
+   * Rejects with KEPT_SEARCH_LIMIT, with UNAUTHORIZED where the person has left meanwhile, and with STORE_FULL or
+   * whatever else writing fails with; then nothing is kept.
    */
   keep(given: Omit<KeptSearch, "id" | "keptAtMs">): Promise<KeptSearch>;
   /** Resolves to whether the person had one with this id. */
   remove(person: PrincipalId, id: string): Promise<boolean>;
-  /** Removes all of a person who has left. */
-  forget(person: PrincipalId): Promise<void>;
 }
 
 export interface KeptSearchesDeps {
@@ -66,9 +76,9 @@ export function createKeptSearches({ store, clock }: KeptSearchesDeps): KeptSear
   }
 
   return {
-    of: (person) => kept.filter((search) => search.person === person),
+    of: async (person) => kept.filter((search) => search.person === person),
     async keep(given) {
-      const made = { ...given, id: randomBytes(9).toString("base64url"), keptAtMs: clock.now() };
+      const made = make(given, clock);
       await change((now) => withRoom(now, given.person, made));
       return made;
     },
@@ -81,13 +91,29 @@ export function createKeptSearches({ store, clock }: KeptSearchesDeps): KeptSear
       });
       return wasThere;
     },
-    async forget(person) {
-      await change((now) => {
-        const rest = now.filter((search) => search.person !== person);
-        return rest.length < now.length ? rest : now;
-      });
-    },
   };
+}
+
+/** Those of members of teams, who may leave while one is being kept: no row of theirs stays. */
+export function createMemberSearches(store: MemberSearchStore, clock: KeptSearchesDeps["clock"]): KeptSearches {
+  return {
+    of: async (person) => await store.of(person),
+    async keep(given) {
+      const { search, outcome } = await store.keep(make(given, clock), mostOfOne);
+      if (outcome === "full") throw tooMany(mostOfOne);
+      if (outcome === "gone") throw new GatewayError("UNAUTHORIZED", "whoever kept it has left the team");
+      return search;
+    },
+    remove: async (person, id) => await store.remove(person, id),
+  };
+}
+
+function make(given: Omit<KeptSearch, "id" | "keptAtMs">, clock: KeptSearchesDeps["clock"]): KeptSearch {
+  return { ...given, id: randomBytes(9).toString("base64url"), keptAtMs: clock.now() };
+}
+
+function tooMany(own: number): GatewayError {
+  return new GatewayError("KEPT_SEARCH_LIMIT", `you keep ${own} searches already`);
 }
 
 /** Throws KEPT_SEARCH_LIMIT. */
@@ -96,7 +122,7 @@ function withRoom(now: readonly KeptSearch[], person: PrincipalId, made: KeptSea
     search.person === person && search.query === made.query && search.tool === made.tool;
   const others = now.filter((search) => !isSame(search));
   const own = others.filter((search) => search.person === person).length;
-  if (own >= mostOfOne) throw new GatewayError("KEPT_SEARCH_LIMIT", `you keep ${own} searches already`);
+  if (own >= mostOfOne) throw tooMany(own);
   const characters = [...others, made].reduce((sum, { query, tool }) => sum + query.length + tool.length, 0);
   if (characters > mostCharacters)
     throw new GatewayError("KEPT_SEARCH_LIMIT", `${others.length} searches are kept in this gateway`);

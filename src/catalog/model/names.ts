@@ -1,5 +1,5 @@
 import { toClientName } from "./client-name.ts";
-import { madeInSteps, type MadeInSteps } from "./made-in-steps.ts";
+import { madeInSteps } from "./made-in-steps.ts";
 import { assignNames, claim, claimantsOf, noClaims, type Assigned, type Claims } from "./name-claims.ts";
 import type { InstanceCatalog, PromptEntry, ToolEntry } from "./snapshot.ts";
 
@@ -19,11 +19,11 @@ export interface NameTable {
   find(spelling: string, listing?: Listing): Found;
   findPrompt(name: string): PromptEntry | undefined;
   /**
-   * Makes in steps of about a millisecond what names in this listing, and paths, are looked up in; undefined when that
-   * is made. Whatever is not made yet is made at once by the look-up that needs it, which in a view of a hundred
-   * thousand tools takes a tenth of a second for each spelling.
+   * Makes in steps of about a millisecond what names in this listing, and paths, are looked up in, and then what it
+   * takes to find this spelling; undefined when that is made. Whatever is not made yet is made at once by the look-up
+   * that needs it, which in a view of a hundred thousand tools takes a tenth of a second for each kind of spelling.
    */
-  inSteps(listing?: Listing): Generator<undefined, void> | undefined;
+  inSteps(listing?: Listing, spelling?: string): Generator<undefined, void> | undefined;
   /** All tools, in the order of the parts. */
   readonly tools: readonly ToolEntry[];
 }
@@ -78,18 +78,35 @@ export function buildNames(catalogs: readonly NamedCatalog[]): NameTable {
     return claimed.filter(({ tool }) => !seen.has(tool) && seen.add(tool));
   }
 
+  const isListed = (spelling: string, listing: Listing | undefined): boolean =>
+    listing !== undefined && listings[listing].get().listed.has(spelling);
+
+  /** All that is looked up for a spelling that is neither listed nor a path. */
+  const forms = [others, namespaced, flat];
+
+  /** Whether `stepsTo` has nothing to make. Asked at every call. */
+  function isMadeTo(listing: Listing | undefined, spelling: string | undefined): boolean {
+    if (!paths.isMade || (listing !== undefined && !listings[listing].isMade)) return false;
+    if (spelling === undefined || isListed(spelling, listing) || paths.get().has(spelling)) return true;
+    return forms.every(({ isMade }) => isMade) && (bare.isMade || findForm(spelling).length > 0);
+  }
+
+  /** In the order of `find`, and no further than it has to look. */
+  function* stepsTo(listing: Listing | undefined, spelling: string | undefined): Generator<undefined, void> {
+    if (listing !== undefined) yield* listings[listing].steps();
+    yield* paths.steps();
+    if (spelling === undefined || isListed(spelling, listing) || paths.get().has(spelling)) return;
+    for (const part of forms) yield* part.steps();
+    if (findForm(spelling).length === 0) yield* bare.steps();
+  }
+
   return {
     tools,
     flatName: (tool) => flat.get().names.get(tool) ?? tool.path,
     namespacedName: (tool) => namespaced.get().names.get(tool) ?? tool.path,
     promptName: (prompt) => prompts.get().names.get(prompt) ?? prompt.definition.name,
     findPrompt: (name) => prompts.get().owners(name)[0],
-    inSteps(listing) {
-      // Asked at every call.
-      if (paths.isMade && (listing === undefined || listings[listing].isMade)) return undefined;
-      const unmade = (listing === undefined ? [paths] : [listings[listing], paths]).filter(({ isMade }) => !isMade);
-      return inOrder(unmade);
-    },
+    inSteps: (listing, spelling) => (isMadeTo(listing, spelling) ? undefined : stepsTo(listing, spelling)),
     find(spelling, listing) {
       const listed = listing === undefined ? undefined : listings[listing].get().listed.get(spelling);
       if (listed !== undefined && listing !== undefined) return { kind: "one", tool: listed, form: listing };
@@ -116,10 +133,6 @@ function flatText(tool: ToolEntry): string {
 /** The name that the flat list shows for a tool when no other tool claims it: without the table of all names. */
 export function plainFlatName(tool: ToolEntry): string {
   return toClientName(flatText(tool), tool.path);
-}
-
-function* inOrder(parts: readonly Pick<MadeInSteps<object>, "steps">[]): Generator<undefined, void> {
-  for (const part of parts) yield* part.steps();
 }
 
 interface Spelt {

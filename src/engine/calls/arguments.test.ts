@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { sampleInstance } from "../../../test/sample-catalog.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { noArguments, toCallArguments } from "../../kernel/call-arguments.ts";
@@ -58,8 +58,53 @@ test("FAULT 61: a schema that cannot be compiled means no check", async () => {
     { name: "u", inputSchema: { type: "object", properties: { a: { $ref: "https://example.invalid/x.json" } } } },
   ]).tools[0] as ToolEntry;
   const args = toCallArguments(Buffer.from('{"a":1}'));
-  expect(await checkArguments(validators, hostile, args, AbortSignal.timeout(30_000))).toMatchObject({
-    value: { a: 1 },
+  const { signal } = new AbortController();
+  expect(await checkArguments(validators, hostile, args, signal)).toMatchObject({ value: { a: 1 } });
+  expect(await validators.prepare(hostile.hash, hostile.definition.inputSchema, signal)).toBe("unvalidated");
+  expect(checkArguments(validators, hostile, args, signal)).toMatchObject({ value: { a: 1 } });
+});
+
+describe("a first call of a tool whose schema needs the compiler", () => {
+  const { signal } = new AbortController();
+  const labelled = (name: string): ToolEntry => {
+    const labels = { type: "array", items: { type: "string" }, contains: { minLength: 1 } };
+    const inputSchema = { type: "object", properties: { labels }, required: ["labels"] };
+    return sampleInstance("s", [{ name, inputSchema }]).tools[0] as ToolEntry;
+  };
+  const args = (text: string) => toCallArguments(Buffer.from(text));
+
+  test("goes on at once where it fits what is known without it, and the next is judged by all of it", async () => {
+    const tool = labelled("at once");
+    expect(checkArguments(validators, tool, args('{"labels":["a"]}'), signal)).toMatchObject({
+      value: { labels: ["a"] },
+    });
+    await validators.prepare(tool.hash, tool.definition.inputSchema, signal);
+    expect(() => checkArguments(validators, tool, args('{"labels":[""]}'), signal)).toThrow(
+      expect.objectContaining({ code: "ARGUMENTS_INVALID", message: expect.stringContaining("labels") }),
+    );
+  });
+
+  test("waits for it where it does not, and is refused in its words", async () => {
+    const tool = labelled("waits");
+    const wrong = checkArguments(validators, tool, args('{"labels":[1]}'), signal);
+    expect(wrong).toBeInstanceOf(Promise);
+    await expect(wrong).rejects.toMatchObject({
+      code: "ARGUMENTS_INVALID",
+      message: expect.stringContaining("labels[0]"),
+    });
+  });
+
+  test("goes on although the gateway ends before it is compiled", async () => {
+    const stopping = createValidators({ clock: systemClock });
+    const tool = labelled("ends");
+    expect(checkArguments(stopping, tool, args('{"labels":["a"]}'), signal)).toMatchObject({ value: {} });
+    await stopping[Symbol.asyncDispose]();
+    expect(stopping.lookup(tool.hash)).toBeUndefined();
+    await expect(
+      async () => await checkArguments(stopping, tool, args('{"labels":[1]}'), signal),
+    ).rejects.toMatchObject({
+      code: "DRAINING",
+    });
   });
 });
 

@@ -8,8 +8,10 @@ import type { Validators } from "../validation/validators.ts";
 
 /**
  * Checks arguments against the tool's schema before the server sees them. Synchronous once the schema is compiled,
- * which it is after the first call. Without validators, it only makes sure that every reader sees the same value of a
- * duplicate key. Throws or rejects with ARGUMENTS_INVALID. A schema that cannot be compiled safely is not checked.
+ * which it is soon after the first call: that one does not wait where the arguments fit what the schema says without
+ * the compiler, and where they do not, the whole check judges them. Without validators, it only makes sure that every
+ * reader sees the same value of a duplicate key. Throws or rejects with ARGUMENTS_INVALID. A schema that cannot be
+ * compiled safely is not checked.
  */
 export function checkArguments(
   validators: Validators | undefined,
@@ -24,9 +26,11 @@ export function checkArguments(
   if (validators === undefined) return args;
   const known = validators.lookup(tool.hash);
   if (known !== undefined) return judge(tool, args, known);
-  return validators
-    .prepare(tool.hash, tool.definition.inputSchema, signal)
-    .then((verdict) => judge(tool, args, verdict));
+  const preparing = validators.prepare(tool.hash, tool.definition.inputSchema, signal);
+  if (!validators.fitsMeanwhile(tool.hash, value)) return preparing.then((verdict) => judge(tool, args, verdict));
+  // Whoever calls next is told what came of it.
+  preparing.catch(() => undefined);
+  return args;
 }
 
 /** More tools than a model is shown at once; the worker that compiles takes a few milliseconds for each. */

@@ -49,7 +49,7 @@ test("following each page's note leads through the whole text, and ends", async 
   // A page that led to itself would never end.
   while (page !== undefined && parts.length < 100) {
     const { content = [] } = await kept.read(page);
-    const [part, note] = content.map((block) => block.text);
+    const [note, part] = content.map((block) => block.text);
     parts.push(part ?? "");
     const next = / Next: (\S+)$/.exec(note ?? "")?.[1];
     page = next === undefined ? undefined : parseKeptUri(next)?.page;
@@ -61,7 +61,7 @@ test("following each page's note leads through the whole text, and ends", async 
 test("a search gives the lines with their numbers, and the note leads to the line after the last", async () => {
   await using kept = keeping();
   const first = await kept.read({ kind: "match", text: "LOG", fromLine: 1 });
-  const [lines = "", note = ""] = (first.content ?? []).map((block) => block.text);
+  const [note = "", lines = ""] = (first.content ?? []).map((block) => block.text);
   expect(lines.startsWith("1: line 0 of the log\n2: line 1 of the log\n")).toBe(true);
   const next = parseKeptUri(/ Next: (\S+)$/.exec(note)?.[1] ?? "");
   expect(next).toEqual({ id: kept.id, page: { kind: "match", text: "LOG", fromLine: lines.split("\n").length + 1 } });
@@ -70,7 +70,7 @@ test("a search gives the lines with their numbers, and the note leads to the lin
 test.each<[string, KeptPage, string]>([
   ["a part behind the last", { kind: "part", part: 999 }, "There is no part 999"],
   ["a word that no line has", { kind: "match", text: "zebra", fromLine: 1 }, 'There are no lines with "zebra"'],
-])("%s is answered with the note alone, without an empty text before it", async (_what, page, said) => {
+])("%s is answered with the note alone, without an empty text behind it", async (_what, page, said) => {
   await using kept = keeping();
   const { content = [] } = await kept.read(page);
   expect(content).toHaveLength(1);

@@ -29,14 +29,15 @@ export async function readKept(
   const page = readPage(kept, intent.page);
   const note = `${page.note}${page.next === undefined ? "" : ` Next: ${toKeptUri(intent.id, page.next)}`}`;
   const texts = page.text === "" ? [note] : [page.text, note];
-  return { kind: "own", result: intent.as === "tool" ? toToolResult(texts) : toContents(intent, texts) };
+  return { kind: "own", result: intent.as === "tool" ? toToolResult(texts.toReversed()) : toContents(intent, texts) };
 }
 
+/** The note comes first, as that of the cut result does. */
 function toToolResult(texts: readonly string[]): { readonly content: readonly object[] } {
   return { content: texts.map((text) => ({ type: "text", text })) };
 }
 
-/** The note is a content of its own, so that the first one is what the server said and nothing else. */
+/** For programs: the first content is what the server said and nothing else. */
 function toContents(intent: KeptIntent, texts: readonly string[]): { readonly contents: readonly object[] } {
   const uri = toKeptUri(intent.id, intent.page);
   return { contents: texts.map((text) => ({ uri, mimeType: "text/plain", text })) };

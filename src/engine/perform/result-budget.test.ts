@@ -63,6 +63,8 @@ interface Situation {
   readonly context?: Partial<CallContext>;
   readonly setting?: number;
   readonly ofServer?: number;
+  /** Of the client `small`. */
+  readonly ofClient?: number;
   readonly outcome?: Outcome;
 }
 
@@ -77,11 +79,19 @@ const outcomeOf = (result: object): Outcome => ({
 
 /** What becomes of an outcome; by default of a log that a plain tool gives, with a limit of 1,000 tokens. */
 async function budget(result: object, situation: Situation = {}) {
-  const { intent = callOf("plain"), context, setting = 1_000, ofServer, outcome = outcomeOf(result) } = situation;
+  const {
+    intent = callOf("plain"),
+    context,
+    setting = 1_000,
+    ofServer,
+    ofClient,
+    outcome = outcomeOf(result),
+  } = situation;
   const stage = createResultBudgetStage({
     settings: () => ({ maxTokens: setting, keepMs }),
     instanceOf: (id: InstanceId) =>
       id === catalog.instance ? ({ server: { maxResultTokens: ofServer } } as never) : undefined,
+    clientLimit: (name) => (name === "small" ? ofClient : undefined),
     keptResults: kept,
     validators: { prepare },
   });
@@ -101,14 +111,16 @@ async function budget(result: object, situation: Situation = {}) {
 }
 
 const log = { content: [{ type: "text", text: lines }] };
-const noteOf = (written: { content: { text: string }[] }): string => written.content.at(-1)?.text ?? "";
+const client: CallContext["client"] = { era: "legacy", revision: "2025-11-25", capabilities: {}, name: "small" };
+const small = { context: { client } };
+const noteOf = (written: { content: { text: string }[] }): string => written.content[0]?.text ?? "";
 
 describe("a result is cut to a limit", () => {
   test("and what is counted as kept back is what the client was not shown", async () => {
     const { written, cutTokens } = await budget(log);
     const { tokens, shownTokens } = written._meta["toolyard/cut"];
     expect(tokens).toBe(estimateTokens(lines));
-    expect(shownTokens).toBe(estimateTokens(written.content[0].text));
+    expect(shownTokens).toBe(estimateTokens(written.content[1].text));
     expect(shownTokens).toBeLessThan(1_000);
     expect(cutTokens).toBe(tokens - shownTokens);
   });
@@ -119,6 +131,12 @@ describe("a result is cut to a limit", () => {
     ["the server's entry, also where it is the smaller one", { setting: 100_000, ofServer: 1_000 }, true],
     ["the call before both", { setting: 1_000, ofServer: 1_000, context: { maxResultTokens: 100_000 } }, false],
     ["the call, also where the server has no limit", { ofServer: 0, context: { maxResultTokens: 1_000 } }, true],
+    ["the client where that is less than the setting", { ...small, setting: 100_000, ofClient: 1_000 }, true],
+    ["the setting where the client takes more", { ...small, setting: 1_000, ofClient: 100_000 }, true],
+    ["no other client", { setting: 100_000, ofClient: 1_000 }, false],
+    ["the server's entry before the client", { ...small, ofServer: 100_000, ofClient: 1_000 }, false],
+    ["the call before the client", { context: { ...small.context, maxResultTokens: 0 }, ofClient: 1_000 }, false],
+    ["none, which 0 means in the setting, for every client", { ...small, setting: 0, ofClient: 1_000 }, false],
     ["none, which 0 means in the setting", { setting: 0 }, false],
     ["none, which 0 means in the server's entry", { ofServer: 0 }, false],
     ["none, which 0 means in the call", { context: { maxResultTokens: 0 } }, false],
@@ -141,9 +159,9 @@ describe("a result is cut to a limit", () => {
     const contents = [{ uri: "file:///log", mimeType: "text/x-log", text: lines }];
     const { written } = await budget({ contents }, { intent: readOf("tool") });
     expect(written.content).toBeUndefined();
-    expect(written.contents[0].mimeType).toBe("text/x-log");
-    expect(written.contents[1]).toMatchObject({ uri: "file:///log", mimeType: "text/plain" });
-    expect(written.contents[1].text).toContain("this result was cut");
+    expect(written.contents[1].mimeType).toBe("text/x-log");
+    expect(written.contents[0]).toMatchObject({ uri: "file:///log", mimeType: "text/plain" });
+    expect(written.contents[0].text).toContain("this result was cut");
   });
 
   test("and stays an error, with all that it says beside its texts", async () => {
@@ -161,7 +179,7 @@ describe("the note of a cut result", () => {
     const text = await kept.read(localPrincipal.id, found.id);
     if (text === undefined) throw new Error("it is not kept");
     const next = readPage(text, found.page).text;
-    expect(lines.startsWith(`${written.content[0].text}${next}`)).toBe(true);
+    expect(lines.startsWith(`${written.content[1].text}${next}`)).toBe(true);
     const { parts, uri: named } = written._meta["toolyard/cut"];
     expect(noteOf(written)).toContain(`(parts 2 to ${parts})`);
     expect(uri).toBe(`${named}?part=2`);
@@ -210,14 +228,14 @@ describe("structured content that is too large", () => {
     expect(length).toBeGreaterThan(0);
     expect(length).toBeLessThan(rows.length);
     expect(written.structuredContent.rows).toEqual(rows.slice(0, length));
-    expect(JSON.parse(written.content[0].text)).toEqual(written.structuredContent);
+    expect(JSON.parse(written.content[1].text)).toEqual(written.structuredContent);
     expect(noteOf(written)).toContain(`(${length} of 500 elements of rows)`);
   });
 
   test("stays whole where fewer elements would not fit the schema, and only the text is cut", async () => {
     const { written } = await budget(structured, { intent: callOf("exact"), ...seen });
     expect(written.structuredContent).toEqual({ rows });
-    expect(written.content[0].text.length).toBeLessThan(structured.content[0]?.text.length ?? 0);
+    expect(written.content[1].text.length).toBeLessThan(structured.content[0]?.text.length ?? 0);
     expect(noteOf(written)).not.toContain("elements of");
   });
 

@@ -1,6 +1,7 @@
 import { toKeptUri } from "../../catalog/exposure/kept-uri.ts";
 import type { Intent } from "../../catalog/exposure/intent.ts";
 import { withMetaEntries } from "../../catalog/exposure/meta-entry.ts";
+import { leastClientTokens } from "../../config/client-profiles.ts";
 import type { CallContext } from "../../kernel/call-context.ts";
 import { countText } from "../../kernel/count-text.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
@@ -13,6 +14,7 @@ import { findOversized, type Oversized } from "../results/oversized.ts";
 import type { ShortenedArray } from "../results/shorter-json.ts";
 import type { Verdict } from "../validation/validator-cache.ts";
 import type { Outcome } from "./outcome.ts";
+import { clientNameOf } from "./request-facts.ts";
 import type { Work } from "./work.ts";
 
 /**
@@ -26,6 +28,8 @@ export interface ResultBudgetDeps {
   /** `results.maxTokens` and `results.keepMs` in force. */
   readonly settings: () => { readonly maxTokens: number; readonly keepMs: number };
   readonly instanceOf: (id: InstanceId) => Instance | undefined;
+  /** The most that a client of that name gives its model; undefined where that is not known. */
+  readonly clientLimit: (name: string | undefined) => number | undefined;
   readonly keptResults: Pick<KeptResults, "keep">;
   /** Checks what is left of a structured result; see `structured-check.ts` for the key. */
   readonly validators: {
@@ -42,9 +46,10 @@ type Result = Extract<ServerAnswer, { kind: "result" }>;
 export function createResultBudgetStage(deps: ResultBudgetDeps): ResultBudgetStage {
   return (intent, work, outcome) => {
     if (outcome.kind !== "result" || outcome.result.isQuestion || !isReadByModel(intent, work.context)) return outcome;
-    const maxTokens = budgetOf(deps, intent, work.context);
+    const { length } = outcome.result.bytes;
+    const maxTokens = budgetOf(deps, { intent, context: work.context, length });
     // No token has less than a byte: nearly every result is let through here.
-    if (maxTokens === 0 || outcome.result.bytes.length <= maxTokens) return outcome;
+    if (maxTokens === 0 || length <= maxTokens) return outcome;
     const large = findOversized(outcome.result.bytes, intent.kind === "call" ? "content" : "contents", maxTokens);
     return large === undefined ? outcome : cut(deps, { intent, work, outcome, large, maxTokens });
   };
@@ -59,12 +64,26 @@ function isReadByModel(intent: Intent, context: CallContext): intent is LargeInt
   return intent.kind === "call" || (intent.kind === "read" && intent.as === "tool");
 }
 
-/** What the call asks for goes before the server's entry, and that before the setting. 0: no limit. */
-function budgetOf({ settings, instanceOf }: ResultBudgetDeps, intent: LargeIntent, context: CallContext): number {
+interface Asked {
+  readonly intent: LargeIntent;
+  readonly context: CallContext;
+  /** Of the result, in bytes. */
+  readonly length: number;
+}
+
+/**
+ * What the call asks for goes before the server's entry, and that before the setting, of which a client may take less:
+ * it would drop the rest itself, where nobody can read it. 0: no limit.
+ */
+function budgetOf({ settings, instanceOf, clientLimit }: ResultBudgetDeps, { intent, context, length }: Asked): number {
   const asked = context.maxResultTokens;
   if (asked !== undefined) return asked;
   const id = intent.kind === "call" ? intent.instance : intent.server.instance;
-  return instanceOf(id)?.server.maxResultTokens ?? settings().maxTokens;
+  const ofServer = instanceOf(id)?.server.maxResultTokens;
+  if (ofServer !== undefined) return ofServer;
+  const { maxTokens } = settings();
+  if (maxTokens === 0 || length <= leastClientTokens) return maxTokens;
+  return Math.min(maxTokens, clientLimit(clientNameOf(context)) ?? maxTokens);
 }
 
 interface CutWork {
@@ -116,14 +135,17 @@ interface NoteFacts {
   readonly context: CallContext;
 }
 
-/** What the model is told: how much it sees, and how it gets at the rest. */
+/**
+ * What the model is told: how much it sees, and how it gets at the rest. It comes first, because clients that show
+ * their models only a part of a result leave out its end, its middle or its later blocks, and none its beginning.
+ */
 function noteOf({ large, plan, id, parts, keepMs, context }: NoteFacts): string {
   const first = plan.kept.shown === 0 ? 1 : 2;
   const next = toKeptUri(id, { kind: "part", part: first });
   const lines = `${toKeptUri(id)}?match=WORD`;
   const how = context.sawDefinitions === true ? "Read the resource" : "Read on with read_mcp_resource and the uri";
   return [
-    `Note from Toolyard: this result was cut. It shows about ${countText(plan.shownTokens)} of ${countText(large.tokens)} tokens${arraysText(plan.arrays)}.`,
+    `Note from Toolyard: this result was cut. Below are about ${countText(plan.shownTokens)} of its ${countText(large.tokens)} tokens${arraysText(plan.arrays)}.`,
     `${how} ${next}${first < parts ? ` (parts ${first} to ${parts})` : ""}, or ${lines} for the lines that contain a word.`,
     `The rest is kept for ${timeText(keepMs)}.`,
   ].join(" ");

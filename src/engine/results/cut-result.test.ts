@@ -60,14 +60,14 @@ describe("a result is found to be too large", () => {
 });
 
 describe("what is given out of it", () => {
-  test("is a text up to a line, and then the note; the kept text goes on there", () => {
+  test("is the note, and then a text up to a line; the kept text goes on there", () => {
     const { written, plan } = cut({ content: [{ type: "text", text: lines, annotations: { priority: 1 } }], x: 1 });
     expect(written.content).toHaveLength(2);
-    const [first, last] = written.content;
+    const [said, first] = written.content;
     expect(first.annotations).toEqual({ priority: 1 });
     expect(lines.startsWith(first.text)).toBe(true);
     expect(first.text.endsWith("\n")).toBe(true);
-    expect(last).toEqual({ type: "text", text: "NOTE" });
+    expect(said).toEqual({ type: "text", text: "NOTE" });
     expect(written.x).toBe(1);
     expect(plan.kept.text).toBe(lines);
     expect(startsOfParts(plan.kept)[1]).toBe(first.text.length);
@@ -86,15 +86,15 @@ describe("what is given out of it", () => {
       ],
     });
     expect(written.content.map((block: { type: string }) => block.type)).toEqual([
-      ...["text", "image", "text", "image", "text"],
+      ...["text", "text", "image", "text", "image"],
     ]);
-    expect(written.content[0].text).toBe("small");
-    expect(written.content.at(-1).text).toBe("NOTE");
+    expect(written.content[0].text).toBe("NOTE");
+    expect(written.content[1].text).toBe("small");
   });
 
   test("of JSON on one line ends behind an element", () => {
     const { written } = cut({ content: [{ type: "text", text: JSON.stringify(rows) }] });
-    const shown = written.content[0].text as string;
+    const shown = written.content[1].text as string;
     expect(JSON.parse(`${shown.trimEnd().slice(0, -1)}]`)).toEqual(rows.slice(0, shown.trimEnd().split("\n").length));
   });
 
@@ -119,7 +119,7 @@ describe("what is given out of it", () => {
       { content: [{ type: "text", text: JSON.stringify({ rows }, null, 1) }], structuredContent: { rows } },
       "shorten",
     );
-    expect(JSON.parse(same.written.content[0].text)).toEqual(same.written.structuredContent);
+    expect(JSON.parse(same.written.content[1].text)).toEqual(same.written.structuredContent);
   });
 
   test.each([["content"], ["result"], ['a "quoted" name']])(
@@ -127,7 +127,7 @@ describe("what is given out of it", () => {
     (name) => {
       const said = { content: [{ type: "text", text: lines }], structuredContent: { [name]: lines } };
       const { written, plan, large } = cut(said, "shorten");
-      const shown = written.content[0].text as string;
+      const shown = written.content[1].text as string;
       expect(written.structuredContent).toEqual({ [name]: shown });
       expect(shown.endsWith("\n")).toBe(true);
       expect(startsOfParts(plan.kept)[1]).toBe(shown.length);
@@ -158,10 +158,10 @@ describe("what is given out of it", () => {
   test("keeps a small structured content beside a large text", () => {
     const { written } = cut({ content: [{ type: "text", text: lines }], structuredContent: { count: 3_000 } });
     expect(written.structuredContent).toEqual({ count: 3_000 });
-    expect(written.content[0].text.length).toBeGreaterThan(1_000);
+    expect(written.content[1].text.length).toBeGreaterThan(1_000);
   });
 
-  test("of a resource is its text up to a line, and a content with the note", () => {
+  test("of a resource is a content with the note, and its text up to a line", () => {
     const large = findOversized(
       Buffer.from(JSON.stringify({ contents: [{ uri: "a:b", text: lines }] })),
       "contents",
@@ -171,8 +171,8 @@ describe("what is given out of it", () => {
     const plan = planCut(large, 1_000, "leave out");
     // oxlint-disable-next-line typescript/no-explicit-any -- whatever came out
     const written = JSON.parse(writeCut(large, plan, { text: "NOTE", uri: "toolyard://result/x" }).toString()) as any;
-    expect(written.contents[0].uri).toBe("a:b");
-    expect(written.contents[1]).toEqual({ uri: "toolyard://result/x", mimeType: "text/plain", text: "NOTE" });
+    expect(written.contents[1].uri).toBe("a:b");
+    expect(written.contents[0]).toEqual({ uri: "toolyard://result/x", mimeType: "text/plain", text: "NOTE" });
   });
 });
 
@@ -183,7 +183,7 @@ describe("what cannot be made shorter", () => {
       "keep",
     );
     expect(written.structuredContent).toEqual({ rows });
-    expect(written.content[0].text.length).toBeLessThan(JSON.stringify({ rows }).length / 2);
+    expect(written.content[1].text.length).toBeLessThan(JSON.stringify({ rows }).length / 2);
     expect(plan.arrays).toEqual([]);
     expect(plan.kept.text).toContain("issue number 1999");
   });
@@ -191,7 +191,7 @@ describe("what cannot be made shorter", () => {
   test("is shared with a text that is large too: both have half of the budget", () => {
     const { written } = cut({ content: [{ type: "text", text: lines }], structuredContent: { rows } }, "shorten");
     const structured = estimateTokens(JSON.stringify(written.structuredContent));
-    const text = estimateTokens(written.content[0].text);
+    const text = estimateTokens(written.content[1].text);
     expect(structured).toBeGreaterThan(200);
     expect(text).toBeGreaterThan(200);
     expect(structured + text).toBeLessThanOrEqual(1_000);

@@ -114,9 +114,9 @@ function keptText({ result, texts, text, repetition }: Oversized, structured: Js
   return text === "" ? lines : `${text}\n${lines}`;
 }
 
-/** Writes the result with what the cut leaves of it, and the note at its end. Every other byte stays. */
+/** Writes the result with what the cut leaves of it, and the note at its beginning. Every other byte stays. */
 export function writeCut({ result, texts }: Oversized, cut: Cut, note: Note): JsonBytes {
-  const blocks = [...shownBlocks(result, texts.blocks, cut.shown), toBlock(note)];
+  const blocks = [toBlock(note), ...shownBlocks(result, texts.blocks, cut.shown)];
   const list = Buffer.concat([Buffer.from("["), ...joined(blocks), Buffer.from("]")]);
   const members: Buffer[] = [];
   for (const member of texts.members) {

@@ -2,6 +2,7 @@ import type { ErrorObject } from "ajv";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import { GivenUp } from "./budget.ts";
 import { explain } from "./argument-problem.ts";
+import { plainPartOf } from "./plain-part.ts";
 import type { PlainTest } from "./plain-reading.ts";
 import { toPlainTest } from "./plain-schema.ts";
 import type { Runtime } from "./runtime.ts";
@@ -37,6 +38,15 @@ export function instantiate(code: string, runtime: Runtime): Validator {
 export function toPlainValidator(schema: JsonObject, runtime: Runtime): Validator | undefined {
   const test = toPlainTest(schema, runtime);
   return test === undefined ? undefined : toValidator(test, runtime);
+}
+
+/**
+ * The same of what any schema says that needs no compiler: whatever fits the schema fits that. Undefined of a schema
+ * that cannot be read without one, such as one of an unknown dialect.
+ */
+export function toPartialValidator(schema: JsonObject, runtime: Runtime): Validator | undefined {
+  const isPlain = (part: JsonObject): boolean => toPlainTest(part, runtime) !== undefined;
+  return toPlainValidator(plainPartOf(schema, isPlain), runtime);
 }
 
 function toValidator(test: PlainTest, runtime: Runtime): Validator {

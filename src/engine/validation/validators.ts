@@ -7,7 +7,7 @@ import { defaultValidationLimits, type ValidationLimits } from "./schema-limits.
 import { createRuntime } from "./runtime.ts";
 import { schemaText } from "./schema-text.ts";
 import { createValidatorCache, type Verdict } from "./validator-cache.ts";
-import { instantiate, toPlainValidator } from "./validator.ts";
+import { instantiate, toPartialValidator, toPlainValidator, type Validator } from "./validator.ts";
 
 /**
  * Checks arguments and results against the JSON Schemas of tools. Plain schemas are checked as they stand. For the
@@ -25,11 +25,23 @@ export interface Validators extends AsyncDisposable {
    * @throws the signal's reason; GatewayError DRAINING after disposal
    */
   prepare(hash: string, schema: JsonObject, signal: AbortSignal): Promise<Verdict>;
+  /**
+   * Whether a value fits all that its schema says without the compiler, while that is at work on it: then there is no
+   * verdict yet, and nobody has to wait for one. False when it does not fit, or when nothing is being compiled.
+   */
+  fitsMeanwhile(hash: string, value: unknown): boolean;
   forget(hash: string): void;
   /** Number of verdicts that are kept. */
   readonly size: number;
   /** Whether schemas wait for the worker, which compiles one after the other. */
   readonly isCompiling: boolean;
+}
+
+/** A schema that is with the compiler. */
+interface Pending {
+  readonly promise: Promise<Verdict>;
+  /** Made when it is first asked for; undefined where a schema cannot be read without the compiler. */
+  partial(): Validator | undefined;
 }
 
 export interface ValidatorsOptions {
@@ -48,10 +60,9 @@ export function createValidators(options: ValidatorsOptions): Validators {
   const runtime = createRuntime(() => options.clock.monotonic(), limits.checkMs);
   const cache = createValidatorCache(limits);
   let isOut = false;
-  const pending = new Map<string, Promise<Verdict>>();
+  const pending = new Map<string, Pending>();
 
-  async function compile(hash: string, schema: JsonObject): Promise<Verdict> {
-    const text = schemaText(schema, limits);
+  async function compile(hash: string, text: string | undefined): Promise<Verdict> {
     const outcome: CompileOutcome =
       text === undefined
         ? { kind: "unvalidated", reason: "the schema is too large or too deep" }
@@ -78,8 +89,18 @@ export function createValidators(options: ValidatorsOptions): Validators {
   }
 
   function share(hash: string, schema: JsonObject): Promise<Verdict> {
-    const promise = compile(hash, schema).finally(() => pending.delete(hash));
-    pending.set(hash, promise);
+    const text = schemaText(schema, limits);
+    const promise = compile(hash, text).finally(() => pending.delete(hash));
+    let partial: Validator | undefined;
+    let isRead = text === undefined;
+    pending.set(hash, {
+      promise,
+      partial() {
+        if (!isRead) partial = toPartialValidator(schema, runtime);
+        isRead = true;
+        return partial;
+      },
+    });
     return promise;
   }
 
@@ -100,7 +121,11 @@ export function createValidators(options: ValidatorsOptions): Validators {
         cache.set(hash, plain, 0);
         return plain;
       }
-      return await untilAborted(pending.get(hash) ?? share(hash, schema), signal);
+      return await untilAborted(pending.get(hash)?.promise ?? share(hash, schema), signal);
+    },
+    fitsMeanwhile(hash, value) {
+      const partial = pending.get(hash)?.partial();
+      return partial !== undefined && partial.check(value) === undefined;
     },
     forget: (hash) => cache.delete(hash),
     async [Symbol.asyncDispose]() {

@@ -1,9 +1,11 @@
 import type { View, ViewServer } from "../../catalog/model/view.ts";
 import { isForModel, renderFailure } from "../../catalog/exposure/failure.ts";
-import type { MetaToolName } from "../../catalog/exposure/meta-tools.ts";
-import type { Exposure, ListKind } from "../../catalog/exposure/exposure.ts";
+import { isMetaTool, type MetaToolName } from "../../catalog/exposure/meta-tools.ts";
+import type { ListKind } from "../../catalog/exposure/exposure.ts";
 import type { Intent } from "../../catalog/exposure/intent.ts";
 import { UnseenServer } from "../../catalog/exposure/unseen-server.ts";
+import type { Listing } from "../../catalog/model/names.ts";
+import type { NamesInTurns } from "../../catalog/model/names-in-turns.ts";
 import { offersSkills } from "../../catalog/model/skill-extension.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { metaKeys, supportedRevisions } from "../../wire/mcp/revisions.ts";
@@ -13,6 +15,7 @@ import type { Performer } from "../../engine/perform/perform.ts";
 import type { CallContext } from "../../kernel/call-context.ts";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
+import { isJsonObject } from "../../kernel/json-bytes.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { FindingMeter } from "../../records/finding.ts";
 import type { Caller, ReplyBody } from "./caller.ts";
@@ -31,13 +34,13 @@ import { encodeOutcome, toReplyBody, type Answered, type EncodeParts } from "./o
 import { toWireError } from "./wire-error.ts";
 import type { ClientRequest } from "../../wire/mcp/client-message.ts";
 import { createParamHeaderCheck, type CheckParamHeaders } from "./param-headers.ts";
-import { createNamesInTurns, type NamesInTurns } from "./names-in-turns.ts";
 import type { PageBook } from "./pages.ts";
 import { ownResultText } from "./result-text.ts";
 
 export interface DispatchDeps {
   readonly viewOf: (principal: Principal) => View;
   readonly performer: Performer;
+  readonly namesInTurns: NamesInTurns;
   readonly routing: Pick<Routing, "wake">;
   readonly finding: FindingMeter;
   /** Tokens that one answer of discover_mcp_tools may take. */
@@ -51,7 +54,6 @@ export interface DispatchDeps {
 /** What every method has to answer with. */
 interface Parts extends DispatchDeps, EncodeParts {
   readonly checkParamHeaders: CheckParamHeaders;
-  readonly namesInTurns: NamesInTurns;
 }
 
 interface Work extends ClientRequestWork {
@@ -74,7 +76,6 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     ...deps,
     serverInfoText: asciiJson(deps.serverInfo),
     checkParamHeaders: createParamHeaderCheck(),
-    namesInTurns: createNamesInTurns(),
   };
 
   function toReply(work: Work, answered: Answered): ReplyBody {
@@ -90,8 +91,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     try {
       view = deps.viewOf(context.principal);
       const work: Work = { request, caller, context, view };
-      const { exposure } = caller.endpoint;
-      const making = usesNames(request, exposure) ? parts.namesInTurns(view, exposure) : undefined;
+      const making = makeNames(parts, work);
       const answering = making === undefined ? answer(parts, work) : making.then(() => answer(parts, work));
       if (!(answering instanceof Promise)) return Promise.resolve(toReply(work, answering));
       return answering.then(
@@ -104,9 +104,24 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   };
 }
 
-/** Whether the servers' tools are listed, or one is called by its name. */
-function usesNames({ method }: ClientRequest, { showsDefinitions }: Exposure): boolean {
-  return method === "tools/call" || (method === "tools/list" && showsDefinitions === true);
+/** Names of tools, where the servers' tools are listed, or one is looked up by its name. */
+function makeNames({ namesInTurns }: Parts, { request, caller, view }: Work): Promise<void> | undefined {
+  const { spelling, showsDefinitions, isTransparent } = caller.endpoint.exposure;
+  if (isTransparent) return undefined;
+  if (request.method === "tools/call") return namesInTurns(view, spelling, calledName(request, spelling));
+  return request.method === "tools/list" && showsDefinitions === true ? namesInTurns(view, spelling) : undefined;
+}
+
+/**
+ * The name of a server's tool in a call, in whatever spelling. A call in a namespace may be one for its list, which is
+ * told from others only when names are made: those of its own list have to do.
+ */
+function calledName({ params }: ClientRequest, listing: Listing | undefined): string | undefined {
+  const { name, arguments: given } = params;
+  if (listing === "namespaced" || typeof name !== "string") return undefined;
+  if (!isMetaTool(name)) return name;
+  const path = name === executeTool && isJsonObject(given) ? given["tool_path"] : undefined;
+  return typeof path === "string" ? path : undefined;
 }
 
 function answer(parts: Parts, work: Work): Answered | Promise<Answered> {
@@ -176,8 +191,9 @@ async function callWoken(parts: Parts, work: Work, instance: InstanceId): Promis
   const { principal, signal } = work.context;
   await parts.routing.wake(instance, signal);
   const view = parts.viewOf(principal);
-  await parts.namesInTurns(view, work.caller.endpoint.exposure);
-  return await callTool(parts, { ...work, view, hasWoken: true });
+  const woken: Work = { ...work, view, hasWoken: true };
+  await makeNames(parts, woken);
+  return await callTool(parts, woken);
 }
 
 function list(parts: Parts, work: Work, kind: ListKind): string {

@@ -4,6 +4,7 @@ import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { isBatch, readClientMessage, type ClientMessage } from "../../wire/mcp/client-message.ts";
 import { eraOfRevision } from "../../wire/mcp/revisions.ts";
+import type { Presence } from "../../people/identity/presence.ts";
 import type { PublicUrl } from "../http/public-url.ts";
 import { readBody } from "../http/body.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -19,6 +20,7 @@ export interface McpHttpDeps extends HttpRunDeps, ModernHttpDeps, LegacyHttpDeps
   readonly clock: Clock;
   readonly startupWait: StartupWait;
   readonly publicUrl: PublicUrl;
+  readonly presence: Presence;
 }
 
 export type McpHttpHandler = (
@@ -35,14 +37,15 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
   const legacy = createLegacyHttp(deps, httpRun);
   const bodyLimits = { bytes: deps.limits.requestBodyBytes };
 
-  function receiveInTime(incoming: Incoming, body: Buffer): void {
+  function receiveInTime(incoming: Incoming, body: Buffer, since: number): void {
     const wait = deps.startupWait(incoming.endpoint, incoming.principal);
-    if (wait === undefined) receive(incoming, body);
-    else void wait.then(() => receive(incoming, body));
+    if (wait === undefined) receive(incoming, body, since);
+    else void wait.then(() => receive(incoming, body, since));
   }
 
-  function receive(incoming: Incoming, body: Buffer): void {
+  function receive(incoming: Incoming, body: Buffer, since: number): void {
     try {
+      deps.presence.require(incoming.principal, since);
       if (isBatch(body)) {
         legacy.receiveBatch(incoming, body);
         return;
@@ -57,12 +60,14 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
 
   return (request, response, endpoint, principal) => {
     switch (request.method) {
-      case "POST":
+      case "POST": {
+        const since = deps.presence.losses;
         readBody(request, bodyLimits, (error, body) => {
           if (error !== undefined) refuse(response, error);
-          else receiveInTime({ request, response, endpoint, principal }, body);
+          else receiveInTime({ request, response, endpoint, principal }, body, since);
         });
         return;
+      }
       case "GET":
       case "DELETE":
         legacy.withSession({ request, response, endpoint, principal });

@@ -1,5 +1,4 @@
 import { resolveRead } from "../../catalog/exposure/native.ts";
-import { resolveTool } from "../../catalog/exposure/tool-lookup.ts";
 import { noArguments, type CallArguments } from "../../kernel/call-arguments.ts";
 import type { Answer, Question } from "../../kernel/call-context.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
@@ -9,7 +8,7 @@ import { relayedFailure, toShown } from "../rest/execute.ts";
 import { parseJsonBody } from "../rest/json-body.ts";
 import type { Conversation } from "./owner-conversation.ts";
 import type { EverydayDeps } from "./everyday-deps.ts";
-import { findSeen, ownerContext } from "./everyday-view.ts";
+import { findSeen, findTool, ownerContext } from "./everyday-view.ts";
 
 /**
  * `{ name, arguments? }`: calls a tool by any spelling of its name. The arguments are a JSON text, whose bytes are
@@ -19,7 +18,7 @@ export async function callTool(deps: EverydayDeps, request: JsonObject, conversa
   const { signal, send } = conversation;
   const given = readArguments(request["arguments"], deps.jsonDepth);
   const name = textOf(request, "name");
-  const found = await findSeen(deps, conversation, () => resolveTool(deps.viewOf(deps.principal), name, noArguments));
+  const found = await findTool(deps, conversation, name);
   const view = deps.viewOf(deps.principal);
   const context = ownerContext(deps, signal, {
     onProgress: (progress) => void send({ ok: true, progress }).catch(() => undefined),

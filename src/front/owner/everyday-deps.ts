@@ -1,4 +1,6 @@
 import type { Discovery } from "../../catalog/discovery/discovery.ts";
+import type { KeptSearches } from "../../catalog/discovery/kept-searches.ts";
+import type { NamesInTurns } from "../../catalog/model/names-in-turns.ts";
 import type { View } from "../../catalog/model/view.ts";
 import type { Routing } from "../../engine/calls/routing.ts";
 import type { Performer } from "../../engine/perform/perform.ts";
@@ -11,10 +13,13 @@ export interface EverydayDeps {
   /** Whoever owns the data directory. */
   readonly principal: Principal;
   readonly viewOf: (principal: Principal) => View;
+  readonly namesInTurns: NamesInTurns;
   readonly performer: Pick<Performer, "perform">;
   readonly routing: Pick<Routing, "wake">;
   readonly discovery: Pick<Discovery, "phrasesOf">;
   readonly usage: Pick<Usage, "read">;
+  /** Searches that whoever asks keeps as tests. */
+  readonly keptSearches: (principal: Principal) => Promise<KeptSearches>;
   readonly clock: Pick<Clock, "now">;
   readonly adopting: (principal: Principal) => Promise<void> | undefined;
   /** Resolves when servers that were never seen before have come up, or the signal aborts. */

@@ -1,4 +1,5 @@
 import type { SearchReport } from "../../catalog/exposure/search-report.ts";
+import type { KeptPlaced } from "../../engine/perform/kept-runs.ts";
 import type { ToolAnnotations, ToolDefinition } from "../../kernel/definitions.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 
@@ -18,6 +19,9 @@ export interface EverydayLine {
   /** A server asks; the next line of the asking side is `{ answer }`, a JSON text. */
   readonly question?: { readonly method: string; readonly params: JsonObject };
   readonly search?: SearchReport;
+  readonly kept?: KeptLine;
+  /** What a search could not use, as its report has it. */
+  readonly degraded?: string;
   readonly tool?: ToolLine;
   readonly details?: ToolDetailsLine;
   readonly resource?: ResourceLine;
@@ -25,6 +29,18 @@ export interface EverydayLine {
   readonly result?: ResultLine;
   /** A server whose things are missing from the list. */
   readonly missing?: { readonly server: string; readonly word: string; readonly reason: string };
+}
+
+/** A search that is kept as a test. */
+export interface KeptLine {
+  readonly id: string;
+  readonly query: string;
+  readonly tool: string;
+  /** From 1; null where the tool was not found. */
+  readonly rank: number | null;
+  readonly keptAt: string;
+  /** What it finds now, where it was made again. */
+  readonly now?: Pick<KeptPlaced, "rankNow" | "toolExists" | "first">;
 }
 
 export interface FailureLine {

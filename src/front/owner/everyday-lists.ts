@@ -3,18 +3,16 @@ import { toListedTool } from "../../catalog/exposure/native.ts";
 import { chooseServers } from "../../catalog/exposure/resource-list.ts";
 import { toSignature } from "../../catalog/exposure/signature.ts";
 import { estimateTokens } from "../../catalog/exposure/token-estimate.ts";
-import { resolveTool } from "../../catalog/exposure/tool-lookup.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import { serverOf, type View, type ViewServer } from "../../catalog/model/view.ts";
 import { abortAfter, untilAborted } from "../../kernel/abort.ts";
-import { noArguments } from "../../kernel/call-arguments.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import { statusWord } from "../../kernel/status-words.ts";
 import { stringifyExact } from "../../wire/json/exact-json.ts";
 import type { Conversation } from "./owner-conversation.ts";
 import type { EverydayDeps } from "./everyday-deps.ts";
 import type { ResourceLine, ToolDetailsLine, ToolLine, ToolUse } from "./everyday-lines.ts";
-import { findSeen, ownerContext, standingOf, waitForUnseen } from "./everyday-view.ts";
+import { findTool, ownerContext, standingOf, waitForUnseen } from "./everyday-view.ts";
 
 const signatureTokens = 160;
 const dayMs = 86_400_000;
@@ -23,6 +21,7 @@ const dayMs = 86_400_000;
 export async function listTools(deps: EverydayDeps, request: JsonObject, conversation: Conversation): Promise<void> {
   await waitForUnseen(deps, conversation);
   const view = deps.viewOf(deps.principal);
+  await deps.namesInTurns(view, "flat");
   const servers = chooseServers(view, optionalText(request, "server"));
   const matches = matcherOf(request);
   for (const server of servers.filter(({ shown }) => shown))
@@ -39,10 +38,9 @@ export async function listTools(deps: EverydayDeps, request: JsonObject, convers
  */
 export async function showTool(deps: EverydayDeps, request: JsonObject, conversation: Conversation): Promise<void> {
   const name = optionalText(request, "name") ?? "";
-  const { tool } = await findSeen(deps, conversation, () =>
-    resolveTool(deps.viewOf(deps.principal), name, noArguments),
-  );
+  const { tool } = await findTool(deps, conversation, name);
   const view = deps.viewOf(deps.principal);
+  for (const listing of ["flat", "namespaced"] as const) await deps.namesInTurns(view, listing);
   const server = serverOf(view, tool);
   const isBrief = request["brief"] === true;
   const details: ToolDetailsLine = {

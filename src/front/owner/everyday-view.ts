@@ -1,7 +1,9 @@
 import { isUnseen } from "../../catalog/exposure/discover-text.ts";
+import { resolveTool } from "../../catalog/exposure/tool-lookup.ts";
 import type { ViewServer } from "../../catalog/model/view.ts";
 import { UnseenServer } from "../../catalog/exposure/unseen-server.ts";
 import { abortAfter } from "../../kernel/abort.ts";
+import { noArguments } from "../../kernel/call-arguments.ts";
 import type { CallContext } from "../../kernel/call-context.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { statusWord } from "../../kernel/status-words.ts";
@@ -42,15 +44,32 @@ export async function waitForUnseen(deps: EverydayDeps, { send, signal }: Conver
 }
 
 /** Looks something up, once more when the server that may have it has come up. */
-export async function findSeen<T>(deps: EverydayDeps, conversation: Conversation, find: () => T): Promise<T> {
+export async function findSeen<T>(
+  deps: EverydayDeps,
+  conversation: Conversation,
+  find: () => T | Promise<T>,
+): Promise<T> {
   try {
-    return find();
+    return await find();
   } catch (error) {
     if (error instanceof UnseenServer) await deps.routing.wake(error.instance, conversation.signal);
     else if (isUnknown(error)) await waitForUnseen(deps, conversation);
     else throw error;
-    return find();
+    return await find();
   }
+}
+
+/** Finds a tool by any spelling, as `findSeen` does. */
+export async function findTool(
+  deps: EverydayDeps,
+  conversation: Conversation,
+  name: string,
+): Promise<ReturnType<typeof resolveTool>> {
+  return await findSeen(deps, conversation, async () => {
+    const view = deps.viewOf(deps.principal);
+    await deps.namesInTurns(view, undefined, name);
+    return resolveTool(view, name, noArguments);
+  });
 }
 
 function isUnknown(error: unknown): boolean {

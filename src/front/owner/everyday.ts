@@ -7,6 +7,7 @@ import type { Conversation } from "./owner-conversation.ts";
 import type { EverydayDeps } from "./everyday-deps.ts";
 import { callTool, readOne } from "./everyday-calls.ts";
 import type { FailureLine } from "./everyday-lines.ts";
+import { doKept } from "./everyday-kept.ts";
 import { listPrompts, listResources, listTools, showTool } from "./everyday-lists.ts";
 import type { EverydayName } from "./everyday-names.ts";
 import { ownerContext, waitForUnseen } from "./everyday-view.ts";
@@ -22,6 +23,7 @@ export type Everyday = (command: EverydayName, request: JsonObject, conversation
 export function createEveryday(deps: EverydayDeps): Everyday {
   const commands: Readonly<Record<EverydayName, EverydayCommand>> = {
     search: searchTools,
+    kept: doKept,
     call: callTool,
     tools: listTools,
     show: showTool,

@@ -40,6 +40,7 @@ export function createRestApp(deps: RestDeps, routes: readonly Route[]): RestHan
 
 async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promise<void> {
   const { request, response, headers } = incoming;
+  const since = deps.presence.losses;
   const { path, query } = splitTarget(request.url ?? "/");
   const place = router.find(path);
   requireJson(request);
@@ -52,6 +53,7 @@ async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promis
   if (route?.isPublic === true) {
     const principal = await identify(deps, incoming, route);
     const body = isReading(request) ? noBody : await readJson(deps, request, openBodyBytes);
+    if (principal !== undefined) deps.presence.require(principal, since);
     const asked = { ...toRequest(incoming, route, place, query), principal, ...body };
     writeAnswer(request, response, headers, await route.handle(asked));
     return;
@@ -68,6 +70,7 @@ async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promis
   if (adopting !== undefined) await adopting;
   if (route !== undefined) requireRight(principal, route.right, toRights(deps, request, place));
   const body = isReading(request) ? noBody : await readJson(deps, request, deps.bodyLimits.requestBodyBytes);
+  deps.presence.require(principal, since);
   if (place === undefined) throw unknownRoute();
   if (route === undefined) throw wrongMethod(place, headers);
   const answer = await route.handle({ ...toRequest(incoming, route, place, query), principal, headers, ...body });

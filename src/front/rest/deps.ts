@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import type { KeptSearches } from "../../catalog/discovery/kept-searches.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
+import type { NamesInTurns } from "../../catalog/model/names-in-turns.ts";
 import type { View, ViewServer } from "../../catalog/model/view.ts";
 import type { ServerConfig, Settings } from "../../config/config.ts";
 import type { Log } from "../../kernel/log.ts";
@@ -29,6 +30,7 @@ import type { InstanceId } from "../../kernel/ids.ts";
 import type { StoreUpkeep } from "../../store/store-upkeep.ts";
 import type { ChangeActor } from "../../people/directory/change-queue.ts";
 import type { InstanceTokenLine } from "../../people/identity/instance-tokens.ts";
+import type { Presence } from "../../people/identity/presence.ts";
 import type { InstallBook } from "../../people/installations/install-book.ts";
 import type { InstallChanges } from "../../people/installations/install-changes.ts";
 import type { InstalledServers } from "../../people/installations/installed-servers.ts";
@@ -148,14 +150,17 @@ export interface RestDeps {
    * done.
    */
   readonly adopting: (principal: Principal) => Promise<void> | undefined;
+  /** Whether whoever sends a request is still here when its body is. */
+  readonly presence: Presence;
   readonly viewOf: (principal: Principal) => View;
+  readonly namesInTurns: NamesInTurns;
   /** The person with this id, for an admin who asks for what that person sees. */
   readonly personOf: (id: string, signal: AbortSignal) => Promise<Principal | undefined>;
   readonly routing: Pick<Routing, "wake">;
   readonly performer: Performer;
   readonly subscriptions: Pick<Subscriptions, "subscribe">;
   /** Searches that people keep as tests; read from the disk at the first request. */
-  readonly keptSearches: () => Promise<KeptSearches>;
+  readonly keptSearches: (principal: Principal) => Promise<KeptSearches>;
   readonly loads: Pick<NamespaceLoads, "stats">;
   /** The principal's own instances, and the shared ones. */
   readonly instancesOf: (principal: Principal) => readonly Instance[];

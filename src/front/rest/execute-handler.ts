@@ -62,16 +62,18 @@ export function createExecuteHandler(deps: RestDeps, questions: RestQuestions): 
   /** Throws SCOPE_INSUFFICIENT, before anything is read or looked up. */
   function receive(incoming: Incoming, fail: (error: unknown) => void): void {
     requireScope(incoming.principal, "mcp:tools:execute");
+    const since = deps.presence.losses;
     readBody(incoming.request, { bytes: deps.bodyLimits.requestBodyBytes }, (error, body) => {
       if (error !== undefined) fail(error);
-      else execute(incoming, body).catch(fail);
+      else execute(incoming, body, since).catch(fail);
     });
   }
 
-  async function execute(incoming: Incoming, body: Buffer): Promise<void> {
+  async function execute(incoming: Incoming, body: Buffer, since: number): Promise<void> {
     const { request, response, headers, principal } = incoming;
     const adopting = deps.adopting(principal);
     if (adopting !== undefined) await adopting;
+    deps.presence.require(principal, since);
     const { view, intent } = await resolve(incoming, body);
     if (intent.warning !== undefined) headers["Deprecation"] = deprecatedSince;
     const accepts = readAccept(request.headers.accept);
@@ -84,6 +86,8 @@ export function createExecuteHandler(deps: RestDeps, questions: RestQuestions): 
 
   async function resolve(incoming: Incoming, body: Buffer): Promise<Pick<Execution, "view" | "intent">> {
     try {
+      const making = deps.namesInTurns(deps.viewOf(incoming.principal), undefined, incoming.name);
+      if (making !== undefined) await making;
       return read(incoming, body);
     } catch (error) {
       if (!(error instanceof UnseenServer)) throw error;
@@ -92,6 +96,7 @@ export function createExecuteHandler(deps: RestDeps, questions: RestQuestions): 
         gone.abort(new GatewayError("CALL_CANCELLED", "the client closed the request")),
       );
       await deps.routing.wake(error.instance, gone.signal);
+      await deps.namesInTurns(deps.viewOf(incoming.principal), undefined, incoming.name);
       return read(incoming, body);
     }
   }

@@ -26,6 +26,7 @@ import { createSearchRoutes } from "./routes-search.ts";
 import { createServerDetailRoutes } from "./routes-server-details.ts";
 import { createServerRoutes } from "./routes-servers.ts";
 import { createStatusRoutes } from "./routes-status.ts";
+import { createSupportRoutes } from "./routes-support.ts";
 import { createSystemRoutes } from "./routes-system.ts";
 import { createToolRoutes } from "./routes-tools.ts";
 import { createInviteRoutes } from "./routes-invites.ts";
@@ -74,6 +75,7 @@ export function createRoutes(deps: RestDeps, questions = createRestQuestions()):
     ...createLogRoutes(deps),
     ...createHistoryRoutes(deps),
     ...createAuditRoutes(deps),
+    ...createSupportRoutes(deps),
     ...createSystemRoutes(deps),
     ...createEventRoutes(deps),
     ...createUsageRoutes(deps),

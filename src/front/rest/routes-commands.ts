@@ -65,6 +65,7 @@ const newServer = z
     command: z.array(z.string().max(10_000)).max(200).optional().describe("A program and its arguments."),
     target: z.string().max(4_096).optional().describe("An address, `npm:package`, `pypi:package`, or a registry name."),
     test: z.boolean().optional().describe("False does not try it first."),
+    examples: z.literal(true).optional().describe("In place of all else: three servers to try the gateway with."),
   })
   .meta({ id: "NewServer" });
 
@@ -178,7 +179,11 @@ function addServer(deps: RestDeps): Route {
       responses: answers(outcome, "What came of it.", [415]),
     },
     async handle(request) {
-      const { name, command: program, target, test = true } = checkPart(newServer, "body", request.body);
+      const { name, command: program, target, test = true, examples } = checkPart(newServer, "body", request.body);
+      if (examples === true && program === undefined && target === undefined) {
+        await order(deps, request, "config.server.add", "examples");
+        return toAnswer(await command(deps, request, ["servers", "add", "--examples", "--json"]));
+      }
       if ((program === undefined) === (target === undefined))
         throw new GatewayError("PARAMS_INVALID", "body: needs either a command or a target", {
           data: { field: "body" },

@@ -68,8 +68,11 @@ function followEvents(deps: RestDeps): Route {
     async handle({ raw, response, principal, query: wanted, headers: common }) {
       const wants = createFilter(wanted);
       if (raw.method === "HEAD") return { headers: { "Content-Type": eventStreamType }, body: "" };
+      const { losses } = deps.presence;
       const live = await deps.live();
       if (response.destroyed) return undefined;
+      // Nobody is told any more of who lost a right while this was loaded.
+      deps.presence.require(principal, losses);
       const position = raw.headers["last-event-id"] ?? wanted.after;
       openEventFeed(
         live,

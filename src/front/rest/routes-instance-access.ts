@@ -164,8 +164,10 @@ function followStatus(deps: RestDeps): Route {
       const find = (): Instance => findVisibleInstance(deps, principal, id);
       const first = find();
       if (raw.method === "HEAD") return { headers: { "Content-Type": eventStreamType }, body: "" };
+      const { losses } = deps.presence;
       const live = await deps.live();
       if (response.destroyed) return undefined;
+      deps.presence.require(principal, losses);
       openStatusStream({
         ...{ response, headers, until },
         read() {

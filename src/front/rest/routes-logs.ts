@@ -30,6 +30,7 @@ const logList = z
 
 const logQuery = z.object({
   level: z.enum(logLevels).optional().describe("This level and worse."),
+  text: z.string().max(200).optional().describe("Lines that contain this, whatever the case of its letters."),
   ...recordParameters,
 });
 
@@ -82,7 +83,7 @@ async function answerLogs(
   request: LogRequest,
   instance: string | undefined,
 ): Promise<Answer | undefined> {
-  const { level, server, limit } = request.query;
+  const { level, text, server, limit } = request.query;
   const page = toPageQuery(request.query);
   const reader = toReader(deps, request.principal);
   return await answerRecords(request, {
@@ -91,7 +92,7 @@ async function answerLogs(
     columns: Object.keys(logLine.shape),
     limit,
     before: page.before,
-    read: async (part) => await deps.history.logs(reader, { ...page, level, server, instance, ...part }),
+    read: async (part) => await deps.history.logs(reader, { ...page, level, text, server, instance, ...part }),
     toJson: logToJson,
   });
 }

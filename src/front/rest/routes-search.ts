@@ -101,8 +101,10 @@ const searchReport = z
         ),
       }),
     ),
-    unavailable: z.array(schemas.json),
-    unavailable_others: z.int(),
+    unavailable: z
+      .array(z.object({ server: z.string(), status: z.string(), reason: z.string(), action: z.string() }))
+      .describe("Servers that may be what was asked for, but cannot be used now, as a model is told of them."),
+    unavailable_others: z.int().describe("How many other servers cannot be used now."),
   })
   .meta({ id: "SearchReport" });
 

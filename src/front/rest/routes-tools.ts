@@ -29,6 +29,12 @@ const listQuery = z.object({
   query: schemas.words,
   server: schemas.name.optional(),
   readOnly: schemas.flag,
+  match: z
+    .string()
+    .max(1_000)
+    .optional()
+    .describe("Of a list: only tools with these words in path, title or description."),
+  sort: z.enum(["server", "tokens"]).optional().describe("Of a list: by server, as by default, or the dearest first."),
   detail: z.enum(["names", "signature", "schema"]).optional(),
   limit: schemas.clampedNumber(limits),
   cursor: schemas.cursor,
@@ -43,6 +49,7 @@ const toolSummary = z
     server: z.string(),
     namespace: z.string(),
     read_only: z.boolean(),
+    annotations: schemas.json.describe("What the server says of what it does: hints, which nobody has checked."),
     input: z.string().describe("Compact signature."),
     upstream_name: z.string().describe("The server's own name for it, which the rules of its entry use."),
     tokens: z.int().describe("What its definition costs in a flat list."),
@@ -109,7 +116,8 @@ function listTools(deps: RestDeps, cache: TextCache): Route {
       if (query.query !== undefined)
         return bytesAnswer(await search(deps, principal, { ...query, query: query.query }, abortedWith(response)));
       const view = deps.viewOf(principal);
-      const key = `tools ${query.limit} ${query.cursor ?? ""} ${query.server ?? ""} ${query.readOnly}`;
+      const { match = "", sort = "server" } = query;
+      const key = JSON.stringify(["tools", query.limit, query.cursor, query.server, query.readOnly, match, sort]);
       const priceOf = await deps.toolTokens(view);
       const page = (): ToolPage => toToolPage(view, query, priceOf);
       // Estimates become exact while the view stays the same.
@@ -133,8 +141,9 @@ function showTool(deps: RestDeps): Route {
       summary: "One tool, by any spelling",
       responses: answers(toolDetails, "The tool.", [304, 404, 409]),
     },
-    handle({ principal, params }) {
+    async handle({ principal, params }) {
       const view = deps.viewOf(principal);
+      for (const listing of ["flat", "namespaced"] as const) await deps.namesInTurns(view, listing, params.path);
       const { tool } = resolveTool(view, params.path, noArguments);
       return cachedAnswer(toCachedText(toDetails(view, tool)));
     },
@@ -161,6 +170,8 @@ type PriceOf = Awaited<ReturnType<RestDeps["toolTokens"]>>;
 interface PageRequest {
   readonly server?: string | undefined;
   readonly readOnly: boolean;
+  readonly match?: string | undefined;
+  readonly sort?: "server" | "tokens" | undefined;
   readonly limit: number;
   readonly cursor?: string | undefined;
 }
@@ -169,19 +180,28 @@ function toToolPage(view: View, request: PageRequest, priceOf: PriceOf): ToolPag
   if (request.cursor !== undefined && !/^\d{1,7}$/.test(request.cursor))
     throw new GatewayError("CURSOR_INVALID", "the cursor is not one that this list gave out");
   const start = Number(request.cursor ?? 0);
-  const all = chooseServers(view, request.server)
+  const words = (request.match ?? "").toLowerCase().split(/\s+/);
+  const found = chooseServers(view, request.server)
     .filter((server) => server.shown)
     .flatMap((server) =>
       server.tools
         .filter((tool) => !request.readOnly || tool.definition.annotations?.readOnlyHint === true)
+        .filter((tool) => hasWords(tool, words))
         .map((tool) => ({ server, tool })),
     );
+  const tokensOf = ({ server, tool }: (typeof found)[number]): number => priceOf(server, tool).tokens;
+  const all = request.sort === "tokens" ? found.toSorted((one, other) => tokensOf(other) - tokensOf(one)) : found;
   const end = start + request.limit;
   return {
     tools: all.slice(start, end).map(({ server, tool }) => toSummary(server, tool, priceOf)),
     total: all.length,
     ...(end < all.length ? { next_cursor: String(end) } : {}),
   };
+}
+
+function hasWords({ path, definition }: ToolEntry, words: readonly string[]): boolean {
+  const text = `${path} ${definition.title ?? ""} ${definition.description ?? ""}`.toLowerCase();
+  return words.every((word) => text.includes(word));
 }
 
 function toSummary(server: ViewServer, tool: ToolEntry, priceOf: PriceOf): z.output<typeof toolSummary> {
@@ -195,6 +215,7 @@ function toSummary(server: ViewServer, tool: ToolEntry, priceOf: PriceOf): z.out
     server: server.slug,
     namespace: server.namespace,
     read_only: definition.annotations?.readOnlyHint === true,
+    annotations: { ...definition.annotations },
     input: toSignature(definition.inputSchema, { maxTokens: signatureTokens }).text,
     upstream_name: upstreamName,
     tokens,

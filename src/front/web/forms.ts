@@ -32,8 +32,11 @@ export interface OpenForm {
 const mostBytes = 16 * 1024;
 const cookieForm = /^[A-Za-z0-9_-]{43}$/;
 
-/** @param blind a keyed hash */
-export function createForms(blind: (text: string) => string): Forms {
+/**
+ * @param blind a keyed hash
+ * @param isOpen whether a browser is logged in with this session
+ */
+export function createForms(blind: (text: string) => string, isOpen: (session: string) => boolean): Forms {
   const nameAt = (base: string): string => `${base.startsWith("https:") ? "__Host-" : ""}ty_form`;
   const tokenOf = (cookie: string, session: string | undefined): string => blind(`form ${cookie} ${session ?? ""}`);
 
@@ -47,7 +50,11 @@ export function createForms(blind: (text: string) => string): Forms {
     },
     async read({ request, base, session }) {
       checkSite(request, base);
+      const wasOpen = session !== undefined && isOpen(session);
       const fields = new URLSearchParams(await readText(request));
+      // It may have been taken away while the form was on its way.
+      if (wasOpen && !isOpen(session))
+        throw new GatewayError("FORBIDDEN", "you are not logged in any more", { hint: "Log in again." });
       const cookie = readCookie(request, nameAt(base)) ?? "";
       const [given, wanted] = [Buffer.from(fields.get("form") ?? ""), Buffer.from(tokenOf(cookie, session))];
       if (!cookieForm.test(cookie) || given.length !== wanted.length || !timingSafeEqual(given, wanted))

@@ -11,6 +11,7 @@ import { fieldsOfFile, filePrefix } from "./tiered-servers.ts";
 import type { InstallBook } from "./install-book.ts";
 import { requireRevision, type CarryOut, type InstallPlan } from "./install-queue.ts";
 import { requireRight, type Actor } from "./install-rights.ts";
+import { withoutMemberValues } from "./member-values.ts";
 
 /** Something that a team can install. */
 export interface Template {
@@ -161,6 +162,13 @@ function createTemplateChanges(deps: TemplateCatalogDeps, build: Build): Templat
     return teamId === null ? undefined : deps.teamSlug(teamId);
   }
 
+  /** Undefined for a program, and for what an earlier version took. */
+  function addressOf({ slug, entry }: TemplateRow): string | undefined {
+    const { inherited } = deps.config();
+    const built = inherited && buildTemplateServer(slug, JSON.parse(entry), inherited, deps.directory());
+    return built === undefined || hasProcess(built.server.transport) ? undefined : built.server.transport.url;
+  }
+
   return {
     async add(actor, given) {
       const { slug, teamId, source, entry, fields } = given;
@@ -201,7 +209,10 @@ function createTemplateChanges(deps: TemplateCatalogDeps, build: Build): Templat
         const byAdmin = actor.isAdmin || (before.byAdmin && texts.entry === before.entry);
         const row = { ...before, ...texts, ...counts, byAdmin, transport: tiered.server.transport.kind };
         const about = { action: "template.change", object: before.slug, team: teamOf(before.teamId) };
-        return { writes: { templates: [row] }, ...about, result: row };
+        // Whoever runs a team never sees what its members gave: leading it elsewhere is no way to get it, either.
+        const isForgotten = !actor.isAdmin && texts.entry !== before.entry && addressOf(before) !== addressOf(row);
+        const forgotten = isForgotten ? withoutMemberValues(book, id) : {};
+        return { writes: { templates: [row], ...forgotten }, ...about, result: row };
       });
     },
     async remove(actor, id) {

@@ -6,7 +6,7 @@ import { answerBytes, exchangeTimeoutMs, redirects } from "./login-limits.ts";
 import { exchangeRouted, tooLarge, tooSlow, type LoginAnswer, type LoginRoute } from "./login-route.ts";
 
 interface OutgoingRequest {
-  readonly method: "GET" | "POST" | "PATCH";
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   /** False: what is redirected is answered as it is. */

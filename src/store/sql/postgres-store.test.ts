@@ -17,6 +17,7 @@ import {
 } from "../../../test/harness/records.ts";
 import { expectFoundByInstallation } from "../../../test/harness/installation-records.ts";
 import { until } from "../../../test/harness/until.ts";
+import type { PrincipalId } from "../../kernel/ids.ts";
 import type { PeopleRows, PeopleWrites } from "../people-rows.ts";
 import type { RecordStore } from "../record-store.ts";
 import { createPostgresLink, defaultLinkLimits } from "./postgres-link.ts";
@@ -118,6 +119,8 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
     expect((await store.calls({ limit: 10, failed: true })).rows.map(({ id }) => id)).toEqual([failed.id]);
     expect((await store.calls({ limit: 10, team: "red" })).rows.map(({ id }) => id)).toEqual([call.id]);
     expect((await store.logs({ limit: 10 })).rows).toMatchObject([{ line: "one", level: "info" }]);
+    expect((await store.logs({ limit: 10, text: "ONE" })).rows).toHaveLength(1);
+    expect((await store.logs({ limit: 10, text: "o_e" })).rows).toEqual([]);
     expect((await store.events({ limit: 10 })).rows).toHaveLength(1);
     expect(await store.usage({ fromMs: 0, toMs: 1, by: ["server", "day"], limit: 9 })).toMatchObject([
       { group: ["files", "0"], lastHourMs: 0, calls: 3, errors: 0, durationMsSum: 9, durationMsMax: 2 },
@@ -271,7 +274,13 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
       },
       [entryOf({})],
     );
+    for (const at of [1, 2] as const)
+      await store.keptSearches.keep(
+        { id: `q_${at}`, person: `m_${at}` as PrincipalId, query: "mail", tool: "mail:send", rank: at, keptAtMs: 1 },
+        100,
+      );
     // The gateway itself finds all of it.
+    expect(await store.keptSearches.of("m_2" as PrincipalId)).toMatchObject([{ id: "q_2", rank: 2 }]);
     expect((await store.access.read(1)).tokens).toHaveLength(2);
     expect(await store.access.item("Client", "c1")).toBeDefined();
     const client = new pg.Client({ connectionString: url, options: "-c search_path=toolyard_state" });
@@ -296,6 +305,7 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
         "membership",
         "oauth_grant",
         "oauth_item",
+        "kept_search",
       ];
       for (const table of owned) expect([table, await asRed(`select * from ${table}`)]).toEqual([table, 1]);
       for (const statement of [
@@ -312,6 +322,8 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
         "update oauth_item set grant_id = 'g_1' where hash = 'a2'",
         "delete from oauth_grant where membership_id = 'm_2'",
         "delete from oauth_item where grant_id is null",
+        "select * from kept_search where membership_id = 'm_2' or id = 'q_2'",
+        "delete from kept_search where id = 'q_2'",
       ])
         expect([statement, await asRed(statement)]).toEqual([statement, 0]);
       for (const statement of [
@@ -321,6 +333,8 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
         "insert into data_key select 'k_3', 't_2', '', '', 1",
         "update oauth_grant set membership_id = 'm_2'",
         "update oauth_item set grant_id = null",
+        "insert into kept_search select 'q_3', 'm_2', '', '', null, 1",
+        "update kept_search set membership_id = 'm_2'",
       ])
         expect([statement, await asRed(statement)]).toEqual([statement, expect.stringContaining("row-level security")]);
       expect(await asRed("update personal_config set config = '{}'")).toBe(1);
@@ -460,6 +474,7 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
     await store.installs.change({ templates }, entryOf({}));
     await store.close(10_000);
     await ask(`alter table toolyard_state.template drop column by_admin;
+      drop table toolyard_state.kept_search;
       delete from toolyard_state.kysely_migration where name >= '0009'`);
     const read = await (await open()).installs.read();
     expect(Object.fromEntries(read.templates.map(({ id, byAdmin }) => [id, byAdmin]))).toEqual({

@@ -152,6 +152,14 @@ test("logs and events are found by what they are about", async () => {
   expect(await linesOf({ instances: ["files"], instance: "web" })).toEqual([]);
   expect(await linesOf({ instances: [] })).toEqual([]);
   expect(await linesOf({ team: "red", server: "files" })).toEqual(["2"]);
+  store.append("log", lineOf(store, { line: "Half of 50% done!" }));
+  await store.flush();
+  expect(await linesOf({ text: "hALF" })).toEqual(["Half of 50% done!"]);
+  // Nothing in it stands for anything else.
+  expect(await linesOf({ text: "0% d" })).toEqual(["Half of 50% done!"]);
+  expect(await linesOf({ text: "done!" })).toEqual(["Half of 50% done!"]);
+  for (const text of ["5%d", "H_lf", "!d", "\\"]) expect([text, await linesOf({ text })]).toEqual([text, []]);
+  expect(await linesOf({ text: "half", level: "warning" })).toEqual([]);
   const eventsOf = async (filter: object) => (await store.events({ limit: 9, ...filter })).rows;
   expect(await eventsOf({ type: "config.changed" })).toMatchObject([{ instance: null, detail: '{"a":1}' }]);
   expect(await eventsOf({ principal: "ann" })).toMatchObject([{ type: "mcp.server.started", principal: "ann" }]);

@@ -13,6 +13,7 @@ import { createAccess } from "./migrations/state-0004.ts";
 import { createChanges } from "./migrations/state-0007.ts";
 import { addLoginsElsewhere } from "./migrations/state-0008.ts";
 import { addTemplateMakers } from "./migrations/state-0009.ts";
+import { createKeptSearches } from "./migrations/state-0011.ts";
 import { createInstallations } from "./migrations/state-0005.ts";
 import { createVault } from "./migrations/state-0006.ts";
 
@@ -39,4 +40,5 @@ export const stateSteps: Migrations = {
   "0009": addTemplateMakers,
   // What apps were given is behind row-level security in PostgreSQL, which is set again with the last step.
   "0010": async () => await Promise.resolve(),
+  "0011": createKeptSearches,
 };

@@ -1,9 +1,10 @@
-import type { Kysely } from "kysely";
+import { sql, type Kysely } from "kysely";
 import { logLevels, type ServerLogLine } from "../record-rows.ts";
 import type { LogQuery, Page } from "../record-store.ts";
 import { createForgetting } from "./newest-rows.ts";
 import { filterEqual, floorOf, idRange, readPage } from "./paging.ts";
 import { prepareQuery, runWith, type RowWriter } from "./row-writer.ts";
+import { toStorable } from "./storable.ts";
 import type { SqlDatabase } from "./sql-driver.ts";
 import type { RecordsTables } from "./tables.ts";
 
@@ -24,16 +25,24 @@ export function createLogWriter(
   };
 }
 
+/** A pattern of LIKE in which nothing of the text has a meaning. */
+function containing(text = ""): string {
+  return `%${toStorable(text)
+    .toLowerCase()
+    .replaceAll(/[!%_]/g, (sign) => `!${sign}`)}%`;
+}
+
 export async function readLogs(db: Kysely<RecordsTables>, query: LogQuery): Promise<Page<ServerLogLine>> {
-  const { team, instance, instances, server, level } = query;
+  const { team, instance, instances, server, level, text } = query;
   const found = filterEqual(idRange(db.selectFrom("server_log"), "id", query), { instance });
-  const isFiltered = [team, instances, server, level].some((filter) => filter !== undefined);
+  const isFiltered = [team, instances, server, level, text].some((filter) => filter !== undefined);
   const page = await readPage(query, {
     floor: isFiltered ? floorOf(found, "id") : undefined,
     rows: async (above) =>
       await filterEqual(found, { team, server })
         .selectAll()
         .$if(instances !== undefined, (lines) => lines.where("instance", "in", instances ?? []))
+        .$if(text !== undefined, (lines) => lines.where(sql<boolean>`lower(line) like ${containing(text)} escape '!'`))
         .where("id", ">", above)
         .where("level", ">=", level === undefined ? 0 : logLevels.indexOf(level))
         .orderBy("id", "desc")

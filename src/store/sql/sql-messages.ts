@@ -30,7 +30,9 @@ import type {
   SetupRow,
 } from "../access-rows.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "../people-rows.ts";
+import type { KeepOutcome, KeptSearch } from "../../catalog/discovery/kept-searches.ts";
 import type { ItemQuestion, ItemsQuestion } from "./access-tables.ts";
+import type { KeepQuestion, RemoveQuestion } from "./kept-search-tables.ts";
 import type { FailureCode } from "../../kernel/failures.ts";
 import type { FeedNews } from "./change-feed.ts";
 import type { LinkLimits } from "./postgres-link.ts";
@@ -94,6 +96,9 @@ export interface Questions {
     readonly ask: Pick<IdentityRow, "issuer" | "subject">;
     readonly answer: IdentityRow | null;
   };
+  readonly keptSearches: { readonly ask: string; readonly answer: readonly KeptSearch[] };
+  readonly keepSearch: { readonly ask: KeepQuestion; readonly answer: KeepOutcome };
+  readonly removeKeptSearch: { readonly ask: RemoveQuestion; readonly answer: boolean };
   readonly purgeAccess: { readonly ask: number; readonly answer: null };
   readonly verifyAudit: { readonly ask: null; readonly answer: AuditVerdict };
 }

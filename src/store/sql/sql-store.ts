@@ -14,6 +14,7 @@ import { createSqlClient, type SqlClient } from "./sql-client.ts";
 import type { SleepTimes } from "./sql-life.ts";
 import type { SqlWorkerData } from "./sql-messages.ts";
 import { createAccessStore } from "./access-questions.ts";
+import { createMemberSearchStore } from "./kept-search-questions.ts";
 import { createHealthBoard } from "./store-health.ts";
 
 export interface SqlStoreOptions extends RecordStoreOptions {
@@ -195,6 +196,7 @@ type QuestionsOfStore = Pick<
   | "verifyAudit"
   | "people"
   | "installs"
+  | "keptSearches"
   | "upkeep"
 >;
 
@@ -221,6 +223,7 @@ function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListener
       restore: async (path) => await client.ask("restore", path),
       check: async () => await client.ask("check", null),
     },
+    keptSearches: createMemberSearchStore(client),
     people: {
       async read() {
         for (;;) {

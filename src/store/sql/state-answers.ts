@@ -12,6 +12,7 @@ import {
   writeAccess,
 } from "./access-tables.ts";
 import { readAudits } from "./audit.ts";
+import { keepSearch, readKeptSearches, removeKeptSearch } from "./kept-search-tables.ts";
 import { noteSecretUses, readInstalls, writeInstalls } from "./install-tables.ts";
 import { readPeople, usePats, writePeople } from "./people-tables.ts";
 import type { AuditPlace } from "../record-store.ts";
@@ -39,6 +40,7 @@ export const stateReads = {
   setupLink: async ({ db }, hash) => await readSetup(db, hash),
   identity: async ({ db }, place) => await readIdentity(db, place),
   identities: async ({ db }, userId) => await readIdentities(db, userId),
+  keptSearches: async ({ db }, person) => await readKeptSearches(db, person),
 } satisfies Answers;
 
 /** Those that write: what they wrote is on the disk when they are answered. */
@@ -79,6 +81,10 @@ export const stateWrites = {
     await transact(async (db) => await purgeAccess(db, nowMs));
     return null;
   },
+  // Without an entry in the audit: what somebody notes for themselves changes nothing for anybody.
+  keepSearch: async ({ transact }, question) => await transact(async (db) => await keepSearch(db, question)),
+  removeKeptSearch: async ({ transact }, question) =>
+    await transact(async (db) => await removeKeptSearch(db, question)),
   async usePats({ transact }, uses) {
     await transact(async (db) => await usePats(db, uses));
     return null;

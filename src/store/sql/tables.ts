@@ -33,6 +33,7 @@ export interface StateTables extends AccessTables {
   readonly personal_config: PersonalConfigTable;
   readonly data_key: DataKeyTable;
   readonly secret: SecretTable;
+  readonly kept_search: KeptSearchTable;
 }
 
 interface RequestLogTable {
@@ -305,6 +306,15 @@ interface SecretTable {
   created_at_ms: number;
   updated_at_ms: number;
   used_at_ms: number | null;
+}
+
+interface KeptSearchTable {
+  id: string;
+  membership_id: string;
+  query: string;
+  tool: string;
+  rank: number | null;
+  kept_at_ms: number;
 }
 
 interface MetaTable {

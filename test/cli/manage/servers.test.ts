@@ -4,10 +4,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { makeCertificates } from "../../harness/certificates.ts";
+import { startConnectProxy } from "../../harness/connect-proxy.ts";
 import { badServer, startGateway, type RunningGateway } from "../../harness/gateway.ts";
 import { runOnTerminal } from "../../harness/terminal.ts";
 import { until } from "../../harness/until.ts";
 import { startBadHttpServer } from "../../instances/bad-http-server.ts";
+import { startTlsFront } from "../../oauth/tls-front.ts";
 import { startRegistry } from "./registry-stand-in.ts";
 import { openShop, realServers, type Shop } from "./shop.ts";
 
@@ -323,6 +326,49 @@ describe("servers add npm:package and pypi:package", () => {
       stderr: expect.stringContaining("or give a version: pypi:none==1.2.3") as string,
     });
     http.close();
+  });
+
+  test("registry and index are asked through the proxy that the environment names, and not where it excepts them", async () => {
+    const names = ["registry.company.invalid", "index.company.invalid"];
+    const certificates = makeCertificates(shop.directory, names);
+    await using proxy = await startConnectProxy();
+    await using front = await startTlsFront(certificates);
+    const server = { name: "com.company/mail", version: "1.0.0", description: "Mail" };
+    const remotes = [{ type: "streamable-http", url: "https://mail.company.example/mcp" }];
+    await using registry = await startRegistry([{ ...server, remotes }]);
+    front.target = Number(new URL(registry.url).port);
+    const [registryUrl, index] = names.map((name) => `https://${name}:${front.port}`);
+    const env = {
+      HTTPS_PROXY: proxy.url(),
+      NO_PROXY: "",
+      NODE_EXTRA_CA_CERTS: certificates.path("ca"),
+      TOOLYARD_REGISTRY_URL: registryUrl ?? "",
+      UV_DEFAULT_INDEX: `${index ?? ""}/simple`,
+    };
+    expect(await shop.run(["servers", "add", server.name, "--no-test"], env)).toMatchObject({
+      code: 0,
+      stderr: expect.any(String),
+    });
+    expect((await shop.config()).mcpServers["mail"]).toMatchObject({ url: "https://mail.company.example/mcp" });
+    expect(proxy.heads[0]).toContain(`CONNECT ${names[0] ?? ""}:`);
+    const asked = proxy.heads.length;
+    expect(await shop.run(["servers", "add", "pypi:none", "--no-test"], env)).toMatchObject({ code: 1 });
+    expect(proxy.heads.slice(asked).join("")).toContain(`CONNECT ${names[1] ?? ""}:`);
+    expect(registry.asked.at(-1)).toBe("/simple/none/");
+    const known = proxy.heads.length;
+    const excepted = await shop.run(["servers", "add", "again", server.name, "--no-test"], {
+      ...env,
+      NO_PROXY: ".company.invalid",
+    });
+    expect(excepted).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be asked: E") as string });
+    expect(proxy.heads).toHaveLength(known);
+    const refused = await shop.run(["servers", "add", "again", server.name, "--no-test"], {
+      ...env,
+      HTTPS_PROXY: proxy.url("me:wrong@"),
+    });
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("cannot be asked");
+    expect(refused.stderr).not.toContain("wrong");
   });
 
   test("a version that is given is taken, and nobody is asked", async () => {

@@ -7,17 +7,28 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { serializeCredential } from "../../../src/servers/logins/credential.ts";
 import { createTokenVault } from "../../../src/store/files/token-vault.ts";
+import { runCommand } from "../../harness/command.ts";
 import { badServer } from "../../harness/gateway.ts";
 import { get, post, run } from "../../harness/rest.ts";
 import { execute } from "../../harness/rpc.ts";
+import { startTraceCollector } from "../../harness/trace-collector.ts";
 import { until } from "../../harness/until.ts";
 import { closeServer } from "../../oauth/authorization-server.ts";
 import { startProtectedServer } from "../../oauth/mcp-server.ts";
+import { readEvents } from "../../records/event-reader.ts";
+import { startWebhookReceiver, webhookSettings } from "../../records/webhook-receiver.ts";
 import { discover, startFaulty, untilOnline } from "../servers/faulty-gateway.ts";
+
+/** None of these letters is one of a hexadecimal number, of which outputs are full: nothing is found by chance. */
+function letters(bytes: number): string {
+  return randomBytes(bytes)
+    .toString("hex")
+    .replaceAll(/./g, (digit) => "ghijklmnopqrstuv".charAt(Number.parseInt(digit, 16)));
+}
 
 /** Its beginning is random as well, so that it can be looked for; the rest looks different in every form. */
 function canary(): string {
-  return `${randomBytes(8).toString("hex")} +/?"=~`;
+  return `${letters(8)} +/?"=~`;
 }
 
 const secrets = {
@@ -25,9 +36,9 @@ const secrets = {
   header: canary(),
   password: canary().slice(0, 16),
   argument: canary(),
-  access: randomBytes(24).toString("hex"),
-  refresh: randomBytes(24).toString("hex"),
-  client: randomBytes(24).toString("hex"),
+  access: letters(24),
+  refresh: letters(24),
+  client: letters(24),
 };
 
 /** What of a secret stands in its base64, whatever stands before it. */
@@ -106,8 +117,43 @@ function linesWith(secret: string): readonly string[] {
   ];
 }
 
+/** Everything that REST says of what happened, in all forms that it has. */
+async function readRecords(url: string): Promise<readonly string[]> {
+  const lists = ["calls?limit=1000", "logs?limit=1000", "audit?limit=1000"];
+  const { json } = await get(`${url}/api/calls?limit=1000`);
+  const { calls } = json as { readonly calls: readonly { readonly id: string }[] };
+  const said = await Promise.all([
+    ...["application/json", "application/x-ndjson", "text/csv"].flatMap((accept) =>
+      lists.map(async (list) => await get(`${url}/api/${list}`, { accept })),
+    ),
+    ...calls.map(async ({ id }) => await get(`${url}/api/calls/${id}`)),
+    ...["usage?by=tool,code", "usage/tokens", "status", "instances/talks/logs", "resources", "openapi.json"].map(
+      async (path) => await get(`${url}/api/${path}`),
+    ),
+  ]);
+  // Arguments and results of what is logged in full are among them.
+  expect(said.some(({ text }) => text.includes('\\"password\\":\\"[redacted]\\"'))).toBe(true);
+  return said.map(({ text }) => text);
+}
+
+/** What the commands print of the same. */
+async function readCommands(configFile: string, directory: string): Promise<readonly string[]> {
+  const place = ["--config", configFile, "--data-dir", join(directory, "data")];
+  const commands = [["status"], ["calls"], ["logs"], ["tokens"], ["audit"], ["servers"], ["audit", "export"]];
+  const printed: string[] = [];
+  for (const words of commands)
+    for (const form of words[1] === "export" ? [["--format", "csv"], []] : [["--json"], []]) {
+      const { code, stdout, stderr } = await runCommand([...words, ...form, ...place]);
+      expect([words, code, stderr]).toEqual([words, 0, expect.any(String)]);
+      printed.push(stdout, stderr);
+    }
+  return printed;
+}
+
 test("FAULT J: no secret is in any output or file, in no form, whatever servers make of them", async () => {
   const directory = await mkdtemp(join(tmpdir(), "toolyard-canary-"));
+  await using receiver = await startWebhookReceiver();
+  await using collector = await startTraceCollector();
   await using telltale = await startTelltale();
   await using locked = await startProtectedServer({
     issuer: () => "http://127.0.0.1:9",
@@ -122,7 +168,10 @@ test("FAULT J: no secret is in any output or file, in no form, whatever servers 
       vault: { type: "http", url: locked.url },
     },
     args: ["--log-level", "debug"],
+    settings: { events: webhookSettings(receiver) },
+    env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: "50" },
   });
+  const reader = await readEvents(`${gateway.url}/api/events`);
   const shown: string[] = [];
   const keep = (what: unknown): void => void shown.push(typeof what === "string" ? what : JSON.stringify(what));
   try {
@@ -158,12 +207,22 @@ test("FAULT J: no secret is in any output or file, in no form, whatever servers 
       "/api/debug",
     ])
       keep((await get(`${gateway.url}${path}`)).text);
+    await get(`${gateway.url}/api/servers?access_token=${secrets.argument.slice(0, 16)}`);
+    shown.push(...(await readRecords(gateway.url)), ...(await readCommands(gateway.configFile, directory)));
     expect(found(shown.join("\n"))).toEqual([]);
     expect(found(gateway.stdout())).toEqual([]);
+    expect(reader.text()).toContain("told 5");
+    expect(found(reader.text())).toEqual([]);
     expect(gateway.stderr()).toContain("[redacted]");
   } finally {
     await gateway.endsClean();
+    reader.close();
     expect(found(gateway.stderr())).toEqual([]);
+    const delivered = receiver.deliveries.map(({ body }) => body).join("\n");
+    expect(delivered).toContain("[redacted]");
+    expect(found(delivered)).toEqual([]);
+    expect(collector.spans.map(({ name }) => name)).toContain("tools/call talks:stderr");
+    expect(found(Buffer.concat(collector.bytes).toString("latin1"))).toEqual([]);
     // What servers are started with is in the configuration, which people write; the vault is encrypted.
     const files = await filesBelow(join(gateway.directory, "data"));
     const records = files.filter(({ file }) => file.startsWith("records.db")).map(({ text }) => text);

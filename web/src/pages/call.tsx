@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { api, valueOf, type Schemas } from "../api/client.ts";
+import { keepArguments } from "../api/typed-arguments.ts";
 import { Facts, type Fact } from "../parts/facts.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Empty, LoadedPage } from "../parts/states.tsx";
@@ -43,14 +44,21 @@ function Shown({ call }: { readonly call: Schemas["CallDetails"] }) {
     ["Tokens of the result", `about ${count(call.resultTokens)}${call.isResultCut ? ", cut to fit its budget" : ""}`],
     ...(call.traceId === undefined ? [] : [["Trace", call.traceId] as const]),
   ];
+  // As they were sent, to be looked at before they are sent again.
+  const given = call.body === null || call.body.areArgumentsCut ? undefined : readable(call.body.arguments);
   return (
     <Page
       title={plain(call.name)}
       about={<Link to="/calls">All calls</Link>}
       actions={
         call.method === "tools/call" && (
-          <Link className="button" to="/run/$tool" params={{ tool: call.name }}>
-            Run this tool
+          <Link
+            className="button"
+            to="/run/$tool"
+            params={{ tool: call.name }}
+            onClick={() => given !== undefined && keepArguments(call.name, given)}
+          >
+            {given === undefined ? "Run this tool" : "Run it again"}
           </Link>
         )
       }

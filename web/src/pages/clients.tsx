@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { lastUseDays, queries, useOrder } from "../api/queries.ts";
-import { notUsedText } from "../parts/last-use.tsx";
+import { knownText } from "../parts/last-use.tsx";
 import { Button, CopyButton } from "../parts/button.tsx";
 import { Modal } from "../parts/confirm.tsx";
 import { CheckField } from "../parts/field.tsx";
@@ -147,7 +147,7 @@ function Change({ id, name, action, onClose }: ChangeProps) {
         )
       }
     >
-      {action === "connect" && (
+      {action === "connect" && apply.data === undefined && (
         <CheckField
           label="Switch off in the client what the gateway has as well"
           hint="Otherwise its model sees both."
@@ -176,7 +176,7 @@ function Used() {
       <Loaded query={use}>
         {({ usage, from, since }) =>
           usage.length === 0 ? (
-            <p className="muted">No client has called a tool, {notUsedText({ from, since })}.</p>
+            <p className="muted">No client has called a tool {knownText({ from, since })}.</p>
           ) : (
             <ul className="list" aria-label="Used the gateway">
               {[...usage].sort(newestFirst).map(({ group: { client = null }, calls, errors, lastHour }) => (

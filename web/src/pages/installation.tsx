@@ -96,7 +96,10 @@ function Instances({ team, installation }: { readonly team: string; readonly ins
                 <li key={id}>
                   <span className="grow">for {plain(nameOf(member))}</span>
                   <StatusMark server={{ status, dormant, next: step === null ? null : { step } }} />
-                  {reason !== "" && <span className="muted wide">{plain(reason)}</span>}
+                  {/* Which values, stands above: the reason says how to give them without this page. */}
+                  {reason !== "" && status !== "awaiting_user_config" && (
+                    <span className="muted wide">{plain(reason)}</span>
+                  )}
                   {who.isPerson && (member === null || member === who.principal) && (
                     <a href={`/connect/${encodeURIComponent(id)}`}>Log in there</a>
                   )}

@@ -1,10 +1,15 @@
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
+import { rawFetch } from "../api/client.ts";
+import { problemOf } from "../api/failure.ts";
 import { onLiveEvent } from "../api/live.ts";
+import { useOrder } from "../api/queries.ts";
+import { useWho } from "../api/who.ts";
 import { Button } from "../parts/button.tsx";
 import { LogLines } from "../parts/log-lines.tsx";
 import { Page } from "../parts/page.tsx";
-import { Empty } from "../parts/states.tsx";
+import { saveBlob } from "../parts/save-blob.ts";
+import { Empty, FailureNote } from "../parts/states.tsx";
 import { TabLinks } from "../parts/tab-links.tsx";
 import { counted, plain, time } from "../words/format.ts";
 
@@ -17,9 +22,14 @@ const tabs = [
 /** What servers write, and what happens in the gateway. */
 export function Logs() {
   const { tab = "log", server } = here.useSearch();
+  const { mayManage } = useWho();
   const navigate = useNavigate();
   return (
-    <Page title="Logs and events" about="What servers write to stderr, and what happens, as it happens.">
+    <Page
+      title="Logs and events"
+      about="What servers write to stderr, and what happens, as it happens."
+      actions={mayManage && <SupportBundle />}
+    >
       <TabLinks
         label="Logs and events"
         tabs={tabs}
@@ -37,6 +47,30 @@ export function Logs() {
         />
       )}
     </Page>
+  );
+}
+
+/** What somebody who helps needs to know, as a file that is read through before it is sent. */
+function SupportBundle() {
+  const save = useOrder(
+    async () => {
+      const response = await rawFetch("/api/support");
+      if (!response.ok) throw problemOf(response.status, await response.json());
+      saveBlob(new Blob([JSON.stringify(await response.json(), undefined, 2)]), "toolyard-support.json");
+    },
+    { changes: [] },
+  );
+  return (
+    <>
+      <Button
+        isBusy={save.isPending}
+        title="Status, settings, failed calls and warnings, without secrets"
+        onClick={() => save.mutate(undefined)}
+      >
+        Download a report for whoever helps
+      </Button>
+      {save.error !== null && <FailureNote error={save.error} />}
+    </>
   );
 }
 

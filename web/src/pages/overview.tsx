@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { queries } from "../api/queries.ts";
+import { useWho } from "../api/who.ts";
 import { CopyButton } from "../parts/button.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Page, Section } from "../parts/page.tsx";
@@ -25,6 +26,7 @@ export function Overview() {
         {(data) => (
           <>
             <NeedsYou status={data} />
+            {data.servers.length > 0 && data.counts.calls === 0 && <FirstSteps servers={data.servers.length} />}
             <div className="columns">
               <Activity status={data} />
               <Saved hasTools={data.counts.tools > 0} />
@@ -100,6 +102,36 @@ function NeedsYou({ status }: { readonly status: Schemas["GatewayStatus"] }) {
           </li>
         ))}
       </ul>
+    </Section>
+  );
+}
+
+/** Until the first call: the three steps of the start, with what is done of them. */
+function FirstSteps({ servers }: { readonly servers: number }) {
+  const { mayManage } = useWho();
+  const used = useQuery(queries.lastUse("client"));
+  const { data: tokens } = useQuery(queries.tokens);
+  if (used.data === undefined || used.data.usage.length > 0 || tokens === undefined) return null;
+  const isConnected = tokens.sessions.count > 0;
+  return (
+    <Section title="Until the first call">
+      <ol className="steps">
+        <li>
+          {mayManage ? <Link to="/start">Bring servers</Link> : "Servers"}: {counted(servers, "server")}{" "}
+          <span className="status ok">done</span>
+        </li>
+        <li>
+          {mayManage ? <Link to="/clients">Have a client use this gateway</Link> : "Have a client use this gateway"}{" "}
+          {isConnected ? (
+            <span className="status ok">done</span>
+          ) : (
+            <span className="muted">with the address above; it counts when it has asked for its tools</span>
+          )}
+        </li>
+        <li>
+          Ask it for something: the first call appears here. Or <Link to="/tools">run a tool</Link> yourself.
+        </li>
+      </ol>
     </Section>
   );
 }

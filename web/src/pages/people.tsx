@@ -17,6 +17,7 @@ import { RoleField } from "../parts/team-members.tsx";
 import { TabLinks } from "../parts/tab-links.tsx";
 import { UserEditor } from "../parts/user-editor.tsx";
 import { count, fullTime, plain } from "../words/format.ts";
+import { roleNames } from "../words/roles.ts";
 
 const here = getRouteApi("/people");
 
@@ -65,7 +66,7 @@ type Team = Schemas["Team"];
 const teamColumns: readonly Column<Team>[] = [
   {
     heading: "Team",
-    width: "minmax(9rem, 1fr)",
+    width: "minmax(7rem, 1fr)",
     cell: ({ slug }) => (
       <Link to="/teams/$team" params={{ team: slug }}>
         {plain(slug)}
@@ -74,14 +75,14 @@ const teamColumns: readonly Column<Team>[] = [
   },
   {
     heading: "Title",
-    width: "minmax(9rem, 2fr)",
+    width: "minmax(6rem, 2fr)",
     cell: ({ title }) => (title === "" ? <span className="muted">none</span> : plain(title)),
   },
-  { heading: "Members", width: "6rem", align: "right", cell: ({ members }) => count(members) },
+  { heading: "Members", width: "5rem", align: "right", cell: ({ members }) => count(members) },
   {
     heading: "You are",
-    width: "8rem",
-    cell: ({ role }) => role ?? <span className="muted">not in it</span>,
+    width: "6.5rem",
+    cell: ({ role }) => (role === null ? <span className="muted">not in it</span> : roleNames[role]),
   },
   { heading: "Since", width: "12rem", cell: ({ created }) => <span className="muted">{fullTime(created)}</span> },
 ];
@@ -152,7 +153,7 @@ function Users() {
       heading: "User",
       width: "minmax(9rem, 1fr)",
       cell: ({ id, name }) => (
-        <Button look="plain" className="opens" onClick={() => setEdited(id)}>
+        <Button look="plain" className="opens" title={plain(name)} onClick={() => setEdited(id)}>
           {plain(name)}
         </Button>
       ),

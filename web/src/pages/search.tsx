@@ -6,9 +6,9 @@ import { api, valueOf, type Schemas } from "../api/client.ts";
 import { queries, useOrder } from "../api/queries.ts";
 import { sessionStore } from "../api/session.ts";
 import { Button, CopyButton } from "../parts/button.tsx";
-import { TextField } from "../parts/field.tsx";
+import { SelectField, TextField } from "../parts/field.tsx";
 import { Page } from "../parts/page.tsx";
-import { Need, shownHits } from "../parts/search-need.tsx";
+import { Need } from "../parts/search-need.tsx";
 import { Empty, FailureNote, Skeleton } from "../parts/states.tsx";
 import { TabLinks } from "../parts/tab-links.tsx";
 import { count, counted, duration, plain } from "../words/format.ts";
@@ -46,7 +46,8 @@ export function Search() {
 
 /** Exactly what discover_mcp_tools answers, and why each tool stands where it does. */
 function Trial() {
-  const { query = "", as } = here.useSearch();
+  const { query = "", as, limit: askedLimit } = here.useSearch();
+  const limit = limitOf(askedLimit);
   const navigate = useNavigate();
   const session = useSyncExternalStore(sessionStore.subscribe, sessionStore.get);
   const isAdmin = session.kind === "in" && session.session.roles.includes("admin");
@@ -58,16 +59,16 @@ function Trial() {
     setAsked(query);
     setText(query);
   }
-  const body = toBody(query, as);
+  const body = toBody(query, { as, limit });
   const found = useQuery({
-    queryKey: ["search", query, as ?? ""],
+    queryKey: ["search", query, as ?? "", limit],
     enabled: query !== "",
     queryFn: async () => await valueOf(api.POST("/api/search", { body: { ...body, explain: true, learn: false } })),
   });
   const hasMeaning = found.data?.meaning === "used";
   // The same by each of the two alone, to see what they add to one another.
   const alone = (only: "words" | "meaning") => ({
-    queryKey: ["search", query, as ?? "", only],
+    queryKey: ["search", query, as ?? "", limit, only],
     enabled: query !== "" && hasMeaning,
     queryFn: async () =>
       await valueOf(api.POST("/api/search", { body: { ...body, explain: only === "words", learn: false, only } })),
@@ -75,7 +76,8 @@ function Trial() {
   const words = useQuery(alone("words"));
   const meaning = useQuery(alone("meaning"));
   const teach = useOrder(
-    async () => await valueOf(api.POST("/api/search", { body: { ...toBody(query, undefined), learn: true } })),
+    async () =>
+      await valueOf(api.POST("/api/search", { body: { ...toBody(query, { as: undefined, limit }), learn: true } })),
     { changes: [] },
   );
   return (
@@ -86,7 +88,11 @@ function Trial() {
         aria-label="Trial"
         onSubmit={(event) => {
           event.preventDefault();
-          const search = { query: text.trim(), ...(person.trim() === "" ? {} : { as: person.trim() }) };
+          const search = {
+            query: text.trim(),
+            ...(person.trim() === "" ? {} : { as: person.trim() }),
+            ...(askedLimit === undefined ? {} : { limit: askedLimit }),
+          };
           teach.reset();
           void navigate({ to: "/search", search });
         }}
@@ -105,6 +111,15 @@ function Trial() {
             }}
           />
         </div>
+        <SelectField
+          label="Tools for each"
+          choices={limits.map((one) => [one, one] as const)}
+          value={String(limit)}
+          onChange={({ target }) => {
+            const search = { query, limit: target.value, ...(as === undefined ? {} : { as }) };
+            void navigate({ to: "/search", search });
+          }}
+        />
         {isAdmin && (
           <TextField
             label="As somebody else"
@@ -122,7 +137,7 @@ function Trial() {
       {found.isPending && query !== "" && <Skeleton lines={5} />}
       {found.data !== undefined && (
         <>
-          <Summary report={found.data} isOther={as !== undefined} />
+          <Summary report={found.data} limit={limit} isOther={as !== undefined} />
           {as === undefined && (
             <div className="bar-line">
               <Button isBusy={teach.isPending || teach.isSuccess} onClick={() => teach.mutate()}>
@@ -141,6 +156,7 @@ function Trial() {
               key={at}
               need={need}
               isOnly={found.data.queries.length === 1}
+              limit={limit}
               mayKeep={as === undefined}
               alone={
                 hasMeaning && words.data !== undefined && meaning.data !== undefined
@@ -160,14 +176,22 @@ function Trial() {
   );
 }
 
+/** 10 is what a model gets that does not ask for another number; a person looks further. */
+const limits = ["5", "10", "20", "50"] as const;
+const usualLimit = 20;
+
+function limitOf(asked: string | undefined): number {
+  return limits.some((one) => one === asked) ? Number(asked) : usualLimit;
+}
+
 /** Each line is a need of its own, as in `queries` of discover_mcp_tools. */
-function toBody(text: string, as: string | undefined) {
+function toBody(text: string, { as, limit }: { readonly as: string | undefined; readonly limit: number }) {
   const needs = text
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "");
   const asked = needs.length > 1 ? { queries: needs } : { query: needs[0] ?? "" };
-  return { ...asked, limit: shownHits, ...(as === undefined ? {} : { as }) };
+  return { ...asked, limit, ...(as === undefined ? {} : { as }) };
 }
 
 const examples = 4;
@@ -215,11 +239,12 @@ function searchTime(ms: number): string {
 
 interface SummaryProps {
   readonly report: Report;
+  readonly limit: number;
   /** Whether it is what somebody else would find. */
   readonly isOther: boolean;
 }
 
-function Summary({ report, isOther }: SummaryProps) {
+function Summary({ report, limit, isOther }: SummaryProps) {
   const [only, ...further] = report.queries;
   const found = report.queries.reduce((sum, { tools }) => sum + tools.length, 0);
   const total = report.queries.reduce((sum, need) => sum + need.total_found, 0);
@@ -232,7 +257,7 @@ function Summary({ report, isOther }: SummaryProps) {
       {only !== undefined && further.length === 0 && !isOther && (
         <CopyButton
           label="Copy as command"
-          text={toCommand("search", [only.query], { explain: true, limit: String(shownHits) })}
+          text={toCommand("search", [only.query], { explain: true, limit: String(limit) })}
         />
       )}
     </p>
@@ -243,8 +268,24 @@ function Unusable({ report }: { readonly report: Report }) {
   const missing = report.unavailable_others + report.unavailable.length;
   if (missing === 0) return null;
   return (
-    <p className="note warn">
-      {counted(missing, "server")} cannot be used now; the model is told so. <Link to="/servers">Look at them</Link>
-    </p>
+    <div className="note warn">
+      <div>
+        <p>
+          {counted(missing, "server")} cannot be used now; the model is told so. <Link to="/servers">Look at them</Link>
+        </p>
+        {report.unavailable.length > 0 && (
+          <ul aria-label="What the model is told of servers that may have been meant">
+            {report.unavailable.map(({ server, reason, action }) => (
+              <li key={server}>
+                <Link to="/servers/$server" params={{ server }}>
+                  {plain(server)}
+                </Link>
+                : {plain(reason)} {plain(action)}
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </div>
   );
 }

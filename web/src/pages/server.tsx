@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { queries, useOrder } from "../api/queries.ts";
+import { useWho } from "../api/who.ts";
 import { Button, CopyButton } from "../parts/button.tsx";
 import { ConfirmButton } from "../parts/confirm.tsx";
 import { Facts, type Fact } from "../parts/facts.tsx";
@@ -10,6 +11,7 @@ import { LogLines } from "../parts/log-lines.tsx";
 import { OutcomeNote } from "../parts/outcome-note.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Remedy } from "../parts/remedy.tsx";
+import { EntryEditor } from "../parts/entry-editor.tsx";
 import { ServerAbout, ServerOrigins } from "../parts/server-about.tsx";
 import { ServerHistory } from "../parts/server-history.tsx";
 import { ServerActions } from "../parts/server-actions.tsx";
@@ -66,6 +68,8 @@ function Shown({
   readonly others: readonly Row[];
   readonly tab: string;
 }) {
+  const { mayManage } = useWho();
+  const shownTabs = mayManage ? tabs : tabs.filter(([name]) => name !== "entry");
   // Nobody has to do anything yet, and still wants to know why.
   const isComingBack = server.status === "restarting" && server.reason !== "";
   return (
@@ -92,7 +96,7 @@ function Shown({
       )}
       <TabLinks
         label={`About ${plain(server.title)}`}
-        tabs={tabs}
+        tabs={shownTabs}
         chosen={tab}
         link={(name, rest) => (
           <Link
@@ -107,9 +111,10 @@ function Shown({
       {tab === "log" && <LogLines instance={server.instance} />}
       {tab === "tools" && <ToolTable server={server.server} match="" />}
       {tab === "about" && <ServerAbout slug={server.server} />}
-      {tab === "entry" && (
+      {tab === "entry" && mayManage && (
         <>
           <Entry server={server} />
+          <EntryEditor server={server.server} />
           <ServerOrigins slug={server.server} />
         </>
       )}
@@ -189,14 +194,7 @@ function Entry({ server }: { readonly server: Row }) {
   );
   const isBusy = (change: Change): boolean => isPending && variables === change;
   return (
-    <Section
-      title="Configuration"
-      about={
-        <>
-          Its entry is in <Link to="/settings">Settings</Link>, as JSON.
-        </>
-      }
-    >
+    <Section title="Configuration">
       <div className="actions">
         <Button isBusy={isBusy("test")} onClick={() => mutate("test")}>
           Try it apart from the gateway

@@ -3,9 +3,11 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Schemas } from "../api/client.ts";
 import { queries } from "../api/queries.ts";
+import { useWho } from "../api/who.ts";
 import { AddServer } from "../parts/add-server.tsx";
 import { Button } from "../parts/button.tsx";
 import { DataTable, type Column } from "../parts/data-table.tsx";
+import { ExampleServers } from "../parts/example-servers.tsx";
 import { LastUse, useLastUse, type LastUsed } from "../parts/last-use.tsx";
 import { ListCopies } from "../parts/list-copies.tsx";
 import { Page } from "../parts/page.tsx";
@@ -103,6 +105,7 @@ export function Servers() {
   const { match = "" } = here.useSearch();
   const navigate = useNavigate();
   const [isAdding, setAdding] = useState(false);
+  const { mayManage } = useWho();
   const status = useQuery(queries.status);
   return (
     <Page
@@ -123,9 +126,11 @@ export function Servers() {
               })
             }
           />
-          <Button look="main" onClick={() => setAdding(true)}>
-            Add a server
-          </Button>
+          {mayManage && (
+            <Button look="main" onClick={() => setAdding(true)}>
+              Add a server
+            </Button>
+          )}
         </>
       }
     >
@@ -216,6 +221,7 @@ function Table({ label, rows }: { readonly label: string; readonly rows: readonl
 
 function List({ servers, match }: { readonly servers: readonly Standing[]; readonly match: string }) {
   const lastUse = useLastUse("instance");
+  const { mayManage } = useWho();
   if (servers.length === 0)
     return (
       <Empty title="No server is configured yet">
@@ -223,6 +229,7 @@ function List({ servers, match }: { readonly servers: readonly Standing[]; reado
           <Link to="/start">Bring the servers you already have</Link> in your AI clients, or add one with the button
           above.
         </p>
+        {mayManage && <ExampleServers />}
       </Empty>
     );
   const words = match.toLowerCase();

@@ -5,6 +5,7 @@ import { api, valueOf, type Schemas } from "../api/client.ts";
 import { queries, useOrder } from "../api/queries.ts";
 import { AddServer } from "../parts/add-server.tsx";
 import { Button } from "../parts/button.tsx";
+import { ExampleServers } from "../parts/example-servers.tsx";
 import { CheckField } from "../parts/field.tsx";
 import { OutcomeNote } from "../parts/outcome-note.tsx";
 import { Page, Section } from "../parts/page.tsx";
@@ -75,12 +76,20 @@ function Import() {
     >
       <AddServer isOpen={isAdding} onClose={() => setAdding(false)} />
       <Loaded query={preview} lines={5}>
-        {() =>
-          servers.length === 0 ? (
+        {({ ok, text }) =>
+          !ok ? (
+            <div className="note bad" role="alert">
+              <div className="grow">
+                <p>The files of your AI clients could not be looked through.</p>
+                <pre tabIndex={0} className="wrap">
+                  {plain(text)}
+                </pre>
+              </div>
+            </div>
+          ) : servers.length === 0 ? (
             <Empty title="Nothing new was found in your AI clients">
-              <p>
-                Add a server by hand, or try three examples: <code>toolyard serve --config examples/mcp.json</code>
-              </p>
+              <p>Add a server by hand, or try the gateway with three that need no account.</p>
+              <ExampleServers />
             </Empty>
           ) : (
             <>

@@ -12,6 +12,7 @@ import { TeamSecrets } from "../parts/team-secrets.tsx";
 import { TeamServers } from "../parts/team-servers.tsx";
 import { TeamSettings } from "../parts/team-settings.tsx";
 import { counted, plain } from "../words/format.ts";
+import { roleNames } from "../words/roles.ts";
 
 const here = getRouteApi("/teams/$team");
 
@@ -44,7 +45,7 @@ export function Team() {
           about={
             <>
               <Link to="/people">Teams</Link> · {slug} · {counted(found.value.members, "member")}
-              {found.value.role !== null && ` · you are ${found.value.role} here`}
+              {found.value.role !== null && ` · you are ${roleNames[found.value.role]}`}
             </>
           }
         >

@@ -5,13 +5,13 @@ import type { Drafts } from "../words/setting-drafts.ts";
 /** The text of the configuration while somebody edits it, by typing in it or with changes of single settings. */
 export interface ConfigText {
   readonly text: string;
-  /** Changes of single settings that the gateway is still writing into the text. */
+  /** Changes of single settings that the gateway is still writing into the text, by their path with dots. */
   readonly pending: Drafts;
   /** Why the last change of a setting is not in the text. */
   readonly failure: unknown;
   readonly setText: (text: string) => void;
   /** Sets a setting, or takes it out (undefined). Comments and layout stay. */
-  readonly change: (path: string, value: unknown) => void;
+  readonly change: (path: readonly string[], value: unknown) => void;
   /** The text with every change that was begun. Rejects when one of them failed. */
   readonly settled: () => Promise<string>;
 }
@@ -29,8 +29,8 @@ export function useConfigText(first: string): ConfigText {
     show(next);
   }
 
-  async function write(path: string, value: unknown): Promise<void> {
-    const changes = [{ path: path.split("."), ...(value === undefined ? {} : { value }) }];
+  async function write(path: readonly string[], value: unknown): Promise<void> {
+    const changes = [{ path: [...path], ...(value === undefined ? {} : { value }) }];
     // What was typed in the text while the gateway wrote must not be lost: then it writes once more.
     for (;;) {
       const before = latest.current;
@@ -42,11 +42,12 @@ export function useConfigText(first: string): ConfigText {
   }
 
   /** One change after the other, each in the text that the one before left. */
-  function change(path: string, value: unknown): void {
+  function change(path: readonly string[], value: unknown): void {
     const draft = { value };
+    const key = path.join(".");
     const step = queue.current.then(async () => await write(path, value));
     open.current.add(step);
-    setPending((now) => ({ ...now, [path]: draft }));
+    setPending((now) => ({ ...now, [key]: draft }));
     queue.current = step
       .then(() => setFailure(null), setFailure)
       .finally(() => {

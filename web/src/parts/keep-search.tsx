@@ -3,7 +3,7 @@ import { useId, useState } from "react";
 import { api, valueOf } from "../api/client.ts";
 import { keptSearchesKey, useOrder } from "../api/queries.ts";
 import { plain } from "../words/format.ts";
-import { placeText } from "../words/kept-places.ts";
+import { placeText } from "../../../src/kernel/kept-places.ts";
 import { Button } from "./button.tsx";
 import { TextField } from "./field.tsx";
 import type { Hit } from "./search-hit.tsx";

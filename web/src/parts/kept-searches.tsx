@@ -4,7 +4,7 @@ import { degradedText } from "../../../src/kernel/degraded-text.ts";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { keptSearchesKey, useOrder } from "../api/queries.ts";
 import { agoShort, count, fullTime, plain, time } from "../words/format.ts";
-import { isWorse, placeText, verdictOf } from "../words/kept-places.ts";
+import { isWorse, placeText, verdictOf } from "../../../src/kernel/kept-places.ts";
 import { Button } from "./button.tsx";
 import { DataTable, type Column } from "./data-table.tsx";
 import { ListCopies } from "./list-copies.tsx";
@@ -105,10 +105,7 @@ export function KeptSearches() {
             {run.isError && <FailureNote error={run.error} />}
             {degraded !== null && <p className="note warn">Found {plain(degradedText(degraded))}.</p>}
             <DataTable label="Kept searches" columns={columns} rows={searches} rowKey={({ id }) => id} />
-            <p className="muted">
-              Kept in this gateway’s folder of its data directory, where only you see yours. Making them again teaches
-              the search nothing.
-            </p>
+            <p className="muted">Only you see yours. Making them again teaches the search nothing.</p>
           </>
         );
       }}

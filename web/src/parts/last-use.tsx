@@ -12,11 +12,9 @@ export interface LastUsed {
   readonly otherwise: string;
 }
 
-/** How far back is known, when nothing was used: `from` is when the month began that was asked for. */
-export function notUsedText({ from, since }: Pick<Schemas["UsageList"], "from" | "since">): string {
-  return since !== null && Date.parse(since) > Date.parse(from)
-    ? `not since ${fullTime(since)}`
-    : `not in ${lastUseDays} days`;
+/** How far back is known: `from` is when the month began that was asked for. */
+export function knownText({ from, since }: Pick<Schemas["UsageList"], "from" | "since">): string {
+  return since !== null && Date.parse(since) > Date.parse(from) ? `since ${fullTime(since)}` : `in ${lastUseDays} days`;
 }
 
 /** When each tool or instance was last used. */
@@ -25,7 +23,7 @@ export function useLastUse(by: "tool" | "instance"): (name: string) => LastUsed 
   return useMemo(() => {
     if (data === undefined) return () => ({ hour: undefined, otherwise: "" });
     const hours = new Map(data.usage.map(({ group, lastHour }) => [group[by], lastHour]));
-    const otherwise = notUsedText(data);
+    const otherwise = `not ${knownText(data)}`;
     return (name) => ({ hour: hours.get(name) ?? null, otherwise });
   }, [data, by]);
 }

@@ -7,6 +7,7 @@ import { fullTime, plain, time } from "../words/format.ts";
 import { toCommand } from "../words/words.ts";
 import { Button, CopyButton } from "./button.tsx";
 import { CheckField, SelectField } from "./field.tsx";
+import { useRested } from "./rested.ts";
 import { Empty, Loaded } from "./states.tsx";
 
 type Level = Schemas["LogLine"]["level"];
@@ -46,8 +47,9 @@ export function LogLines({ instance, server = "", onServer }: LogLinesProps) {
   const [isFollowing, setFollowing] = useState(true);
   const [isWrapped, setWrapped] = useState(true);
   const place = useRef<HTMLDivElement>(null);
+  const text = useRested(match.trim());
   const logs = useInfiniteQuery({
-    queryKey: ["logs", instance ?? "", server, level],
+    queryKey: ["logs", instance ?? "", server, level, text],
     initialPageParam: undefined as string | undefined,
     queryFn: async ({ pageParam }) => {
       const query = {
@@ -55,19 +57,14 @@ export function LogLines({ instance, server = "", onServer }: LogLinesProps) {
         ...(instance === undefined ? {} : { instance }),
         ...(server === "" ? {} : { server }),
         ...(level === "" ? {} : { level: level as Level }),
+        ...(text === "" ? {} : { text }),
         ...(pageParam === undefined ? {} : { cursor: pageParam }),
       };
       return await valueOf(api.GET("/api/logs", { params: { query } }));
     },
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
-  const lines = useMemo(() => {
-    const words = match.toLowerCase();
-    return (logs.data?.pages ?? [])
-      .flatMap((page) => page.logs)
-      .filter(({ line }) => line.toLowerCase().includes(words))
-      .toReversed();
-  }, [logs.data, match]);
+  const lines = useMemo(() => (logs.data?.pages ?? []).flatMap((page) => page.logs).toReversed(), [logs.data]);
   const newest = lines.at(-1)?.id;
   useEffect(() => {
     if (isFollowing) place.current?.scrollTo({ top: place.current.scrollHeight });
@@ -94,8 +91,23 @@ export function LogLines({ instance, server = "", onServer }: LogLinesProps) {
       <Loaded query={logs} lines={8}>
         {() =>
           lines.length === 0 ? (
-            <Empty title={match === "" ? "Nothing was written yet" : `No line contains “${match}”`}>
+            <Empty
+              title={
+                logs.hasNextPage
+                  ? "None of the newest lines fits"
+                  : text === "" && level === ""
+                    ? "Nothing was written yet"
+                    : text === ""
+                      ? "No line of this level"
+                      : `No line contains “${text}”`
+              }
+            >
               <p>What servers write to stderr, and send as log messages, appears here.</p>
+              {logs.hasNextPage && (
+                <Button isBusy={logs.isFetchingNextPage} onClick={() => void logs.fetchNextPage()}>
+                  Look at older lines
+                </Button>
+              )}
             </Empty>
           ) : (
             <div

@@ -6,12 +6,11 @@ import { KeepSearch } from "./keep-search.tsx";
 import { HitRow, type Hit } from "./search-hit.tsx";
 import { Empty } from "./states.tsx";
 
-/** How many of each ranking are asked for. */
-export const shownHits = 20;
-
 interface NeedProps {
   readonly need: Schemas["SearchReport"]["queries"][number];
   readonly isOnly: boolean;
+  /** How many of each ranking were asked for. */
+  readonly limit: number;
   /** Not what was searched as somebody else. */
   readonly mayKeep: boolean;
   /** What words alone and embeddings alone find, where embeddings are configured. */
@@ -26,7 +25,7 @@ interface NeedProps {
 }
 
 /** One need, and beside it what it was made of: the ranking by words alone, and that by meaning alone. */
-export function Need({ need, isOnly, mayKeep, alone }: NeedProps) {
+export function Need({ need, isOnly, limit, mayKeep, alone }: NeedProps) {
   // No level is left out where the need has no heading of its own.
   const Heading = isOnly ? "h2" : "h3";
   return (
@@ -46,7 +45,7 @@ export function Need({ need, isOnly, mayKeep, alone }: NeedProps) {
               <HitRow
                 key={tool.tool_path}
                 tool={tool}
-                note={alone === undefined || alone.degraded !== null ? "" : placesNote(tool, alone)}
+                note={alone === undefined || alone.degraded !== null ? "" : placesNote(tool, alone, limit)}
               />
             ))}
           </ol>
@@ -83,10 +82,10 @@ function Ranking({ title, hits }: { readonly title: ReactNode; readonly hits: re
 }
 
 /** `1 by words, 4 by meaning`: where a tool would stand by one of them alone. */
-function placesNote({ tool_path: path }: Hit, alone: NonNullable<NeedProps["alone"]>): string {
+function placesNote({ tool_path: path }: Hit, alone: NonNullable<NeedProps["alone"]>, limit: number): string {
   const place = (hits: readonly Hit[]): string => {
     const at = hits.findIndex((hit) => hit.tool_path === path);
-    return at === -1 ? `not among the first ${shownHits}` : `number ${at + 1}`;
+    return at === -1 ? `not among the first ${limit}` : `number ${at + 1}`;
   };
   return `${place(alone.words)} by words alone, ${place(alone.meaning)} by meaning alone`;
 }

@@ -1,7 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { api, valueOf } from "../api/client.ts";
 import { queries } from "../api/queries.ts";
 import { count, plain } from "../words/format.ts";
+import { CopyButton } from "./button.tsx";
 import { Facts, type Fact } from "./facts.tsx";
 import { Section } from "./page.tsx";
 import { Loaded } from "./states.tsx";
@@ -14,6 +16,7 @@ export function ServerAbout({ slug }: { readonly slug: string }) {
       {(server) => {
         if (!server.isKnown) return <p className="muted">It was never connected: nobody knows what it offers.</p>;
         const { offers } = server;
+        const endpoint = `${location.origin}/mcp/server/${encodeURIComponent(slug)}`;
         const hidden = offers.tools - server.shownTools;
         const facts: readonly Fact[] = [
           ["Calls itself", [server.title, server.name].filter((text) => text !== null).join(", ") || "says nothing"],
@@ -21,9 +24,25 @@ export function ServerAbout({ slug }: { readonly slug: string }) {
           ["Speaks", server.eras.length === 0 ? "not known" : server.eras.join(" and ")],
           ["Namespace", server.namespace],
           ["Tools", `${count(offers.tools)}${hidden > 0 ? `, ${count(hidden)} of them hidden by rules` : ""}`],
-          ["Resources", `${count(offers.resources)}, and ${count(offers.templates)} templates`],
-          ["Prompts", count(offers.prompts)],
+          [
+            "Resources",
+            <Link key="resources" to="/resources" search={{ server: slug }}>
+              {count(offers.resources)}, and {count(offers.templates)} templates
+            </Link>,
+          ],
+          [
+            "Prompts",
+            <Link key="prompts" to="/resources" search={{ server: slug, tab: "prompts" }}>
+              {count(offers.prompts)}
+            </Link>,
+          ],
           ["Skills", count(offers.skills)],
+          [
+            "It alone, as it is",
+            <span key="endpoint">
+              <code>{endpoint}</code> <CopyButton label="Copy" text={endpoint} />
+            </span>,
+          ],
         ];
         return (
           <div className="columns">

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import type { Schemas } from "../api/client.ts";
 import { queries } from "../api/queries.ts";
 import { counted, plain } from "../words/format.ts";
@@ -7,7 +7,7 @@ import { settingDrafts, type Drafts } from "../words/setting-drafts.ts";
 import { toSettingGroups, type SettingField, type SettingGroup } from "../words/setting-fields.ts";
 import { Button } from "./button.tsx";
 import type { ConfigText } from "./config-text.ts";
-import { CheckField, SelectField, TextField } from "./field.tsx";
+import { SettingInput } from "./setting-input.tsx";
 import { Empty, FailureNote, Loaded } from "./states.tsx";
 
 type Standing = Schemas["SettingList"]["settings"][number];
@@ -86,7 +86,7 @@ interface GroupProps {
   readonly byPath: ReadonlyMap<string, Standing>;
   readonly drafts: Drafts;
   readonly onTyping: (isTyping: boolean) => void;
-  readonly onChange: (path: string, value: unknown) => void;
+  readonly onChange: (path: readonly string[], value: unknown) => void;
 }
 
 function Group({ group, isOpen, byPath, drafts, onTyping, onChange }: GroupProps) {
@@ -109,7 +109,7 @@ function Group({ group, isOpen, byPath, drafts, onTyping, onChange }: GroupProps
             standing={byPath.get(field.path)}
             draft={drafts[field.path]}
             onTyping={onTyping}
-            onChange={(value) => onChange(field.path, value)}
+            onChange={(value) => onChange(field.path.split("."), value)}
           />
         ))}
       </div>
@@ -134,7 +134,7 @@ function Setting({ field, standing, draft, onTyping, onChange }: SettingProps) {
   const why = whyNot(field, standing);
   return (
     <div className="setting">
-      <Input field={field} value={value} isFixed={why !== undefined} onTyping={onTyping} onChange={onChange} />
+      <SettingInput field={field} value={value} isFixed={why !== undefined} onTyping={onTyping} onChange={onChange} />
       <p className="muted">
         {field.about} <Origin standing={standing} isChanged={draft !== undefined} />
         {why !== undefined && <> {why}</>}
@@ -173,86 +173,4 @@ function Origin({ standing, isChanged }: { readonly standing: Standing | undefin
   if (standing.from === "given") return null;
   const [, line] = /:(\d+):\d+$/.exec(standing.origin) ?? [];
   return <>In force: from the file{line === undefined ? "" : `, line ${line}`}.</>;
-}
-
-interface InputProps {
-  readonly field: SettingField;
-  readonly value: unknown;
-  readonly isFixed: boolean;
-  readonly onTyping: (isTyping: boolean) => void;
-  readonly onChange: (value: unknown) => void;
-}
-
-/** What is typed is taken when the field is left, or with Enter. */
-function Input({ field, value, isFixed, onTyping, onChange }: InputProps) {
-  const { name, kind, choices, min, max } = field;
-  const given = toText(value);
-  const [typed, setTyped] = useState(given);
-  const [wrong, setWrong] = useState<string>();
-  // The field stays the same one, so that whoever is in it stays in it.
-  useEffect(() => {
-    setTyped(given);
-    setWrong(undefined);
-  }, [given]);
-  if (kind === "boolean")
-    return (
-      <CheckField
-        label={name}
-        checked={value === true}
-        disabled={isFixed}
-        onChange={({ target }) => onChange(target.checked)}
-      />
-    );
-  if (kind === "choice")
-    return (
-      <SelectField
-        label={name}
-        choices={choices.map((choice) => [choice, choice] as const)}
-        value={given}
-        disabled={isFixed}
-        onChange={({ target }) => onChange(target.value)}
-      />
-    );
-  const commit = (): void => {
-    onTyping(false);
-    if (typed === given) return;
-    const read = fromText(kind, typed);
-    if (read === undefined) setWrong("A whole number is needed.");
-    else {
-      setWrong(undefined);
-      if (toText(read) === given) setTyped(given);
-      else onChange(read);
-    }
-  };
-  return (
-    <TextField
-      label={kind === "list" ? `${name} (with commas between them)` : name}
-      {...(wrong === undefined ? {} : { hint: <span className="bad-text">{wrong}</span>, "aria-invalid": true })}
-      inputMode={kind === "number" ? "numeric" : "text"}
-      {...(kind === "number" ? { placeholder: `${min ?? ""} to ${max ?? ""}` } : {})}
-      disabled={isFixed}
-      value={plain(typed)}
-      onChange={({ target }) => {
-        setTyped(target.value);
-        onTyping(target.value !== given);
-      }}
-      onBlur={commit}
-      onKeyDown={({ key }) => void (key === "Enter" && commit())}
-    />
-  );
-}
-
-function toText(value: unknown): string {
-  if (value === undefined || value === null) return "";
-  if (typeof value === "string") return value;
-  if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value.join(", ");
-  return JSON.stringify(value);
-}
-
-/** Undefined for what is no value of this kind. Variables (`${NAME}`) stand for any. */
-function fromText(kind: SettingField["kind"], text: string): unknown {
-  const trimmed = text.trim();
-  if (kind === "list") return trimmed === "" ? [] : trimmed.split(",").map((one) => one.trim());
-  if (kind !== "number" || trimmed.includes("${")) return trimmed;
-  return /^-?\d+$/.test(trimmed) ? Number(trimmed) : undefined;
 }

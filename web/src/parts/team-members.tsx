@@ -33,20 +33,20 @@ export function TeamMembers({ team }: { readonly team: string }) {
   const columns: readonly Column<Member>[] = [
     {
       heading: "Member",
-      width: "minmax(9rem, 1fr)",
+      width: "minmax(7rem, 1fr)",
       cell: ({ id, user }) =>
         isManaged || user === who.user ? (
-          <Button look="plain" className="opens" onClick={() => setEdited(id)}>
+          <Button look="plain" className="opens" title={plain(user)} onClick={() => setEdited(id)}>
             {plain(user)}
           </Button>
         ) : (
           plain(user)
         ),
     },
-    { heading: "Role", width: "minmax(12rem, 2fr)", cell: ({ role }) => roleWords[role] },
+    { heading: "Role", width: "minmax(8.5rem, 2fr)", isWrapping: true, cell: ({ role }) => roleWords[role] },
     {
       heading: "State",
-      width: "7rem",
+      width: "6rem",
       cell: ({ status }) =>
         status === "active" ? <span className="muted">active</span> : <span className="bad-text">suspended</span>,
     },

@@ -21,17 +21,17 @@ export function TeamServers({ team }: { readonly team: string }) {
   const columns: readonly Column<Installation>[] = [
     {
       heading: "Server",
-      width: "minmax(9rem, 1fr)",
+      width: "minmax(7.5rem, 1fr)",
       cell: ({ slug, id }) => (
         <Link to="/teams/$team/servers/$installation" params={{ team, installation: id }}>
           {plain(slug)}
         </Link>
       ),
     },
-    { heading: "Name", width: "minmax(9rem, 1fr)", cell: ({ name }) => plain(name) },
+    // Beside the server, where it is seen on any screen.
     {
       heading: "State",
-      width: "minmax(10rem, 1fr)",
+      width: "minmax(8.5rem, 1fr)",
       cell: ({ enabled, missing }) => {
         if (!enabled) return <span className="status off">Off</span>;
         if (missing.length > 0) return <span className="status ask">Needs {counted(missing.length, "value")}</span>;
@@ -40,13 +40,18 @@ export function TeamServers({ team }: { readonly team: string }) {
     },
     {
       heading: "Runs",
-      width: "9rem",
+      width: "8rem",
       cell: ({ scope }) =>
         scope === "shared" ? "once for all" : scope === "user" ? "for each member" : "for each client",
     },
     {
+      heading: "Name",
+      width: "minmax(6rem, 1fr)",
+      cell: ({ name, slug }) => (name === slug ? <span className="muted">–</span> : plain(name)),
+    },
+    {
       heading: "From",
-      width: "9rem",
+      width: "8.5rem",
       cell: ({ source }) => <span className="muted">{source === "file" ? "the configuration" : "this team"}</span>,
     },
   ];

@@ -4,7 +4,14 @@ import { api, valueOf, type Schemas } from "../api/client.ts";
 import { toFailure } from "../api/failure.ts";
 import { queries, useOrder, type ToolRow } from "../api/queries.ts";
 import { counted, plain } from "../words/format.ts";
-import { hidingRules, withHidden, withName, withoutRule, type HidingRule } from "../words/tool-rules.ts";
+import {
+  hidingRules,
+  withDescription,
+  withHidden,
+  withName,
+  withoutRule,
+  type HidingRule,
+} from "../words/tool-rules.ts";
 import { Button } from "./button.tsx";
 import { Modal } from "./confirm.tsx";
 import { TextField } from "./field.tsx";
@@ -31,6 +38,7 @@ export function ToolRules({ chosen, onDone }: ToolRulesProps) {
 function Rules({ file, chosen, onDone }: ToolRulesProps & { readonly file: Schemas["ConfigFile"] }) {
   const [plan, setPlan] = useState<Plan>();
   const [name, setName] = useState("");
+  const [about, setAbout] = useState("");
   const [problem, setProblem] = useState("");
   const [only] = chosen;
   const prepare = (title: string, text: string | undefined): void => {
@@ -44,7 +52,7 @@ function Rules({ file, chosen, onDone }: ToolRulesProps & { readonly file: Schem
     <div className="stack">
       <div className="filters" role="group" aria-label="Rules">
         {chosen.length === 0 ? (
-          <p className="muted">Choose tools to hide them from models, or one to give it another name.</p>
+          <p className="muted">Choose tools to hide them from models, or one to give it another name or description.</p>
         ) : (
           <Button onClick={() => prepare(`Hide ${counted(chosen.length, "tool")}?`, withHidden(file.text, targets))}>
             Hide {counted(chosen.length, "tool")}
@@ -62,6 +70,19 @@ function Rules({ file, chosen, onDone }: ToolRulesProps & { readonly file: Schem
               onClick={() => prepare(`Rename ${plain(only.name)}?`, withName(file.text, target, name.trim()))}
             >
               Rename
+            </Button>
+            <TextField
+              label={`New description of ${plain(only.name)}`}
+              placeholder="empty: its own"
+              value={about}
+              onChange={(event) => setAbout(event.target.value)}
+            />
+            <Button
+              onClick={() =>
+                prepare(`Describe ${plain(only.name)} otherwise?`, withDescription(file.text, target, about.trim()))
+              }
+            >
+              Describe
             </Button>
           </>
         )}

@@ -4,7 +4,8 @@ export interface SettingField {
   readonly path: string;
   readonly name: string;
   readonly about: string;
-  readonly kind: "number" | "boolean" | "choice" | "text" | "list" | "other";
+  /** `lines` is a list with one text in each line, `pairs` an object of texts with `NAME=value` in each. */
+  readonly kind: "number" | "boolean" | "choice" | "text" | "list" | "lines" | "pairs" | "other";
   readonly choices: readonly string[];
   readonly min: number | undefined;
   readonly max: number | undefined;
@@ -18,7 +19,7 @@ export interface SettingGroup {
 }
 
 interface Schema {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly description?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: Schema;
@@ -26,6 +27,8 @@ interface Schema {
   readonly anyOf?: readonly Schema[];
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly additionalProperties?: unknown;
+  readonly definitions?: Readonly<Record<string, Schema>>;
 }
 
 /** The settings of the gateway by group, in the order of the schema. What stands in no group comes first. */
@@ -62,6 +65,22 @@ function toField(schema: Schema, steps: readonly string[]): SettingField {
     min: schema.minimum,
     max: schema.maximum,
   };
+}
+
+/** The fields of a server's entry, in the order of the schema, without those that another client alone reads. */
+export function toEntryFields(schema: unknown): readonly SettingField[] {
+  const members = (schema as Schema).definitions?.["server"]?.properties ?? {};
+  return Object.entries(members)
+    .filter(([, { description = "" }]) => !description.startsWith("Another client's own field"))
+    .map(([name, member]) => ({ ...toField(member, [name]), path: name, kind: entryKindOf(member) }));
+}
+
+/** Arguments may have commas in them. */
+function entryKindOf(schema: Schema): SettingField["kind"] {
+  if (schema.type === "array") return "lines";
+  if (schema.type === "object") return schema.properties === undefined ? "pairs" : "other";
+  const choices = schema.anyOf?.find((one) => one.enum !== undefined)?.enum ?? schema.enum ?? [];
+  return kindOf(schema, choices);
 }
 
 function kindOf(schema: Schema, choices: readonly string[]): SettingField["kind"] {

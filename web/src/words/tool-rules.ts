@@ -46,6 +46,11 @@ function entriesOf(root: Node | undefined): readonly { readonly key: string; rea
   );
 }
 
+/** Where the entry of a server stands in the file; undefined where it is not there. */
+export function entryPath(text: string, server: string): readonly string[] | undefined {
+  return entriesOf(treeOf(text)).find(({ key }) => isKeyOf(key, server))?.path;
+}
+
 /** The rules of the file that hide tools. */
 export function hidingRules(text: string): readonly HidingRule[] {
   const root = treeOf(text);
@@ -83,6 +88,15 @@ export function withoutRule(text: string, { path, at, name }: HidingRule): strin
   const root = treeOf(text);
   const found = root === undefined ? undefined : findNodeAtLocation(root, [...path, at]);
   return found?.value === name ? changeJson(text, { path: [...path, at], value: undefined }) : undefined;
+}
+
+/** The text with another description of a tool; an empty one gives it its own back. */
+export function withDescription(text: string, { server, name }: RuledTool, given: string): string | undefined {
+  const root = treeOf(text);
+  const entry = entriesOf(root).find(({ key }) => isKeyOf(key, server));
+  if (entry === undefined) return undefined;
+  const value = given === "" ? undefined : given;
+  return changeJson(text, { path: [...entry.path, "tools", "describe", name], value });
 }
 
 /** The text with a tool called otherwise; an empty name gives it its own back. */

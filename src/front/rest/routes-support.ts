@@ -1,0 +1,97 @@
+import { cpus, release, totalmem } from "node:os";
+import * as z from "zod";
+import { gatewayAdmin } from "../../engine/policy/rights.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { callToJson, logToJson } from "../../records/record-json.ts";
+import { jsonAnswer } from "./answer.ts";
+import { abortedWith } from "./client-gone.ts";
+import type { RestDeps } from "./deps.ts";
+import { requireManager } from "./manager.ts";
+import { toReader } from "./record-query.ts";
+import { answers } from "./responses.ts";
+import { route, type RestRequest, type Route } from "./route.ts";
+import * as schemas from "./schemas.ts";
+
+/** Enough to see what went wrong before somebody looked, and little enough to be read through before it is sent. */
+const [mostLines, mostCalls] = [200, 100];
+
+const supportBundle = z
+  .object({
+    made: z.string(),
+    system: schemas.json.describe("Version, Node, operating system."),
+    status: schemas.json.describe("As `GET /api/status`."),
+    settings: z.array(schemas.json).describe("As `GET /api/config/settings`: those that are not the default."),
+    doctor: z.array(schemas.json).describe("As `GET /api/doctor`."),
+    failedCalls: z.array(schemas.json).nullable().describe("The newest; null where nothing is recorded."),
+    logs: z.array(schemas.json).nullable().describe("The newest warnings and errors of servers."),
+  })
+  .meta({ id: "SupportBundle" });
+
+/** What somebody who helps needs to know of a gateway, in one file. */
+export function createSupportRoutes(deps: RestDeps): readonly Route[] {
+  return [
+    route({
+      method: "GET",
+      path: "/api/support",
+      right: gatewayAdmin,
+      operation: {
+        id: "makeSupportBundle",
+        tag: "Gateway",
+        summary: "What to send along when something does not work, as one file without secrets",
+        description:
+          "Known secrets are taken out, and no arguments, results or texts of the configuration are in it. Names of " +
+          "servers, people and files are: read it before you send it.",
+        responses: answers(supportBundle, "The bundle."),
+      },
+      async handle(request) {
+        const management = requireManager(deps, request);
+        const { principal } = request;
+        const { version } = deps;
+        const doctor = await management.run(["doctor", "--json"], abortedWith(request.response));
+        const settings = await management.settings();
+        const bundle = {
+          made: new Date(deps.clock.now()).toISOString(),
+          system: {
+            ...{ toolyard: version, node: process.version, platform: process.platform, release: release() },
+            ...{ arch: process.arch, processors: cpus().length, memoryBytes: totalmem() },
+          },
+          status: await deps.status({ principal, isAdmin: true }),
+          settings: settings.filter(({ from }) => from !== "default"),
+          doctor: factsOf(doctor.stdout),
+          ...(await recordsOf(deps, request)),
+        };
+        // Whatever part a secret came in by.
+        const safe: unknown = JSON.parse(deps.redact(JSON.stringify(bundle)));
+        return jsonAnswer(safe, {
+          "Cache-Control": "no-store",
+          "Content-Disposition": 'attachment; filename="toolyard-support.json"',
+        });
+      },
+    }),
+  ];
+}
+
+async function recordsOf(
+  deps: RestDeps,
+  { principal }: Pick<RestRequest, "principal">,
+): Promise<{ readonly failedCalls: readonly object[] | null; readonly logs: readonly object[] | null }> {
+  const reader = toReader(deps, principal);
+  try {
+    const calls = await deps.history.calls(reader, { limit: mostCalls, failed: true });
+    const logs = await deps.history.logs(reader, { limit: mostLines, level: "warning" });
+    return { failedCalls: calls.rows.map(callToJson), logs: logs.rows.map(logToJson) };
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === "STORE_UNAVAILABLE") return { failedCalls: null, logs: null };
+    throw error;
+  }
+}
+
+function factsOf(stdout: string): readonly object[] {
+  return stdout.split("\n").flatMap((line) => {
+    try {
+      return line.startsWith("{") ? [JSON.parse(line) as object] : [];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -1,0 +1,45 @@
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import type { Directory } from "../directory/directory.ts";
+
+/**
+ * Whether whoever sends a request is still who they were when it began. A body may take as long to arrive as
+ * `limits.bodyTimeoutMs` says. When somebody loses a right meanwhile, what they have opened is ended, but not what is
+ * only about to be done.
+ */
+export interface Presence {
+  /** Grows whenever somebody may have lost a right. While it is the same, nobody has to be looked up. */
+  readonly losses: number;
+  /**
+   * Throws UNAUTHORIZED, or why nobody can be let in, for somebody who has lost a right.
+   *
+   * @param since `losses` when they were let in
+   */
+  require(principal: Principal, since: number): void;
+}
+
+/** The same for those who end what was opened. */
+export interface PresenceKeeper extends Presence {
+  /** To be told before what was opened is ended. */
+  noteLoss(): void;
+  isGone(principal: Principal): boolean;
+  refusal(): GatewayError;
+}
+
+export function createPresence(directory: Pick<Directory, "isCurrent" | "refusal">): PresenceKeeper {
+  let losses = 0;
+  const isGone = (principal: Principal): boolean => !directory.isCurrent(principal);
+  const refusal = (): GatewayError =>
+    directory.refusal?.() ?? new GatewayError("UNAUTHORIZED", "the credential is no longer valid");
+  return {
+    get losses() {
+      return losses;
+    },
+    require(principal, since) {
+      if (losses !== since && isGone(principal)) throw refusal();
+    },
+    noteLoss: () => void (losses += 1),
+    isGone,
+    refusal,
+  };
+}

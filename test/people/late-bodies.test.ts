@@ -1,0 +1,126 @@
+import { once } from "node:events";
+import { request, type ClientRequest, type IncomingMessage } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { badServer } from "../harness/gateway.ts";
+import { addCast, startTeamGateway, type Cast, type TeamGateway } from "../harness/team-gateway.ts";
+import { until } from "../harness/until.ts";
+import { openSse } from "../protocol/sse-client.ts";
+
+let team: TeamGateway;
+let cast: Cast;
+beforeAll(async () => {
+  team = await startTeamGateway({ own: { ...badServer("--behaviours=env"), scope: "user" } });
+  cast = await addCast(team);
+  // What is loaded at the first request is there from now on, so that nothing is waited for below.
+  await until(async () => (await team.ask(cast.ann, "POST", "/execute/own%3Aenv", { body: {} })).status === 200);
+});
+afterAll(async () => await team[Symbol.asyncDispose]());
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** A request whose sender has been let in, and whose body has not arrived. */
+interface Begun {
+  finish(): Promise<Answer>;
+}
+
+/** The gateway asks for the body once it has the head, in the same turn in which it lets its sender in. */
+async function begin(token: string, method: string, url: string, body: object): Promise<Begun> {
+  const text = JSON.stringify(body);
+  const headers = {
+    authorization: `Bearer ${token}`,
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "content-length": String(Buffer.byteLength(text)),
+    expect: "100-continue",
+    // The only revision that has batches.
+    ...(Array.isArray(body) ? { "mcp-protocol-version": "2025-03-26" } : {}),
+  };
+  const sent: ClientRequest = request(url, { method, headers, agent: false });
+  const answered = new Promise<Answer>((resolve, reject) => {
+    sent.on("response", (response: IncomingMessage) => {
+      let answer = "";
+      response.on("data", (chunk: Buffer) => (answer += chunk.toString()));
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, text: answer }));
+    });
+    sent.on("error", reject);
+  });
+  sent.flushHeaders();
+  await once(sent, "continue");
+  return {
+    async finish() {
+      sent.end(text);
+      return await answered;
+    },
+  };
+}
+
+const execution = { tool_path: "own:env", arguments: {} };
+const call = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "tools/call",
+  params: { name: "execute_mcp_tool", arguments: execution },
+};
+const program = { slug: "evil", entry: badServer(), fields: [] };
+const requests: Readonly<Record<string, readonly [method: string, path: string, body: object]>> = {
+  "a call over MCP": ["POST", "/mcp", call],
+  "calls in a batch": ["POST", "/mcp", [call, { ...call, id: 2 }]],
+  "a call over REST": ["POST", "/execute/own%3Aenv", {}],
+  "a change over REST": ["POST", "/api/templates", program],
+};
+
+let made = 0;
+
+/** An admin of the gateway, with a token of their own. */
+async function addAdmin(): Promise<{ readonly name: string; readonly token: string }> {
+  const name = `admin-${(made += 1)}`;
+  const { token } = (await team.command("user", "add", name, "--admin", "--team", "red")).made as { token: string };
+  await until(async () => (await team.ask(token, "POST", "/execute/own%3Aenv", { body: {} })).status === 200);
+  return { name, token };
+}
+
+const losses: Readonly<Record<string, (name: string) => Promise<unknown>>> = {
+  disabled: async (name) => await team.command("user", "disable", name),
+  "taken out of the team": async (name) => await team.command("team", "members", "red", "--remove", name),
+  "made an ordinary user": async (name) => await team.command("user", "role", name, "--role", "user"),
+};
+
+describe.each(Object.keys(requests))("%s whose body comes late", (what) => {
+  const [method, path, body] = requests[what] ?? ["", "", {}];
+
+  test("is carried out for whoever is still here", async () => {
+    const { token, name } = await addAdmin();
+    const begun = await begin(
+      token,
+      method,
+      `${team.gateway.url}${path}`,
+      "slug" in body ? { ...body, slug: name } : body,
+    );
+    // Somebody else loses something meanwhile.
+    await team.command("user", "disable", (await addAdmin()).name);
+    expect((await begun.finish()).status).toBe(200);
+  });
+
+  test.each(Object.keys(losses))("FAULT 98: is refused for an admin who was %s meanwhile", async (how) => {
+    const { name, token } = await addAdmin();
+    const begun = await begin(token, method, `${team.gateway.url}${path}`, body);
+    await losses[how]?.(name);
+    const { status, text } = await begun.finish();
+    expect([status, text]).toEqual([401, expect.stringContaining("no longer valid")]);
+    const { templates } = (await team.ask(cast.ann, "GET", "/api/templates")).json as { templates: { slug: string }[] };
+    expect(templates.map(({ slug }) => slug)).not.toContain("evil");
+  });
+});
+
+test("FAULT 98: a message of HTTP+SSE whose body comes late is refused with the stream that has ended", async () => {
+  const { name, token } = await addAdmin();
+  const stream = await openSse(`${team.gateway.url}/sse`, { authorization: `Bearer ${token}` });
+  await stream.initialize();
+  const begun = await begin(token, "POST", stream.messagesUrl, call);
+  await team.command("user", "disable", name);
+  await until(() => stream.ended);
+  expect((await begun.finish()).status).toBeGreaterThanOrEqual(400);
+});
