@@ -153,6 +153,8 @@ const sources = [
 ];
 const newestSource = Math.max(...sources.map((name) => newest(`${root}${name}`)));
 if (!existsSync(stamp) || statSync(stamp).mtimeMs < newestSource) {
+  // Of `npm start` nothing else is seen until it is done.
+  if (process.stderr.isTTY) process.stderr.write("Building Toolyard, which takes a moment the first time ...\n");
   for (const own of ["cli", "embedded", "types"]) rmSync(`${root}dist/${own}`, { recursive: true, force: true });
   const { dependencies } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
   const common = {

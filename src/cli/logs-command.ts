@@ -8,7 +8,9 @@ import { printRecords, readRecordOptions, type RowsShown } from "./records-outpu
 export async function logs(context: CommandContext): Promise<number> {
   const [server] = context.positionals;
   const asked = { ...readRecordOptions(context, 100), server, level: textOption(context, "level") };
-  return await printRecords(context, { command: "logs", ...asked }, shown);
+  const ofServer = `there is no line of ${JSON.stringify(server)}: \`toolyard status\` lists the servers`;
+  const nothing = server === undefined ? shown.nothing : ofServer;
+  return await printRecords(context, { command: "logs", ...asked }, { ...shown, nothing });
 }
 
 const longestLine = 4_096;

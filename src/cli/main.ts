@@ -23,8 +23,8 @@ async function main(argv: readonly string[]): Promise<number> {
     return await (await import("./short-commands.ts")).shortCommands.complete(argv.slice(1), toContext(), allOptions());
   const named = first !== undefined && Object.hasOwn(commands, first) ? first : undefined;
   if (named === undefined && first !== undefined && !first.startsWith("-")) {
-    process.stderr.write(`toolyard: there is no command ${JSON.stringify(first)}\n\n${generalHelp()}`);
-    return wrongUsage;
+    const { unknownCommand } = (await import("./short-commands.ts")).shortCommands;
+    return mistyped(unknownCommand(first, Object.keys(commands)));
   }
   const name = named ?? "serve";
   const command = commands[name] as Command;
@@ -32,8 +32,8 @@ async function main(argv: readonly string[]): Promise<number> {
   try {
     parsed = parse(argv.slice(named === undefined ? 0 : 1), command.options);
   } catch (error) {
-    process.stderr.write(`toolyard: ${error instanceof Error ? error.message : String(error)}\n`);
-    return wrongUsage;
+    const { wrongOption } = (await import("./short-commands.ts")).shortCommands;
+    return mistyped(wrongOption(error, named, Object.keys({ ...command.options, ...anyCommandOptions })));
   }
   if (parsed.values["version"] === true) {
     process.stdout.write(`${packageVersion()}\n`);
@@ -50,6 +50,11 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const run = await command.load();
   return await run(toContext(parsed, named === undefined));
+}
+
+function mistyped(said: string): number {
+  process.stderr.write(`toolyard: ${said}\n`);
+  return wrongUsage;
 }
 
 /** The table of commands with the options that all of them have. */

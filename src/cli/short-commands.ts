@@ -15,6 +15,7 @@ import { invite, team, user } from "./people-command.ts";
 import { everydayCommands } from "./everyday-commands.ts";
 import { login, logout } from "./login-command.ts";
 import { logs } from "./logs-command.ts";
+import { unknownCommand, wrongOption } from "./mistyped.ts";
 import { open } from "./open-command.ts";
 import { service } from "./service-command.ts";
 import { status } from "./status-command.ts";
@@ -26,8 +27,8 @@ import { usage } from "./usage-command.ts";
 
 /**
  * The commands that do not become a gateway. They are loaded together, because what several of them share with a
- * gateway would otherwise be six files more at each start of one. What only a person on a terminal sees of a gateway is
- * here for the same reason.
+ * gateway would otherwise be six files more at each start of one. What only a person on a terminal sees of a gateway,
+ * and what is said to one who mistyped, is here for the same reason.
  */
 export const shortCommands = {
   ...everydayCommands,
@@ -65,7 +66,9 @@ export const shortCommands = {
   token,
   tokens,
   uninstall,
+  unknownCommand,
   usage,
   user,
+  wrongOption,
   visit: openVisit,
 } as const;

@@ -74,8 +74,16 @@ export async function readConfigText(file: string, keepsMark = false): Promise<s
   try {
     return await readText(file, configFileBytes, keepsMark);
   } catch (error) {
-    throw new GatewayError("CONFIG_INVALID", `${file}: ${(error as Error).message}`, { cause: error });
+    const said = `${file}: ${(error as Error).message}`;
+    throw new GatewayError("CONFIG_INVALID", said, { cause: error, hint: hintFor(error) });
   }
+}
+
+/** The row's hint is about a place in the file, of which there is none when it cannot be read. */
+function hintFor(error: unknown): string {
+  return (error as Error).message === noSuchFile
+    ? "Name the file with --config. `toolyard import` and `toolyard servers add` write one."
+    : "Make it a readable file in UTF-8, or name another one with --config.";
 }
 
 /** The text of a file in UTF-8. Throws an Error whose message says why the file cannot be read, without naming it. */
@@ -103,11 +111,13 @@ function decode(bytes: Buffer, keepsMark: boolean): string {
   }
 }
 
+const noSuchFile = "no such file";
+
 function describe(error: unknown): string {
   switch ((error as NodeJS.ErrnoException).code) {
     case "ENOENT":
     case "ENOTDIR":
-      return "no such file";
+      return noSuchFile;
     case "EACCES":
     case "EPERM":
       return "may not be read (check its permissions)";

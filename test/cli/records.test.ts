@@ -128,7 +128,8 @@ describe("toolyard logs", () => {
     ]);
     expect(jsonLines<LogJson>(await toolyard("logs", "one", "--json")).map(({ line }) => line)).toHaveLength(1);
     expect(jsonLines<LogJson>(await toolyard("logs", "--level", "error", "--json"))).toMatchObject([{ server: "two" }]);
-    expect(await toolyard("logs", "nobody")).toMatchObject({ code: 0, stdout: "", stderr: "there is no such line\n" });
+    const said = 'there is no line of "nobody": `toolyard status` lists the servers\n';
+    expect(await toolyard("logs", "nobody")).toMatchObject({ code: 0, stdout: "", stderr: said });
     const wrong = await toolyard("logs", "--level", "loud");
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("debug, info, warning, error")]);
   });

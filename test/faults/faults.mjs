@@ -475,10 +475,10 @@ export const faultGroups = [
       },
       {
         number: "70",
-        what: "A line, event or message that never ends.",
+        what: "A line, event or message that never ends, or never begins.",
         gets:
           "It is cut at `limits.upstreamMessageBytes`, the connection ends with that reason, and the " +
-          "server is started again.",
+          "server is started again. An event stream of comments and empty lines ends after 1 MiB without an event.",
       },
       {
         number: "71",

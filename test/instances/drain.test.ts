@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -36,9 +36,11 @@ describe("FAULT 108: SIGTERM with two hundred calls in flight", () => {
   test.each(["SIGTERM", "SIGHUP"] as const)(
     "all that end in time are answered, nothing new is taken, the children are gone, exit code 0 (%s)",
     async (signal) => {
-      await using gateway = await gatewayWith(25_000);
+      await using gateway = await gatewayWith(100_000);
       for (const kind of ["fork", "setsid"]) await execute(gateway.url, `bad:${kind}`);
-      const calls = Array.from({ length: 200 }, async () => await execute(gateway.url, "bad:slow", { ms: 2_000 }));
+      const until200AreSeen = join(directory, "answer-now");
+      const slow = { until: until200AreSeen };
+      const calls = Array.from({ length: 200 }, async () => await execute(gateway.url, "bad:slow", slow));
       await until(async () => (await inFlight(gateway)) >= 200);
       const stopped = gateway.stop(signal);
       await until(
@@ -48,6 +50,7 @@ describe("FAULT 108: SIGTERM with two hundred calls in flight", () => {
             () => true,
           ),
       );
+      await writeFile(until200AreSeen, "");
       const results = await Promise.all(calls);
       expect(results.filter((result) => result.isError === true || result.content === undefined)).toEqual([]);
       expect(await stopped).toBe(0);
@@ -74,7 +77,8 @@ describe("FAULT 108: SIGTERM with two hundred calls in flight", () => {
   });
 
   test("a question that its client was to come back to with an answer holds nothing up", async () => {
-    await using gateway = await gatewayWith(25_000);
+    // Longer than the test may take.
+    await using gateway = await gatewayWith(3_600_000);
     const asked = await modernRpc(
       `${gateway.url}/mcp`,
       "tools/call",
@@ -82,14 +86,12 @@ describe("FAULT 108: SIGTERM with two hundred calls in flight", () => {
       everything,
     );
     expect(asked.json.result.resultType).toBe("input_required");
-    const startedMs = performance.now();
     expect(await gateway.stop("SIGTERM")).toBe(0);
-    expect(performance.now() - startedMs).toBeLessThan(10_000);
     expect(aliveIn(pids)).toEqual([]);
   });
 
   test("a second SIGTERM waits for no call, and servers that survive everything are killed", async () => {
-    await using gateway = await gatewayWith(25_000, "--ignore-sigterm", "--ignore-eof");
+    await using gateway = await gatewayWith(3_600_000, "--ignore-sigterm", "--ignore-eof");
     const call = rpc(`${gateway.url}/mcp`, "tools/call", {
       name: "execute_mcp_tool",
       arguments: { tool_path: "bad:hang", arguments: {} },

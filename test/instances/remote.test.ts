@@ -94,10 +94,13 @@ test("FAULT 50: a storm of announcements is followed once a second", async () =>
   const config = { mcpServers: { bad: badServer("--record", record) } };
   await using gateway = await startGateway({ config, directory });
   await until(async () => (await standingOf(gateway.url, "bad")).tools > 0);
+  const startedMs = performance.now();
   const { content } = await execute(gateway.url, "bad:storm", { perSecond: 1_000, ms: 2_000 });
   expect(Number(/\d+/.exec(content[0].text)?.[0])).toBeGreaterThan(200);
   const lists = (await readFile(record, "utf8")).split("\n").filter((line) => line.includes("tools/list"));
-  expect(lists.length).toBeLessThan(12);
+  // One for each second that the storm took on this machine, and those of the start.
+  const seconds = (performance.now() - startedMs) / 1_000;
+  expect(lists.length).toBeLessThan(seconds + 6);
 });
 
 test("a list that says how long it is good for is fetched again after that, in the background", async () => {

@@ -50,11 +50,6 @@ describe.each(everywhere(modernServers))("a legacy client in front of $server, e
   const answer = async (session: RawSession, { id }: UrlQuestion, action: string): Promise<void> =>
     await session.say({ id, result: { action } });
 
-  const completed = (stream: OpenStream): readonly string[] =>
-    stream.messages.flatMap(({ method, params }) =>
-      method === "notifications/elicitation/complete" ? [params.elicitationId as string] : [],
-    );
-
   test("MUST: a question by URL has an elicitationId of its own, in every call and every round [2025-11-25 client/elicitation]", async () => {
     const session = await open();
     const ids = new Set<string>();
@@ -80,12 +75,12 @@ describe.each(everywhere(modernServers))("a legacy client in front of $server, e
       await answer(session, (await questions(stream, count))[count - 1] as UrlQuestion, "accept");
     const [first, second, again] = await questions(stream, 3);
     // The second address is asked for again, so only the first was visited.
-    expect(completed(stream)).toEqual([first?.params.elicitationId]);
+    expect(completions(stream)).toEqual([first?.params.elicitationId]);
     expect(again?.params.url).toBe(second?.params.url);
     await answer(session, again as UrlQuestion, "accept");
     expect(await stream.next(({ id }) => id === 1)).toHaveProperty("result");
     const [one, two, three] = [first, second, again].map((question) => question?.params.elicitationId);
-    expect(completed(stream)).toEqual([one, two, three]);
+    expect(completions(stream)).toEqual([one, two, three]);
     // Before the answer: nothing comes after it.
     expect(stream.messages.at(-1)).toMatchObject({ id: 1 });
     await session.end();
@@ -99,7 +94,7 @@ describe.each(everywhere(modernServers))("a legacy client in front of $server, e
       const [question] = await questions(stream, 1);
       await answer(session, question as UrlQuestion, action);
       expect(JSON.stringify(await stream.next(({ id }) => id === 1))).toContain(action);
-      expect(completed(stream)).toEqual([]);
+      expect(completions(stream)).toEqual([]);
       await session.end();
     },
   );
@@ -110,7 +105,7 @@ describe.each(everywhere(modernServers))("a legacy client in front of $server, e
     for (const count of [1, 2, 3])
       await answer(session, (await questions(stream, count))[count - 1] as UrlQuestion, "accept");
     expect(await stream.next(({ id }) => id === 1)).toMatchObject({ result: { isError: true } });
-    expect(completed(stream)).toHaveLength(1);
+    expect(completions(stream)).toHaveLength(1);
     await session.end();
   });
 
@@ -144,6 +139,46 @@ describe.each(everywhere(modernServers))("a legacy client in front of $server, e
     }
     // Larger than what is parsed when it is checked, also where a model gets only its beginning.
     expect((await rpc(large.url, "tools/call", large.params)).text.length).toBeGreaterThan(70_000);
+  });
+});
+
+const completions = (stream: OpenStream): readonly string[] =>
+  stream.messages.flatMap(({ method, params }) =>
+    method === "notifications/elicitation/complete" ? [params.elicitationId as string] : [],
+  );
+
+describe.each(everywhere(legacyServers))("$server asks to open an address, exposure $exposure", (where) => {
+  const { exposure, server } = where;
+  const call = (other: string) => callOf(exposure, server, "elicit-url-complete", { other });
+
+  test("MAY: who was asked is told with the call's own messages that it is done, and nobody else is [2025-11-25 client/elicitation]", async () => {
+    const { url, params } = call("of another call");
+    const session = await openSession(url, { capabilities: { elicitation: { form: {}, url: {} } } });
+    const other = await openSession(url, { capabilities: { elicitation: { form: {}, url: {} } } });
+    const pushed = await other.listen();
+    const stream = await session.call(1, "tools/call", params);
+    const question = await stream.next(({ method }) => method === "elicitation/create");
+    await session.say({ id: question.id, result: { action: "accept" } });
+    expect(await stream.next(({ id }) => id === 1)).toHaveProperty("result");
+    expect(completions(stream)).toEqual([question.params.elicitationId]);
+    // What belongs to no call that runs may be anybody's: it shows that the other client would have heard.
+    await until(() => completions(pushed).length > 0);
+    expect(completions(pushed)).toEqual(["of another call"]);
+    pushed.close();
+    await session.end();
+    await other.end();
+  });
+
+  test("a modern client hears nothing of it: its revision has no such notification", async () => {
+    const { url, params } = call("of another call");
+    const capabilities = { elicitation: { url: {} } };
+    const asked = (await modernRpc(url, "tools/call", params, capabilities)).json.result as Asked;
+    const inputResponses = Object.fromEntries(
+      Object.keys(asked.inputRequests).map((key) => [key, { action: "accept" }]),
+    );
+    const retried = { ...params, requestState: asked.requestState, inputResponses };
+    const done = await modernRpc(url, "tools/call", retried, capabilities);
+    expect(done.json.result).toMatchObject({ resultType: "complete", content: [{ text: '{"action":"accept"}' }] });
   });
 });
 

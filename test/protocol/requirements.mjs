@@ -259,6 +259,7 @@ export const sections = [
         "2025-11-25: notifications/elicitation/complete says which question by URL is done",
         "MAY: a client is told when what it opened is done: when the server asks for it no more",
         "nor one whose call failed: whether it was visited is not known",
+        "MAY: who was asked is told with the call's own messages that it is done, and nobody else is",
       ),
     ],
   },

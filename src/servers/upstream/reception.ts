@@ -96,12 +96,21 @@ function createNotificationReception(
     else events.onNotification(method, params, owner !== undefined);
   }
 
+  /** Whoever was asked is told while its call lasts; after that, nobody knows who it was. */
+  function receiveCompletion(method: string, params: JsonObject): void {
+    const owner = waiting.ownerOfElicitation(params["elicitationId"])?.request;
+    // 2026-07-28 has no such notification.
+    if (owner?.era === "modern") return;
+    if (owner?.replies?.send(writeNotification(method, params)) !== true) events.onNotification(method, params);
+  }
+
   return (method, params, stream) => {
     if (method === "notifications/progress") receiveProgress(params);
     else if (method === "notifications/message") receiveLog(method, params, stream);
     else if (method === "notifications/cancelled") questions.withdraw(params["requestId"]);
     else if (method === "notifications/subscriptions/acknowledged")
       subscribed(waiting, params)?.request.replies?.send(writeNotification(method, params));
+    else if (method === "notifications/elicitation/complete") receiveCompletion(method, params);
     else if (stream === undefined || isForEverybody(method)) events.onNotification(method, params);
     else waiting.get(stream)?.request.replies?.send(writeNotification(method, params));
   };
@@ -116,9 +125,5 @@ function subscribed(waiting: WaitingRequests, params: JsonObject): WaitingReques
 
 /** What a server says about itself concerns every listener, whatever stream it comes on. */
 function isForEverybody(method: string): boolean {
-  return (
-    method.endsWith("/list_changed") ||
-    method === "notifications/resources/updated" ||
-    method === "notifications/elicitation/complete"
-  );
+  return method.endsWith("/list_changed") || method === "notifications/resources/updated";
 }

@@ -81,6 +81,7 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
     }
     const { ask } = owner.request;
     if (ask === undefined) return refusal(rpcCodes.methodNotFound, `the client cannot answer ${method}`);
+    noteElicitation(owner, method, params);
     const signal = open.open(id, owner.request.signal);
     return await deps.withClockStopped(owner, async () => {
       try {
@@ -110,6 +111,17 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
 
   return { answer, withdraw: open.withdraw };
 }
+
+/** Remembers the id of an address to open: `notifications/elicitation/complete` names nothing else. */
+function noteElicitation(owner: WaitingRequest, method: string, params: JsonBytes): void {
+  if (method !== "elicitation/create" || !params.includes('"elicitationId"')) return;
+  const id = parseJsonObject(params)?.["elicitationId"];
+  const ids = (owner.elicitationIds ??= new Set());
+  if (typeof id === "string" && ids.size < mostElicitations) ids.add(id);
+}
+
+/** Remembered for one call: nobody opens more addresses than that, and a server may ask without end. */
+const mostElicitations = 100;
 
 /** The progress token of a question, if it has one. */
 function progressTokenOf(params: JsonBytes): string | number | undefined {

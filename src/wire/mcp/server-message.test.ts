@@ -63,6 +63,27 @@ describe("one message of a server", () => {
     ).toMatchObject({ kind: "invalid", id: 3 });
   });
 
+  test.each([
+    '{"jsonrpc":"2.0","id":3,"result":{"content":[',
+    '{"jsonrpc":"2.0","id":3,"result":DEBUG: found 4 rows',
+    '{ "id" : 3 , "jsonrpc" : "2.0" , "error" : {"code"',
+    '{"id":3,"result":{"content":[}',
+    '{"result":{"content":[DEBUG: "quoted ]}},"jsonrpc":"2.0","id":3}',
+    '{"result":{"content":[{"text":"cut},"jsonrpc":"2.0","id":3}\n',
+  ])("FAULT 41: an answer that breaks off says which request it spoils: %s", (text) => {
+    expect(read(text)).toMatchObject({ kind: "invalid", id: 3 });
+  });
+
+  test.each([
+    '{"level":"info","id":3,"msg":"started"',
+    '{"id":3,"method":"ping","params":{',
+    '{"jsonrpc":"2.0","id":"3","result":{',
+    '{"jsonrpc":"2.0","result":{"text":"id\\":3',
+    '{"id":3,"results":{',
+  ])("what breaks off and is no answer spoils none: %s", (text) => {
+    expect(read(text)).toEqual({ kind: "invalid", reason: expect.any(String) });
+  });
+
   test("what nests too deeply is marked when it is a result, and refused when it is anything else", () => {
     expect(read(`{"id":3,"result":{"d":${nested(30)}}}`)).toMatchObject({ kind: "result", id: 3, tooDeep: true });
     expect(read(`{"id":3,"error":{"data":${nested(30)}}}`)).toMatchObject({ kind: "invalid", id: 3 });

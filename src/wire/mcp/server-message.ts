@@ -3,6 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { findMember, scanMembers, type Member } from "../../wire/json/json-scan.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import { idOfSpoilt } from "./spoilt-answer.ts";
 
 /** One message from a server, classified by its members alone (JSON-RPC 2.0). Results stay bytes. */
 export type Inbound =
@@ -29,7 +30,7 @@ export function readInbound(bytes: Buffer, maxDepth: number): Inbound {
     members = scanMembers(bytes, 0, bytes.length, maxDepth);
   } catch (error) {
     if (error instanceof GatewayError && error.code === "BODY_TOO_DEEP") return readDeep(bytes, maxDepth);
-    return { kind: "invalid", reason: error instanceof Error ? error.message : "not a JSON object" };
+    return faultyAnswer(error instanceof Error ? error.message : "not a JSON object", idOfSpoilt(bytes));
   }
   return readMembers(bytes, members);
 }

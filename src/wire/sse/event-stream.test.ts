@@ -1,18 +1,22 @@
 import { expect, test } from "vitest";
-import { createEventStreamReader } from "./event-stream.ts";
+import { createEventStreamReader, mostIdleBytes } from "./event-stream.ts";
 
 interface Seen {
   readonly events: Array<readonly [type: string, data: string]>;
   tooLong: number;
+  tooMuchIdle: number;
 }
 
 function read(text: string | Buffer, options: { chunk?: number; limit?: number } = {}) {
   const bytes = Buffer.isBuffer(text) ? text : Buffer.from(text);
-  const seen: Seen = { events: [], tooLong: 0 };
+  const seen: Seen = { events: [], tooLong: 0, tooMuchIdle: 0 };
   const reader = createEventStreamReader(options.limit ?? 1_000, {
     onEvent: (data, type) => seen.events.push([type, data.toString()]),
     onTooLong: () => {
       seen.tooLong += 1;
+    },
+    onTooMuchIdle: () => {
+      seen.tooMuchIdle += 1;
     },
   });
   const size = options.chunk ?? bytes.length;
@@ -53,6 +57,7 @@ test.each([
         ["message", "grüß"],
       ],
       tooLong: 0,
+      tooMuchIdle: 0,
       lastEventId: "8",
       retryMs: 250,
     });
@@ -87,6 +92,32 @@ test.each([
       tooLong: 1,
     });
   }
+});
+
+test.each([
+  ["comments", ":\n"],
+  ["empty lines", "\n"],
+  ["empty lines that end with CRLF", "\r\n"],
+  ["ids", "id: 7\n\n"],
+  ["comments of many kilobytes", `:${" ".repeat(20_000)}\n`],
+])("FAULT 70: a stream of nothing but %s is ended, with events in between it goes on", (_name, line) => {
+  const third = line.repeat(mostIdleBytes / 3 / line.length);
+  const limit = 10 * mostIdleBytes;
+  expect(read(`${third.repeat(4)}data: after\n\n`, { chunk: 65_536, limit })).toMatchObject({
+    events: [],
+    tooMuchIdle: 1,
+  });
+  const events = read(`${third}${third}data: x\n\n`.repeat(3), { chunk: 65_536, limit });
+  expect(events).toMatchObject({ events: [{}, {}, {}], tooMuchIdle: 0 });
+});
+
+test("an event that is large is not idle, however it is cut", () => {
+  const large = `data: ${"x".repeat(3 * mostIdleBytes)}\n`;
+  for (const chunk of [1_000, 65_536])
+    expect(read(`${large}${large}\n`, { chunk, limit: 10 * mostIdleBytes })).toMatchObject({
+      events: [["message", expect.stringMatching(/^x/)]],
+      tooMuchIdle: 0,
+    });
 });
 
 test("the limit is that of one event, not of the stream", () => {

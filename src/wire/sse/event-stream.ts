@@ -19,7 +19,15 @@ export interface EventStreamSink {
   onEvent(data: Buffer, type: string): void;
   /** One event grew beyond the limit; nothing is delivered after it. */
   onTooLong(): void;
+  /** So many bytes came without an event that they are no signs of life; nothing is delivered after it. */
+  onTooMuchIdle(): void;
 }
+
+/**
+ * Comments and empty lines that may come between two events: keep-alives of many hours. A stream of nothing else, as
+ * fast as it can, would take the whole processor until the call's deadline.
+ */
+export const mostIdleBytes = 1024 * 1024;
 
 /**
  * Lines end with LF, CRLF or CR; comments are skipped; an event that the end of the stream cuts short is dropped, as
@@ -27,7 +35,11 @@ export interface EventStreamSink {
  */
 export function createEventStreamReader(limitBytes: number, sink: EventStreamSink): EventStreamReader {
   const unfinishedLine = new GatheredBytes();
-  const event = new EventFields((data, type) => sink.onEvent(data, type));
+  const event = new EventFields((data, type) => {
+    idleBytes = 0;
+    sink.onEvent(data, type);
+  });
+  let idleBytes = 0;
   let sawCarriageReturn = false;
   let isFirstLine = true;
   let ended = false;
@@ -45,17 +57,34 @@ export function createEventStreamReader(limitBytes: number, sink: EventStreamSin
     event.addLine(line);
   }
 
-  function isTooLong(): boolean {
-    if (unfinishedLine.length + event.length <= limitBytes) return false;
+  function stop(): void {
     ended = true;
     unfinishedLine.clear();
     event.clear();
+  }
+
+  function isTooLong(): boolean {
+    if (unfinishedLine.length + event.length <= limitBytes) return false;
+    stop();
     sink.onTooLong();
     return true;
   }
 
   function feed(chunk: Buffer): void {
     if (ended) return;
+    const eventBytes = event.length;
+    const lineBytes = unfinishedLine.length;
+    idleBytes += chunk.length;
+    readLines(chunk);
+    // What is held is not idle.
+    if (event.length > eventBytes) idleBytes = 0;
+    else idleBytes = Math.max(0, idleBytes - Math.max(0, unfinishedLine.length - lineBytes));
+    if (ended || idleBytes <= mostIdleBytes) return;
+    stop();
+    sink.onTooMuchIdle();
+  }
+
+  function readLines(chunk: Buffer): void {
     let start = 0;
     if (sawCarriageReturn) {
       sawCarriageReturn = false;

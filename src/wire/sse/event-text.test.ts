@@ -8,6 +8,7 @@ function read(text: string): { readonly events: readonly string[]; readonly last
   const reader = createEventStreamReader(1_000_000, {
     onEvent: (data, type) => void events.push(`${type} ${data.toString("latin1")}`),
     onTooLong: () => void events.push("too long"),
+    onTooMuchIdle: () => void events.push("too much idle"),
   });
   reader.feed(Buffer.from(text, "latin1"));
   return { events, lastEventId: reader.lastEventId };

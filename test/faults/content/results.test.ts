@@ -74,6 +74,18 @@ describe("results that are no results", () => {
   );
 
   test.each(flavours)(
+    "FAULT 41: a line that breaks off fails its call at once, not at its limit (%s)",
+    async (flavour) => {
+      const answer = await rpc(`${gateway.url}/mcp`, "tools/call", {
+        name: "execute_mcp_tool",
+        arguments: { tool_path: `${slugOf(flavour)}:half-answer`, arguments: { line: true } },
+      });
+      expect(answer.json.error, answer.text).toMatchObject({ code: -31052, data: { code: "UPSTREAM_PROTOCOL" } });
+      await gateway.stillServes();
+    },
+  );
+
+  test.each(flavours)(
     "FAULT 42: structuredContent that does not fit its schema is passed and recorded (%s)",
     async (flavour) => {
       const result = await execute(gateway.url, `${slugOf(flavour)}:structured-mismatch`);

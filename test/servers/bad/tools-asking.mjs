@@ -58,6 +58,17 @@ export const askingTools = {
       exchange.answer({ content: [text(JSON.stringify(inputResponses))], isError: exchange.args.fail === true });
     },
   },
+  "elicit-url-complete": {
+    description: "Legacy: asks the user to open an address, says that this is done, and that `other` is, then answers",
+    async run(exchange) {
+      const question = questions["elicit-url"](exchange.args);
+      const answer = await askAndRead(exchange, question);
+      const { elicitationId } = question.params;
+      for (const id of [elicitationId, exchange.args.other])
+        await exchange.notify("notifications/elicitation/complete", { elicitationId: id });
+      exchange.say(answer);
+    },
+  },
   "elicit-and-take-back": {
     description: "Legacy: asks the user, takes the question back at once, then answers",
     async run(exchange) {

@@ -1,5 +1,6 @@
 // Tools that behave: what a test compares the others with, and how it looks inside the process.
 
+import { existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Says which process answered: proof that a name was routed to the right place. */
@@ -83,8 +84,12 @@ export const plainTools = {
     run: () => {},
   },
   slow: {
-    description: "Answers after `ms` (default 1000)",
+    description: "Answers after `ms` (default 1000), or when the file `until` exists",
     async run({ say, args, wire }) {
+      if (args.until !== undefined) {
+        while (!wire.gone.aborted && !existsSync(args.until)) await delay(20);
+        return say({ found: args.until });
+      }
       await delay(args.ms ?? 1_000, undefined, { signal: wire.gone }).then(
         () => say({ waitedMs: args.ms ?? 1_000 }),
         () => {},

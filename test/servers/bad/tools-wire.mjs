@@ -110,10 +110,11 @@ export const wireTools = {
     },
   },
   "half-answer": {
-    description: "Writes half of its answer, then nothing; `exit` ends the process there",
+    description: "Writes half of its answer, then nothing; `exit` ends the process there, `line` only the line",
     async run({ wire, answerText, args, end }) {
       const frame = wire.frame(answerText(said("this is cut in the middle")));
       await wire.write(frame.subarray(0, frame.length / 2));
+      if (args.line) await wire.write(Buffer.from("\n\n"));
       if (args.exit) process.exit(1);
       if (wire.kind === "http") end();
     },

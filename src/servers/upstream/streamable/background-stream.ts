@@ -1,6 +1,7 @@
 import { GatewayError } from "../../../kernel/gateway-error.ts";
 import type { HttpExchange, HttpExchangeSink } from "./http-exchange.ts";
 import type { LegacySession } from "./legacy-session.ts";
+import { toReopenDelayMs } from "./resume-delay.ts";
 import type { Wire } from "./wire.ts";
 
 /**
@@ -19,6 +20,9 @@ export interface BackgroundStreamOptions {
   /** Called when the server no longer knows the session (404). */
   readonly onSessionGone: () => void;
 }
+
+/** What ends one stream, and says nothing of the next one. */
+const isOfStream: ReadonlySet<string> = new Set(["UPSTREAM_CLOSED", "RESULT_TOO_LARGE", "UPSTREAM_PROTOCOL"]);
 
 /**
  * Opens the stream, and opens it again, with growing delays, whenever it ends while the session lives. A refusal
@@ -43,8 +47,8 @@ export function openBackgroundStream(options: BackgroundStreamOptions): Backgrou
   function openLater(): void {
     if (isClosed) return;
     lastEventId = exchange?.lastEventId ?? lastEventId;
-    const asked = exchange?.retryMs ?? resumeDelayMs;
-    const delayMs = Math.min(asked * 2 ** Math.min(failures, 16), maxResumeDelayMs);
+    const askedMs = exchange?.retryMs ?? resumeDelayMs;
+    const delayMs = Math.min(toReopenDelayMs({ askedMs, emptyStreams: failures }), maxResumeDelayMs);
     failures += 1;
     timer = setTimeout(open, delayMs);
     timer.unref();
@@ -65,7 +69,7 @@ export function openBackgroundStream(options: BackgroundStreamOptions): Backgrou
       else if (status >= 500) openLater();
     },
     onFailed(error: GatewayError) {
-      if (error.code === "UPSTREAM_CLOSED" || error.code === "RESULT_TOO_LARGE") openLater();
+      if (isOfStream.has(error.code)) openLater();
     },
   };
   open();

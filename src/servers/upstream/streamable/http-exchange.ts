@@ -3,6 +3,7 @@ import { GatewayError } from "../../../kernel/gateway-error.ts";
 import { settingNow } from "../../../kernel/setting-now.ts";
 import {
   createEventStreamReader,
+  mostIdleBytes,
   type EventStreamReader,
   type EventStreamSink,
 } from "../../../wire/sse/event-stream.ts";
@@ -238,6 +239,11 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
           `or raise ${settingNow("limits.upstreamMessageBytes", limit)}.`,
       }),
     );
+  }
+
+  onTooMuchIdle(): void {
+    const said = `${this.#server} sent ${mostIdleBytes} bytes of an event stream without an event`;
+    this.#fail(new GatewayError("UPSTREAM_PROTOCOL", said));
   }
 
   get #server(): string {

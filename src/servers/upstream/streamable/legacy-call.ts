@@ -9,6 +9,7 @@ import type { HttpExchange, HttpExchangeSink } from "./http-exchange.ts";
 import type { LegacySession } from "./legacy-session.ts";
 import { endedUnanswered } from "./modern-channel.ts";
 import { failureOfRefusal, rpcErrorOf, type Refusal, type RpcError } from "./refusal.ts";
+import { toPollDelayMs } from "./resume-delay.ts";
 import type { Wire } from "./wire.ts";
 
 /** What a call needs from its channel. */
@@ -37,6 +38,8 @@ export class LegacyCall implements HttpExchangeSink {
   #isResuming = false;
   #lastEventId: string | undefined;
   #fruitlessTries = 0;
+  /** Streams in a row that brought no message at all. */
+  #emptyStreams = 0;
 
   constructor(host: LegacyCallHost, id: number, request: UpstreamRequest, body: string) {
     this.#host = host;
@@ -75,6 +78,7 @@ export class LegacyCall implements HttpExchangeSink {
   onHead(): void {}
 
   onMessage(message: Buffer): void {
+    this.#emptyStreams = 0;
     if (!deliver(this.#host, this.id, message)) return;
     this.#isAnswered = true;
     if (this.#session !== undefined) this.#host.onAnswered(this.#session);
@@ -84,6 +88,7 @@ export class LegacyCall implements HttpExchangeSink {
 
   onEnd(isEventStream: boolean): void {
     if (this.#isAnswered) return;
+    this.#emptyStreams += 1;
     const failure = endedUnanswered(this.#host.wire.address.server, isEventStream);
     if (!isEventStream) {
       this.fail(failure);
@@ -175,7 +180,8 @@ export class LegacyCall implements HttpExchangeSink {
   /** As long as the server wants (2025-11-25, transports: "the client MUST respect the retry field"). */
   #resumeDelayMs(): number {
     const { resumeDelayMs, maxResumeDelayMs } = this.#host.wire.tuning;
-    return Math.min(this.#exchange?.retryMs ?? resumeDelayMs, maxResumeDelayMs);
+    const askedMs = this.#exchange?.retryMs ?? resumeDelayMs;
+    return Math.min(toPollDelayMs({ askedMs, emptyStreams: this.#emptyStreams }), maxResumeDelayMs);
   }
 
   #resume(): void {

@@ -187,8 +187,8 @@ function call(changes: Partial<UpstreamRequest> = {}): UpstreamRequest {
     method: "tools/call",
     params: [["name", '"echo"']],
     signal: new AbortController().signal,
-    timeoutMs: 20_000,
-    maxTimeoutMs: 60_000,
+    timeoutMs: 110_000,
+    maxTimeoutMs: 110_000,
     ...changes,
   };
 }
