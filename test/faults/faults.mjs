@@ -478,7 +478,7 @@ export const faultGroups = [
         what: "A line, event or message that never ends, or never begins.",
         gets:
           "It is cut at `limits.upstreamMessageBytes`, the connection ends with that reason, and the " +
-          "server is started again. An event stream of comments and empty lines ends after 1 MiB without an event.",
+          "server is started again. An event stream of comments and empty lines ends after 1 MiB of them in a minute.",
       },
       {
         number: "71",

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { createEventStreamReader, mostIdleBytes } from "./event-stream.ts";
+import { createEventStreamReader } from "./event-stream.ts";
+import { idleWindowMs, mostIdleBytes } from "./idle-meter.ts";
 
 interface Seen {
   readonly events: Array<readonly [type: string, data: string]>;
@@ -7,20 +8,25 @@ interface Seen {
   tooMuchIdle: number;
 }
 
-function read(text: string | Buffer, options: { chunk?: number; limit?: number } = {}) {
+function read(text: string | Buffer, options: { chunk?: number; limit?: number; chunkMs?: number } = {}) {
   const bytes = Buffer.isBuffer(text) ? text : Buffer.from(text);
   const seen: Seen = { events: [], tooLong: 0, tooMuchIdle: 0 };
-  const reader = createEventStreamReader(options.limit ?? 1_000, {
-    onEvent: (data, type) => seen.events.push([type, data.toString()]),
+  let atMs = 0;
+  const sink = {
+    onEvent: (data: Buffer, type: string) => void seen.events.push([type, data.toString()]),
     onTooLong: () => {
       seen.tooLong += 1;
     },
     onTooMuchIdle: () => {
       seen.tooMuchIdle += 1;
     },
-  });
+  };
+  const reader = createEventStreamReader(options.limit ?? 1_000, sink, () => atMs);
   const size = options.chunk ?? bytes.length;
-  for (let at = 0; at < bytes.length; at += size) reader.feed(Buffer.from(bytes.subarray(at, at + size)));
+  for (let at = 0; at < bytes.length; at += size) {
+    atMs += options.chunkMs ?? 0;
+    reader.feed(Buffer.from(bytes.subarray(at, at + size)));
+  }
   return { ...seen, lastEventId: reader.lastEventId, retryMs: reader.retryMs };
 }
 
@@ -111,9 +117,22 @@ test.each([
   expect(events).toMatchObject({ events: [{}, {}, {}], tooMuchIdle: 0 });
 });
 
+test("FAULT 70: nor does a stream of comments as long as an event may be go on", () => {
+  const text = `:${"x".repeat(3 * mostIdleBytes)}\n`.repeat(2);
+  expect(read(text, { chunk: 65_536, limit: 10 * mostIdleBytes })).toMatchObject({ events: [], tooMuchIdle: 1 });
+});
+
+test("keep-alives may go on for ever: only what comes too fast is ended", () => {
+  const chunk = 2_048;
+  const text = `${": ping\n\n".repeat(mostIdleBytes / 2)}data: after\n\n`;
+  const chunkMs = (idleWindowMs / mostIdleBytes) * chunk;
+  expect(read(text, { chunk, chunkMs: 1.1 * chunkMs })).toMatchObject({ events: [{}], tooMuchIdle: 0 });
+  expect(read(text, { chunk, chunkMs: 0.9 * chunkMs })).toMatchObject({ events: [], tooMuchIdle: 1 });
+});
+
 test("an event that is large is not idle, however it is cut", () => {
   const large = `data: ${"x".repeat(3 * mostIdleBytes)}\n`;
-  for (const chunk of [1_000, 65_536])
+  for (const chunk of [1_000, 65_536, 2 * large.length + 1])
     expect(read(`${large}${large}\n`, { chunk, limit: 10 * mostIdleBytes })).toMatchObject({
       events: [["message", expect.stringMatching(/^x/)]],
       tooMuchIdle: 0,

@@ -1,6 +1,7 @@
 import { carriageReturn, lineFeed, startsWithMark } from "../json/characters.ts";
 import { GatheredBytes } from "../json/gathered-bytes.ts";
 import { EventFields } from "./event-fields.ts";
+import { createIdleMeter } from "./idle-meter.ts";
 
 /** Reads one `text/event-stream` (WHATWG HTML, 9.2.6) as bytes, in linear time however they arrive. */
 export interface EventStreamReader {
@@ -24,22 +25,20 @@ export interface EventStreamSink {
 }
 
 /**
- * Comments and empty lines that may come between two events: keep-alives of many hours. A stream of nothing else, as
- * fast as it can, would take the whole processor until the call's deadline.
- */
-export const mostIdleBytes = 1024 * 1024;
-
-/**
  * Lines end with LF, CRLF or CR; comments are skipped; an event that the end of the stream cuts short is dropped, as
  * the standard says. `limitBytes` bounds one event (all its lines together).
  */
-export function createEventStreamReader(limitBytes: number, sink: EventStreamSink): EventStreamReader {
+export function createEventStreamReader(
+  limitBytes: number,
+  sink: EventStreamSink,
+  now: () => number = () => performance.now(),
+): EventStreamReader {
   const unfinishedLine = new GatheredBytes();
   const event = new EventFields((data, type) => {
-    idleBytes = 0;
+    idle.end();
     sink.onEvent(data, type);
   });
-  let idleBytes = 0;
+  const idle = createIdleMeter(now);
   let sawCarriageReturn = false;
   let isFirstLine = true;
   let ended = false;
@@ -73,13 +72,10 @@ export function createEventStreamReader(limitBytes: number, sink: EventStreamSin
   function feed(chunk: Buffer): void {
     if (ended) return;
     const eventBytes = event.length;
-    const lineBytes = unfinishedLine.length;
-    idleBytes += chunk.length;
+    idle.begin(chunk.length);
     readLines(chunk);
-    // What is held is not idle.
-    if (event.length > eventBytes) idleBytes = 0;
-    else idleBytes = Math.max(0, idleBytes - Math.max(0, unfinishedLine.length - lineBytes));
-    if (ended || idleBytes <= mostIdleBytes) return;
+    if (event.length > eventBytes) idle.end();
+    if (ended || !idle.isTooMuch(unfinishedLine.length)) return;
     stop();
     sink.onTooMuchIdle();
   }

@@ -3,10 +3,10 @@ import { GatewayError } from "../../../kernel/gateway-error.ts";
 import { settingNow } from "../../../kernel/setting-now.ts";
 import {
   createEventStreamReader,
-  mostIdleBytes,
   type EventStreamReader,
   type EventStreamSink,
 } from "../../../wire/sse/event-stream.ts";
+import { mostIdleBytes } from "../../../wire/sse/idle-meter.ts";
 import { GatheredBytes } from "../../../wire/json/gathered-bytes.ts";
 import { isEventStreamType, noHead, withHeaders, type ResponseHead } from "../../../wire/http/response-head.ts";
 import type {
@@ -242,7 +242,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
   }
 
   onTooMuchIdle(): void {
-    const said = `${this.#server} sent ${mostIdleBytes} bytes of an event stream without an event`;
+    const said = `${this.#server} sent ${mostIdleBytes} bytes of an event stream within a minute without an event`;
     this.#fail(new GatewayError("UPSTREAM_PROTOCOL", said));
   }
 
