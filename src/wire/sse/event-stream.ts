@@ -100,10 +100,9 @@ export function createEventStreamReader(
       if (feedAt !== -1 && feedAt < start) feedAt = chunk.indexOf(lineFeed, start);
       if (returnAt !== -1 && returnAt < start) returnAt = chunk.indexOf(carriageReturn, start);
     }
-    if (start < chunk.length) {
-      unfinishedLine.append(chunk.subarray(start));
-      isTooLong();
-    }
+    if (start === chunk.length) return;
+    unfinishedLine.append(chunk.subarray(start));
+    isTooLong();
   }
 
   return {
