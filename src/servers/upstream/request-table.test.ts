@@ -147,6 +147,21 @@ describe("requests that wait", () => {
     await expect.poll(() => sent[1]).toContain("interactive: true");
   });
 
+  test("who was asked to open an address is remembered by its id, unless that is as long as a message", async () => {
+    const { open, receive, sent } = setUp();
+    const told: string[] = [];
+    const ask = async (): Promise<never> =>
+      await Promise.resolve({ kind: "result", result: Buffer.from('{"action":"accept"}') } as never);
+    void open({ ask, replies: { send: (text) => told.push(text) > 0 } });
+    for (const elicitationId of ["x".repeat(1_000), "y".repeat(1_001)]) {
+      const params = { mode: "url", elicitationId };
+      receive(JSON.stringify({ id: "q", method: "elicitation/create", params }));
+      receive(JSON.stringify({ method: "notifications/elicitation/complete", params }));
+    }
+    expect(told).toEqual([expect.stringContaining('"xxx')]);
+    expect(sent).toContain("notified notifications/elicitation/complete");
+  });
+
   test("roots are the connection's own: no call is asked for them, and without any the server is refused", async () => {
     const { open, receive, sent, oddities } = setUp();
     const ask = vi.fn<NonNullable<UpstreamRequest["ask"]>>();

@@ -117,11 +117,13 @@ function noteElicitation(owner: WaitingRequest, method: string, params: JsonByte
   if (method !== "elicitation/create" || !params.includes('"elicitationId"')) return;
   const id = parseJsonObject(params)?.["elicitationId"];
   const ids = (owner.elicitationIds ??= new Set());
-  if (typeof id === "string" && ids.size < mostElicitations) ids.add(id);
+  if (typeof id === "string" && id.length <= longestElicitationId && ids.size < mostElicitations) ids.add(id);
 }
 
 /** Remembered for one call: nobody opens more addresses than that, and a server may ask without end. */
 const mostElicitations = 100;
+/** Ids are UUIDs and the like: a server could keep its largest message in memory with each. */
+const longestElicitationId = 1_000;
 
 /** The progress token of a question, if it has one. */
 function progressTokenOf(params: JsonBytes): string | number | undefined {
