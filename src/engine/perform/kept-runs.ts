@@ -43,10 +43,11 @@ export async function runKept(
 ): Promise<{ readonly searches: readonly KeptPlaced[]; readonly degraded: string | null }> {
   const queries = [...new Set(kept.map(({ query }) => query))];
   const { needs, degraded } = await findAll(work, queries);
+  const existing = existingOf(work.view, new Set(kept.map(({ tool }) => tool)));
   const searches = kept.map((search): KeptPlaced => {
     const found = needs[queries.indexOf(search.query)] ?? [];
     const rankNow = placeOf(found, search.tool);
-    return { ...search, rankNow, toolExists: hasTool(work.view, search.tool), first: found[0] ?? null };
+    return { ...search, rankNow, toolExists: existing.has(search.tool), first: found[0] ?? null };
   });
   return { searches, degraded };
 }
@@ -80,6 +81,9 @@ function placeOf(found: readonly string[], tool: string): number | null {
   return at === -1 ? null : at + 1;
 }
 
-function hasTool({ servers }: View, path: string): boolean {
-  return servers.some(({ tools }) => tools.some((tool) => tool.path === path));
+/** Of these paths those that are a tool's. A hundred thousand tools are gone through once, not for each path. */
+function existingOf({ servers }: View, paths: ReadonlySet<string>): ReadonlySet<string> {
+  const existing = new Set<string>();
+  for (const { tools } of servers) for (const { path } of tools) if (paths.has(path)) existing.add(path);
+  return existing;
 }
