@@ -1,3 +1,4 @@
+import { createSizedCache, type SizedCache } from "../../kernel/sized-cache.ts";
 import type { Language } from "./language.ts";
 import type { SearchIndex } from "./merge.ts";
 import { joinNeighbours, toProseWords } from "./words.ts";
@@ -62,18 +63,17 @@ function planWords(index: SearchIndex, allWords: readonly string[]): Omit<QueryP
   return { stems, groups };
 }
 
-/** Words whose groups an index remembers, about 1 KB each: people ask in the same words. */
-const groupLimit = 1_000;
-const groupsOf = new WeakMap<SearchIndex, Map<string, Group>>();
+/** What an index remembers of words that were asked for, a thousand of them: people ask in the same words. */
+const groupBytes = 1_048_576;
+/** Of one word, about. */
+const bytesOfGroup = 1_024;
+const groupsOf = new WeakMap<SearchIndex, SizedCache<string, Group>>();
 
 function groupOf(index: SearchIndex, stem: string): Group {
   let groups = groupsOf.get(index);
-  if (groups === undefined) groupsOf.set(index, (groups = new Map()));
+  if (groups === undefined) groupsOf.set(index, (groups = createSizedCache(groupBytes)));
   let group = groups.get(stem);
-  if (group === undefined) {
-    if (groups.size >= groupLimit) groups.clear();
-    groups.set(stem, (group = toGroup(index, stem)));
-  }
+  if (group === undefined) groups.set(stem, (group = toGroup(index, stem)), bytesOfGroup);
   return group;
 }
 
