@@ -1,9 +1,12 @@
 import { once } from "node:events";
-import { request, type ClientRequest, type IncomingMessage } from "node:http";
+import { request, type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runCommand } from "../harness/command.ts";
 import { badServer } from "../harness/gateway.ts";
 import { addCast, startTeamGateway, type Cast, type TeamGateway } from "../harness/team-gateway.ts";
 import { until } from "../harness/until.ts";
+import { send } from "../harness/rpc.ts";
 import { openSse } from "../protocol/sse-client.ts";
 
 let team: TeamGateway;
@@ -28,10 +31,10 @@ interface Begun {
 }
 
 /** The gateway asks for the body once it has the head, in the same turn in which it lets its sender in. */
-async function begin(token: string, method: string, url: string, body: object): Promise<Begun> {
+async function begin(who: string | OutgoingHttpHeaders, method: string, url: string, body: object): Promise<Begun> {
   const text = JSON.stringify(body);
   const headers = {
-    authorization: `Bearer ${token}`,
+    ...(typeof who === "string" ? { authorization: `Bearer ${who}` } : who),
     "content-type": "application/json",
     accept: "application/json, text/event-stream",
     "content-length": String(Buffer.byteLength(text)),
@@ -127,4 +130,20 @@ test("FAULT 98: a message of HTTP+SSE whose body comes late is refused with the 
   await team.command("user", "disable", name);
   await until(() => stream.ended);
   expect((await begun.finish()).status).toBeGreaterThanOrEqual(400);
+});
+
+test("a change in the owner's browser whose body comes late is carried out, whoever lost something meanwhile", async () => {
+  const { gateway } = team;
+  const place = ["--config", gateway.configFile, "--data-dir", join(gateway.directory, "data")];
+  const [, code] = (await runCommand(["open", "--print", ...place])).stdout.trim().split("#code=");
+  const login = await send(`${gateway.url}/api/session`, {
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ code }),
+  });
+  const cookie = String(login.headers["set-cookie"]).split(";", 1)[0] ?? "";
+  const proof = { cookie, "toolyard-key": String(login.json.key) };
+  const begun = await begin(proof, "POST", `${gateway.url}/api/searches`, { query: "environment", tool: "own:env" });
+  await team.command("user", "disable", (await addAdmin()).name);
+  const { status, text } = await begun.finish();
+  expect([status, JSON.parse(text)]).toEqual([201, expect.objectContaining({ tool: "own:env" })]);
 });
