@@ -1,9 +1,12 @@
 import { once } from "node:events";
 import { request, type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runCommand } from "../harness/command.ts";
-import { badServer } from "../harness/gateway.ts";
+import { badServer, badServerFile } from "../harness/gateway.ts";
 import { addCast, startTeamGateway, type Cast, type TeamGateway } from "../harness/team-gateway.ts";
 import { until } from "../harness/until.ts";
 import { send } from "../harness/rpc.ts";
@@ -146,4 +149,32 @@ test("a change in the owner's browser whose body comes late is carried out, whoe
   await team.command("user", "disable", (await addAdmin()).name);
   const { status, text } = await begun.finish();
   expect([status, JSON.parse(text)]).toEqual([201, expect.objectContaining({ tool: "own:env" })]);
+});
+
+/** Comes up when there is a file `open`, and says with a file `begun` that somebody waits for it. */
+const waiting = `
+  const { existsSync, writeFileSync } = require("node:fs");
+  const [, folder] = process.argv;
+  writeFileSync(folder + "/begun", "");
+  const look = () => (existsSync(folder + "/open") ? import(${JSON.stringify(badServerFile)}) : setTimeout(look, 20));
+  look();
+`;
+
+test("FAULT 98: a call over REST that waits for its server is not made with a token that was revoked meanwhile", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "toolyard-waiting-"));
+  const args = ["-e", waiting, folder, "--behaviours=env"];
+  await using world = await startTeamGateway({ slow: { command: process.execPath, args, scope: "user" } });
+  const { token } = (await world.command("user", "add", "ann", "--admin", "--team", "red")).made as { token: string };
+  const other = (await world.command("token", "new", "--user", "ann", "--team", "red")).made as {
+    id: string;
+    token: string;
+  };
+  const called = world.ask(other.token, "POST", "/execute/slow%3Aenv", { body: {} });
+  await until(() => existsSync(join(folder, "begun")));
+  await world.command("token", "revoke", other.id);
+  await writeFile(join(folder, "open"), "");
+  expect((await called).status).toBe(401);
+  // Nobody else's token is worse for it.
+  expect((await world.ask(token, "POST", "/execute/slow%3Aenv", { body: {} })).status).toBe(200);
+  await rm(folder, { recursive: true });
 });
