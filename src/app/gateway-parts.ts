@@ -155,9 +155,8 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   /** Ends what people have opened who are not the same any more. */
   function endForeign(): void {
     presence.noteLoss();
-    const isGone = (principal: Principal): boolean => principal !== owner && presence.isGone(principal);
-    mcp.endWhere(isGone, presence.refusal);
-    outlets.live.endWhere(isGone);
+    mcp.endWhere(presence.isGone, presence.refusal);
+    outlets.live.endWhere(presence.isGone);
   }
 
   function forgetInstances(owner: PrincipalId, instances: readonly InstanceId[]): void {

@@ -4,7 +4,7 @@ import type { CommandContext } from "./command-context.ts";
 import { isGatewayAddress } from "./gateway-address.ts";
 import { openGateway, type AskGateway } from "./gateway-login.ts";
 import { interrupted } from "./interruption.ts";
-import { isOn, textOption } from "./options.ts";
+import { isOn, textOption, typedTeam } from "./options.ts";
 import { plainText } from "./plain-text.ts";
 import { misused } from "./wrong-usage.ts";
 
@@ -23,7 +23,8 @@ export async function configElsewhere(
   { readValues, showValues }: ValueWords,
 ): Promise<number> {
   const [task, name, ...words] = context.positionals;
-  const [address = "", team] = [textOption(context, "gateway"), textOption(context, "team")];
+  const address = textOption(context, "gateway") ?? "";
+  const team = typedTeam(context);
   const isOwn = isOn(context, "me");
   const usage = `config ${String(task)} SERVER ${isOwn ? "--me" : "--me|--team TEAM"} --gateway URL`;
   // Whose values they are is said by the login alone.

@@ -26,6 +26,11 @@ export function textOption(given: Given, option: string): string | undefined {
   return toFilled(givenOption(given, option));
 }
 
+/** The name of a team, only as typed: TOOLYARD_TEAM is the setting of `serve`. */
+export function typedTeam({ flags }: Pick<Given, "flags">): string | undefined {
+  return typeof flags["team"] === "string" ? flags["team"] : undefined;
+}
+
 /**
  * Whether an option without a value is given. Throws CONFIG_INVALID for a variable that is neither true nor false.
  */

@@ -3,7 +3,7 @@ import type { PeopleAnswer, PeopleRequest } from "../app/owner-people.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { TeamLimits } from "../store/people-rows.ts";
 import type { CommandContext } from "./command-context.ts";
-import { givenOption, isOn, textOption } from "./options.ts";
+import { givenOption, isOn, textOption, typedTeam } from "./options.ts";
 import { control } from "./owner-client.ts";
 import { plainText } from "./plain-text.ts";
 import { findGateway } from "./running-gateways.ts";
@@ -170,11 +170,6 @@ function showInvite(
   process.stderr.write(
     `This link is the invitation: it is shown only now, and good once, until ${new Date(expiresAtMs).toISOString().slice(0, 16).replace("T", " ")} UTC.\n`,
   );
-}
-
-/** Only as typed: TOOLYARD_TEAM is the setting of `serve`. */
-function typedTeam({ flags }: CommandContext): string | undefined {
-  return typeof flags["team"] === "string" ? flags["team"] : undefined;
 }
 
 function readList(context: CommandContext, name: string): readonly string[] | undefined {

@@ -80,8 +80,8 @@ async function requestDirectly(asked: PlainRequest, url: URL): Promise<PlainAnsw
 
 async function requestThrough(proxy: string, asked: PlainRequest, url: URL): Promise<PlainAnswer> {
   const { signal, headers, body, method, mostBytes } = asked;
-  signal.throwIfAborted();
   const { createUndiciClient } = await import("../wire/http/undici-client.ts");
+  signal.throwIfAborted();
   const { origin } = url;
   const client = createUndiciClient({
     ...{ origin, connections: 1, reserved: 1, connectTimeoutMs: connectMs, proxy, tls: undefined },

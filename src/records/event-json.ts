@@ -1,8 +1,8 @@
-import { stringifyExact } from "../wire/json/exact-json.ts";
 import type { DiscoveredTool, EventOf } from "../kernel/event.ts";
 import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
 import type { PublishedEvent } from "../kernel/published-events.ts";
 import { isContent, type EventShare } from "./event-audience.ts";
+import { toRedactedJson } from "./redacted-json.ts";
 
 /** What an event as text says beyond the event itself. */
 export interface EventFacts {
@@ -36,7 +36,7 @@ export function createEventToJson(facts: EventFacts): EventToJson {
       ...(coalesced === 0 ? {} : { coalesced }),
       data: event.type === "mcp.tools.discovered" ? toDiscovery(event, facts) : toData(event, share),
     };
-    return withoutSecrets(value, facts.redact);
+    return toRedactedJson(value, facts.redact);
   };
 }
 
@@ -100,31 +100,4 @@ function toData(event: PublishedEvent, share: EventShare): Record<string, unknow
 
 function toSnakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-/**
- * A secret may look like a number or a piece of JSON: when removing it from the whole text leaves no JSON, it is
- * removed from every text inside, one by one.
- */
-function withoutSecrets(value: object, redact: EventFacts["redact"]): string {
-  const text = stringifyExact(value);
-  const clean = redact(text);
-  if (clean === text || isJson(clean)) return clean;
-  return stringifyExact(redactTexts(value, redact));
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function redactTexts(value: unknown, redact: EventFacts["redact"]): unknown {
-  if (typeof value === "string") return redact(value);
-  if (Array.isArray(value)) return value.map((item) => redactTexts(item, redact));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [redact(name), redactTexts(member, redact)]));
 }

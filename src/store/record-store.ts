@@ -236,7 +236,7 @@ export interface LogQuery extends PageQuery, TimeRange, ServerFilter {
   readonly instances?: readonly string[] | undefined;
   /** This level and worse. */
   readonly level?: LogLevel | undefined;
-  /** Lines that contain this, whatever the case of its letters. */
+  /** Lines that contain this, whatever the case of its letters; in SQLite, of A to Z alone. */
   readonly text?: string | undefined;
 }
 

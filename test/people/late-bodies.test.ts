@@ -1,9 +1,15 @@
 import { once } from "node:events";
-import { request, type ClientRequest, type IncomingMessage } from "node:http";
+import { request, type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { badServer } from "../harness/gateway.ts";
+import { runCommand } from "../harness/command.ts";
+import { badServer, badServerFile } from "../harness/gateway.ts";
 import { addCast, startTeamGateway, type Cast, type TeamGateway } from "../harness/team-gateway.ts";
 import { until } from "../harness/until.ts";
+import { send } from "../harness/rpc.ts";
 import { openSse } from "../protocol/sse-client.ts";
 
 let team: TeamGateway;
@@ -28,10 +34,10 @@ interface Begun {
 }
 
 /** The gateway asks for the body once it has the head, in the same turn in which it lets its sender in. */
-async function begin(token: string, method: string, url: string, body: object): Promise<Begun> {
+async function begin(who: string | OutgoingHttpHeaders, method: string, url: string, body: object): Promise<Begun> {
   const text = JSON.stringify(body);
   const headers = {
-    authorization: `Bearer ${token}`,
+    ...(typeof who === "string" ? { authorization: `Bearer ${who}` } : who),
     "content-type": "application/json",
     accept: "application/json, text/event-stream",
     "content-length": String(Buffer.byteLength(text)),
@@ -127,4 +133,48 @@ test("FAULT 98: a message of HTTP+SSE whose body comes late is refused with the 
   await team.command("user", "disable", name);
   await until(() => stream.ended);
   expect((await begun.finish()).status).toBeGreaterThanOrEqual(400);
+});
+
+test("a change in the owner's browser whose body comes late is carried out, whoever lost something meanwhile", async () => {
+  const { gateway } = team;
+  const place = ["--config", gateway.configFile, "--data-dir", join(gateway.directory, "data")];
+  const [, code] = (await runCommand(["open", "--print", ...place])).stdout.trim().split("#code=");
+  const login = await send(`${gateway.url}/api/session`, {
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ code }),
+  });
+  const cookie = String(login.headers["set-cookie"]).split(";", 1)[0] ?? "";
+  const proof = { cookie, "toolyard-key": String(login.json.key) };
+  const begun = await begin(proof, "POST", `${gateway.url}/api/searches`, { query: "environment", tool: "own:env" });
+  await team.command("user", "disable", (await addAdmin()).name);
+  const { status, text } = await begun.finish();
+  expect([status, JSON.parse(text)]).toEqual([201, expect.objectContaining({ tool: "own:env" })]);
+});
+
+/** Comes up when there is a file `open`, and says with a file `begun` that somebody waits for it. */
+const waiting = `
+  const { existsSync, writeFileSync } = require("node:fs");
+  const [, folder] = process.argv;
+  writeFileSync(folder + "/begun", "");
+  const look = () => (existsSync(folder + "/open") ? import(${JSON.stringify(badServerFile)}) : setTimeout(look, 20));
+  look();
+`;
+
+test("FAULT 98: a call over REST that waits for its server is not made with a token that was revoked meanwhile", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "toolyard-waiting-"));
+  const args = ["-e", waiting, folder, "--behaviours=env"];
+  await using world = await startTeamGateway({ slow: { command: process.execPath, args, scope: "user" } });
+  const { token } = (await world.command("user", "add", "ann", "--admin", "--team", "red")).made as { token: string };
+  const other = (await world.command("token", "new", "--user", "ann", "--team", "red")).made as {
+    id: string;
+    token: string;
+  };
+  const called = world.ask(other.token, "POST", "/execute/slow%3Aenv", { body: {} });
+  await until(() => existsSync(join(folder, "begun")));
+  await world.command("token", "revoke", other.id);
+  await writeFile(join(folder, "open"), "");
+  expect((await called).status).toBe(401);
+  // Nobody else's token is worse for it.
+  expect((await world.ask(token, "POST", "/execute/slow%3Aenv", { body: {} })).status).toBe(200);
+  await rm(folder, { recursive: true });
 });

@@ -177,6 +177,10 @@ test("whoever runs a team sets its values from elsewhere, and a member does not"
   expect([set.code, set.stderr]).toEqual([0, ""]);
   const shown = JSON.parse((await toolyard("config", "get", ...ofTeam, "--json")).stdout);
   expect(shown.values.fields).toMatchObject([{ path: "env.REGION", set: true, value: "of-the-team" }]);
+  // On a machine that serves teams itself, a variable of `serve` names no team.
+  const place = ["--config", join(home, "toolyard.json"), "--data-dir", join(home, "data")];
+  const mine = ["config", "get", "own", "--me", "--gateway", world.url, ...place];
+  expect(await run(mine, { TOOLYARD_TEAM: "true" })).toMatchObject({ code: 0, stderr: "" });
   expect((await toolyard("config", "unset", ...ofTeam, "env.REGION")).code).toBe(0);
   const other = await toolyard("config", "get", "mail", "--team", "nobody", "--gateway", world.url);
   expect([other.code, other.stderr]).toEqual([1, expect.stringContaining("there is no such team")]);

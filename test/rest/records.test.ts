@@ -1,3 +1,4 @@
+import { totalmem } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { as, knownPeople } from "../harness/known-people.ts";
@@ -22,7 +23,8 @@ describe("records of several people", () => {
       config: {
         mcpServers: {
           full: { ...badServer(), requestLogging: "full", scope: "shared" },
-          own: { ...badServer(), scope: "user" },
+          // Its password is a number that stands in a report, too.
+          own: { ...badServer(), scope: "user", env: { PASSWORD: String(totalmem()) } },
         },
         toolyard: {
           principals: knownPeople,

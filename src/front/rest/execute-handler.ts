@@ -75,6 +75,8 @@ export function createExecuteHandler(deps: RestDeps, questions: RestQuestions): 
     if (adopting !== undefined) await adopting;
     deps.presence.require(principal, since);
     const { view, intent } = await resolve(incoming, body);
+    // Its server may have been waited for.
+    deps.presence.require(principal, since);
     if (intent.warning !== undefined) headers["Deprecation"] = deprecatedSince;
     const accepts = readAccept(request.headers.accept);
     const stream = accepts.stream ? openEventStream(response, headers) : undefined;

@@ -30,7 +30,11 @@ const logList = z
 
 const logQuery = z.object({
   level: z.enum(logLevels).optional().describe("This level and worse."),
-  text: z.string().max(200).optional().describe("Lines that contain this, whatever the case of its letters."),
+  text: z
+    .string()
+    .max(200)
+    .optional()
+    .describe("Lines that contain this, whatever the case of its letters; in SQLite, of A to Z alone."),
   ...recordParameters,
 });
 

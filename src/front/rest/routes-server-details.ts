@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { gatewayAdmin, reading } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import { stringifyExact } from "../../wire/json/exact-json.ts";
+import { toRedactedJson } from "../../records/redacted-json.ts";
 import { jsonAnswer } from "./answer.ts";
 import { abortedWith } from "./client-gone.ts";
 import type { RestDeps } from "./deps.ts";
@@ -86,7 +86,7 @@ function showServer(deps: RestDeps): Route {
           title: told("title"),
           version: told("version"),
           eras: catalog?.eras ?? [],
-          capabilities: JSON.parse(deps.redact(stringifyExact(catalog?.capabilities ?? {}))) as unknown,
+          capabilities: JSON.parse(toRedactedJson(catalog?.capabilities ?? {}, deps.redact)) as unknown,
           instructions: catalog?.instructions === undefined ? null : deps.redact(catalog.instructions),
           offers: {
             tools: catalog?.tools.length ?? 0,

@@ -28,7 +28,8 @@ export interface PresenceKeeper extends Presence {
 
 export function createPresence(directory: Pick<Directory, "isCurrent" | "refusal">): PresenceKeeper {
   let losses = 0;
-  const isGone = (principal: Principal): boolean => !directory.isCurrent(principal);
+  // The owner of the data directory is in no list of people, and loses nothing with any of them.
+  const isGone = (principal: Principal): boolean => principal.via !== "owner" && !directory.isCurrent(principal);
   const refusal = (): GatewayError =>
     directory.refusal?.() ?? new GatewayError("UNAUTHORIZED", "the credential is no longer valid");
   return {

@@ -160,6 +160,9 @@ test("logs and events are found by what they are about", async () => {
   expect(await linesOf({ text: "done!" })).toEqual(["Half of 50% done!"]);
   for (const text of ["5%d", "H_lf", "!d", "\\"]) expect([text, await linesOf({ text })]).toEqual([text, []]);
   expect(await linesOf({ text: "half", level: "warning" })).toEqual([]);
+  store.append("log", lineOf(store, { line: "Datei Ärger.txt NICHT da" }));
+  await store.flush();
+  expect(await linesOf({ text: "Ärger.TXT nicht" })).toEqual(["Datei Ärger.txt NICHT da"]);
   const eventsOf = async (filter: object) => (await store.events({ limit: 9, ...filter })).rows;
   expect(await eventsOf({ type: "config.changed" })).toMatchObject([{ instance: null, detail: '{"a":1}' }]);
   expect(await eventsOf({ principal: "ann" })).toMatchObject([{ type: "mcp.server.started", principal: "ann" }]);

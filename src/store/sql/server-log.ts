@@ -27,9 +27,7 @@ export function createLogWriter(
 
 /** A pattern of LIKE in which nothing of the text has a meaning. */
 function containing(text = ""): string {
-  return `%${toStorable(text)
-    .toLowerCase()
-    .replaceAll(/[!%_]/g, (sign) => `!${sign}`)}%`;
+  return `%${toStorable(text).replaceAll(/[!%_]/g, (sign) => `!${sign}`)}%`;
 }
 
 export async function readLogs(db: Kysely<RecordsTables>, query: LogQuery): Promise<Page<ServerLogLine>> {
@@ -42,7 +40,10 @@ export async function readLogs(db: Kysely<RecordsTables>, query: LogQuery): Prom
       await filterEqual(found, { team, server })
         .selectAll()
         .$if(instances !== undefined, (lines) => lines.where("instance", "in", instances ?? []))
-        .$if(text !== undefined, (lines) => lines.where(sql<boolean>`lower(line) like ${containing(text)} escape '!'`))
+        // The database has both in small letters: SQLite knows those of ASCII alone, so that others stay what they are.
+        .$if(text !== undefined, (lines) =>
+          lines.where(sql<boolean>`lower(line) like lower(${containing(text)}) escape '!'`),
+        )
         .where("id", ">", above)
         .where("level", ">=", level === undefined ? 0 : logLevels.indexOf(level))
         .orderBy("id", "desc")

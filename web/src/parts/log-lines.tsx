@@ -77,7 +77,13 @@ export function LogLines({ instance, server = "", onServer }: LogLinesProps) {
         <SelectField label="Level" choices={levels} value={level} onChange={({ target }) => setLevel(target.value)} />
         <div className="field">
           <label htmlFor="log-match">Containing</label>
-          <input id="log-match" type="search" value={match} onChange={({ target }) => setMatch(target.value)} />
+          <input
+            id="log-match"
+            type="search"
+            maxLength={200}
+            value={match}
+            onChange={({ target }) => setMatch(target.value)}
+          />
         </div>
         <CheckField label="Follow" checked={isFollowing} onChange={({ target }) => setFollowing(target.checked)} />
         <CheckField label="Wrap" checked={isWrapped} onChange={({ target }) => setWrapped(target.checked)} />

@@ -1,0 +1,28 @@
+import { stringifyExact } from "../wire/json/exact-json.ts";
+
+/**
+ * The JSON text of a value without secrets. A secret may look like a number or a piece of JSON: when removing it from
+ * the whole text leaves no JSON, it is removed from every text inside, one by one.
+ */
+export function toRedactedJson(value: object, redact: (text: string) => string): string {
+  const text = stringifyExact(value);
+  const clean = redact(text);
+  if (clean === text || isJson(clean)) return clean;
+  return stringifyExact(redactTexts(value, redact));
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function redactTexts(value: unknown, redact: (text: string) => string): unknown {
+  if (typeof value === "string") return redact(value);
+  if (Array.isArray(value)) return value.map((item) => redactTexts(item, redact));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [redact(name), redactTexts(member, redact)]));
+}
