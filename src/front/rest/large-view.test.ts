@@ -29,6 +29,7 @@ function start() {
     },
     authenticate: () => localPrincipal,
     adopting: () => undefined,
+    presence: { losses: 0, require: () => undefined },
     bodyLimits: { requestBodyBytes: 1_000, jsonDepth: 10 },
   } as unknown as RestDeps;
   return { view, deps, waits: () => waits };
@@ -60,7 +61,12 @@ test.each(spellings)("a tool of a large view is looked up after names are made i
   await using server = Object.assign(
     createServer((request, response) => void execute(request, response)),
     {
-      [Symbol.asyncDispose]: async () => await new Promise<void>((resolve) => server.close(() => resolve())),
+      async [Symbol.asyncDispose]() {
+        const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+        // Whoever was never answered would keep it open for good.
+        server.closeAllConnections();
+        await closed;
+      },
     },
   );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
