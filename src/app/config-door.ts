@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { compareConfigs } from "../config/config-comparison.ts";
-import { editConfig, openConfigFile, readPrevious, saveConfig, type EditableConfig } from "../config/config-edit.ts";
+import { openConfigFile, readPrevious, saveConfig, type EditableConfig } from "../config/config-edit.ts";
 import type { Config } from "../config/config.ts";
 import { problemsOf } from "../config/problems.ts";
 import { placedRows } from "../config/row-reading.ts";
@@ -12,6 +12,7 @@ import { GatewayError } from "../kernel/gateway-error.ts";
 import { redactTexts } from "../records/redacted-value.ts";
 import { createRedaction } from "../records/redaction.ts";
 import { listValues, type StartedWith } from "./config-values.ts";
+import { createEntryChanges, editText } from "./entry-changes.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 
 export interface ConfigDoorDeps {
@@ -62,18 +63,12 @@ export function createConfigDoor(deps: ConfigDoorDeps): Omit<Management, "run"> 
 
   return {
     settings,
-    edit(text, changes) {
-      try {
-        return editConfig(
-          { file: file(), text },
-          changes.map(({ path, value }) => ({ path, value })),
-        );
-      } catch (error) {
-        if (error instanceof GatewayError) throw error;
-        const why = error instanceof Error ? error.message : String(error);
-        throw new GatewayError("CONFIG_INVALID", `this text cannot be changed so: ${why}`, { cause: error });
-      }
-    },
+    edit: (text, changes) =>
+      editText(
+        { file: file(), text },
+        changes.map(({ path, value }) => ({ path, value })),
+      ),
+    ...createEntryChanges({ file, loadText, hideKnown: (text) => gateway.redaction.text(text) }),
     previous: async () => await readPrevious(file()),
     read: async () => toFile(await openConfigFile(file())),
     check,

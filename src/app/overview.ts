@@ -25,8 +25,18 @@ export interface ServerOverview {
   /** One sentence that explains the status. */
   readonly reason: string;
   readonly tools: readonly ToolOverview[];
+  /** How much it offers of each kind, whatever its rules hide; null where nobody knows yet. */
+  readonly offers: Offers | null;
   /** What its tools cost in a flat list. 0 when it has none. */
   readonly tokens: number;
+}
+
+export interface Offers {
+  readonly tools: number;
+  readonly resources: number;
+  readonly templates: number;
+  readonly prompts: number;
+  readonly skills: number;
 }
 
 export interface ToolOverview {
@@ -61,7 +71,7 @@ export async function readOverview({
 }
 
 function toServerOverview(server: ViewServer, cost: ServerCost | undefined): ServerOverview {
-  const { slug, title, status, dormant, step, reason, tools, shown } = server;
+  const { slug, title, status, dormant, step, reason, tools, shown, catalog } = server;
   return {
     slug,
     title,
@@ -77,6 +87,17 @@ function toServerOverview(server: ViewServer, cost: ServerCost | undefined): Ser
           needsNothing: !Array.isArray(inputSchema["required"]) || inputSchema["required"].length === 0,
         }))
       : [],
+    offers: catalog === undefined ? null : toOffers(catalog),
     tokens: cost?.tokens ?? 0,
+  };
+}
+
+function toOffers({ tools, resources, templates, prompts, skills }: NonNullable<ViewServer["catalog"]>): Offers {
+  return {
+    tools: tools.length,
+    resources: resources.length,
+    templates: templates.length,
+    prompts: prompts.length,
+    skills: skills.length,
   };
 }

@@ -26,7 +26,7 @@ const mostAtOnce = 4;
 export function createOwnCommands({ program, options, environment, cwd }: OwnCommandsDeps): Management["run"] {
   let running = 0;
 
-  return async (words, signal) => {
+  return async (words, signal, input) => {
     if (running >= mostAtOnce) throw new GatewayError("RATE_LIMITED", `${running} commands run already`);
     running += 1;
     try {
@@ -34,7 +34,7 @@ export function createOwnCommands({ program, options, environment, cwd }: OwnCom
       const at = words.indexOf("--");
       const split = at === -1 ? words.length : at;
       const args = [...before, ...words.slice(0, split), ...options(), ...words.slice(split)];
-      return await run(command, args, { environment, cwd, signal: abortAfter(longestMs, signal) });
+      return await run(command, args, { environment, cwd, input, signal: abortAfter(longestMs, signal) });
     } finally {
       running -= 1;
     }
@@ -44,26 +44,30 @@ export function createOwnCommands({ program, options, environment, cwd }: OwnCom
 interface Surroundings {
   readonly environment: OwnCommandsDeps["environment"];
   readonly cwd: string;
+  /** What it reads: secrets are no words, which everybody on the machine can see. */
+  readonly input: string | undefined;
   readonly signal: AbortSignal;
 }
 
 async function run(
   command: string,
   args: readonly string[],
-  { environment, cwd, signal }: Surroundings,
+  { environment, cwd, input, signal }: Surroundings,
 ): Promise<CommandOutcome> {
   const child = spawn(command, args, {
     cwd,
     env: { ...environment, NO_COLOR: "1" },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
     windowsHide: true,
     signal,
     killSignal: "SIGTERM",
   });
+  // It may end without having read it.
+  child.stdin?.on("error", () => undefined).end(input);
   const output = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
-    child[name].setEncoding("utf8");
-    child[name].on("data", (text: string) => {
+    child[name]?.setEncoding("utf8");
+    child[name]?.on("data", (text: string) => {
       if (output[name].length < mostBytes) output[name] += text;
     });
   }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Config, ServerConfig } from "../config/config.ts";
 import { switchedOff } from "../config/servers.ts";
 import { abortAfter } from "../kernel/abort.ts";
+import type { Era } from "../kernel/call-context.ts";
 import { systemClock } from "../kernel/clock.ts";
 import type { GatewayError } from "../kernel/gateway-error.ts";
 import type { Log } from "../kernel/log.ts";
@@ -14,7 +15,7 @@ import { createConfigSecrets } from "../config/secrets.ts";
 import { createRedaction, joinSecrets } from "../records/redaction.ts";
 import { nextStep, type NextStep } from "../records/server-standing.ts";
 import { buildGateway, type Gateway } from "./gateway.ts";
-import type { Overview, ServerOverview, ToolOverview } from "./overview.ts";
+import type { Offers, Overview, ServerOverview, ToolOverview } from "./overview.ts";
 import { openStore } from "./store-backend.ts";
 
 /** What came of starting a server to try it. */
@@ -27,14 +28,29 @@ export interface ServerTrial {
   readonly word: string;
   /** One sentence that explains the status. */
   readonly reason: string;
+  /** The failure's code (docs/errors.md); null where all is well, and where no failure is the reason. */
+  readonly code: string | null;
   /** What to do about it, from the cause; null where all is well. */
   readonly hint: string | null;
   readonly next: NextStep | null;
   /** What it calls itself, with its version; null when it was not reached. */
   readonly name: string | null;
+  /** What it says of itself: its name, title and version. Null when it was not reached. */
+  readonly server: {
+    readonly name: string | null;
+    readonly title: string | null;
+    readonly version: string | null;
+  } | null;
+  /** The revision of the protocol that it was reached with, and every era that it speaks. */
+  readonly revision: string | null;
+  readonly eras: readonly Era[];
+  readonly offers: Offers | null;
+  /** Those that its rules let through. */
   readonly tools: readonly ToolOverview[];
   /** What its tools cost in a flat list. */
   readonly tokens: number;
+  /** From its start until it was usable, or was given up. */
+  readonly durationMs: number;
   /** The last lines of its stderr. */
   readonly output: readonly string[];
 }
@@ -69,9 +85,15 @@ export async function tryServers(
   const gateway = buildGateway(trial, { ...options, log: silentLog, clock: systemClock, store, place });
   try {
     await gateway.apply(trial);
+    const beganMs = systemClock.monotonic();
     gateway.letServersStart();
     const instances = gateway.instances();
-    await Promise.all(instances.map(async (instance) => await instance.settled(limit)));
+    const durations = await Promise.all(
+      instances.map(async (instance) => {
+        await instance.settled(limit);
+        return Math.round(systemClock.monotonic() - beganMs);
+      }),
+    );
     options.signal.throwIfAborted();
     const overview = await gateway.overview();
     const redact = createRedaction({
@@ -80,7 +102,10 @@ export async function tryServers(
         gateway.secrets,
       ),
     }).text;
-    return instances.map((instance) => toTrial(instance, overview, redact));
+    return instances.map((instance, at) => ({
+      ...toTrial(instance, overview, redact),
+      durationMs: durations[at] ?? 0,
+    }));
   } finally {
     await gateway.stop(abortAfter(stopMs));
     await rm(place, { recursive: true, force: true });
@@ -100,6 +125,8 @@ function trialConfig(config: Config, servers: readonly ServerConfig[]): Config {
     people: { principals: new Map(), teams: new Map() },
     settings: {
       ...settings,
+      // People of the database would be waited for, and a trial opens no database.
+      team: false,
       records: { ...settings.records, store: "off", audit: "off" },
       search: { ...settings.search, learn: false, embeddings: undefined, enrich: undefined },
       events: { ...settings.events, webhooks: [] },
@@ -112,7 +139,7 @@ function toTrial(
   instance: ReturnType<Gateway["instances"]>[number],
   { servers }: Overview,
   redact: (text: string) => string,
-): ServerTrial {
+): Omit<ServerTrial, "durationMs"> {
   const { server, connection, state } = instance;
   const { status, step, reason } = instance.statusView();
   const seen: ServerOverview | undefined = servers.find(({ slug }) => slug === server.slug);
@@ -125,13 +152,26 @@ function toTrial(
     // A gateway would try again; this was the only try.
     word: state.kind === "backoff" ? "cannot start" : statusWord({ status, dormant: false, step }),
     reason: redact(reason),
+    code: isUsable ? null : (cause?.code ?? null),
     hint: isUsable ? null : (cause?.hint ?? null),
     next: nextStep(instance),
     name: connection === undefined ? null : nameOf(connection.peer.serverInfo),
+    server: connection === undefined ? null : aboutItself(connection.peer.serverInfo, redact),
+    revision: connection?.peer.revision ?? null,
+    eras: connection?.peer.eras ?? [],
+    offers: seen?.offers ?? null,
     tools: seen?.tools ?? [],
     tokens: seen?.tokens ?? 0,
     output: instance.stderr.map(redact),
   };
+}
+
+function aboutItself(info: Readonly<Record<string, unknown>>, redact: (text: string) => string): ServerTrial["server"] {
+  const told = (name: string): string | null => {
+    const value = info[name];
+    return typeof value === "string" ? redact(value) : null;
+  };
+  return { name: told("name"), title: told("title"), version: told("version") };
 }
 
 function nameOf({ name, version }: Readonly<Record<string, unknown>>): string {

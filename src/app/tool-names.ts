@@ -3,7 +3,7 @@ import type { ToolRules } from "../config/config.ts";
 import type { EventBus } from "../kernel/event-bus.ts";
 import type { Log } from "../kernel/log.ts";
 import type { Fleet } from "../servers/instance/fleet.ts";
-import { matchesPattern } from "../engine/policy/tool-rules.ts";
+import { matchesPattern } from "../config/tool-pattern.ts";
 import type { InstanceId } from "../kernel/ids.ts";
 
 export interface ToolNamesDeps {

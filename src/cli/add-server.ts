@@ -11,13 +11,26 @@ import { openEditedConfig, pathForNew, type EditedConfig } from "./edited-config
 import { reportChange } from "./change-report.ts";
 import { interrupted } from "./interruption.ts";
 import { createEntry, type NewEntry } from "./new-entry.ts";
-import { readAddedWords } from "./server-words.ts";
+import { readEntryFile } from "./entry-file.ts";
+import { readAddedWords, readEntryWords } from "./server-words.ts";
 import { toTrialText } from "./trial-text.ts";
-import { runTrial } from "./try-configured.ts";
+import { reportTrials, runTrial } from "./try-configured.ts";
 
-/** `toolyard servers add`: makes an entry, tries the server, writes it, and waits until the gateway has it. */
-export async function addServer(context: CommandContext, words: readonly string[]): Promise<number> {
-  const added = readAddedWords(words, context.afterDashes);
+/** A server that is not in the file: its entry, and what the file would mean with it. */
+interface NewInFile {
+  readonly made: NewEntry;
+  readonly edited: EditedConfig;
+  readonly text: string;
+  readonly config: Config;
+}
+
+/** Makes the entry and tells what it is. Nothing is started or written yet. Rejects with CONFIG_INVALID. */
+async function makeNew(context: CommandContext, words: readonly string[]): Promise<NewInFile> {
+  const entryFile = textOption(context, "entry");
+  const added =
+    entryFile === undefined
+      ? readAddedWords(words, context.afterDashes)
+      : readEntryWords(words, await readEntryFile(entryFile, context.cwd));
   const edited = await openEditedConfig(context);
   const before = await edited.check(edited.opened.text.trim() === "" ? "{}" : edited.opened.text);
   const made = await createEntry(
@@ -43,7 +56,13 @@ export async function addServer(context: CommandContext, words: readonly string[
   process.stderr.write(`${made.name}: ${plainText(describeEntry(made.entry))}\n`);
   const text = edited.edit([{ path: pathForNew(edited, made.name), value: made.entry }]);
   const given = Object.fromEntries([...made.variables].filter(([, value]) => value !== undefined));
-  const config = await edited.check(text, given);
+  return { made, edited, text, config: await edited.check(text, given) };
+}
+
+/** `toolyard servers add`: makes an entry, tries the server, writes it, and waits until the gateway has it. */
+export async function addServer(context: CommandContext, words: readonly string[]): Promise<number> {
+  const { made, edited, text, config } = await makeNew(context, words);
+  if (isOn(context, "dry-run")) return await onlyTry(context, config, made.name);
   const trial = isOn(context, "no-test") ? undefined : await tryNew(context, config, made.name);
   if (trial !== undefined) process.stderr.write(`${toTrialText(trial).join("\n")}\n`);
   // Somebody can only log in at a server that is in the file.
@@ -68,6 +87,12 @@ export async function addServer(context: CommandContext, words: readonly string[
   });
 }
 
+/** Tells what the server would be like, and writes nothing. */
+async function onlyTry(context: CommandContext, config: Config, name: string): Promise<number> {
+  const trial = await tryNew(context, config, name);
+  return reportTrials(context, trial === undefined ? [] : [trial]);
+}
+
 function refuseTaken({ servers, document }: EditedConfig, name: string): void {
   const place = servers.find(({ key }) => key === name);
   if (place === undefined) return;
@@ -80,6 +105,7 @@ function refuseTaken({ servers, document }: EditedConfig, name: string): void {
   );
 }
 
+/** Starts the server of this name, apart from the running gateway. */
 async function tryNew(context: CommandContext, config: Config, name: string): Promise<ServerTrial | undefined> {
   const server = config.servers.filter(({ key }) => key === name);
   const [trial] = await runTrial(context, config, server, dataDirectoryOf(config, context));
@@ -88,7 +114,7 @@ async function tryNew(context: CommandContext, config: Config, name: string): Pr
 
 /** What will be started or asked, in full. */
 function describeEntry({ command, args, url }: NewEntry["entry"]): string {
-  if (typeof command !== "string") return String(url);
+  if (typeof command !== "string") return typeof url === "string" ? url : "neither a command nor an address";
   const words = [command, ...(Array.isArray(args) ? args : [])].map((word: unknown) => quote(String(word)));
   return words.join(" ");
 }

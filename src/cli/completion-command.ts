@@ -1,7 +1,7 @@
 import { readConfig, dataDirectoryOf, openLog, servedBy, storeIn, type CommandContext } from "./command-context.ts";
 import { plainText } from "./plain-text.ts";
 import { toCell } from "./record-cells.ts";
-import { matchesPattern } from "../engine/policy/tool-rules.ts";
+import { matchesPattern } from "../config/tool-pattern.ts";
 import type { Config, ServerConfig } from "../config/config.ts";
 import type { InstanceId } from "../kernel/ids.ts";
 import { isJsonObject } from "../kernel/json-bytes.ts";

@@ -26,6 +26,7 @@ export interface NewServer {
 export type EntrySource =
   | { readonly kind: "command"; readonly words: readonly string[] }
   | { readonly kind: "url"; readonly url: string }
+  | { readonly kind: "entry"; readonly entry: Readonly<Record<string, unknown>> }
   | {
       readonly kind: "package";
       readonly registry: "npm" | "pypi";
@@ -62,6 +63,8 @@ export async function createEntry(wanted: NewServer, deps: EntryDeps): Promise<N
       return commandEntry(wanted, source.words, deps);
     case "url":
       return plainEntry(wanted, { type: wanted.remoteKind, url: source.url });
+    case "entry":
+      return wholeEntry(wanted, source.entry);
     case "package":
       return await packageEntry(wanted, source, deps);
     case "registry":
@@ -85,6 +88,15 @@ function commandEntry(wanted: NewServer, words: readonly string[], { cwd, folder
     ...(needsCwd ? { cwd } : {}),
   });
   return needsCwd ? { ...made, notes: [`it runs in ${cwd}, because its arguments name files there`] } : made;
+}
+
+/** Everything of it is in the entry. Throws CONFIG_INVALID where options say something of it as well. */
+function wholeEntry({ name = "", env, headers }: NewServer, entry: NewEntry["entry"]): NewEntry {
+  if (env.length + headers.length > 0)
+    throw new GatewayError("CONFIG_INVALID", "--entry has its variables and headers in it", {
+      hint: "Write them into the entry, or leave --entry out.",
+    });
+  return { name, entry, notes: [], variables: new Map() };
 }
 
 function plainEntry(wanted: NewServer, start: Readonly<Record<string, unknown>>): NewEntry {

@@ -14,6 +14,13 @@ const version = /^[A-Za-z0-9][A-Za-z0-9._+-]*$/;
 /** A name in the registry is a domain read backwards, a slash, and a name. */
 const registryName = /^[a-z0-9-]+(\.[a-z0-9-]+)+\/[a-z0-9._-]+(@[^@\s]+)?$/i;
 
+/** A whole entry: only its name is said with words. Throws CONFIG_INVALID. */
+export function readEntryWords(words: readonly string[], entry: Readonly<Record<string, unknown>>): AddedWords {
+  const [name, ...more] = words;
+  if (name === undefined || more.length > 0) return refuse("expected a name beside --entry, and nothing else");
+  return { name, source: { kind: "entry", entry } };
+}
+
 /**
  * Reads `NAME -- command args…`, `NAME URL`, `[NAME] npm:package[@version]`, `[NAME] pypi:package[==version]` and
  * `[NAME] io.github.x/y[@version]`. Throws CONFIG_INVALID.

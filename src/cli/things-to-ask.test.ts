@@ -16,6 +16,7 @@ const server = (title: string, ...tools: readonly ToolOverview[]): ServerOvervie
   dormant: false,
   reason: "it answers",
   tools,
+  offers: null,
   tokens: 0,
 });
 const asked = (description: string): readonly string[] => thingsToAsk([server("Files", tool(description))]);

@@ -12,7 +12,7 @@ import { toTrialText } from "./trial-text.ts";
 /** A first start may install packages. */
 const longestTrialMs = 120_000;
 
-/** `toolyard servers test [NAME]`: starts servers of the file apart from the running gateway. */
+/** `toolyard servers test [NAME …]`: starts servers of the file apart from the running gateway. */
 export async function tryConfigured(context: CommandContext, words: readonly string[]): Promise<number> {
   const config = await readConfig(context);
   const chosen = words.length === 0 ? config.servers : words.map((word) => find(config, word));
@@ -21,6 +21,11 @@ export async function tryConfigured(context: CommandContext, words: readonly str
     return 0;
   }
   const trials = await runTrial(context, config, chosen, dataDirectoryOf(config, context));
+  return reportTrials(context, trials);
+}
+
+/** Prints what came of each; the exit code says whether all can be used. */
+export function reportTrials(context: CommandContext, trials: readonly ServerTrial[]): number {
   for (const trial of trials)
     process.stdout.write(isOn(context, "json") ? `${JSON.stringify(trial)}\n` : `${toTrialText(trial).join("\n")}\n`);
   return trials.every(({ isUsable }) => isUsable) ? 0 : 1;

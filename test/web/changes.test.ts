@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -6,6 +6,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { editJson } from "../../src/config/json-edit.ts";
 import { axeProblems, hasBrowser, launchBrowser, openDashboard, violations, visit } from "./dashboard.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { run, untilOnline } from "../harness/rest.ts";
@@ -107,6 +108,34 @@ describe.skipIf(!hasBrowser)("a page", () => {
     await page.getByRole("button", { name: "Describe" }).click();
     await dialog.getByRole("button", { name: "Save" }).click();
     await described.waitFor({ state: "detached" });
+  }, 120_000);
+
+  test("gives a tool another name, writes it over nobody's rule unseen, and gives its own one back", async () => {
+    await visit(page, gateway, "/tools");
+    await page.getByLabel("Choose bad:echo").check();
+    await page.getByLabel("New name of echo").fill("repeat");
+    await page.getByRole("button", { name: "Rename" }).click();
+    const dialog = page.getByRole("dialog", { name: "Rename echo?" });
+    await dialog.getByText("its own → repeat").waitFor();
+    // Somebody else describes it meanwhile.
+    const rule = { path: ["mcpServers", "bad", "tools", "describe", "echo"], value: "theirs" };
+    await writeFile(gateway.configFile, editJson(await readFile(gateway.configFile, "utf8"), [rule]));
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("Somebody else has changed this in the meantime.").waitFor();
+    await expectClean();
+    expect(await readFile(gateway.configFile, "utf8")).not.toContain("repeat");
+    await dialog.getByRole("button", { name: "Save mine over theirs" }).click();
+    await dialog.waitFor({ state: "hidden" });
+    await page.getByRole("link", { name: "bad:repeat" }).waitFor();
+    await page.getByText("Another name or text for 1 tool").click();
+    await expectClean();
+    await page.getByRole("button", { name: "Give back its own: echo of bad" }).click();
+    await page.getByRole("dialog").getByText("repeat → its own").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await page.getByRole("link", { name: "bad:echo" }).waitFor();
+    const text = await readFile(gateway.configFile, "utf8");
+    expect(text).toMatch(/^\/\/ kept/);
+    expect(text).not.toMatch(/repeat|theirs/);
   }, 120_000);
 
   test("says what a server says of itself, and which line of the file each setting comes from", async () => {

@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import { parseDocument } from "../../config/document.ts";
+import { buildConfig } from "../../config/load.ts";
+import { hiddenBy } from "../../config/tool-rule.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
 import { mayUse } from "./tool-rules.ts";
 
@@ -34,4 +37,35 @@ test("a star stands for any run of characters, anywhere and more than once", () 
 
 test("a pattern full of stars takes linear time", () => {
   expect(may("a".repeat(100_000), [`${"a*".repeat(1_000)}b`])).toBe(false);
+});
+
+const at = (text: string) => ({ document: parseDocument(text, "/t.json"), path: ["mcpServers", "mail"] });
+
+test("what hides a tool is said as the policy decides it", () => {
+  const entries = [
+    {},
+    { tools: { deny: ["se*"] } },
+    { tools: { allow: ["read"] } },
+    { tools: { allow: ["*"], deny: ["read"] }, enabledTools: ["send"] },
+    { tools: ["send"] },
+    { tools: [], disabled_tools: ["read"] },
+    { tools: { allow: [] } },
+  ];
+  for (const entry of entries) {
+    const text = JSON.stringify({ mcpServers: { mail: { command: "y", ...entry } } });
+    const options = { cwd: "/", env: {}, flags: {}, homeDirectories: { config: "/", data: "/", home: "/" } as never };
+    const [server] = buildConfig({ file: "/t.json", text }, options).servers;
+    for (const tool of ["send", "read"])
+      expect([entry, tool, hiddenBy(at(text), tool).length === 0]).toEqual([
+        entry,
+        tool,
+        server !== undefined && mayUse(localPrincipal, { rules: server.tools, tool }),
+      ]);
+  }
+  expect(hiddenBy(at('{"mcpServers":{"mail":{"tools":{"deny":["x","old_*"]}}}}'), "old_one")).toEqual([
+    { list: "tools.deny", pattern: "old_*" },
+  ]);
+  expect(hiddenBy(at('{"mcpServers":{"mail":{"tools":{"allow":["a"]}}}}'), "b")).toEqual([
+    { list: "tools.allow", pattern: null },
+  ]);
 });

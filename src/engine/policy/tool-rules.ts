@@ -1,4 +1,5 @@
 import type { ToolRules } from "../../config/config.ts";
+import { matchesPattern } from "../../config/tool-pattern.ts";
 import type { Principal } from "../../kernel/principal.ts";
 
 /** What the decision is about. */
@@ -21,22 +22,4 @@ export function mayUse(_principal: Principal, subject: PolicySubject): boolean {
 
 function isListed(patterns: readonly string[], tool: string): boolean {
   return patterns.some((pattern) => matchesPattern(pattern, tool));
-}
-
-/**
- * `*` stands for any sequence of characters. Takes linear time, because no regular expression is made from
- * configuration.
- */
-export function matchesPattern(pattern: string, name: string): boolean {
-  const [first = "", ...rest] = pattern.split("*");
-  if (rest.length === 0) return pattern === name;
-  if (!name.startsWith(first)) return false;
-  let at = first.length;
-  const last = rest.pop() ?? "";
-  for (const piece of rest) {
-    const found = name.indexOf(piece, at);
-    if (found === -1) return false;
-    at = found + piece.length;
-  }
-  return name.length - last.length >= at && name.endsWith(last);
 }

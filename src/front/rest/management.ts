@@ -1,4 +1,6 @@
+import type { Origin } from "../../config/check.ts";
 import type { ConfigDifference } from "../../config/config-comparison.ts";
+import type { EntryChange } from "../../config/entry-change.ts";
 
 /** What whoever runs the gateway may change through REST. Absent in a gateway that another program is built around. */
 export interface Management {
@@ -20,11 +22,38 @@ export interface Management {
    * CONFIG_INVALID for a text that the gateway would refuse, and with CONFIG_UNWRITABLE.
    */
   save(text: string, etag: string): Promise<ConfigFile>;
+  /** The servers' entries in the file as it is now. Rejects with CONFIG_INVALID for one that is no configuration. */
+  entries(): Promise<ConfigEntries>;
+  /**
+   * Changes the file in one step, by what `plan` makes of it as it is then; comments and layout stay, and nothing is
+   * written where there is nothing to change. Resolves to the entries after that. Rejects with what `plan` throws, with
+   * CONFIG_INVALID where the gateway would refuse the text or an entry would become wrong, with CONFIG_CHANGED when
+   * another program writes it at the same moment, and with CONFIG_UNWRITABLE.
+   */
+  changeEntries(plan: (now: ConfigEntries) => readonly EntryChange[]): Promise<ConfigEntries>;
   /**
    * Runs one of our own commands, with the configuration of this gateway: what a page does to files is what the
-   * terminal does. Rejects when it cannot be started, or takes too long; its failures are an outcome.
+   * terminal does. `input` is what it reads. Rejects when it cannot be started, or takes too long; its failures are an
+   * outcome.
    */
-  run(words: readonly string[], signal: AbortSignal): Promise<CommandOutcome>;
+  run(words: readonly string[], signal: AbortSignal, input?: string): Promise<CommandOutcome>;
+}
+
+export interface ConfigEntries {
+  readonly file: string;
+  /** In the order of the file. */
+  readonly servers: readonly ConfigEntry[];
+}
+
+/** A server's entry, with its place in the file. */
+export interface ConfigEntry extends Origin {
+  readonly slug: string;
+  /** Its name in the file. */
+  readonly key: string;
+  /** The entry as it may be shown: without secrets. */
+  readonly shown: unknown;
+  /** Why the server is off. */
+  readonly problem: string | undefined;
 }
 
 /** One setting as it is in force. */

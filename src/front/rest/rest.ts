@@ -24,11 +24,14 @@ import { createResourceRoutes } from "./routes-resources.ts";
 import type { Route } from "./route.ts";
 import { createSearchRoutes } from "./routes-search.ts";
 import { createServerDetailRoutes } from "./routes-server-details.ts";
+import { createServerCommandRoutes } from "./routes-server-commands.ts";
+import { createServerEntryRoutes } from "./routes-server-entries.ts";
 import { createServerRoutes } from "./routes-servers.ts";
 import { createStatusRoutes } from "./routes-status.ts";
 import { createSupportRoutes } from "./routes-support.ts";
 import { createSystemRoutes } from "./routes-system.ts";
 import { createToolRoutes } from "./routes-tools.ts";
+import { createToolRuleRoutes } from "./routes-tool-rules.ts";
 import { createInviteRoutes } from "./routes-invites.ts";
 import { createInstallationRoutes } from "./routes-installations.ts";
 import { createInstallationCheckRoutes } from "./routes-installation-checks.ts";
@@ -43,6 +46,7 @@ import { createTeamRoutes } from "./routes-teams.ts";
 import { createUpkeepRoutes } from "./routes-upkeep.ts";
 import { createUserRoutes } from "./routes-users.ts";
 import { createUsageRoutes } from "./routes-usage.ts";
+import { createTrialTurns } from "./trial-turns.ts";
 
 /** The REST API as a request handler. It does not listen itself. A new route changes only the file of its group. */
 export function createRest(deps: RestDeps): RestHandler {
@@ -57,17 +61,20 @@ export function createRest(deps: RestDeps): RestHandler {
 /** Every route that there is: each says who may use it. */
 export function createRoutes(deps: RestDeps, questions = createRestQuestions()): readonly Route[] {
   const cache = createTextCache();
+  const trials = createTrialTurns(deps.clock);
   const routes = [
     ...createNamespaceRoutes(deps, cache),
     ...describeExecute(),
     ...createQuestionRoutes(questions),
     ...createToolRoutes(deps, cache),
+    ...createToolRuleRoutes(deps),
     ...createSearchRoutes(deps),
     ...createKeptSearchRoutes(deps),
     ...createResourceRoutes(deps),
     ...createPromptRoutes(deps),
     ...createServerRoutes(deps, cache),
     ...createServerDetailRoutes(deps),
+    ...createServerEntryRoutes(deps),
     ...createInstanceRoutes(deps),
     ...createInstanceAccessRoutes(deps),
     ...createStatusRoutes(deps),
@@ -82,6 +89,7 @@ export function createRoutes(deps: RestDeps, questions = createRestQuestions()):
     ...createSessionRoutes(deps),
     ...createConfigRoutes(deps),
     ...createCommandRoutes(deps),
+    ...createServerCommandRoutes(deps, trials),
     ...createMeRoutes(deps),
     ...createUserRoutes(deps),
     ...createAccessRoutes(deps),
@@ -91,7 +99,7 @@ export function createRoutes(deps: RestDeps, questions = createRestQuestions()):
     ...createInviteRoutes(deps),
     ...createTemplateRoutes(deps),
     ...createInstallationRoutes(deps),
-    ...createInstallationCheckRoutes(deps),
+    ...createInstallationCheckRoutes(deps, trials),
     ...createServerValueRoutes(deps),
     ...createSecretRoutes(deps),
     ...createUpkeepRoutes(deps),

@@ -11,6 +11,9 @@ const router = createRouter([
   at("POST", "/api/instances/{id}/token"),
   at("DELETE", "/api/instances/{id}/token"),
   at("GET", "/well-known/*"),
+  at("POST", "/api/servers/test"),
+  at("GET", "/api/servers/{slug}"),
+  at("POST", "/api/servers/{slug}/test"),
 ]);
 const found = (path: string): unknown => {
   const place = router.find(path);
@@ -28,6 +31,9 @@ describe("the router", () => {
     ["/api/instances/x/token", [["POST", "DELETE"], { id: "x" }]],
     ["/api/instances//token", [["POST", "DELETE"], { id: "" }]],
     ["/well-known/a/b", [["GET"], {}]],
+    ["/api/servers/test", [["GET", "POST"], { slug: "test" }]],
+    ["/api/servers/test/test", [["POST"], { slug: "test" }]],
+    ["/api/servers/other", [["GET"], { slug: "other" }]],
   ])("finds what stands at %s", (path, expected) => expect(found(path)).toEqual(expected));
 
   test.each([

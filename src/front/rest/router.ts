@@ -36,12 +36,13 @@ export function createRouter(routes: readonly Route[]): Router {
     patterns.set(route.path, pattern);
   }
   const withParameters = [...patterns].filter(([path]) => /[{*]/.test(path)).map(([, pattern]) => pattern);
+  const places = new Map([...patterns].map(([path, pattern]) => [path, toExactPlace(pattern, withParameters)]));
 
   return {
     find(path) {
       const bare = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
-      const exact = /[%{*]/.test(bare) ? undefined : patterns.get(bare);
-      if (exact !== undefined) return { methods: exact.methods, params: noParams };
+      const exact = /[%{*]/.test(bare) ? undefined : places.get(bare);
+      if (exact !== undefined) return exact;
       const segments = bare.split("/").map(decodeSegment);
       for (const pattern of [...withParameters, ...patterns.values()]) {
         const params = matchSegments(pattern.segments, segments);
@@ -50,6 +51,18 @@ export function createRouter(routes: readonly Route[]): Router {
       return undefined;
     },
   };
+}
+
+/**
+ * `/api/servers/test` is a route of one method, and for all others the server that is called `test`: a name must not
+ * take anybody's server away.
+ */
+function toExactPlace({ segments, methods }: Pattern, withParameters: readonly Pattern[]): Place {
+  for (const pattern of withParameters) {
+    const params = matchSegments(pattern.segments, segments);
+    if (params !== undefined) return { methods: new Map([...pattern.methods, ...methods]), params };
+  }
+  return { methods, params: noParams };
 }
 
 function decodeSegment(segment: string): string {

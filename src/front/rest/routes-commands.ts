@@ -2,25 +2,15 @@ import * as z from "zod";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { findClient } from "../../config/clients/client-table.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import { jsonAnswer, type Answer } from "./answer.ts";
-import { abortedWith } from "./client-gone.ts";
+import { jsonAnswer } from "./answer.ts";
+import { order, outcome, runOwn, toAnswer } from "./command-run.ts";
 import type { RestDeps } from "./deps.ts";
-import type { CommandOutcome } from "./management.ts";
-import { requireManager } from "./manager.ts";
 import { checkPart } from "./part-check.ts";
 import { answers } from "./responses.ts";
-import { route, type RestRequest, type Route } from "./route.ts";
+import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 
 const tag = "Clients and servers";
-
-const outcome = z
-  .object({
-    ok: z.boolean(),
-    text: z.string().describe("What the command says to people: the change, or why there is none."),
-    facts: z.array(schemas.json).describe("What it says to programs."),
-  })
-  .meta({ id: "CommandOutcome" });
 
 const clientList = z
   .object({
@@ -59,16 +49,6 @@ const importBody = z
   })
   .meta({ id: "ImportChoice" });
 
-const newServer = z
-  .object({
-    name: z.string().max(200).optional().describe("Not needed for a package."),
-    command: z.array(z.string().max(10_000)).max(200).optional().describe("A program and its arguments."),
-    target: z.string().max(4_096).optional().describe("An address, `npm:package`, `pypi:package`, or a registry name."),
-    test: z.boolean().optional().describe("False does not try it first."),
-    examples: z.literal(true).optional().describe("In place of all else: three servers to try the gateway with."),
-  })
-  .meta({ id: "NewServer" });
-
 /**
  * What the terminal does to files, over REST: each is the command of that name, run with this gateway's configuration.
  */
@@ -77,8 +57,6 @@ export function createCommandRoutes(deps: RestDeps): readonly Route[] {
     listClients(deps),
     ...clientActions.map((action) => changeClient(deps, action)),
     importServers(deps),
-    addServer(deps),
-    ...serverActions.map((action) => changeServer(deps, action)),
     runDoctor(deps),
   ];
 }
@@ -95,7 +73,7 @@ function listClients(deps: RestDeps): Route {
       responses: answers(clientList, "Clients that were found."),
     },
     async handle(request) {
-      const { facts, text } = await command(deps, request, ["clients", "--json"]);
+      const { facts, text } = await runOwn(deps, request, ["clients", "--json"]);
       const [found] = facts;
       if (found === undefined) throw new GatewayError("INTERNAL", text);
       return jsonAnswer(found, { "Cache-Control": "no-store" });
@@ -135,7 +113,7 @@ function changeClient(deps: RestDeps, { name, summary, words }: (typeof clientAc
         });
       const options = [...(apply ? ["--yes"] : ["--dry-run"]), ...(replace && name === "connect" ? ["--replace"] : [])];
       if (apply) await order(deps, request, `client.${name}`, id);
-      return toAnswer(await command(deps, request, [...words(id), ...options]));
+      return toAnswer(await runOwn(deps, request, [...words(id), ...options]));
     },
   });
 }
@@ -160,72 +138,7 @@ function importServers(deps: RestDeps): Route {
         ...(only ?? []).flatMap((name) => [`--only=${name}`]),
       ];
       if (apply) await order(deps, request, "config.import", "");
-      return toAnswer(await command(deps, request, ["import", "--json", ...options]));
-    },
-  });
-}
-
-function addServer(deps: RestDeps): Route {
-  return route({
-    method: "POST",
-    path: "/api/servers",
-    right: gatewayAdmin,
-    operation: {
-      id: "addServer",
-      tag,
-      summary: "Try a server, and add it to the configuration",
-      description: "It is started apart from the gateway first, and written only if it answers.",
-      body: newServer,
-      responses: answers(outcome, "What came of it.", [415]),
-    },
-    async handle(request) {
-      const { name, command: program, target, test = true, examples } = checkPart(newServer, "body", request.body);
-      if (examples === true && program === undefined && target === undefined) {
-        await order(deps, request, "config.server.add", "examples");
-        return toAnswer(await command(deps, request, ["servers", "add", "--examples", "--json"]));
-      }
-      if ((program === undefined) === (target === undefined))
-        throw new GatewayError("PARAMS_INVALID", "body: needs either a command or a target", {
-          data: { field: "body" },
-        });
-      const words = ["servers", "add", ...(name === undefined ? [] : [plainWord("name", name)])];
-      const options = ["--json", ...(test ? [] : ["--no-test"])];
-      const tail = program === undefined ? [plainWord("target", target ?? "")] : ["--", ...program];
-      await order(deps, request, "config.server.add", name ?? target ?? "");
-      const all = program === undefined ? [...words, ...tail, ...options] : [...words, ...options, ...tail];
-      return toAnswer(await command(deps, request, all));
-    },
-  });
-}
-
-const serverActions = [
-  { name: "enable", method: "POST", summary: "Switch a server on in the configuration" },
-  { name: "disable", method: "POST", summary: "Switch a server off in the configuration" },
-  { name: "test", method: "POST", summary: "Try a server apart from the gateway" },
-  { name: "login", method: "POST", summary: "Log in at a server, in a browser on the machine of the gateway" },
-  { name: "logout", method: "POST", summary: "Forget a login at a server" },
-  { name: "remove", method: "DELETE", summary: "Take a server out of the configuration" },
-] as const;
-
-function changeServer(deps: RestDeps, { name, method, summary }: (typeof serverActions)[number]): Route {
-  return route({
-    method,
-    path: name === "remove" ? "/api/servers/{slug}" : `/api/servers/{slug}/${name}`,
-    right: gatewayAdmin,
-    params: z.object({ slug: schemas.name }),
-    operation: {
-      id: `${name}Server`,
-      tag,
-      summary,
-      responses: answers(outcome, "What came of it.", [404, 415]),
-    },
-    async handle(request) {
-      const { slug } = request.params;
-      const word = plainWord("slug", slug);
-      const isAccount = name === "login" || name === "logout";
-      if (name !== "test") await order(deps, request, `${isAccount ? "server" : "config.server"}.${name}`, slug);
-      const words = isAccount ? [name, word] : ["servers", name, word, "--json"];
-      return toAnswer(await command(deps, request, words));
+      return toAnswer(await runOwn(deps, request, ["import", "--json", ...options]));
     },
   });
 }
@@ -241,57 +154,6 @@ function runDoctor(deps: RestDeps): Route {
       summary: "Problems of this installation, and how to fix them",
       responses: answers(outcome, "What was found."),
     },
-    handle: async (request) => toAnswer(await command(deps, request, ["doctor", "--json"])),
-  });
-}
-
-type Outcome = z.output<typeof outcome>;
-
-/** Throws FORBIDDEN for all who may not manage the gateway, before anything is run. */
-async function command(deps: RestDeps, request: RestRequest, words: readonly string[]): Promise<Outcome> {
-  const management = requireManager(deps, request);
-  return toOutcome(await management.run(words, abortedWith(request.response)), deps.redact);
-}
-
-function toOutcome({ code, stdout, stderr }: CommandOutcome, redact: (text: string) => string): Outcome {
-  const lines = stdout.split("\n").filter((line) => line.trim() !== "");
-  const facts = lines.map(parseLine).filter((fact) => fact !== undefined);
-  const said = facts.length === lines.length ? "" : stdout;
-  return {
-    ok: code === 0,
-    text: redact(
-      [said, stderr]
-        .map((text) => text.trim())
-        .join("\n")
-        .trim(),
-    ),
-    facts,
-  };
-}
-
-function parseLine(line: string): Record<string, unknown> | undefined {
-  if (!line.startsWith("{")) return undefined;
-  try {
-    return JSON.parse(line) as Record<string, unknown>;
-  } catch {
-    return undefined;
-  }
-}
-
-function toAnswer(value: Outcome): Answer {
-  return jsonAnswer(value, { "Cache-Control": "no-store" });
-}
-
-async function order(deps: RestDeps, request: RestRequest, action: string, object: string): Promise<void> {
-  requireManager(deps, request);
-  const { id: actor, team } = request.principal;
-  await deps.audit.order({ actor, team, via: "rest", action, object });
-}
-
-/** A word that no command takes for an option. Throws PARAMS_INVALID. */
-function plainWord(field: string, word: string): string {
-  if (word !== "" && !word.startsWith("-")) return word;
-  throw new GatewayError("PARAMS_INVALID", `body.${field}: is empty, or begins with a hyphen`, {
-    data: { field: `body.${field}` },
+    handle: async (request) => toAnswer(await runOwn(deps, request, ["doctor", "--json"])),
   });
 }

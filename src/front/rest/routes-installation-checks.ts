@@ -15,7 +15,7 @@ import { answers, executing } from "./responses.ts";
 import { route, type RestRequest, type Route } from "./route.ts";
 import { installationParams } from "./routes-installations.ts";
 import * as schemas from "./schemas.ts";
-import { createTrialTurns, type TrialTurns } from "./trial-turns.ts";
+import type { TrialTurns } from "./trial-turns.ts";
 
 const tag = "Servers of teams";
 
@@ -38,8 +38,8 @@ const tested = standing
 const atOnce = 8;
 
 /** Instances of what a team installed: how they stand, and whether they work. */
-export function createInstallationCheckRoutes(deps: RestDeps): readonly Route[] {
-  return [listInstances(deps), refreshInstances(deps), testInstallation(deps, createTrialTurns(deps.clock))];
+export function createInstallationCheckRoutes(deps: RestDeps, turns: TrialTurns): readonly Route[] {
+  return [listInstances(deps), refreshInstances(deps), testInstallation(deps, turns)];
 }
 
 function listInstances(deps: RestDeps): Route {

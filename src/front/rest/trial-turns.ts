@@ -4,11 +4,11 @@ import { createAttempts } from "../../people/authorization-server/login-attempts
 
 /** For starts of processes that somebody only wants to try: as many as a person looks at, and none for a script. */
 export interface TrialTurns {
-  /** Ends with the trial. Throws RATE_LIMITED with `retry_after_s`. */
+  /** Of a team; of the gateway itself for "". Ends with the trial. Throws RATE_LIMITED with `retry_after_s`. */
   take(teamId: string): Disposable;
 }
 
-/** At once, for one team: a start takes a processor for seconds. */
+/** At once, for one team or for the gateway: a start takes a processor for seconds. */
 const mostAtOnce = 3;
 const mostPerMinute = 30;
 const minuteMs = 60_000;
@@ -21,7 +21,7 @@ export function createTrialTurns(clock: Pick<Clock, "monotonic">): TrialTurns {
     take(teamId) {
       const others = running.get(teamId) ?? 0;
       if (others >= mostAtOnce)
-        throw new GatewayError("RATE_LIMITED", `${mostAtOnce} servers of this team are tried at this moment`, {
+        throw new GatewayError("RATE_LIMITED", `${mostAtOnce} servers are tried at this moment`, {
           data: { retry_after_s: 1 },
         });
       tries.check([teamId]);

@@ -98,6 +98,38 @@ describe("servers add NAME -- command", () => {
     expect(await shop.text()).toBe(written);
   });
 
+  test("with --dry-run is tried and not written, and --entry reads the whole entry from a file or from stdin", async () => {
+    const entry = JSON.stringify({ ...badServer("--behaviours=canary"), env: { API_TOKEN: "hunter2hunter2" } });
+    await writeFile(join(shop.directory, "entry.json"), entry);
+    const tried = await shop.run(["servers", "add", "new", "--dry-run", "--json", "--entry", "entry.json"]);
+    expect([tried.code, JSON.parse(tried.stdout)]).toEqual([
+      0,
+      expect.objectContaining({ key: "new", isUsable: true, code: null, offers: expect.anything() as unknown }),
+    ]);
+    expect(tried.stdout + tried.stderr).not.toContain("hunter2");
+    expect(await shop.text()).toBe(written);
+    expect(existsSync(`${shop.file}.bak`)).toBe(false);
+    const failed = await shop.run(["servers", "add", "none", "--dry-run", "--", "no-such-program"]);
+    expect([failed.code, failed.stdout]).toEqual([1, expect.stringMatching(/^none: cannot start: /) as string]);
+    const added = await shop.run(["servers", "add", "new", "--entry", "-"], {}, entry);
+    expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining("added new") as string });
+    expect((await shop.config()).mcpServers["new"]).toEqual(JSON.parse(entry));
+  });
+
+  test.each([
+    [["x", "--entry", "-"], "[]", "--entry -: expected one JSON object"],
+    [["x", "--entry", "-"], "{", "--entry -: expected one JSON object"],
+    [["x", "--entry", "nowhere.json"], "", "cannot be read: ENOENT"],
+    [["--entry", "-"], "{}", "expected a name beside --entry"],
+    [["x", "https://a.example/mcp", "--entry", "-"], "{}", "expected a name beside --entry"],
+    [["x", "--entry", "-", "--env", "A=b"], `{"command":"a"}`, "--entry has its variables"],
+  ])("%j with %j as input is refused before anything is started", async (words, input, message) => {
+    const refused = await shop.run(["servers", "add", ...words], {}, input);
+    expect([refused.code, refused.stdout]).toEqual([2, ""]);
+    expect(refused.stderr).toContain(message);
+    expect(await shop.text()).toBe(written);
+  });
+
   test("a secret becomes a variable, is used for the trial, and is shown nowhere", async () => {
     const script = `if (process.env.API_TOKEN !== "hunter2hunter2") process.exit(1); import(${JSON.stringify(realServers.memory)})`;
     const options = ["--env", "API_TOKEN=hunter2hunter2", "--env", "LEVEL=info"];

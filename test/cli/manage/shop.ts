@@ -19,8 +19,8 @@ export interface Shop extends AsyncDisposable {
   readonly directory: string;
   readonly file: string;
   readonly environment: Record<string, string>;
-  /** Runs the built command as a user would, with this configuration. */
-  run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<CommandResult>;
+  /** Runs the built command as a user would, with this configuration. `input` is what it reads. */
+  run(args: readonly string[], env?: Readonly<Record<string, string>>, input?: string): Promise<CommandResult>;
   text(): Promise<string>;
   config(): Promise<{ readonly mcpServers: Record<string, Record<string, unknown>> }>;
   /** Puts a program into PATH, as a shell script. */
@@ -45,12 +45,14 @@ export async function openShop(text?: string): Promise<Shop> {
     directory,
     file,
     environment,
-    async run(args, env = {}) {
+    async run(args, env = {}, input = "") {
       const child = spawn(process.execPath, [mainFile, ...args], {
         cwd: directory,
-        stdio: ["ignore", "pipe", "pipe"],
+        stdio: ["pipe", "pipe", "pipe"],
         env: { ...process.env, ...environment, ...env },
       });
+      // It may end without having read it.
+      child.stdin.on("error", () => undefined).end(input);
       let [stdout, stderr] = ["", ""];
       child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
       child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));

@@ -106,6 +106,15 @@ export const queries = {
     queryKey: ["config"],
     queryFn: async () => await valueOf(api.GET("/api/config")),
   }),
+  toolRules: queryOptions({
+    queryKey: ["config", "tool-rules"],
+    queryFn: async () => await valueOf(api.GET("/api/tool-rules")),
+  }),
+  toolRule: (path: string) =>
+    queryOptions({
+      queryKey: ["config", "tool-rules", path],
+      queryFn: async () => await valueOf(api.GET("/api/tools/{path}/rule", { params: { path: { path } } })),
+    }),
   settings: queryOptions({
     queryKey: ["config", "settings"],
     queryFn: async () => await valueOf(api.GET("/api/config/settings")),

@@ -56,7 +56,8 @@ export function useRevisedChange<Value, Given, Answer>(change: RevisedChange<Val
         setTheirs(undefined);
         return answer;
       } catch (error) {
-        if (toFailure(error).status === 412) setTheirs(await read());
+        const { status, code } = toFailure(error);
+        if (status === 412 || code === "CONFIG_CHANGED") setTheirs(await read());
         throw error;
       }
     },

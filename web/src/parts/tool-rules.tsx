@@ -1,193 +1,187 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, valueOf, type Schemas } from "../api/client.ts";
-import { toFailure } from "../api/failure.ts";
-import { queries, useOrder, type ToolRow } from "../api/queries.ts";
+import type { Schemas } from "../api/client.ts";
+import { queries, type ToolRow } from "../api/queries.ts";
 import { counted, plain } from "../words/format.ts";
-import {
-  hidingRules,
-  withDescription,
-  withHidden,
-  withName,
-  withoutRule,
-  type HidingRule,
-} from "../words/tool-rules.ts";
 import { Button } from "./button.tsx";
-import { Modal } from "./confirm.tsx";
 import { TextField } from "./field.tsx";
-import { FailureNote, Loaded, Skeleton } from "./states.tsx";
+import { Loaded } from "./states.tsx";
+import { RuleDialog, RulesDialog, type RuleOrder, type RulesOrder } from "./rule-dialogs.tsx";
+
+type Rule = Schemas["ToolRule"];
 
 interface ToolRulesProps {
   readonly chosen: readonly ToolRow[];
   readonly onDone: () => void;
 }
 
-/** A change of the file that somebody looks at before it is made. */
-interface Plan {
-  readonly title: string;
-  readonly text: string;
-  readonly etag: string;
-}
-
-/** Hides and renames tools: rules in their servers' entries of the configuration file. */
+/** Hides, renames and describes tools: rules in their servers' entries of the configuration file. */
 export function ToolRules({ chosen, onDone }: ToolRulesProps) {
-  const config = useQuery(queries.config);
-  return <Loaded query={config}>{(file) => <Rules file={file} chosen={chosen} onDone={onDone} />}</Loaded>;
-}
-
-function Rules({ file, chosen, onDone }: ToolRulesProps & { readonly file: Schemas["ConfigFile"] }) {
-  const [plan, setPlan] = useState<Plan>();
-  const [name, setName] = useState("");
-  const [about, setAbout] = useState("");
-  const [problem, setProblem] = useState("");
+  const rules = useQuery(queries.toolRules);
+  const [several, setSeveral] = useState<RulesOrder>();
+  const [single, setSingle] = useState<RuleOrder>();
   const [only] = chosen;
-  const prepare = (title: string, text: string | undefined): void => {
-    setProblem(text === undefined ? "The file has no such entry, or something else in this place: see Settings." : "");
-    if (text !== undefined) setPlan({ title, text, etag: file.etag });
+  const close = (isSaved: boolean): void => {
+    setSeveral(undefined);
+    setSingle(undefined);
+    if (isSaved) onDone();
   };
-  const targets = chosen.map(({ server, upstream_name: upstream }) => ({ server, name: upstream }));
-  const [target] = targets;
-  const rules = hidingRules(file.text);
   return (
     <div className="stack">
       <div className="filters" role="group" aria-label="Rules">
         {chosen.length === 0 ? (
           <p className="muted">Choose tools to hide them from models, or one to give it another name or description.</p>
         ) : (
-          <Button onClick={() => prepare(`Hide ${counted(chosen.length, "tool")}?`, withHidden(file.text, targets))}>
-            Hide {counted(chosen.length, "tool")}
-          </Button>
+          <Button onClick={() => setSeveral(hiding(chosen))}>Hide {counted(chosen.length, "tool")}</Button>
         )}
-        {chosen.length === 1 && target !== undefined && only !== undefined && (
-          <>
-            <TextField
-              label={`New name of ${plain(only.name)}`}
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-            <Button
-              isBusy={name.trim() === ""}
-              onClick={() => prepare(`Rename ${plain(only.name)}?`, withName(file.text, target, name.trim()))}
-            >
-              Rename
-            </Button>
-            <TextField
-              label={`New description of ${plain(only.name)}`}
-              placeholder="empty: its own"
-              value={about}
-              onChange={(event) => setAbout(event.target.value)}
-            />
-            <Button
-              onClick={() =>
-                prepare(`Describe ${plain(only.name)} otherwise?`, withDescription(file.text, target, about.trim()))
-              }
-            >
-              Describe
-            </Button>
-          </>
-        )}
+        {chosen.length === 1 && only !== undefined && <OneTool key={only.tool_path} tool={only} onOrder={setSingle} />}
       </div>
-      {problem !== "" && (
-        <p className="note bad" role="alert">
-          {problem}
-        </p>
-      )}
-      {rules.length > 0 && (
-        <details>
-          <summary>Hidden by {counted(rules.length, "rule")}</summary>
-          <HiddenList
-            rules={rules}
-            onShow={(rule) => prepare(`Show ${plain(rule.name)} again?`, withoutRule(file.text, rule))}
-          />
-        </details>
-      )}
-      {plan !== undefined && (
-        <PlanDialog
-          plan={plan}
-          onClose={(isSaved) => {
-            setPlan(undefined);
-            if (isSaved) onDone();
-          }}
-        />
-      )}
+      <Loaded query={rules} lines={1}>
+        {({ rules: all }) => <RuleLists rules={all} onShow={setSeveral} onForget={setSingle} />}
+      </Loaded>
+      {several !== undefined && <RulesDialog order={several} onClose={close} />}
+      {single !== undefined && <RuleDialog order={single} onClose={close} />}
     </div>
   );
 }
 
-function HiddenList({
-  rules,
-  onShow,
-}: {
-  readonly rules: readonly HidingRule[];
-  readonly onShow: (rule: HidingRule) => void;
-}) {
+function hiding(chosen: readonly ToolRow[]): RulesOrder {
+  return {
+    title: `Hide ${counted(chosen.length, "tool")}?`,
+    access: "deny",
+    tools: chosen.map(({ tool_path: path }) => path),
+  };
+}
+
+interface OneToolProps {
+  readonly tool: ToolRow;
+  readonly onOrder: (order: RuleOrder) => void;
+}
+
+/** Name and description of one tool, as its rule has them. */
+function OneTool({ tool, onOrder }: OneToolProps) {
+  const rule = useQuery(queries.toolRule(tool.tool_path));
+  return (
+    <Loaded query={rule} lines={1}>
+      {(found) => <RuleFields key={found.etag} tool={tool} rule={found} onOrder={onOrder} />}
+    </Loaded>
+  );
+}
+
+function RuleFields({ tool, rule, onOrder }: OneToolProps & { readonly rule: Rule }) {
+  const [name, setName] = useState(rule.name ?? "");
+  const [about, setAbout] = useState(rule.description ?? "");
+  const own = plain(tool.name);
+  const order = (title: string, next: Partial<RuleOrder["next"]>): void =>
+    onOrder({ path: tool.tool_path, title, rule, next: { ...toGiven(rule), ...next } });
+  return (
+    <>
+      <TextField
+        label={`New name of ${own}`}
+        placeholder="empty: its own"
+        value={name}
+        onChange={({ target }) => setName(target.value)}
+      />
+      <Button
+        isBusy={name.trim() === (rule.name ?? "")}
+        onClick={() => order(`Rename ${own}?`, { name: orNull(name) })}
+      >
+        Rename
+      </Button>
+      <TextField
+        label={`New description of ${own}`}
+        placeholder="empty: its own"
+        value={about}
+        onChange={({ target }) => setAbout(target.value)}
+      />
+      <Button
+        isBusy={about.trim() === (rule.description ?? "")}
+        onClick={() => order(`Describe ${own} otherwise?`, { description: orNull(about) })}
+      >
+        Describe
+      </Button>
+    </>
+  );
+}
+
+function orNull(text: string): string | null {
+  return text.trim() === "" ? null : text.trim();
+}
+
+function toGiven({ access, name, description, phrases }: Rule): RuleOrder["next"] {
+  return { access, name, description, phrases };
+}
+
+interface RuleListsProps {
+  readonly rules: readonly Rule[];
+  readonly onShow: (order: RulesOrder) => void;
+  readonly onForget: (order: RuleOrder) => void;
+}
+
+/** What the file hides, and what it gives another name or text. */
+function RuleLists({ rules, onShow, onForget }: RuleListsProps) {
+  const hidden = rules.filter(({ access }) => access === "deny");
+  const changed = rules.filter(({ name, description, phrases }) => (name ?? description ?? phrases) !== null);
+  return (
+    <>
+      {hidden.length > 0 && (
+        <details>
+          <summary>Hidden by {counted(hidden.length, "rule")}</summary>
+          <RuleList
+            rules={hidden}
+            label="Show again"
+            onChoose={(rule) =>
+              onShow({ title: `Show ${plain(rule.tool)} again?`, access: null, tools: [pathOf(rule)] })
+            }
+          />
+        </details>
+      )}
+      {changed.length > 0 && (
+        <details>
+          <summary>Another name or text for {counted(changed.length, "tool")}</summary>
+          <RuleList
+            rules={changed}
+            label="Give back its own"
+            onChoose={(rule) =>
+              onForget({
+                path: pathOf(rule),
+                title: `Give ${plain(rule.tool)} its own name and description back?`,
+                rule,
+                next: { access: rule.access, name: null, description: null, phrases: null },
+              })
+            }
+          />
+        </details>
+      )}
+    </>
+  );
+}
+
+/** By the server's own name of the tool, which a hidden one has alone. */
+function pathOf({ server, tool }: Rule): string {
+  return `${server}:${tool}`;
+}
+
+interface RuleListProps {
+  readonly rules: readonly Rule[];
+  readonly label: string;
+  readonly onChoose: (rule: Rule) => void;
+}
+
+function RuleList({ rules, label, onChoose }: RuleListProps) {
   return (
     <ul className="list">
       {rules.map((rule) => (
-        <li key={`${rule.server} ${rule.at}`}>
+        <li key={pathOf(rule)}>
           <code className="grow">
-            {plain(rule.server)}: {plain(rule.name)}
+            {plain(rule.server)}: {plain(rule.tool)}
+            {rule.name === null ? "" : ` → ${plain(rule.name)}`}
           </code>
-          <Button onClick={() => onShow(rule)} aria-label={`Show again: ${plain(rule.name)} of ${plain(rule.server)}`}>
-            Show again
+          <Button onClick={() => onChoose(rule)} aria-label={`${label}: ${plain(rule.tool)} of ${plain(rule.server)}`}>
+            {label}
           </Button>
         </li>
       ))}
     </ul>
-  );
-}
-
-/** What would change of what is in force; saved only if the file is still the one that was read. */
-function PlanDialog({ plan, onClose }: { readonly plan: Plan; readonly onClose: (isSaved: boolean) => void }) {
-  const check = useQuery({
-    queryKey: ["config", "check", plan.text],
-    queryFn: async () => await valueOf(api.POST("/api/config/check", { body: { text: plan.text } })),
-    gcTime: 60_000,
-  });
-  const save = useOrder(
-    async () =>
-      await valueOf(
-        api.PUT("/api/config", { params: { header: { "If-Match": plan.etag } }, body: { text: plan.text } }),
-      ),
-    { changes: [["config"], ["tools"], ["status"]], onDone: () => onClose(true) },
-  );
-  const { isUsable = false, differences = [], problems = [] } = check.data ?? {};
-  return (
-    <Modal
-      title={plan.title}
-      isOpen
-      onClose={() => onClose(false)}
-      actions={
-        <Button look="main" isBusy={save.isPending || !isUsable} onClick={() => save.mutate()}>
-          Save
-        </Button>
-      }
-    >
-      {check.isPending && <Skeleton />}
-      {check.isError && <FailureNote error={check.error} />}
-      {differences.map(({ path, before, after }) => (
-        <div key={path}>
-          <code>{plain(path)}</code>
-          <pre tabIndex={0} className="wrap">
-            {plain(JSON.stringify(before) ?? "nothing")} → {plain(JSON.stringify(after) ?? "nothing")}
-          </pre>
-        </div>
-      ))}
-      {problems
-        .filter(({ isWarning }) => !isWarning)
-        .map(({ message }) => (
-          <p key={message} className="note bad">
-            {plain(message)}
-          </p>
-        ))}
-      {save.error !== null && (
-        <>
-          <FailureNote error={save.error} />
-          {toFailure(save.error).code === "CONFIG_CHANGED" && (
-            <p>Somebody has changed the file meanwhile. Close this, and choose again.</p>
-          )}
-        </>
-      )}
-    </Modal>
   );
 }

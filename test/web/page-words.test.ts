@@ -2,37 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { toSlug } from "../../src/config/slug.ts";
 import { appUriOf, sandboxUrl, toAppPolicy, withPolicy } from "../../web/src/words/app-policy.ts";
-import { hidingRules, isKeyOf, withHidden, withName, withoutRule } from "../../web/src/words/tool-rules.ts";
+import { isKeyOf } from "../../web/src/words/entry-path.ts";
 
-const file = `{
-  // the servers
-  "mcpServers": {
-    "My Files": { "command": "x" }, // kept
-    "mail": {
-      "command": "y",
-      "tools": { "deny": ["old_*" /* why */] },
-    },
-  },
-}
-`;
-
-describe("rules for tools", () => {
-  test("hide tools in the entries that there are, and leave comments and order as they were", () => {
-    const hidden = withHidden(file, [
-      { server: "My-Files", name: "rm" },
-      { server: "mail", name: "send" },
-      { server: "mail", name: "send" },
-    ]);
-    expect(hidden).toContain('"old_*", /* why */ "send"');
-    expect(hidden).toContain("// kept");
-    expect(hidingRules(hidden ?? "").map(({ server, name }) => `${server}:${name}`)).toEqual([
-      "My Files:rm",
-      "mail:old_*",
-      "mail:send",
-    ]);
-  });
-
-  test("find an entry by the name that the gateway makes of its key", () => {
+describe("the entry of a server", () => {
+  test("is found by the name that the gateway makes of its key", () => {
     for (const key of [
       "My Files",
       "my_files",
@@ -54,26 +27,6 @@ describe("rules for tools", () => {
         expect(isKeyOf(key, slug)).toBe(!slug.startsWith("server-"));
       }),
     );
-  });
-
-  test("taken back leave the others, and are not taken back when they are others by now", () => {
-    const [old] = hidingRules(file);
-    if (old === undefined) throw new Error("there is a rule");
-    expect(hidingRules(withoutRule(file, old) ?? "")).toEqual([]);
-    expect(withoutRule(file.replace("old_*", "new_*"), old)).toBeUndefined();
-  });
-
-  test("are not written where there is no entry, or something else stands in their place", () => {
-    expect(withHidden(file, [{ server: "nobody", name: "x" }])).toBeUndefined();
-    expect(withHidden('{"mcpServers":{"a":{"tools":{"deny":"x"}}}}', [{ server: "a", name: "y" }])).toBeUndefined();
-    expect(withHidden("", [{ server: "a", name: "y" }])).toBeUndefined();
-    expect(hidingRules("")).toEqual([]);
-  });
-
-  test("give a tool another name, and its own one back", () => {
-    const renamed = withName(file, { server: "mail", name: "send" }, "post");
-    expect(renamed).toContain('"rename": {"send":"post"}');
-    expect(withName(renamed ?? "", { server: "mail", name: "send" }, "")).not.toContain('"post"');
   });
 });
 

@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest";
+import { parseDocument } from "./document.ts";
+import { editJson } from "./json-edit.ts";
+import { noRule, readToolRule, ruledTools, toolRuleChanges, type ToolRule } from "./tool-rule.ts";
+
+const path = ["mcpServers", "mail"];
+const at = (text: string) => ({ document: parseDocument(text, "/t.json"), path });
+
+function withRules(text: string, rules: Readonly<Record<string, Partial<ToolRule>>>): string {
+  const whole = new Map(Object.entries(rules).map(([tool, rule]) => [tool, { ...noRule, ...rule }]));
+  return editJson(text, toolRuleChanges(at(text), whole));
+}
+
+const file = `{
+  // the servers
+  "mcpServers": {
+    "mail": {
+      "command": "y", // kept
+      "tools": {
+        "deny": ["old_*", /* why */ "send"],
+        "rename": { "read": "open" }
+      }
+    }
+  }
+}
+`;
+
+describe("a rule for a tool", () => {
+  test("is set and taken out beside what is said of others, with comments and layout as they were", () => {
+    const text = withRules(file, { read: { access: "deny", name: "view", description: "Reads one." } });
+    expect(text).toContain('"deny": ["old_*", /* why */ "send", "read"]');
+    expect(text).toContain('"rename": { "read": "view" }');
+    expect(readToolRule(at(text), "read")).toEqual({
+      access: "deny",
+      name: "view",
+      description: "Reads one.",
+      phrases: null,
+    });
+    const bare = withRules(text, { read: {} });
+    expect(readToolRule(at(bare), "read")).toEqual(noRule);
+    expect(bare).toContain('"deny": ["old_*", /* why */ "send"]');
+    expect(bare).not.toContain("rename");
+    expect(bare).toContain("// kept");
+    expect(withRules(bare, { read: {} })).toBe(bare);
+  });
+
+  test("that is the last of its list takes the list along, and `tools` when that is empty then", () => {
+    const before = '{ "mcpServers": { "mail": { "command": "y" } } }';
+    const hidden = withRules(before, { send: { access: "deny", phrases: ["write to somebody"] } });
+    expect(JSON.parse(hidden).mcpServers.mail.tools).toEqual({
+      deny: ["send"],
+      phrases: { send: ["write to somebody"] },
+    });
+    expect(JSON.parse(withRules(hidden, { send: {} }))).toEqual(JSON.parse(before));
+  });
+
+  test("for a pattern is a rule like others, and one that would become a pattern is refused", () => {
+    expect(ruledTools(at(file))).toEqual(["old_*", "send", "read"]);
+    expect(withRules(file, { "old_*": {} })).toContain('"deny": [/* why */ "send"]');
+    expect(() => withRules(file, { "a*": { access: "deny" } })).toThrow(/would be one for many/);
+    expect(withRules(file, { "a*": { name: "a" } })).toContain('"a*": "a"');
+  });
+
+  test("that allows a tool puts it into every list of what is offered, and it stays there without a rule", () => {
+    const listed =
+      '{ "mcpServers": { "mail": { "command": "y", "includeTools": ["get_*"], "tools": { "allow": ["a"] } } } }';
+    const shown = withRules(listed, { b: { access: "allow" }, get_x: { access: "allow" } });
+    const { mail } = JSON.parse(shown).mcpServers;
+    expect([mail.tools.allow, mail.includeTools]).toEqual([
+      ["a", "b", "get_x"],
+      ["get_*", "b"],
+    ]);
+    expect(readToolRule(at(shown), "b").access).toBe("allow");
+    expect(withRules(shown, { a: {}, b: {}, get_x: {} })).toBe(shown);
+    const hidden = withRules(shown, { b: { access: "deny" } });
+    expect(readToolRule(at(hidden), "b").access).toBe("deny");
+    expect(readToolRule(at(withRules(hidden, { b: {} })), "b").access).toBe("allow");
+  });
+
+  test("in another client's list is taken out of that one", () => {
+    const foreign = '{ "mcpServers": { "mail": { "command": "y", "disabledTools": ["a", "b"] } } }';
+    expect(readToolRule(at(foreign), "a").access).toBe("deny");
+    expect(JSON.parse(withRules(foreign, { a: { access: "deny" } }))).toEqual(JSON.parse(foreign));
+    expect(JSON.parse(withRules(foreign, { a: {} })).mcpServers.mail).toEqual({ command: "y", disabledTools: ["b"] });
+  });
+
+  test.each(['"x"', "[1]", "{}", "null"])("is not written where %s stands in the place of a list", (value) => {
+    const wrong = `{ "mcpServers": { "mail": { "tools": { "deny": ${value} } } } }`;
+    expect(() => withRules(wrong, { a: { access: "deny" } })).toThrow(
+      expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringContaining("tools.deny") as string }),
+    );
+  });
+
+  test("for hundreds at once is the same as for one after the other", () => {
+    const tools = Array.from({ length: 300 }, (_, at) => `t${at}`);
+    const start = '{ "mcpServers": { "mail": { "command": "y", "tools": { "deny": ["t7", "x"] } } } }';
+    const once = withRules(start, Object.fromEntries(tools.map((tool) => [tool, { access: "deny" as const }])));
+    expect(JSON.parse(once).mcpServers.mail.tools.deny).toEqual(["t7", "x", ...tools.filter((tool) => tool !== "t7")]);
+    const back = withRules(once, Object.fromEntries(tools.map((tool) => [tool, {}])));
+    expect(JSON.parse(back).mcpServers.mail.tools.deny).toEqual(["x"]);
+  });
+});

@@ -1,0 +1,195 @@
+import * as z from "zod";
+import { gatewayAdmin } from "../../engine/policy/rights.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { JsonObject } from "../../kernel/json-bytes.ts";
+import { instanceStatuses } from "../../kernel/status.ts";
+import { jsonAnswer } from "./answer.ts";
+import { order, outcome, plainWord, runOwn, toAnswer, type Outcome } from "./command-run.ts";
+import type { RestDeps } from "./deps.ts";
+import { requireManager } from "./manager.ts";
+import { checkPart } from "./part-check.ts";
+import { answers } from "./responses.ts";
+import { route, type RestRequest, type Route } from "./route.ts";
+import * as schemas from "./schemas.ts";
+import type { TrialTurns } from "./trial-turns.ts";
+
+const tag = "Clients and servers";
+
+/** Where a new server comes from: one of these. */
+const source = {
+  name: z.string().max(200).optional().describe("Not needed for a package."),
+  command: z.array(z.string().max(10_000)).max(200).optional().describe("A program and its arguments."),
+  target: z.string().max(4_096).optional().describe("An address, `npm:package`, `pypi:package`, or a registry name."),
+  entry: schemas.json.optional().describe("A whole entry, as in `mcpServers` of the configuration."),
+};
+
+const triedServer = z.object(source).meta({ id: "TriedServer" });
+
+const newServer = z
+  .object({
+    ...source,
+    test: z.boolean().optional().describe("False does not try it first."),
+    examples: z.literal(true).optional().describe("In place of all else: three servers to try the gateway with."),
+  })
+  .meta({ id: "NewServer" });
+
+const said = schemas.nullableText.describe("As the server says it.");
+
+const trial = z
+  .object({
+    ok: z.boolean().describe("Whether it could be used as it is."),
+    name: z.string(),
+    status: z.enum(instanceStatuses),
+    reason: z.string(),
+    code: schemas.nullableText.describe("Of the failure; null where it is none."),
+    hint: schemas.nullableText.describe("What to do about it."),
+    server: z.object({ name: said, title: said, version: said }).nullable().describe("Null when it was not reached."),
+    revision: schemas.nullableText.describe("Of the protocol, that it was reached with."),
+    eras: z.array(z.enum(["legacy", "modern"])).describe("Of the protocol, that it speaks."),
+    offers: z
+      .object({ tools: z.int(), resources: z.int(), templates: z.int(), prompts: z.int(), skills: z.int() })
+      .nullable()
+      .describe("All that it offers; null when nobody knows."),
+    tools: z
+      .array(z.object({ name: z.string(), description: z.string(), readOnly: z.boolean() }))
+      .describe("Those that the rules of its entry let through."),
+    tokens: z.int().describe("What these cost in a flat list."),
+    durationMs: z.int().describe("From its start until it was usable, or was given up."),
+    output: z.array(z.string()).describe("The last lines of its stderr, without secrets."),
+  })
+  .meta({ id: "ServerTrial" });
+
+/** Servers of the configuration file: each of these is the command of that name. */
+export function createServerCommandRoutes(deps: RestDeps, turns: TrialTurns): readonly Route[] {
+  return [addServer(deps), tryServer(deps, turns), ...serverActions.map((action) => changeServer(deps, turns, action))];
+}
+
+function addServer(deps: RestDeps): Route {
+  return route({
+    method: "POST",
+    path: "/api/servers",
+    right: gatewayAdmin,
+    operation: {
+      id: "addServer",
+      tag,
+      summary: "Try a server, and add it to the configuration",
+      description: "It is started apart from the gateway first, and written only if it answers.",
+      body: newServer,
+      responses: answers(outcome, "What came of it.", [415]),
+    },
+    async handle(request) {
+      const { test = true, examples, ...given } = checkPart(newServer, "body", request.body);
+      const { name, command, target, entry } = given;
+      if (examples === true && command === undefined && target === undefined && entry === undefined) {
+        await order(deps, request, "config.server.add", "examples");
+        return toAnswer(await runOwn(deps, request, ["servers", "add", "--examples", "--json"]));
+      }
+      const { words, input } = toWords(given, test ? [] : ["--no-test"]);
+      await order(deps, request, "config.server.add", name ?? target ?? "");
+      return toAnswer(await runOwn(deps, request, words, input));
+    },
+  });
+}
+
+function tryServer(deps: RestDeps, turns: TrialTurns): Route {
+  return route({
+    method: "POST",
+    path: "/api/servers/test",
+    right: gatewayAdmin,
+    operation: {
+      id: "testNewServer",
+      tag,
+      summary: "Try a server that is not in the configuration",
+      description:
+        "It is started apart from the gateway, asked for what it offers, and stopped with all that it started; " +
+        "nothing is written. Three at once, and thirty a minute, together with those of the configuration. That it " +
+        "does not work is an answer, and no failure.",
+      body: triedServer,
+      responses: answers(trial, "What came of it.", [415, 429]),
+    },
+    async handle(request) {
+      requireManager(deps, request);
+      const { words, input } = toWords(checkPart(triedServer, "body", request.body), ["--dry-run"]);
+      using _turn = turns.take(keyOf(deps, request));
+      return jsonAnswer(toTrial(await runOwn(deps, request, words, input)), { "Cache-Control": "no-store" });
+    },
+  });
+}
+
+/** Of whose trials these are: those of the team of whoever asks, and otherwise those of the gateway. */
+function keyOf(deps: RestDeps, { principal }: Pick<RestRequest, "principal">): string {
+  const team = principal.team === null ? undefined : deps.people()?.book.teamOf(principal.team);
+  return team?.id ?? "";
+}
+
+/** Throws CONFIG_INVALID where it did not come to a trial. */
+function toTrial({ facts, text }: Outcome): z.output<typeof trial> {
+  const [found] = facts;
+  if (found === undefined)
+    throw new GatewayError("CONFIG_INVALID", text.slice(0, 1_000), { hint: "Correct what is to be tried." });
+  const { key, isUsable, ...told } = found;
+  return trial.parse({ ...told, ok: isUsable, name: key });
+}
+
+interface CommandWords {
+  readonly words: readonly string[];
+  readonly input: string | undefined;
+}
+
+/** The words of `servers add`. An entry is read as input: it may have secrets in it. */
+function toWords(
+  { name, command, target, entry }: z.output<typeof triedServer>,
+  options: readonly string[],
+): CommandWords {
+  if ([command, target, entry].filter((given) => given !== undefined).length !== 1)
+    throw new GatewayError("PARAMS_INVALID", "body: needs either a command, a target or an entry", {
+      data: { field: "body" },
+    });
+  const start = ["servers", "add", ...(name === undefined ? [] : [plainWord("name", name)])];
+  const all = [...options, "--json"];
+  if (entry !== undefined) return { words: [...start, ...all, "--entry", "-"], input: toInput(entry) };
+  if (command !== undefined) return { words: [...start, ...all, "--", ...command], input: undefined };
+  return { words: [...start, plainWord("target", target ?? ""), ...all], input: undefined };
+}
+
+function toInput(entry: JsonObject): string {
+  return JSON.stringify(entry);
+}
+
+const serverActions = [
+  { name: "enable", method: "POST", summary: "Switch a server on in the configuration" },
+  { name: "disable", method: "POST", summary: "Switch a server off in the configuration" },
+  { name: "test", method: "POST", summary: "Try a server apart from the gateway" },
+  { name: "login", method: "POST", summary: "Log in at a server, in a browser on the machine of the gateway" },
+  { name: "logout", method: "POST", summary: "Forget a login at a server" },
+  { name: "remove", method: "DELETE", summary: "Take a server out of the configuration" },
+] as const;
+
+function changeServer(
+  deps: RestDeps,
+  turns: TrialTurns,
+  { name, method, summary }: (typeof serverActions)[number],
+): Route {
+  return route({
+    method,
+    path: name === "remove" ? "/api/servers/{slug}" : `/api/servers/{slug}/${name}`,
+    right: gatewayAdmin,
+    params: z.object({ slug: schemas.name }),
+    operation: {
+      id: `${name}Server`,
+      tag,
+      summary,
+      responses: answers(outcome, "What came of it.", [404, 415, ...(name === "test" ? [429 as const] : [])]),
+    },
+    async handle(request) {
+      const { slug } = request.params;
+      const word = plainWord("slug", slug);
+      const isAccount = name === "login" || name === "logout";
+      if (name !== "test") await order(deps, request, `${isAccount ? "server" : "config.server"}.${name}`, slug);
+      const words = isAccount ? [name, word] : ["servers", name, word, "--json"];
+      requireManager(deps, request);
+      using _turn = name === "test" ? turns.take(keyOf(deps, request)) : undefined;
+      return toAnswer(await runOwn(deps, request, words));
+    },
+  });
+}

@@ -1,0 +1,243 @@
+import * as z from "zod";
+import { hiddenBy, noRule, readToolRule, ruledTools, toolRuleChanges, type ToolRule } from "../../config/tool-rule.ts";
+import { gatewayAdmin } from "../../engine/policy/rights.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { phraseLengthLimit, phraseLimit } from "../../kernel/tool-phrases.ts";
+import { jsonAnswer } from "./answer.ts";
+import { toCachedText } from "./cached-text.ts";
+import { order } from "./command-run.ts";
+import type { RestDeps } from "./deps.ts";
+import type { ConfigEntry } from "./management.ts";
+import { requireManager } from "./manager.ts";
+import { checkPart } from "./part-check.ts";
+import { noStore } from "./people-request.ts";
+import { answers } from "./responses.ts";
+import { route, type RestRequest, type Route } from "./route.ts";
+import { requireEntry } from "./routes-server-entries.ts";
+import { placesOf, requireRuled, type Ruled, type ToolPlace } from "./ruled-tool.ts";
+import * as schemas from "./schemas.ts";
+import { requireVersion } from "./version-check.ts";
+
+const tag = "Tools and resources";
+const params = z.object({
+  path: schemas.name.describe("`server:tool`; for a tool that is hidden, with the server's own name for it."),
+});
+const text = z.string().trim().min(1).max(10_000);
+
+/** What is not given is as without a rule. */
+const givenRule = z
+  .object({
+    access: z
+      .enum(["allow", "deny"])
+      .nullable()
+      .default(null)
+      .describe(
+        "`deny` hides it; `allow` names it where the entry lists what is offered; null: not hidden by its name.",
+      ),
+    name: text.max(200).nullable().default(null).describe("Instead of its own."),
+    description: text.nullable().default(null).describe("Instead of its own."),
+    phrases: z
+      .array(text.max(phraseLengthLimit))
+      .max(phraseLimit)
+      .nullable()
+      .default(null)
+      .describe("What people say when they need it; an empty list silences those of the server."),
+  })
+  .meta({ id: "GivenToolRule" });
+
+const toolRule = z
+  .object({
+    server: z.string(),
+    tool: z.string().describe("The server's own name for it; a pattern where it is the rule of a list for many."),
+    access: z.enum(["allow", "deny"]).nullable(),
+    name: schemas.nullableText,
+    description: schemas.nullableText,
+    phrases: z.array(z.string()).nullable(),
+    isOffered: z.boolean().describe("What all rules of the entry together come to."),
+    hiddenBy: z
+      .array(z.object({ list: z.string(), pattern: schemas.nullableText }))
+      .describe("Lists of the entry that hide it, each with its pattern; null: the list leaves it out."),
+    etag: z.string(),
+  })
+  .meta({ id: "ToolRule" });
+
+const ruleList = z.object({ file: z.string(), rules: z.array(toolRule) }).meta({ id: "ToolRuleList" });
+
+/** Absent members stay as they are. */
+const ruleChange = z.object(
+  Object.fromEntries(Object.entries(givenRule.shape).map(([name, schema]) => [name, schema.unwrap().optional()])) as {
+    readonly [Name in keyof typeof givenRule.shape]: z.ZodOptional<
+      ReturnType<(typeof givenRule.shape)[Name]["unwrap"]>
+    >;
+  },
+);
+const mostChanges = 1_000;
+const ruleChanges = z
+  .object({ rules: z.record(z.string().max(4_096), ruleChange).describe("By path; at most 1,000.") })
+  .meta({ id: "ToolRuleChanges" });
+
+/** What the configuration file says of single tools. */
+export function createToolRuleRoutes(deps: RestDeps): readonly Route[] {
+  return [listRules(deps), changeRules(deps), showRule(deps), setRule(deps), removeRule(deps)];
+}
+
+function listRules(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/tool-rules",
+    right: gatewayAdmin,
+    operation: {
+      id: "listToolRules",
+      tag,
+      summary: "Every rule for a tool in the configuration file",
+      responses: answers(ruleList, "All of them, in the order of the file."),
+    },
+    async handle(request) {
+      const { file, servers } = await requireManager(deps, request).entries();
+      const rules = servers.flatMap((entry) => ruledTools(entry).map((tool) => toShown(entry, tool)));
+      return jsonAnswer({ file, rules }, noStore);
+    },
+  });
+}
+
+function changeRules(deps: RestDeps): Route {
+  return route({
+    method: "PATCH",
+    path: "/api/tool-rules",
+    right: gatewayAdmin,
+    operation: {
+      id: "changeToolRules",
+      tag,
+      summary: "Change the rules of several tools at once",
+      description: "What is not sent stays, and null takes it out. Either all of them are changed, or none.",
+      body: ruleChanges,
+      responses: answers(ruleList, "The rules of these tools as they are now.", [404, 409, 413, 415]),
+    },
+    async handle(request) {
+      const management = requireManager(deps, request);
+      const changes = Object.entries(checkPart(ruleChanges, "body", request.body).rules);
+      if (changes.length > mostChanges)
+        throw new GatewayError("PARAMS_INVALID", `body.rules: at most ${mostChanges} tools at once`);
+      await order(
+        deps,
+        request,
+        "config.tool.change",
+        changes
+          .map(([path]) => path)
+          .join(" ")
+          .slice(0, 1_000),
+      );
+      const places = await placesOf(
+        deps,
+        request,
+        changes.map(([path]) => path),
+      );
+      const found: Ruled[] = [];
+      const now = await management.changeEntries((entries) => {
+        const bySlug = new Map<string, Map<string, ToolRule>>();
+        for (const [at, [path, change]] of changes.entries()) {
+          const ruled = requireRuled(entries, places[at] as ToolPlace, path);
+          found[at] = ruled;
+          const rules = bySlug.get(ruled.slug) ?? new Map<string, ToolRule>();
+          const sent = Object.entries(change).filter(([, value]) => value !== undefined);
+          const before = readToolRule(requireEntry(entries, ruled.slug), ruled.tool);
+          bySlug.set(ruled.slug, rules.set(ruled.tool, { ...before, ...Object.fromEntries(sent) }));
+        }
+        return [...bySlug].flatMap(([slug, rules]) => toolRuleChanges(requireEntry(entries, slug), rules));
+      });
+      const rules = found.map(({ slug, tool }) => toShown(requireEntry(now, slug), tool));
+      return jsonAnswer({ file: now.file, rules }, noStore);
+    },
+  });
+}
+
+const about = "One that is hidden, or is not offered any more, is named by the server's own name for it.";
+const versions =
+  "With `If-Match`, only the version of the rule that has this entity tag is changed; otherwise the answer is 409 with " +
+  "the rule as it is. The gateway applies it within a second.";
+
+function showRule(deps: RestDeps): Route {
+  return route({
+    method: "GET",
+    path: "/api/tools/{path}/rule",
+    right: gatewayAdmin,
+    params,
+    operation: {
+      id: "showToolRule",
+      tag,
+      summary: "What the configuration file says of a tool",
+      description: about,
+      responses: answers(toolRule, "Its rule, with its entity tag.", [404, 409]),
+    },
+    async handle(request) {
+      const { path } = request.params;
+      const entries = await requireManager(deps, request).entries();
+      const [place] = await placesOf(deps, request, [path]);
+      const { slug, tool } = requireRuled(entries, place as ToolPlace, path);
+      return jsonAnswer(toShown(requireEntry(entries, slug), tool), noStore);
+    },
+  });
+}
+
+function setRule(deps: RestDeps): Route {
+  return route({
+    method: "PUT",
+    path: "/api/tools/{path}/rule",
+    right: gatewayAdmin,
+    params,
+    operation: {
+      id: "setToolRule",
+      tag,
+      summary: "Allow, hide, rename or describe a tool in the configuration file",
+      description: `What is not given is as without a rule. ${versions}`,
+      headers: z.object({ "If-Match": z.string().optional() }),
+      body: givenRule,
+      responses: answers(toolRule, "The rule as it is now.", [404, 409, 413, 415]),
+    },
+    handle: async (request) => await writeRule(deps, request, checkPart(givenRule, "body", request.body)),
+  });
+}
+
+function removeRule(deps: RestDeps): Route {
+  return route({
+    method: "DELETE",
+    path: "/api/tools/{path}/rule",
+    right: gatewayAdmin,
+    params,
+    operation: {
+      id: "removeToolRule",
+      tag,
+      summary: "Take everything out of the configuration file that is said of this tool alone",
+      description: `Patterns for several tools stay, unless the path is one. ${versions}`,
+      headers: z.object({ "If-Match": z.string().optional() }),
+      responses: answers(toolRule, "What is left: rules for several tools that fit it.", [404, 409, 415]),
+    },
+    handle: async (request) => await writeRule(deps, request, noRule),
+  });
+}
+
+async function writeRule(deps: RestDeps, request: RestRequest<z.output<typeof params>>, rule: ToolRule) {
+  const management = requireManager(deps, request);
+  const { path } = request.params;
+  await order(deps, request, "config.tool.change", path);
+  const [place] = await placesOf(deps, request, [path]);
+  let found: Ruled | undefined;
+  const now = await management.changeEntries((entries) => {
+    found = requireRuled(entries, place as ToolPlace, path);
+    const { slug, tool } = found;
+    const entry = requireEntry(entries, slug);
+    const { etag, ...current } = toShown(entry, tool);
+    requireVersion(request.raw, etag, `the rule for ${path}`, current);
+    return toolRuleChanges(entry, new Map([[tool, rule]]));
+  });
+  const { slug, tool } = found as Ruled;
+  return jsonAnswer(toShown(requireEntry(now, slug), tool), noStore);
+}
+
+function toShown(entry: ConfigEntry, tool: string): z.output<typeof toolRule> {
+  const rule = readToolRule(entry, tool);
+  const hidden = hiddenBy(entry, tool);
+  const { etag } = toCachedText(rule);
+  const phrases = rule.phrases === null ? null : [...rule.phrases];
+  return { server: entry.slug, tool, ...rule, phrases, isOffered: hidden.length === 0, hiddenBy: [...hidden], etag };
+}

@@ -1,0 +1,38 @@
+import { findNodeAtLocation, parseTree, type Node } from "jsonc-parser";
+import { isServerSlug } from "../../../src/kernel/ids.ts";
+
+/** Where entries of servers may stand in a configuration, in the order in which they are looked for. */
+const places = [["mcpServers"], ["servers"], ["mcp", "servers"], ["mcp", "mcpServers"]] as const;
+
+function treeOf(text: string): Node | undefined {
+  return parseTree(text, [], { allowTrailingComma: true });
+}
+
+/**
+ * Whether the gateway's name for an entry with this key is that of a server, as config/slug.ts makes it. Where that
+ * is made of a digest, which pages cannot compute at once, it is false.
+ */
+export function isKeyOf(key: string, server: string): boolean {
+  if (isServerSlug(key)) return key === server;
+  const replaced = key
+    .normalize("NFC")
+    .slice(0, 256)
+    .replace(/[^A-Za-z0-9._-]+/gu, "-")
+    .replace(/^[._-]+|-+$/g, "")
+    .slice(0, 63);
+  return replaced === server;
+}
+
+function entriesOf(root: Node | undefined): readonly { readonly key: string; readonly path: readonly string[] }[] {
+  if (root === undefined) return [];
+  return places.flatMap((place) =>
+    (findNodeAtLocation(root, [...place])?.children ?? []).flatMap(({ children: [name] = [] }) =>
+      typeof name?.value === "string" ? [{ key: name.value, path: [...place, name.value] }] : [],
+    ),
+  );
+}
+
+/** Where the entry of a server stands in the file; undefined where it is not there. */
+export function entryPath(text: string, server: string): readonly string[] | undefined {
+  return entriesOf(treeOf(text)).find(({ key }) => isKeyOf(key, server))?.path;
+}
