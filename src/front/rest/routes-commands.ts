@@ -135,7 +135,7 @@ function changeClient(deps: RestDeps, { name, summary, words }: (typeof clientAc
         });
       const options = [...(apply ? ["--yes"] : ["--dry-run"]), ...(replace && name === "connect" ? ["--replace"] : [])];
       if (apply) await order(deps, request, `client.${name}`, id);
-      return toAnswer(await command(deps, request, [...words(id), ...options]));
+      return toAnswer(withChanges(await command(deps, request, [...words(id), "--json", ...options])));
     },
   });
 }
@@ -246,6 +246,14 @@ function runDoctor(deps: RestDeps): Route {
 }
 
 type Outcome = z.output<typeof outcome>;
+
+/** As text what the facts say: what terminals are told beside it are options of commands. */
+function withChanges(given: Outcome): Outcome {
+  const [fact] = given.facts;
+  if (fact === undefined) return given;
+  const lines = ["changes", "notes"].flatMap((name) => (Array.isArray(fact[name]) ? fact[name] : []));
+  return { ...given, text: [...lines.map(String), given.text].join("\n").trim() };
+}
 
 /** Throws FORBIDDEN for all who may not manage the gateway, before anything is run. */
 async function command(deps: RestDeps, request: RestRequest, words: readonly string[]): Promise<Outcome> {
