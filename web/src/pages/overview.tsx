@@ -47,7 +47,8 @@ function Standing({ status }: { readonly status: Schemas["GatewayStatus"] }) {
   const { counts, uptimeMs, configFile } = status;
   return (
     <>
-      {counted(counts.servers, "server")}, {counted(counts.tools, "tool")} · up {duration(uptimeMs)}
+      <Link to="/servers">{counted(counts.servers, "server")}</Link>,{" "}
+      <Link to="/tools">{counted(counts.tools, "tool")}</Link> · up {duration(uptimeMs)}
       {configFile !== null && <> · {configFile}</>}
     </>
   );
@@ -142,9 +143,12 @@ function Activity({ status }: { readonly status: Schemas["GatewayStatus"] }) {
     <Section
       title="Calls"
       about={
-        <Link to="/calls">
-          {counted(status.counts.calls, "call")} in 24 h, {count(status.counts.errors)} failed
-        </Link>
+        <>
+          <Link to="/calls">{counted(status.counts.calls, "call")} in 24 h</Link>,{" "}
+          <Link to="/calls" search={{ failed: "true" }}>
+            {count(status.counts.errors)} failed
+          </Link>
+        </>
       }
     >
       <Loaded query={usage}>
