@@ -239,9 +239,10 @@ function runDoctor(deps: RestDeps): Route {
       id: "runDoctor",
       tag,
       summary: "Problems of this installation, and how to fix them",
+      description: "No server is started for it, and tokens in files of clients are not tried.",
       responses: answers(outcome, "What was found."),
     },
-    handle: async (request) => toAnswer(await command(deps, request, ["doctor", "--json"])),
+    handle: async (request) => toAnswer(await command(deps, request, ["doctor", "--json", "--no-start"])),
   });
 }
 
