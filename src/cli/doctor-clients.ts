@@ -122,11 +122,7 @@ async function checkMode({ file, who }: Judged, token: string | undefined): Prom
   return doubtful(what, `Run \`chmod 600 ${plainText(file.realPath)}\`.`);
 }
 
-async function checkUrl(
-  judged: Judged,
-  address: string,
-  { context, origins, signal }: Looking,
-): Promise<Finding> {
+async function checkUrl(judged: Judged, address: string, { context, origins, signal }: Looking): Promise<Finding> {
   const { entry } = judged.server;
   const { env } = context;
   const token = tokenOf(entry);

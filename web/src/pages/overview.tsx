@@ -11,7 +11,7 @@ import { Remedy } from "../parts/remedy.tsx";
 import { Empty, Loaded, Skeleton } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
 import { ago, count, counted, duration, plain, tokenCount } from "../words/format.ts";
-import { needsPerson, outcomeWord } from "../words/status.ts";
+import { needsPerson, outcomeWord, reasonText } from "../words/status.ts";
 
 const Chart = lazy(async () => ({ default: (await import("../parts/chart.tsx")).Chart }));
 const hourMs = 3_600_000;
@@ -98,7 +98,7 @@ function NeedsYou({ status }: { readonly status: Schemas["GatewayStatus"] }) {
               {plain(server.title)}
             </Link>
             <StatusMark server={server} />
-            <span className="muted grow">{plain(server.reason)}</span>
+            <span className="muted grow">{plain(reasonText(server))}</span>
             <Remedy server={server} />
           </li>
         ))}

@@ -67,7 +67,7 @@ function Shown({
   readonly others: readonly Row[];
   readonly tab: string;
 }) {
-  const { mayManage } = useWho();
+  const { mayManage, principal } = useWho();
   const { level, match } = here.useSearch();
   const navigate = useNavigate({ from: "/servers/$server" });
   const shownTabs = mayManage ? tabs : tabs.filter(([name]) => name !== "entry");
@@ -90,7 +90,7 @@ function Shown({
               search={{ instance: other.instance }}
               aria-current={other === server ? "page" : undefined}
             >
-              {plain(other.owner ?? "shared")}
+              {other.owner === null ? "shared" : other.owner === principal ? "yours" : plain(other.owner)}
             </Link>
           ))}
         </nav>
@@ -147,7 +147,7 @@ function Trouble({ server }: { readonly server: Row }) {
   return (
     <div className={needsPerson(server) ? "note bad" : "note"}>
       <div>
-        {server.reason !== "" && <p>{plain(server.reason)}</p>}
+        {server.reason !== "" && server.next?.step !== "fill-in" && <p>{plain(server.reason)}</p>}
         <p>
           {plain(server.next?.text ?? "It is tried again by itself.")} <Remedy server={server} />
         </p>

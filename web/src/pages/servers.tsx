@@ -34,7 +34,7 @@ const columns: readonly Column<Row>[] = [
     cell: (row) => (
       <Link to="/servers/$server" params={{ server: row.server }} search={{ instance: row.instance }}>
         {plain(row.title)}
-        {row.owner !== null && <span className="muted"> {plain(row.owner)}</span>}
+        <Owner owner={row.owner} />
       </Link>
     ),
   },
@@ -138,6 +138,12 @@ function opener(open: string | undefined, toggle: (instance: string) => void): C
       </Button>
     ),
   };
+}
+
+/** Whose an instance is, where not everybody shares it. */
+function Owner({ owner }: Pick<Standing, "owner">) {
+  const { principal } = useWho();
+  return owner === null ? null : <span className="muted"> {owner === principal ? "yours" : plain(owner)}</span>;
 }
 
 /** Every instance with its status, and what to do about it. */
