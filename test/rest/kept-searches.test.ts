@@ -62,7 +62,10 @@ describe("searches that are kept as tests", () => {
     await untilOnline(gateway.url, as("bob"));
     const before = await list(as("bob"));
     const mistyped = await keep({ query: "return a picture", tool: "one:imagge" }, as("bob"));
-    expect([mistyped.status, mistyped.json]).toMatchObject([404, { code: "TOOL_UNKNOWN", closest: expect.arrayContaining(["one:image"]) }]);
+    expect([mistyped.status, mistyped.json]).toMatchObject([
+      404,
+      { code: "TOOL_UNKNOWN", closest: expect.arrayContaining(["one:image"]) },
+    ]);
     expect((await keep({ query: "picture", tool: "nobody:image" }, as("bob"))).json.code).toBe("TOOL_UNKNOWN");
     expect(await list(as("bob"))).toEqual(before);
     const unseen = await keep({ query: "picture", tool: "off:image" }, as("bob"));
