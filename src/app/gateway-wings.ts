@@ -66,7 +66,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   const loopGuard = createLoopGuard();
   const kept = deps.store.at(deps.place, log);
   const catalog = createCurrentCatalog();
-  const publicUrl = createPublicUrl(() => current().settings);
+  const publicUrl = publicUrlOf(current, events);
   const deny = (facts: AuditFacts): void => audit.deny(facts);
   const people = createPeople({ ...toPeopleDeps(late, kept, deps), config: current, publicUrl, deny });
   const secrecy = createSecrecy(current, () => servers.logins.secrets(), people.secrets);
@@ -236,4 +236,14 @@ function createSecrecy(config: () => Config, ...elsewhere: readonly (() => Reado
 
 function createBus(log: Log): EventBus {
   return createEventBus((error) => log.error({ component: "events", err: error }, "a sink of events failed"));
+}
+
+/** Knows where the gateway listens, once it does: a port that the system chose stands in no setting. */
+function publicUrlOf(current: () => Config, events: ReturnType<typeof createBus>): PublicUrl {
+  let listening: string | undefined;
+  events.on(["gateway.listening"], ({ address }) => (listening = address));
+  return createPublicUrl(
+    () => current().settings,
+    () => listening,
+  );
 }

@@ -149,7 +149,7 @@ and \`unset\` are for servers of a gateway for teams; a value \`-\` is read from
     about: "Looks for problems, and says how to fix them.",
     options: {
       ...common,
-      "no-start": { about: "start no server to try it" },
+      "no-start": { about: "start no server to try it, and try no token, whose owner's servers would start" },
       json: { about: "print one JSON object" },
     },
     notes: `Ends with code 1 when something has to be repaired. Servers of a running gateway are taken as it has them; without

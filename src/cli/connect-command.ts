@@ -16,7 +16,7 @@ import { dataDirectoryOf, openDataDirectory, readConfig, type CommandContext } f
 import { openTarget, readTarget, type OpenedTarget } from "./connection-target.ts";
 import { findToken, type ConnectionToken } from "./connection-token.ts";
 import { undoConnection } from "./connection-undo.ts";
-import { chooseWay, ownOrigins, type ChosenWay } from "./connection-way.ts";
+import { chooseWay, ownOrigins, type ChosenWay, type ConnectionNote } from "./connection-way.ts";
 import { toDiffLines } from "./file-diff.ts";
 import { isOn } from "./options.ts";
 import { askWhich, askYes, canAsk } from "./yes-or-no.ts";
@@ -36,7 +36,7 @@ export async function connect(context: CommandContext): Promise<number> {
     edits: plan.edits,
     question: `Connect ${target.row.label}?`,
     openPlace: () => ({ dataDir: openDataDirectory(config, context), clock: systemClock }),
-    report: (outcome) => report(context, plan, outcome),
+    report: (outcome, changes) => report(context, plan, outcome, changes),
   });
 }
 
@@ -47,7 +47,7 @@ interface Plan {
   readonly token: ConnectionToken | undefined;
   /** Names of the client's own servers that are switched off. */
   readonly off: readonly string[];
-  readonly notes: readonly string[];
+  readonly notes: readonly ConnectionNote[];
   /** The client's file last, so that the gateway knows a token before the client sends it. */
   readonly edits: readonly PlannedEdit[];
 }
@@ -70,7 +70,12 @@ async function planConnection(context: CommandContext, config: Config, at: Opene
     entry,
     token,
     off,
-    notes: [...notesOn(at), ...chosen.notes, ...accessNotes(at, chosen, token), ...keptNote(at, kept)],
+    notes: [
+      ...notesOn(at).map((text) => ({ text })),
+      ...chosen.notes,
+      ...accessNotes(at, chosen, token).map((text) => ({ text })),
+      ...keptNote(at, kept),
+    ],
     edits: own.length === 0 ? [] : [...(token?.edit === undefined ? [] : [token.edit]), ...own],
   };
 }
@@ -120,11 +125,10 @@ async function chooseOff(context: CommandContext, { target, servers }: OpenedTar
   return { off, kept: names.filter((name) => !off.includes(name)) };
 }
 
-function keptNote({ target }: OpenedTarget, kept: readonly string[]): readonly string[] {
+function keptNote({ target }: OpenedTarget, kept: readonly string[]): readonly ConnectionNote[] {
   if (kept.length === 0) return [];
-  return [
-    `${target.row.label} keeps servers that the gateway has too, so that its model sees them twice: ${kept.join(", ")}. --replace switches them off there.`,
-  ];
+  const text = `${target.row.label} keeps servers that the gateway has too, so that its model sees them twice: ${kept.join(", ")}.`;
+  return [{ text, command: "--replace switches them off there." }];
 }
 
 /** Edits that wait for a yes. */
@@ -133,7 +137,8 @@ export interface Proposal {
   readonly question: string;
   /** Makes the data directory: called once something is written. */
   readonly openPlace: () => EditPlace;
-  readonly report: (outcome: "shown" | "done") => number;
+  /** `changes` are the lines of what changes in the files, without secrets. */
+  readonly report: (outcome: "shown" | "done", changes: readonly string[]) => number;
 }
 
 /** Shows what changes, asks, and writes. Ends with 2 where nobody can be asked, and 1 after a no. */
@@ -142,8 +147,10 @@ export async function carryOut(
   { edits, question, openPlace, report: tell }: Proposal,
 ): Promise<number> {
   const isJson = isOn(context, "json");
-  if (!isJson) for (const edit of edits) process.stdout.write(`${(await diffOf(edit)).join("\n")}\n\n`);
-  if (isOn(context, "dry-run")) return tell("shown");
+  const diffs: (readonly string[])[] = [];
+  for (const edit of edits) diffs.push(await diffOf(edit));
+  if (!isJson) for (const lines of diffs) process.stdout.write(`${lines.join("\n")}\n\n`);
+  if (isOn(context, "dry-run")) return tell("shown", diffs.flat());
   if (!isOn(context, "yes")) {
     if (isJson || !canAsk()) {
       process.stderr.write("toolyard: nothing was changed: nobody can be asked here, so say --yes or --dry-run\n");
@@ -155,7 +162,7 @@ export async function carryOut(
     }
   }
   await applyAll(edits, openPlace());
-  return tell("done");
+  return tell("done", diffs.flat());
 }
 
 /** All or none: a token that the gateway takes and no client has would be left behind. */
@@ -180,7 +187,7 @@ async function diffOf({ opened, after }: PlannedEdit): Promise<readonly string[]
 
 type Outcome = "connected already" | "shown" | "done";
 
-function report(context: CommandContext, plan: Plan, outcome: Outcome): number {
+function report(context: CommandContext, plan: Plan, outcome: Outcome, changes: readonly string[] = []): number {
   const { at, chosen, token, off, notes } = plan;
   const { row, path, scope } = at.target;
   if (isOn(context, "json")) {
@@ -196,7 +203,8 @@ function report(context: CommandContext, plan: Plan, outcome: Outcome): number {
       files,
       token: token !== undefined,
       off,
-      notes,
+      changes,
+      notes: notes.map(({ text }) => text),
       reload: row.reload,
     };
     process.stdout.write(`${JSON.stringify(result)}\n`);
@@ -210,7 +218,7 @@ function report(context: CommandContext, plan: Plan, outcome: Outcome): number {
   const undo = `Undo: toolyard connect ${row.id}${scope === "user" ? "" : ` --scope ${scope}`} --undo`;
   const lines = [
     said,
-    ...notes.map((note) => `  ${note}`),
+    ...notes.map(({ text, command }) => `  ${text}${command === undefined ? "" : ` ${command}`}`),
     ...(outcome === "done" ? [`  ${row.reload}`, `  ${undo}`] : []),
   ];
   process.stdout.write(`${lines.join("\n")}\n`);

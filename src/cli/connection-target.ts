@@ -111,7 +111,7 @@ function chooseName(context: CommandContext, target: Target, { values }: OpenedF
   if (ours.includes(name) || entryNamed(target, values, name) === undefined) return name;
   throw wrong(
     `${target.path} has a server called ${JSON.stringify(name)} that is not this gateway`,
-    "Give our entry another name with --name.",
+    `Rename that one, or give our entry another name: \`toolyard connect ${target.row.id} --name gateway\`.`,
   );
 }
 

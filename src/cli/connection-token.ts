@@ -46,7 +46,7 @@ export async function findToken(
     : undefined;
   if (asked !== undefined) return { token: asked, edit: undefined, note: "The client sends the token that you gave." };
   throw new GatewayError("CONFIG_INVALID", "this gateway requires a token, and none can be made here", {
-    hint: "Give one in TOOLYARD_TOKEN, say with --principal whose it is, or connect with --stdio, which needs none.",
+    hint: "In a terminal, give `toolyard connect` one in TOOLYARD_TOKEN, say with --principal whose it is, or connect with --stdio, which needs none.",
   });
 }
 

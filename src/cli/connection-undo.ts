@@ -21,9 +21,10 @@ export async function undoConnection(context: CommandContext, target: Target): P
     process.stderr.write(`toolyard: nothing is kept that could be undone in ${target.path}\n`);
     return 1;
   }
-  if (!isOn(context, "json")) await show(undo, target);
+  const changes = await changesOf(undo, target);
+  if (!isOn(context, "json") && undo.kind !== "done") process.stdout.write(`${changes.join("\n")}\n\n`);
   const tokens = tokensLost(undo);
-  if (isOn(context, "dry-run")) return tell(context, target, undo, { isWritten: false, tokens });
+  if (isOn(context, "dry-run")) return tell(context, target, undo, { isWritten: false, tokens, changes });
   if (undo.kind !== "done" && !isOn(context, "yes")) {
     if (isOn(context, "json") || !canAsk()) {
       process.stderr.write("toolyard: nothing was changed: nobody can be asked here, so say --yes or --dry-run\n");
@@ -35,19 +36,19 @@ export async function undoConnection(context: CommandContext, target: Target): P
     }
   }
   await applyUndo(undo);
-  return tell(context, target, undo, { isWritten: true, tokens });
+  return tell(context, target, undo, { isWritten: true, tokens, changes });
 }
 
 type Undo = Exclude<PlannedUndo, { kind: "nothing" }>;
 
-async function show(undo: Undo, { path, format }: Target): Promise<void> {
-  if (undo.kind === "done") return;
+/** The lines of what changes, without secrets. */
+async function changesOf(undo: Undo, { path, format }: Target): Promise<readonly string[]> {
+  if (undo.kind === "done") return [];
   const { before, after } = textsOf(undo);
   const texts = [before, after].map(
     async (text) => await readClientText({ text, format, fileName: path }).catch(() => ({})),
   );
-  const lines = toDiffLines({ path, before, after, values: await Promise.all(texts) });
-  process.stdout.write(`${lines.join("\n")}\n\n`);
+  return toDiffLines({ path, before, after, values: await Promise.all(texts) });
 }
 
 function textsOf(undo: Exclude<Undo, { kind: "done" }>): { readonly before: string; readonly after: string } {
@@ -69,20 +70,26 @@ function tokensLost(undo: Undo): readonly string[] {
   return [...new Set(found)].filter((token) => !after.includes(token));
 }
 
+interface Told {
+  readonly isWritten: boolean;
+  readonly tokens: readonly string[];
+  readonly changes: readonly string[];
+}
+
 function tell(
   context: CommandContext,
   { path, row }: Target,
   undo: Undo,
-  { isWritten, tokens }: { readonly isWritten: boolean; readonly tokens: readonly string[] },
+  { isWritten, tokens, changes }: Told,
 ): number {
   const notes = tokens.map(tokenNote);
   const isRemoved = undo.kind === "restore" && undo.bytes === undefined;
   const outcome =
     undo.kind === "restore" ? (isRemoved ? "removed" : "restored") : undo.kind === "done" ? "unchanged" : "taken back";
   if (isOn(context, "json")) {
-    process.stdout.write(
-      `${JSON.stringify({ client: row.id, file: path, outcome, changed: isWritten && undo.kind !== "done", notes })}\n`,
-    );
+    const changed = isWritten && undo.kind !== "done";
+    const { id: client, reload } = row;
+    process.stdout.write(`${JSON.stringify({ client, file: path, outcome, changed, changes, notes, reload })}\n`);
     return 0;
   }
   const sentences = {

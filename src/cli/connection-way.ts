@@ -1,5 +1,6 @@
 import { toLocalOrigin, toUrl } from "../front/http/public-url.ts";
 import type { Config } from "../config/config.ts";
+import { follow } from "../config/file.ts";
 import type { ClientRow } from "../config/clients/client-row.ts";
 import type { OwnWay } from "../config/clients/own-entry.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
@@ -9,10 +10,17 @@ import { logsPeopleIn } from "./login-gateway.ts";
 import { findOwnGateways } from "./own-origins.ts";
 import { findOwnCommand } from "./own-command.ts";
 
+/** What somebody should know of a connection. */
+export interface ConnectionNote {
+  readonly text: string;
+  /** What to type about it: for terminals only, because a page has a field for the same. */
+  readonly command?: string;
+}
+
 /** How a client is to reach the gateway, and what its user should know of that. */
 export interface ChosenWay {
   readonly way: OwnWay;
-  readonly notes: readonly string[];
+  readonly notes: readonly ConnectionNote[];
   /** Whether whoever connects needs a token. Over stdio nobody does: the command is run by the owner. */
   readonly needsToken: boolean;
   /** Whether people log in to the gateway with their browser: a client then needs nothing but the address. */
@@ -27,6 +35,31 @@ export async function ownOrigins(
   const { origins } = await findOwnGateways(context);
   const others = [publicUrl, textOption(context, "url")];
   return [...origins, ...others.flatMap((url) => (url !== undefined && URL.canParse(url) ? [toLocalOrigin(url)] : []))];
+}
+
+/**
+ * Where the gateway with this configuration listens, or would; undefined for a port that the system chooses. One that
+ * runs may have been given another port than the settings have.
+ */
+async function gatewayUrl(context: CommandContext, config: Config): Promise<FoundUrl | undefined> {
+  const configured = configuredUrl(config);
+  if (config.settings.publicUrl !== undefined) return configured === undefined ? undefined : { url: configured };
+  const file = config.file === undefined ? null : await follow(config.file);
+  const { running } = await findOwnGateways(context);
+  const own = running.filter(({ url, serves }) => url !== null && serves.configFile === file);
+  const origins = own.map(({ url }) => toLocalOrigin(url ?? ""));
+  if (configured !== undefined && origins.includes(configured)) return { url: configured };
+  const [only, another] = own;
+  // Which of several is meant nobody can say.
+  if (only === undefined || another !== undefined) return configured === undefined ? undefined : { url: configured };
+  const [url = ""] = origins;
+  return only.isPortChosen ? undefined : { url, configured };
+}
+
+interface FoundUrl {
+  readonly url: string;
+  /** What the settings say, where the gateway listens elsewhere. */
+  readonly configured?: string | undefined;
 }
 
 /** The address in the settings; undefined for a port that the system chooses. */
@@ -48,19 +81,27 @@ export async function chooseWay(context: CommandContext, config: Config, row: Cl
   if (row.http === undefined) {
     if (given !== undefined)
       throw wrong(`${row.label} starts commands only: it cannot be given an address`, "Leave --url out.");
-    return stdioWay(context, config, row, [`${row.label} starts commands only, so that it gets \`toolyard stdio\`.`]);
-  }
-  const url = given ?? configuredUrl(config);
-  if (url === undefined)
     return stdioWay(context, config, row, [
-      "The gateway's port is chosen at each start, so that the client starts a command instead.",
+      { text: `${row.label} starts commands only, so that it gets \`toolyard stdio\`.` },
     ]);
+  }
+  const found = given === undefined ? await gatewayUrl(context, config) : { url: given };
+  if (found === undefined)
+    return stdioWay(context, config, row, [
+      { text: "The gateway's port is chosen at each start, so that the client starts a command instead." },
+    ]);
+  const { url, configured } = found;
   const isOpen = config.people.principals.size === 0 && config.settings.auth.tokenHashes.length === 0;
   const way = { kind: "url", url: given === undefined ? `${url}/mcp` : toEndpoint(given) } as const;
   if (await logsPeopleIn(way.url, context.env))
     return { way, notes: [], needsToken: textOption(context, "token") !== undefined, isLogin: true };
   const notes = given === undefined ? await whatListens(context, config, url) : [];
+  if (configured !== undefined) notes.push({ text: elsewhereText(url, configured) });
   return { way, notes, needsToken: !isOpen, isLogin: false };
+}
+
+function elsewhereText(url: string, configured: string): string {
+  return `The gateway listens at ${url}, and the settings say ${configured}: give it that port at each start, or set it there.`;
 }
 
 /** With the path of the default exposure, unless a path is given. */
@@ -74,18 +115,26 @@ function toEndpoint(url: string): string {
 }
 
 /** An address at which nothing listens is the most frequent reason why a client says that it cannot connect. */
-async function whatListens(context: CommandContext, config: Config, url: string): Promise<readonly string[]> {
+async function whatListens(context: CommandContext, config: Config, url: string): Promise<ConnectionNote[]> {
   if (config.settings.publicUrl !== undefined) return [];
   const { running } = await findOwnGateways(context);
   const isThere = running.some((holder) => holder.url !== null && toLocalOrigin(holder.url) === toLocalOrigin(url));
   return isThere
     ? []
     : [
-        `No gateway listens at ${url} now: run \`toolyard serve\`, or connect with --stdio, so that the client starts it.`,
+        {
+          text: `No gateway listens at ${url} now.`,
+          command: "Run `toolyard serve`, or connect with --stdio, so that the client starts it.",
+        },
       ];
 }
 
-function stdioWay(context: CommandContext, config: Config, row: ClientRow, notes: readonly string[]): ChosenWay {
+function stdioWay(
+  context: CommandContext,
+  config: Config,
+  row: ClientRow,
+  notes: readonly ConnectionNote[],
+): ChosenWay {
   const own = findOwnCommand({
     mainFile: process.argv[1] ?? "",
     node: process.execPath,
@@ -98,7 +147,11 @@ function stdioWay(context: CommandContext, config: Config, row: ClientRow, notes
   const dataDir = dataDirectoryOf(config, context);
   const data = dataDir === context.homeDirectories.data ? [] : ["--data-dir", dataDir];
   const temporary = own.isTemporary
-    ? ["This program runs from npm's cache, which is cleaned up from time to time: install it, and connect again."]
+    ? [
+        {
+          text: "This program runs from npm's cache, which is cleaned up from time to time: install it, and connect again.",
+        },
+      ]
     : [];
   return {
     way: { kind: "command", command: own.command, args: [...own.args, "stdio", ...file, ...data] },

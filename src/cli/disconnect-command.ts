@@ -27,13 +27,25 @@ export async function disconnect(context: CommandContext): Promise<number> {
     edits: [await planEdit(at.opened, changes)],
     question: `Disconnect ${target.row.label}?`,
     openPlace: () => ({ dataDir: openDataDirectory(config, context), clock: systemClock }),
-    report: (outcome) => report(context, at, outcome, note),
+    report: (outcome, changes) => report(context, at, outcome, { notes: note, changes }),
   });
 }
 
 type Outcome = "not connected" | "shown" | "done";
 
-function report(context: CommandContext, at: OpenedTarget, outcome: Outcome, notes: readonly string[] = []): number {
+interface Said {
+  readonly notes: readonly string[];
+  readonly changes: readonly string[];
+}
+
+const nothing: Said = { notes: [], changes: [] };
+
+function report(
+  context: CommandContext,
+  at: OpenedTarget,
+  outcome: Outcome,
+  { notes, changes }: Said = nothing,
+): number {
   const { row, path, scope } = at.target;
   if (isOn(context, "json")) {
     const word = { "not connected": "unchanged", shown: "dry-run", done: "disconnected" }[outcome];
@@ -44,7 +56,9 @@ function report(context: CommandContext, at: OpenedTarget, outcome: Outcome, not
       name: at.name,
       outcome: word,
       changed: outcome === "done",
+      changes,
       notes,
+      reload: row.reload,
     };
     process.stdout.write(`${JSON.stringify(result)}\n`);
     return 0;

@@ -9,6 +9,7 @@ import { isExecutable, findInPath } from "./command-path.ts";
 import { askEndpoint, type EndpointAnswer } from "./doctor-endpoint.ts";
 import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
 import { findClients } from "./import-command.ts";
+import { isOn } from "./options.ts";
 import { findOwnGateways } from "./own-origins.ts";
 import { plainText } from "./plain-text.ts";
 
@@ -121,19 +122,19 @@ async function checkMode({ file, who }: Judged, token: string | undefined): Prom
   return doubtful(what, `Run \`chmod 600 ${plainText(file.realPath)}\`.`);
 }
 
-async function checkUrl(
-  judged: Judged,
-  address: string,
-  { context: { env }, origins, signal }: Looking,
-): Promise<Finding> {
+async function checkUrl(judged: Judged, address: string, { context, origins, signal }: Looking): Promise<Finding> {
   const { entry } = judged.server;
+  const { env } = context;
   const token = tokenOf(entry);
-  const sent = token === undefined || isVariable(token) ? undefined : token;
+  // Whoever comes with a token has servers of their own started.
+  const isTried = token !== undefined && !isVariable(token) && !isOn(context, "no-start");
+  const sent = isTried ? token : undefined;
   // The older transport has two addresses, of which none can be asked for anything by one request.
   const url = entry.type === "sse" ? new URL("/mcp", address).href : address;
   const answer = await askEndpoint({ url, authorization: sent, signal, env });
   const isHere = origins.here === toLocal(address);
-  return judgeAnswer(judged, { answer, address, isHere, isElsewhere: origins.all.includes(toLocal(address)), token });
+  const isElsewhere = origins.all.includes(toLocal(address));
+  return judgeAnswer(judged, { answer, address, isHere, isElsewhere, token, isTried });
 }
 
 interface Answered {
@@ -142,9 +143,11 @@ interface Answered {
   readonly isHere: boolean;
   readonly isElsewhere: boolean;
   readonly token: string | undefined;
+  readonly isTried: boolean;
 }
 
-function judgeAnswer({ who, again, row }: Judged, { answer, address, isHere, isElsewhere, token }: Answered): Finding {
+function judgeAnswer({ who, again, row }: Judged, answered: Answered): Finding {
+  const { answer, address, isHere, isElsewhere, token, isTried } = answered;
   const where = plainText(address);
   switch (answer.kind) {
     case "toolyard":
@@ -155,6 +158,7 @@ function judgeAnswer({ who, again, row }: Judged, { answer, address, isHere, isE
     case "refused": {
       if (token === undefined) return broken(`${who}: the gateway requires a token, and it sends none`, again);
       if (isVariable(token)) return fine(`${who}: ${where} answers; its token is a variable, and was not tried`);
+      if (!isTried) return fine(`${who}: ${where} answers; its token was not tried`);
       return broken(`${who}: the gateway does not accept its token`, again);
     }
     case "silent":

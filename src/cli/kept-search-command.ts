@@ -1,6 +1,6 @@
 import type { KeptLine } from "../front/owner/everyday-lines.ts";
 import { degradedText } from "../kernel/degraded-text.ts";
-import { isWorse, placeText, verdictOf } from "../kernel/kept-places.ts";
+import { isWorse, placeText, unseenText, verdictOf } from "../kernel/kept-places.ts";
 import type { CommandContext } from "./command-context.ts";
 import { refuseUsage, runEveryday } from "./everyday-run.ts";
 import { isOn, textOption } from "./options.ts";
@@ -31,6 +31,8 @@ async function keep(context: CommandContext, query: string, tool: string): Promi
     if (kept === undefined) return;
     if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(kept)}\n`);
     else process.stdout.write(`kept: ${plainText(kept.tool)} is ${placeText(kept.rank)}\n`);
+    if (kept.toolExists === false)
+      process.stderr.write(`toolyard: nobody knows yet whether there is such a tool: ${unseenText}\n`);
   });
 }
 

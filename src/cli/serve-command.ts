@@ -134,7 +134,7 @@ async function run(running: Running): Promise<void> {
   const { context, config, gateway, owner, lock, url, log, stopping, idleExitMs } = running;
   let served = config.identity;
   await gateway.apply(config);
-  await lock.announce(url);
+  await lock.announce(url, config.settings.port === 0);
   process.stdout.write(`listening on ${url}\n`);
   gateway.events.emit({ type: "gateway.listening", atMs: Date.now(), address: url });
   setTimeout(gateway.letServersStart, msBeforeServers(gateway.waitingStarts));

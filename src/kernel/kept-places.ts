@@ -26,3 +26,6 @@ export function isWorse(placed: Placed): boolean {
 export function placeText(rank: number | null): string {
   return rank === null ? "not among the first 50" : `number ${rank}`;
 }
+
+/** Why nobody can say whether a tool exists. */
+export const unseenText = "its server has not told what it offers";

@@ -9,6 +9,8 @@ export interface GatewayHolder {
   readonly secret: string;
   /** `http://host:port`; null before the gateway listens, and once it is stopping. */
   readonly url: string | null;
+  /** Whether the system chose its port: the next start has another one. */
+  readonly isPortChosen: boolean;
   /** What the gateway serves; a client that wants the same shares it. */
   readonly serves: SealedServed;
   readonly version: string;
@@ -20,7 +22,7 @@ export interface GatewayHolder {
 export interface GatewayLock extends AsyncDisposable {
   readonly secret: string;
   /** Tells others the gateway's address; null when it accepts nothing new any more. */
-  announce(url: string | null): Promise<void>;
+  announce(url: string | null, isPortChosen?: boolean): Promise<void>;
   /** Tells others that the configuration has changed. */
   announceServed(serves: Served): Promise<void>;
 }

@@ -8,6 +8,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { hashToken } from "../../src/people/identity/token.ts";
 import { runCommand, type CommandResult } from "../harness/command.ts";
+import { freePort } from "../harness/free-port.ts";
 import { badServer, mainFile, startGateway } from "../harness/gateway.ts";
 import { runOnTerminal } from "../harness/terminal.ts";
 import { until } from "../harness/until.ts";
@@ -267,6 +268,29 @@ describe("what is true for the client", () => {
     const shadowed = [join(home, "other"), PATH].join(delimiter);
     expect(await runJson(["connect", "codex", "--stdio", "--dry-run"], { PATH: shadowed })).toMatchObject({
       command: process.execPath,
+    });
+  });
+
+  test("a gateway that runs is connected where it listens, and not where the settings say", async () => {
+    const config = { mcpServers: {}, toolyard: {} };
+    const port = await freePort();
+    {
+      await using gateway = await startGateway({ directory: project, config, args: ["--port", String(port)] });
+      const data = ["--data-dir", join(project, "data")];
+      const said = await run(["connect", "cursor", "--dry-run", ...data]);
+      expect(said.stdout).toContain(`"url": "${gateway.url}/mcp"`);
+      expect(said.stdout).toContain(`listens at ${gateway.url}, and the settings say http://127.0.0.1:3001`);
+      expect(await runJson(["connect", "cursor", ...data])).toMatchObject({ url: `${gateway.url}/mcp`, changed: true });
+      expect(await runJson(["connect", "cursor", ...data])).toMatchObject({ outcome: "unchanged" });
+      expect(await runJson(["disconnect", "cursor", ...data])).toMatchObject({ outcome: "disconnected" });
+    }
+    // This one's address would lead nowhere after its next start.
+    await using chosen = await startGateway({ directory: project, config });
+    expect(chosen.url).not.toContain(":3001");
+    const data = ["--data-dir", join(project, "data")];
+    expect(await runJson(["connect", "cursor", "--dry-run", ...data])).toMatchObject({
+      way: "command",
+      notes: expect.arrayContaining([expect.stringContaining("port is chosen at each start")]),
     });
   });
 

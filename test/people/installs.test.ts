@@ -99,7 +99,7 @@ test("a missing value is named with who has to give it, and the server runs as s
   const [, mail] = await serversOf(bob);
   expect(mail).toMatchObject({ slug: "mail", status: "awaiting_user_config" });
   expect(mail?.reason).toMatch(
-    /env\.CANARY has to come from you: open http:\/\/\S+\/connect\/mail-red-m_\S+ in a browser/,
+    /env\.CANARY has to come from you: open http:\/\/127\.0\.0\.1:[1-9]\d*\/connect\/mail-red-m_\S+ in a browser/,
   );
   expect(mail?.reason).toContain("or PATCH /api/teams/red/installations/mail/config/me");
   expect((await run(gateway.url, "mail:env", {}, bearer(bob))).status).toBeGreaterThanOrEqual(400);

@@ -8,7 +8,7 @@ import { get, post, untilOnline, type Headers } from "../harness/rest.ts";
 import { send } from "../harness/rpc.ts";
 
 const config = {
-  mcpServers: { one: badServer("--behaviours=image,echo") },
+  mcpServers: { one: badServer("--behaviours=image,echo"), off: { ...badServer(), disabled: true } },
   toolyard: { principals: knownPeople },
 };
 
@@ -36,14 +36,17 @@ describe("searches that are kept as tests", () => {
       1,
       `${gateway.url}/api/searches/${made.json.id}`,
     ]);
-    const none = await keep({ query: "return a picture", tool: "one:nothing" }, as("alice"));
-    expect([none.status, none.json.rank]).toEqual([201, null]);
+    const none = await keep({ query: "return a picture", tool: "one__echo" }, as("alice"));
+    expect([none.status, none.json]).toMatchObject([201, { tool: "one:echo", rank: null, toolExists: true }]);
     expect((await again(as("alice"))).searches).toEqual([
       { ...made.json, rankNow: 1, toolExists: true, first: "one:image" },
-      { ...none.json, rankNow: null, toolExists: false, first: "one:image" },
+      { ...none.json, rankNow: null, toolExists: true, first: "one:image" },
     ]);
     // A server that is switched off takes its tools along: what was found is not found any more.
-    const off = { ...config, mcpServers: { one: { ...config.mcpServers.one, tools: { deny: ["image"] } } } };
+    const off = {
+      ...config,
+      mcpServers: { ...config.mcpServers, one: { ...config.mcpServers.one, tools: { deny: ["image"] } } },
+    };
     await writeFile(gateway.configFile, JSON.stringify(off));
     await expect
       .poll(async () => (await again(as("alice"))).searches[0], { timeout: 30_000 })
@@ -52,6 +55,22 @@ describe("searches that are kept as tests", () => {
     await expect
       .poll(async () => (await again(as("alice"))).searches[0], { timeout: 30_000 })
       .toMatchObject({ rank: 1, rankNow: 1, toolExists: true });
+  });
+
+  test("are refused for a tool that does not exist, and kept for one of a server that has told nothing yet", async () => {
+    // His own instance of the server, which has told nothing before.
+    await untilOnline(gateway.url, as("bob"));
+    const before = await list(as("bob"));
+    const mistyped = await keep({ query: "return a picture", tool: "one:imagge" }, as("bob"));
+    expect([mistyped.status, mistyped.json]).toMatchObject([
+      404,
+      { code: "TOOL_UNKNOWN", closest: expect.arrayContaining(["one:image"]) },
+    ]);
+    expect((await keep({ query: "picture", tool: "nobody:image" }, as("bob"))).json.code).toBe("TOOL_UNKNOWN");
+    expect(await list(as("bob"))).toEqual(before);
+    const unseen = await keep({ query: "picture", tool: "off:image" }, as("bob"));
+    expect([unseen.status, unseen.json]).toMatchObject([201, { tool: "off:image", toolExists: false }]);
+    expect((await remove(unseen.json.id, as("bob"))).status).toBe(200);
   });
 
   test("are seen, made again and removed by nobody but who kept them, also not by an admin", async () => {

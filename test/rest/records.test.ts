@@ -1,4 +1,6 @@
-import { totalmem } from "node:os";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir, totalmem } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { as, knownPeople } from "../harness/known-people.ts";
@@ -280,4 +282,19 @@ test("records that are switched off are a failure that says so, and no fault of 
   }
   const { status, json } = await get(`${gateway.url}/api/status`);
   expect([status, json.store.status, json.unready]).toEqual([200, "off", null]);
+});
+
+test("neither the doctor nor a report for whoever helps starts a server for anybody", async () => {
+  const home = await mkdtemp(join(tmpdir(), "toolyard-home-"));
+  const env = { HOME: home, XDG_CONFIG_HOME: join(home, ".config") };
+  const mcpServers = { own: { ...badServer(), scope: "user" } };
+  await using gateway = await startGateway({ config: { mcpServers, toolyard: { principals: knownPeople } }, env });
+  await mkdir(join(home, ".cursor"));
+  const entry = { url: `${gateway.url}/mcp`, headers: { Authorization: as("alice")["authorization"] } };
+  await writeFile(join(home, ".cursor", "mcp.json"), JSON.stringify({ mcpServers: { toolyard: entry } }));
+  for (const path of ["/api/doctor", "/api/support"])
+    expect((await get(`${gateway.url}${path}`, as("root"))).text).toContain("answers; its token was not tried");
+  const { json } = await get(`${gateway.url}/api/status`, as("root"));
+  expect(json.servers.map(({ owner }: { readonly owner: string }) => owner)).toEqual(["root"]);
+  await rm(home, { recursive: true, force: true });
 });

@@ -155,4 +155,45 @@ describe.skipIf(!hasBrowser)("the entry of a server", () => {
     expect(dashboard.misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
     expect((await get(`${gateway.url}/api/servers`)).status).toBe(200);
   }, 120_000);
+
+  test("in a file with the line breaks of Windows keeps them, and is not changed by being looked at", async () => {
+    const windows = written.replaceAll("\n", "\r\n");
+    await writeFile(gateway.configFile, windows);
+    await until(async () => (await fileText()) === windows && (await get(`${gateway.url}/api/servers`)).status === 200);
+    const saveButton = page.getByRole("button", { name: "Save", exact: true });
+    await visit(page, gateway, "/servers/one?tab=entry");
+    await page.getByRole("button", { name: "JSON", exact: true }).click();
+    const entry = page.getByRole("textbox", { name: "Entry" });
+    await entry.getByText("COLOUR").waitFor();
+    expect(await page.getByText("Not saved yet.").count()).toBe(0);
+    expect(await saveButton.getAttribute("aria-disabled")).toBe("true");
+    // What differs is what was typed, and no line break.
+    await entry.getByText("blue").click();
+    await page.keyboard.press("End");
+    await page.keyboard.insertText(",");
+    await page.keyboard.press("Enter");
+    await page.keyboard.insertText('"category": "files"');
+    await page.getByRole("table", { name: "What it changes of what runs" }).getByText("servers.one.category").waitFor();
+    await save();
+    const changed = await fileText();
+    expect(changed.replaceAll("\r\n", "")).not.toMatch(/[\r\n]/);
+    expect(
+      changed
+        .split("\r\n")
+        .filter((line) => !windows.includes(line))
+        .map((line) => line.trim()),
+    ).toEqual(['"env": { "COLOUR": "blue" },', '"category": "files"']);
+    // An entry that stands on one line, as text and with the form.
+    await visit(page, gateway, "/servers/other.one?tab=entry");
+    await page.getByRole("button", { name: "JSON", exact: true }).click();
+    await entry.click();
+    await page.keyboard.press("Control+A");
+    await page.keyboard.insertText('{\n  "command": "node",\n  "disabled": true\n}');
+    await save();
+    expect((await fileText()).replaceAll("\r\n", "")).not.toMatch(/[\r\n]/);
+    await visit(page, gateway, "/settings");
+    await page.getByRole("button", { name: "Text", exact: true }).click();
+    await page.getByRole("textbox", { name: "Configuration", exact: true }).getByText("what we use").waitFor();
+    expect(await page.getByText("Not saved yet.").count()).toBe(0);
+  }, 240_000);
 });

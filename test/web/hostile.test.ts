@@ -1,4 +1,6 @@
 import { fileURLToPath } from "node:url";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -80,6 +82,21 @@ describe.skipIf(!hasBrowser)("a server that writes markup", () => {
     expect(description).toContain("</script><script>");
     expect(description).toContain("⟦U+E0041⟧");
   }, 180_000);
+
+  test("FAULT 35: what a client calls itself is text as well", async () => {
+    const name = '<img src=x onerror="window.hacked=1">\u202Egnp.exe';
+    const client = new Client({ name, version: "1" });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp/flat`)) as never);
+    await client.callTool({ name: "hostile-digits", arguments: {} });
+    for (const path of ["/calls", "/clients", "/", "/run/hostile%3Adigits"]) {
+      await visit(page, gateway, path);
+      await page.getByText("<img src=x onerror").first().waitFor();
+      await expectInert();
+      expect([path, await axeProblems(page)]).toEqual([path, []]);
+    }
+    expect(await page.locator("main").textContent()).toContain("⟦U+202E⟧gnp.exe");
+    await client.close();
+  }, 120_000);
 
   test("FAULT 35: a result with scripts, foreign links and an image that could run some is shown and does nothing", async () => {
     await visit(page, gateway, "/run/hostile%3Aevil");

@@ -59,6 +59,36 @@ describe.skipIf(!hasBrowser)("an open page", () => {
     }
   }, 180_000);
 
+  test("says what became of a call when the gateway was restarted under it, and keeps what was typed", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "toolyard-live-"));
+    try {
+      const config = { mcpServers: { bad: badServer("--behaviours=hang,echo") } };
+      const first = await startGateway({ config, directory });
+      await untilOnline(first.url);
+      const { context, page } = await openDashboard(browser, first);
+      await visit(page, first, "/run/bad%3Ahang");
+      await page.getByRole("button", { name: "JSON", exact: true }).click();
+      const editor = page.getByRole("textbox", { name: "Arguments as JSON" });
+      await editor.fill('{ "typed": "before the restart" }');
+      await page.getByRole("button", { name: "Run", exact: true }).click();
+      await page.getByRole("button", { name: "Cancel" }).waitFor();
+      await first.stop("SIGKILL");
+      await page.getByRole("alert").first().waitFor();
+      expect(await page.getByRole("alert").first().textContent()).toContain("The gateway does not answer.");
+      expect(await axeProblems(page)).toEqual([]);
+      await using second = await startGateway({ config, directory, args: ["--port", new URL(first.url).port] });
+      await untilOnline(second.url);
+      await page.getByText("Live", { exact: true }).waitFor();
+      expect(await editor.textContent()).toContain("before the restart");
+      await page.getByRole("button", { name: "Run", exact: true }).click();
+      await page.getByRole("button", { name: "Cancel" }).click();
+      await page.getByRole("alert").getByText("CALL_CANCELLED").waitFor();
+      await context.close();
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  }, 180_000);
+
   test("whose session ends in the middle of an edit keeps what was typed, and goes on after a login", async () => {
     await using gateway = await startGateway({ config: '{ "mcpServers": {} } // mine\n' });
     const { context, page } = await openDashboard(browser, gateway);

@@ -4,7 +4,7 @@ import type { Browser, BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { badServer } from "../harness/gateway.ts";
 import { password, startTeamWorld, type TeamWorld } from "../people/team-world.ts";
-import { axeProblems, hasBrowser, launchBrowser, overflow } from "./dashboard.ts";
+import { axeProblems, hasBrowser, launchBrowser, logInAs, overflow, waitMs } from "./dashboard.ts";
 
 describe.skipIf(!hasBrowser)("pages for people", () => {
   let browser: Browser;
@@ -33,7 +33,7 @@ describe.skipIf(!hasBrowser)("pages for people", () => {
     paths = ["/auth/login", "/setup", `/invite/${invited.secret}`, "/invite/ty_inv_0"];
     const { link } = await world.ask("user", "link", "ann");
     // A phone, without scripts: what these pages are made for.
-    context = await browser.newContext({ viewport: { width: 360, height: 740 }, colorScheme: "light" });
+    context = await browser.newContext({ viewport: { width: 320, height: 740 }, colorScheme: "light" });
     const page = await context.newPage();
     await page.goto(`${world.url}/setup`);
     await page.getByLabel("Code").fill(link.code);
@@ -69,6 +69,11 @@ describe.skipIf(!hasBrowser)("pages for people", () => {
         expect([path, (await overflow(page)) > 0]).toEqual([path, false]);
       }
       expect([path, await page.locator("script").count()]).toEqual([path, 0]);
+      // Headings and buttons are whole words.
+      const broken = await page
+        .locator("th, button")
+        .evaluateAll((all) => all.flatMap((one) => (one.scrollWidth > one.clientWidth + 1 ? [one.textContent] : [])));
+      expect([path, broken]).toEqual([path, []]);
     }
     expect(blocked).toEqual([]);
   });
@@ -90,4 +95,23 @@ describe.skipIf(!hasBrowser)("pages for people", () => {
     await page.getByRole("checkbox").waitFor();
     await page.getByText("It is shared").waitFor();
   });
+
+  test.each(["//evil.example", "/\\evil.example", "https:evil.example", "javascript:alert(1)", "/%2fevil.example"])(
+    "FAULT 37: a login that is to lead on to %s ends at the gateway",
+    async (next) => {
+      const visit = await browser.newContext();
+      visit.setDefaultTimeout(waitMs);
+      const page = await visit.newPage();
+      const foreign: string[] = [];
+      page.on("request", (request) => {
+        if (!request.url().startsWith(`${world.url}/`)) foreign.push(request.url());
+      });
+      await page.goto(`${world.url}/auth/login?next=${encodeURIComponent(next)}`);
+      await logInAs(page, { name: "ann", password });
+      await page.waitForURL((url) => url.pathname !== "/auth/login");
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      expect([new URL(page.url()).origin, foreign]).toEqual([world.url, []]);
+      await visit.close();
+    },
+  );
 });

@@ -32,7 +32,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/servers/$server",
-    validateSearch: texts("instance", "tab"),
+    validateSearch: texts("instance", "tab", "level", "match"),
     component: lazyRouteComponent(() => import("./pages/server.tsx"), "Server"),
   }),
   createRoute({
@@ -61,7 +61,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/people",
-    validateSearch: texts("tab"),
+    validateSearch: texts("tab", "match"),
     component: lazyRouteComponent(() => import("./pages/people.tsx"), "People"),
   }),
   createRoute({
@@ -121,7 +121,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/api",
-    validateSearch: texts("match"),
+    validateSearch: texts("match", "operation"),
     component: lazyRouteComponent(() => import("./pages/api.tsx"), "Api"),
   }),
 ] as const;

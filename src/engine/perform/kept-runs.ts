@@ -1,6 +1,9 @@
 import type { KeptSearch } from "../../catalog/discovery/kept-searches.ts";
 import { readDiscoverArguments } from "../../catalog/exposure/meta-arguments.ts";
+import { resolveTool } from "../../catalog/exposure/tool-lookup.ts";
+import type { NamesInTurns } from "../../catalog/model/names-in-turns.ts";
 import type { View } from "../../catalog/model/view.ts";
+import { noArguments } from "../../kernel/call-arguments.ts";
 import type { CallContext } from "../../kernel/call-context.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Performer } from "./perform.ts";
@@ -25,6 +28,28 @@ export interface KeptPlaced extends KeptSearch {
   readonly toolExists: boolean;
   /** The tool that is found first now. */
   readonly first: string | null;
+}
+
+/** A tool that somebody wants a search to find. */
+export interface ToolToFind {
+  readonly path: string;
+  /** False where its server has not told yet what it offers: the tool may exist once it is up. */
+  readonly toolExists: boolean;
+}
+
+/**
+ * The tool that a search is to be kept with, in any spelling. Rejects with TOOL_UNKNOWN, which names the closest paths,
+ * and TOOL_AMBIGUOUS: a name that was mistyped would be looked for in vain for ever.
+ */
+export async function toolToFind(view: View, spelling: string, namesInTurns: NamesInTurns): Promise<ToolToFind> {
+  await namesInTurns(view, undefined, spelling);
+  try {
+    return { path: resolveTool(view, spelling, noArguments).tool.path, toolExists: true };
+  } catch (error) {
+    const isMistyped = error instanceof GatewayError && ["TOOL_UNKNOWN", "TOOL_AMBIGUOUS"].includes(error.code);
+    if (isMistyped || !(error instanceof GatewayError)) throw error;
+    return { path: spelling, toolExists: false };
+  }
 }
 
 /** Where a question finds a tool now. Nothing is learned from it. Rejects with SEARCH_FAILED. */

@@ -27,8 +27,11 @@ export type Reached = Pick<IncomingMessage, "headers"> & {
  */
 export type PublicUrl = (request: Reached | undefined) => string;
 
-/** `settings` is called each time, because an edited configuration changes them. */
-export function createPublicUrl(settings: () => AddressSettings): PublicUrl {
+/**
+ * `settings` is called each time, because an edited configuration changes them. `listening` is where the gateway
+ * listens, once it does: a port that the system chose stands in no setting.
+ */
+export function createPublicUrl(settings: () => AddressSettings, listening?: () => string | undefined): PublicUrl {
   let known: AddressSettings | undefined;
   let proxies: BlockList | undefined;
 
@@ -39,7 +42,7 @@ export function createPublicUrl(settings: () => AddressSettings): PublicUrl {
       known = now;
       proxies = toBlockList(now.trustedProxies ?? []);
     }
-    if (request === undefined) return toUrl(now.host, now.port);
+    if (request === undefined) return (now.port === 0 ? listening?.() : undefined) ?? toUrl(now.host, now.port);
     const { headers, socket } = request;
     const said = isListed(proxies, socket.remoteAddress) ? headers : noHeaders;
     const scheme = lastOf(said["x-forwarded-proto"])?.toLowerCase() === "https" ? "https" : "http";

@@ -1,5 +1,5 @@
 import type { KeptSearch } from "../../catalog/discovery/kept-searches.ts";
-import { placeNow, runKept, type KeptRunWork } from "../../engine/perform/kept-runs.ts";
+import { placeNow, runKept, toolToFind, type KeptRunWork } from "../../engine/perform/kept-runs.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { EverydayDeps } from "./everyday-deps.ts";
@@ -29,9 +29,10 @@ export async function doKept(deps: EverydayDeps, request: JsonObject, conversati
     context: ownerContext(deps, conversation.signal),
   };
   if (typeof query === "string" && typeof tool === "string") {
-    const rank = await placeNow(work, { query, tool });
-    const made = await kept.keep({ person: principal.id, query, tool, rank });
-    await conversation.send({ ok: true, kept: toLine(made) });
+    const { path, toolExists } = await toolToFind(work.view, tool, deps.namesInTurns);
+    const rank = await placeNow(work, { query, tool: path });
+    const made = await kept.keep({ person: principal.id, query, tool: path, rank });
+    await conversation.send({ ok: true, kept: { ...toLine(made), toolExists } });
     return;
   }
   const { searches, degraded } = await runKept(work, await kept.of(principal.id));

@@ -39,6 +39,8 @@ export interface KeptLine {
   /** From 1; null where the tool was not found. */
   readonly rank: number | null;
   readonly keptAt: string;
+  /** Of one that was kept just now: false where its server has not told yet what it offers. */
+  readonly toolExists?: boolean;
   /** What it finds now, where it was made again. */
   readonly now?: Pick<KeptPlaced, "rankNow" | "toolExists" | "first">;
 }

@@ -3,7 +3,7 @@ import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { findClient } from "../../config/clients/client-table.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { jsonAnswer } from "./answer.ts";
-import { order, outcome, runOwn, toAnswer } from "./command-run.ts";
+import { order, outcome, runOwn, toAnswer, type Outcome } from "./command-run.ts";
 import type { RestDeps } from "./deps.ts";
 import { checkPart } from "./part-check.ts";
 import { answers } from "./responses.ts";
@@ -113,7 +113,7 @@ function changeClient(deps: RestDeps, { name, summary, words }: (typeof clientAc
         });
       const options = [...(apply ? ["--yes"] : ["--dry-run"]), ...(replace && name === "connect" ? ["--replace"] : [])];
       if (apply) await order(deps, request, `client.${name}`, id);
-      return toAnswer(await runOwn(deps, request, [...words(id), ...options]));
+      return toAnswer(withChanges(await runOwn(deps, request, [...words(id), "--json", ...options])));
     },
   });
 }
@@ -152,8 +152,17 @@ function runDoctor(deps: RestDeps): Route {
       id: "runDoctor",
       tag,
       summary: "Problems of this installation, and how to fix them",
+      description: "No server is started for it, and tokens in files of clients are not tried.",
       responses: answers(outcome, "What was found."),
     },
-    handle: async (request) => toAnswer(await runOwn(deps, request, ["doctor", "--json"])),
+    handle: async (request) => toAnswer(await runOwn(deps, request, ["doctor", "--json", "--no-start"])),
   });
+}
+
+/** As text what the facts say: what terminals are told beside it are options of commands. */
+function withChanges(given: Outcome): Outcome {
+  const [fact] = given.facts;
+  if (fact === undefined) return given;
+  const lines = ["changes", "notes"].flatMap((name) => (Array.isArray(fact[name]) ? fact[name] : []));
+  return { ...given, text: [...lines.map(String), given.text].join("\n").trim() };
 }

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { KeptSearch } from "../../catalog/discovery/kept-searches.ts";
-import { deepestPlace, placeNow, runKept, type KeptRunWork } from "../../engine/perform/kept-runs.ts";
+import { deepestPlace, placeNow, runKept, toolToFind, type KeptRunWork } from "../../engine/perform/kept-runs.ts";
 import { ownRecords, ownWork } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { createdAnswer, jsonAnswer } from "./answer.ts";
@@ -22,7 +22,7 @@ const keptBody = z
       .max(1_000)
       .refine((text) => text.trim() !== "", "has no words")
       .describe("As a person or model would ask."),
-    tool: z.string().min(1).max(500).describe("The path of the tool that should be found: `server:tool`."),
+    tool: z.string().min(1).max(500).describe("The tool that should be found: `server:tool`, or another spelling."),
   })
   .meta({ id: "SearchToKeep" });
 
@@ -34,6 +34,12 @@ const rank = z
 const keptSearch = z
   .object({ id: z.string(), query: z.string(), tool: z.string(), rank, keptAt: z.string() })
   .meta({ id: "KeptSearch" });
+
+const newKeptSearch = keptSearch
+  .extend({
+    toolExists: z.boolean().describe("False where the tool's server has not told yet what it offers."),
+  })
+  .meta({ id: "NewKeptSearch" });
 
 const keptSearchList = z.object({ searches: z.array(keptSearch) }).meta({ id: "KeptSearchList" });
 
@@ -84,17 +90,21 @@ function keepOne(deps: RestDeps): Route {
       summary: "Keep a search as a test",
       description:
         "The search is made, and the tool's place is kept with it. The same words for the same tool replace what was " +
-        "kept before. Only you see it, a hundred are kept for each person, and it teaches the search nothing.",
+        "kept before. A tool that does not exist is refused, but not one of a server that has never been up. Only you " +
+        "see it, a hundred are kept for each person, and it teaches the search nothing.",
       body: keptBody,
-      responses: creations(keptSearch, "The search, with the tool's place.", [413, 415, 429, 503]),
+      responses: creations(newKeptSearch, "The search, with the tool's place.", [404, 409, 413, 415, 429, 503]),
     },
     async handle(request) {
       const { principal } = request;
       const { query, tool } = checkPart(keptBody, "body", request.body);
-      const place = await placeNow(workOf(deps, request), { query, tool });
+      const work = workOf(deps, request);
+      const { path, toolExists } = await toolToFind(work.view, tool, deps.namesInTurns);
+      const place = await placeNow(work, { query, tool: path });
       const kept = await deps.keptSearches(principal);
-      const made = await kept.keep({ person: principal.id, query, tool, rank: place });
-      return createdAnswer(`${deps.publicUrl(request.raw)}/api/searches/${made.id}`, jsonAnswer(toJson(made), noStore));
+      const made = await kept.keep({ person: principal.id, query, tool: path, rank: place });
+      const url = `${deps.publicUrl(request.raw)}/api/searches/${made.id}`;
+      return createdAnswer(url, jsonAnswer({ ...toJson(made), toolExists }, noStore));
     },
   });
 }

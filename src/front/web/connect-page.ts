@@ -151,11 +151,13 @@ function requireLogin({ mayLogIn }: ConnectableServer): void {
 }
 
 function toAbout({ slug, team, address, isShared, status, reason }: ConnectableServer): Html {
+  // What it lacks stands below, in fields: the reason says to apps how to give it, and that it is given here.
+  const why = reason === "" || status === "awaiting_user_config" ? "" : `, ${reason}`;
   const kind = address === null ? html`a program on the gateway's machine` : html`<code>${address}</code>`;
   return html`<p>The server <strong>${slug}</strong> of the team <strong>${team}</strong>: ${kind}.</p>
     <p>
       ${isShared ? "It is shared: everybody in the team uses the same one." : "It runs for you alone."} Status:
-      <strong>${status.replaceAll("_", " ")}</strong>${reason === "" ? "" : `, ${reason}`}
+      <strong>${statusName(status)}</strong>${why}
     </p>`;
 }
 
@@ -186,4 +188,9 @@ function toForm(visit: KnownVisit, form: OpenForm, task: string, inside: Html): 
   return html`<form method="post" action="${prefixed(visit, visit.path)}">
     ${form.field}<input type="hidden" name="task" value="${task}" />${inside}
   </form>`;
+}
+
+/** As the dashboard says it, where its own words are no sentence. */
+function statusName(status: string): string {
+  return status === "awaiting_user_config" ? "needs values" : status.replaceAll("_", " ");
 }

@@ -33,20 +33,21 @@ export interface Page {
 }
 
 /**
- * Colours are those of the system, which has light and dark ones with enough contrast. Fields are as wide as a phone,
+ * Colours are those of the system, which has light and dark ones with enough contrast; `Highlight` is not among those
+ * that can be seen on its own. Fields are as wide as a phone,
  * and high enough for a finger.
  */
 const style =
   ":root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}body{max-width:32rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}" +
   "h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}label{display:block;margin-top:1rem}" +
   "input,select,button{font:inherit;padding:.6rem;box-sizing:border-box}input,select{width:100%}" +
-  "button{margin:1rem .5rem 0 0;min-width:8rem;cursor:pointer}table{width:100%;border-collapse:collapse;table-layout:fixed}" +
+  "button{margin:1rem .5rem 0 0;min-width:8rem;cursor:pointer}table{width:100%;border-collapse:collapse}" +
   "td,th{text-align:left;padding:.4rem .4rem .4rem 0;border-top:1px solid GrayText;vertical-align:top;overflow-wrap:anywhere}" +
-  "td button{margin:0;min-width:0;max-width:100%;padding:.4rem;overflow-wrap:anywhere}code{font:14px/1.5 ui-monospace,monospace;overflow-wrap:anywhere}" +
+  "th,td button{overflow-wrap:normal}td button{margin:0;min-width:0;padding:.4rem}code{font:14px/1.5 ui-monospace,monospace;overflow-wrap:anywhere}" +
   "a{color:inherit}.button{display:inline-block;padding:.6rem 1rem;border:1px solid;border-radius:.2rem}.line{margin-top:.5rem}" +
   "input[type=checkbox]{width:1.5rem;height:1.5rem;vertical-align:middle;margin-right:.5rem}" +
   "[role=alert],.warning{border-left:.3rem solid;padding:.1rem 0 .1rem .8rem;margin:1rem 0;font-weight:600}" +
-  ":focus-visible{outline:3px solid Highlight;outline-offset:2px}";
+  ":focus-visible{outline:3px solid LinkText;outline-offset:2px}";
 const styleHash = `sha256-${createHash("sha256").update(style).digest("base64")}`;
 
 /** Answers with a page that has no script, loads nothing, and stands in no frame. */

@@ -42,6 +42,7 @@ export async function claimGatewayLock(options: LockOptions): Promise<LockClaim>
     startTime: options.startTimeOf(process.pid) ?? null,
     secret,
     url: null,
+    isPortChosen: false,
     serves: sealServed(options.serves, secret),
     version: options.version,
   };
@@ -84,7 +85,7 @@ function toLock(path: string, first: GatewayHolder): GatewayLock {
 
   return {
     secret: first.secret,
-    announce: async (url) => await change({ url }),
+    announce: async (url, isPortChosen = false) => await change({ url, isPortChosen }),
     announceServed: async (serves) => await change({ serves: sealServed(serves, first.secret) }),
     async [Symbol.asyncDispose]() {
       await writing.catch(() => undefined);
@@ -101,13 +102,14 @@ function parseHolder(text: string): GatewayHolder | undefined {
     return undefined;
   }
   if (!isJsonObject(value)) return undefined;
-  const { pid, startTime, secret, url, serves, version } = value;
+  const { pid, startTime, secret, url, isPortChosen, serves, version } = value;
   if (typeof pid !== "number" || typeof secret !== "string") return undefined;
   return {
     pid,
     startTime: orNull(startTime),
     secret,
     url: orNull(url),
+    isPortChosen: isPortChosen === true,
     serves: parseServed(isJsonObject(serves) ? serves : value),
     version: orNull(version) ?? "",
   };

@@ -2,6 +2,7 @@ import { QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstac
 import { api, valueOf } from "./client.ts";
 import { toFailure } from "./failure.ts";
 import { onLiveEvent } from "./live.ts";
+import type { OpenApi } from "../words/api-operation.ts";
 import type { StateChange } from "../words/status.ts";
 import { sessionStore } from "./session.ts";
 import { forgetArguments } from "./typed-arguments.ts";
@@ -150,26 +151,6 @@ export interface ToolRow {
   readonly upstream_name: string;
   readonly tokens: number;
   readonly tokens_exact: boolean;
-}
-
-export interface OpenApi {
-  readonly info: { readonly version: string };
-  readonly paths: Readonly<
-    Record<
-      string,
-      Readonly<
-        Record<
-          string,
-          {
-            readonly operationId: string;
-            readonly summary: string;
-            readonly tags: readonly string[];
-            readonly description?: string;
-          }
-        >
-      >
-    >
-  >;
 }
 
 /** What a change of this kind may have changed. Order matters: the first that fits. */

@@ -1,18 +1,22 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import { queries } from "../api/queries.ts";
-import { CopyButton } from "../parts/button.tsx";
+import { Button, CopyButton } from "../parts/button.tsx";
 import { Page, Section } from "../parts/page.tsx";
-import { Empty, Loaded } from "../parts/states.tsx";
+import { Empty, Loaded, Skeleton } from "../parts/states.tsx";
+import { routesOf, toCurl, type ApiRoute, type OpenApi } from "../words/api-operation.ts";
 import { plain } from "../words/format.ts";
 
+const ApiTrial = lazy(async () => ({ default: (await import("../parts/api-trial.tsx")).ApiTrial }));
 const here = getRouteApi("/api");
 
-/** The REST API, as its own description has it. */
+/** The REST API, as its own description has it; each operation can be tried. */
 export function Api() {
-  const { match = "" } = here.useSearch();
+  const { match = "", operation } = here.useSearch();
   const navigate = useNavigate();
   const description = useQuery(queries.openapi);
+  const keep = operation === undefined ? {} : { operation };
   return (
     <Page
       title="API"
@@ -31,22 +35,19 @@ export function Api() {
             type="search"
             value={match}
             onChange={({ target }) =>
-              void navigate({ to: "/api", search: target.value === "" ? {} : { match: target.value }, replace: true })
+              void navigate({
+                to: "/api",
+                search: { ...keep, ...(target.value === "" ? {} : { match: target.value }) },
+                replace: true,
+              })
             }
           />
         </div>
       </div>
       <Loaded query={description} lines={10}>
-        {({ paths }) => {
+        {(api) => {
           const words = match.toLowerCase();
-          const operations = Object.entries(paths).flatMap(([path, methods]) =>
-            Object.entries(methods).map(([method, operation]) => ({
-              path,
-              method: method.toUpperCase(),
-              ...operation,
-            })),
-          );
-          const shown = operations.filter((one) =>
+          const shown = routesOf(api).filter((one) =>
             `${one.method} ${one.path} ${one.summary}`.toLowerCase().includes(words),
           );
           const tags = [...new Set(shown.flatMap((one) => one.tags))];
@@ -57,12 +58,7 @@ export function Api() {
                 {shown
                   .filter((one) => one.tags.includes(tag))
                   .map((one) => (
-                    <li key={one.operationId}>
-                      <code className="method">{one.method}</code>
-                      <code className="grow">{one.path}</code>
-                      <span className="muted grow">{plain(one.summary)}</span>
-                      <CopyButton label="Copy as curl" text={toCurl(one.method, one.path)} />
-                    </li>
+                    <Row key={one.operationId} route={one} api={api} isOpen={one.operationId === operation} />
                   ))}
               </ul>
             </Section>
@@ -73,7 +69,42 @@ export function Api() {
   );
 }
 
-function toCurl(method: string, path: string): string {
-  const url = `${location.origin}${path}`;
-  return method === "GET" ? `curl '${url}'` : `curl -X ${method} '${url}' -H 'Content-Type: application/json' -d '{}'`;
+interface RowProps {
+  readonly route: ApiRoute;
+  readonly api: OpenApi;
+  readonly isOpen: boolean;
+}
+
+function Row({ route, api, isOpen }: RowProps) {
+  const { method, path, summary, operationId } = route;
+  const body = route.requestBody === undefined ? undefined : "{}";
+  const { match } = here.useSearch();
+  const navigate = useNavigate();
+  const curl = { method, url: `${location.origin}${path}`, headers: {}, body };
+  return (
+    <li>
+      <code className="method">{method}</code>
+      <code className="grow">{path}</code>
+      <span className="muted grow">{plain(summary)}</span>
+      <Button
+        aria-expanded={isOpen}
+        aria-label={`${isOpen ? "Close" : "Try"} ${method} ${path}`}
+        onClick={() => {
+          const search = {
+            ...(match === undefined ? {} : { match }),
+            ...(isOpen ? {} : { operation: operationId }),
+          };
+          void navigate({ to: "/api", search, replace: true });
+        }}
+      >
+        {isOpen ? "Close" : "Try"}
+      </Button>
+      <CopyButton label="Copy as curl" text={toCurl(curl)} />
+      {isOpen && (
+        <Suspense fallback={<Skeleton />}>
+          <ApiTrial route={route} description={api} />
+        </Suspense>
+      )}
+    </li>
+  );
 }

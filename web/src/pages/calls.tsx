@@ -4,9 +4,10 @@ import { useCallback, useMemo, useState } from "react";
 import { api, rawFetch, valueOf, type Schemas } from "../api/client.ts";
 import { problemOf } from "../api/failure.ts";
 import { useOrder } from "../api/queries.ts";
-import { Button, CopyButton } from "../parts/button.tsx";
+import { Button } from "../parts/button.tsx";
 import { DataTable, type Column } from "../parts/data-table.tsx";
 import { CheckField, TextField } from "../parts/field.tsx";
+import { ListCopies } from "../parts/list-copies.tsx";
 import { Page } from "../parts/page.tsx";
 import { saveBlob } from "../parts/save-blob.ts";
 import { Empty, FailureNote, Loaded } from "../parts/states.tsx";
@@ -123,7 +124,8 @@ export function Calls() {
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = calls;
-  const runs = useMemo(() => fold((calls.data?.pages ?? []).flatMap((page) => page.calls)), [calls.data]);
+  const rows = useMemo(() => (calls.data?.pages ?? []).flatMap((page) => page.calls), [calls.data]);
+  const runs = useMemo(() => fold(rows), [rows]);
   const onEnd = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
@@ -141,12 +143,12 @@ export function Calls() {
       actions={
         <>
           <Exports filters={{ server, tool, client, failed }} />
-          {client === undefined && (
-            <CopyButton
-              label="Copy as command"
-              text={toCommand("calls", [], { failed: failed === "true", server, tool })}
-            />
-          )}
+          <ListCopies
+            command={
+              client === undefined ? toCommand("calls", [], { failed: failed === "true", server, tool }) : undefined
+            }
+            rows={rows}
+          />
         </>
       }
     >

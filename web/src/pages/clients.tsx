@@ -5,15 +5,14 @@ import { api, valueOf, type Schemas } from "../api/client.ts";
 import { lastUseDays, queries, useOrder } from "../api/queries.ts";
 import { knownText } from "../parts/last-use.tsx";
 import { Button, CopyButton } from "../parts/button.tsx";
-import { Modal } from "../parts/confirm.tsx";
-import { CheckField } from "../parts/field.tsx";
-import { OutcomeNote } from "../parts/outcome-note.tsx";
+import { ClientChange, type Action } from "../parts/client-change.tsx";
+import { ListCopies } from "../parts/list-copies.tsx";
 import { Page, Section } from "../parts/page.tsx";
-import { Empty, FailureNote, Loaded, Skeleton } from "../parts/states.tsx";
+import { Empty, FailureNote, Loaded } from "../parts/states.tsx";
 import { ago, agoByHour, count, counted, duration, fullTime, plain } from "../words/format.ts";
+import { toCommand } from "../words/words.ts";
 
 type Client = Schemas["ClientList"]["clients"][number];
-type Action = "connect" | "disconnect" | "undo";
 
 /** AI clients of this machine, what is connected now, and who is logged in here. */
 export function Clients() {
@@ -22,7 +21,12 @@ export function Clients() {
     <Page title="Clients" about="AI clients of this machine, and which gateway each uses.">
       <Section
         title="Found on this machine"
-        actions={<Button onClick={() => void clients.refetch()}>Look again</Button>}
+        actions={
+          <>
+            <Button onClick={() => void clients.refetch()}>Look again</Button>
+            <ListCopies command={toCommand("clients")} rows={clients.data?.clients ?? []} />
+          </>
+        }
       >
         <Loaded query={clients} lines={6}>
           {({ clients: found }) =>
@@ -89,82 +93,9 @@ function ClientCard({ client }: { readonly client: Client }) {
         </div>
       )}
       {client.id !== null && action !== undefined && (
-        <Change id={client.id} name={client.client} action={action} onClose={() => setAction(undefined)} />
+        <ClientChange id={client.id} name={client.client} action={action} onClose={() => setAction(undefined)} />
       )}
     </li>
-  );
-}
-
-interface ChangeProps {
-  readonly id: string;
-  readonly name: string;
-  readonly action: Action;
-  readonly onClose: () => void;
-}
-
-const titles: Readonly<Record<Action, string>> = {
-  connect: "Connect",
-  disconnect: "Disconnect",
-  undo: "Undo the last change of",
-};
-
-async function change({
-  id,
-  action,
-  ...body
-}: {
-  readonly id: string;
-  readonly action: Action;
-  readonly apply: boolean;
-  readonly replace: boolean;
-}) {
-  const params = { path: { id } };
-  if (action === "connect") return await valueOf(api.POST("/api/clients/{id}/connect", { params, body }));
-  if (action === "disconnect") return await valueOf(api.POST("/api/clients/{id}/disconnect", { params, body }));
-  return await valueOf(api.POST("/api/clients/{id}/undo", { params, body }));
-}
-
-/** Shows what would be changed first; nothing is written before. */
-function Change({ id, name, action, onClose }: ChangeProps) {
-  const [replace, setReplace] = useState(false);
-  const preview = useQuery({
-    queryKey: ["client-change", id, action, replace],
-    queryFn: async () => await change({ id, action, apply: false, replace }),
-    staleTime: 0,
-    gcTime: 0,
-  });
-  const apply = useOrder(async () => await change({ id, action, apply: true, replace }), { changes: [["clients"]] });
-  return (
-    <Modal
-      title={`${titles[action]} ${plain(name)}`}
-      isOpen
-      onClose={onClose}
-      actions={
-        apply.data === undefined && (
-          <Button look="main" isBusy={apply.isPending || preview.data === undefined} onClick={() => apply.mutate()}>
-            Change the file
-          </Button>
-        )
-      }
-    >
-      {action === "connect" && apply.data === undefined && (
-        <CheckField
-          label="Switch off in the client what the gateway has as well"
-          hint="Otherwise its model sees both."
-          checked={replace}
-          onChange={({ target }) => setReplace(target.checked)}
-        />
-      )}
-      {preview.isPending && <Skeleton />}
-      {preview.isError && <FailureNote error={preview.error} />}
-      {apply.data === undefined && preview.data !== undefined && (
-        <pre tabIndex={0} className="wrap" aria-label="What would be changed">
-          {plain(preview.data.text)}
-        </pre>
-      )}
-      {apply.error !== null && <FailureNote error={apply.error} />}
-      {apply.data !== undefined && <OutcomeNote outcome={apply.data} done="The file is changed." />}
-    </Modal>
   );
 }
 

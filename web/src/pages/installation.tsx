@@ -13,6 +13,7 @@ import { FailureNote, Loaded, LoadedPage } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
 import { ValuesForm } from "../parts/values-form.tsx";
 import { counted, plain } from "../words/format.ts";
+import { remedies } from "../words/status.ts";
 
 const here = getRouteApi("/teams/$team/servers/$installation");
 
@@ -101,7 +102,9 @@ function Instances({ team, installation }: { readonly team: string; readonly ins
                     <span className="muted wide">{plain(reason)}</span>
                   )}
                   {who.isPerson && (member === null || member === who.principal) && (
-                    <a href={`/connect/${encodeURIComponent(id)}`}>Log in there</a>
+                    <a href={`/connect/${encodeURIComponent(id)}`}>
+                      {step === "fill-in" || step === "log-in" ? remedies[step].word : "Your login and values"}
+                    </a>
                   )}
                 </li>
               ))}

@@ -6,12 +6,14 @@ import { onLiveEvent } from "../api/live.ts";
 import { useOrder } from "../api/queries.ts";
 import { useWho } from "../api/who.ts";
 import { Button } from "../parts/button.tsx";
-import { LogLines } from "../parts/log-lines.tsx";
+import { ListCopies } from "../parts/list-copies.tsx";
+import { LogLines, withFilters, type LogFilters } from "../parts/log-lines.tsx";
 import { Page } from "../parts/page.tsx";
 import { saveBlob } from "../parts/save-blob.ts";
 import { Empty, FailureNote } from "../parts/states.tsx";
 import { TabLinks } from "../parts/tab-links.tsx";
 import { counted, plain, time } from "../words/format.ts";
+import { toCommand } from "../words/words.ts";
 
 const here = getRouteApi("/logs");
 const tabs = [
@@ -21,9 +23,11 @@ const tabs = [
 
 /** What servers write, and what happens in the gateway. */
 export function Logs() {
-  const { tab = "log", server } = here.useSearch();
+  const { tab = "log", server, level, match } = here.useSearch();
   const { mayManage } = useWho();
-  const navigate = useNavigate();
+  const navigate = useNavigate({ from: "/logs" });
+  const set = (next: LogFilters): void =>
+    void navigate({ to: ".", search: (now) => withFilters(now, next), replace: true });
   return (
     <Page
       title="Logs and events"
@@ -37,14 +41,9 @@ export function Logs() {
         link={(name, rest) => <Link to="/logs" search={{ tab: name }} replace {...rest} />}
       />
       {tab === "events" ? (
-        <Events />
+        <Events match={match ?? ""} onMatch={(text) => set({ match: text })} />
       ) : (
-        <LogLines
-          server={server ?? ""}
-          onServer={(name) =>
-            void navigate({ to: "/logs", search: name === "" ? {} : { server: name }, replace: true })
-          }
-        />
+        <LogLines filters={{ server, level, match }} onFilter={set} />
       )}
     </Page>
   );
@@ -84,10 +83,14 @@ interface Seen {
 
 const mostEvents = 500;
 
-function Events() {
+interface EventsProps {
+  readonly match: string;
+  readonly onMatch: (match: string) => void;
+}
+
+function Events({ match, onMatch }: EventsProps) {
   const [events, setEvents] = useState<readonly Seen[]>([]);
   const [isPaused, setPaused] = useState(false);
-  const [match, setMatch] = useState("");
   useEffect(() => {
     if (isPaused) return undefined;
     return onLiveEvent(({ id, type, data }) => {
@@ -103,12 +106,13 @@ function Events() {
       <div className="filters">
         <div className="field grow">
           <label htmlFor="event-match">Type or server containing</label>
-          <input id="event-match" type="search" value={match} onChange={({ target }) => setMatch(target.value)} />
+          <input id="event-match" type="search" value={match} onChange={({ target }) => onMatch(target.value)} />
         </div>
         <Button aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
           {isPaused ? "Go on" : "Pause"}
         </Button>
         <Button onClick={() => setEvents([])}>Clear</Button>
+        <ListCopies command={match === "" ? toCommand("events", [], { follow: true }) : undefined} rows={shown} />
       </div>
       {shown.length === 0 ? (
         <Empty

@@ -14,7 +14,7 @@ import { OrderModal } from "../parts/order-modal.tsx";
 import { OwnAccess } from "../parts/user-access.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Empty, FailureNote, Loaded } from "../parts/states.tsx";
-import { ago, counted, fullTime, plain } from "../words/format.ts";
+import { agoByHour, counted, fullTime, plain } from "../words/format.ts";
 import { scopeWord } from "../words/scopes.ts";
 
 /** Whoever is logged in: their teams, and what they have given out. */
@@ -93,7 +93,8 @@ function Tokens({ team }: { readonly team: string }) {
                   <span className="grow">{token.name === "" ? <code>{token.id}</code> : plain(token.name)}</span>
                   <span className="muted">{limitsOf(token)}</span>
                   <span className="muted">
-                    {token.used === null ? "never used" : `used ${ago(token.used)}`} · until {fullTime(token.expires)}
+                    {token.used === null ? "never used" : `used ${agoByHour(token.used)}`} · until{" "}
+                    {fullTime(token.expires)}
                   </span>
                   <ConfirmButton
                     label="Revoke"

@@ -11,7 +11,7 @@ import { Remedy } from "../parts/remedy.tsx";
 import { Empty, Loaded, Skeleton } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
 import { ago, count, counted, duration, plain, tokenCount } from "../words/format.ts";
-import { needsPerson, outcomeWord } from "../words/status.ts";
+import { needsPerson, outcomeWord, reasonText } from "../words/status.ts";
 
 const Chart = lazy(async () => ({ default: (await import("../parts/chart.tsx")).Chart }));
 const hourMs = 3_600_000;
@@ -47,7 +47,8 @@ function Standing({ status }: { readonly status: Schemas["GatewayStatus"] }) {
   const { counts, uptimeMs, configFile } = status;
   return (
     <>
-      {counted(counts.servers, "server")}, {counted(counts.tools, "tool")} · up {duration(uptimeMs)}
+      <Link to="/servers">{counted(counts.servers, "server")}</Link>,{" "}
+      <Link to="/tools">{counted(counts.tools, "tool")}</Link> · up {duration(uptimeMs)}
       {configFile !== null && <> · {configFile}</>}
     </>
   );
@@ -97,7 +98,7 @@ function NeedsYou({ status }: { readonly status: Schemas["GatewayStatus"] }) {
               {plain(server.title)}
             </Link>
             <StatusMark server={server} />
-            <span className="muted grow">{plain(server.reason)}</span>
+            <span className="muted grow">{plain(reasonText(server))}</span>
             <Remedy server={server} />
           </li>
         ))}
@@ -142,9 +143,12 @@ function Activity({ status }: { readonly status: Schemas["GatewayStatus"] }) {
     <Section
       title="Calls"
       about={
-        <Link to="/calls">
-          {counted(status.counts.calls, "call")} in 24 h, {count(status.counts.errors)} failed
-        </Link>
+        <>
+          <Link to="/calls">{counted(status.counts.calls, "call")} in 24 h</Link>,{" "}
+          <Link to="/calls" search={{ failed: "true" }}>
+            {count(status.counts.errors)} failed
+          </Link>
+        </>
       }
     >
       <Loaded query={usage}>

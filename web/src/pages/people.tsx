@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { peopleQueries } from "../api/people-queries.ts";
@@ -8,6 +8,7 @@ import { useWho } from "../api/who.ts";
 import { Button } from "../parts/button.tsx";
 import { DataTable, type Column } from "../parts/data-table.tsx";
 import { CheckField, SelectField, TextField } from "../parts/field.tsx";
+import { ListCopies } from "../parts/list-copies.tsx";
 import { OAuthClients } from "../parts/oauth-clients.tsx";
 import { OnceSecret } from "../parts/once-secret.tsx";
 import { OrderModal } from "../parts/order-modal.tsx";
@@ -18,6 +19,7 @@ import { TabLinks } from "../parts/tab-links.tsx";
 import { UserEditor } from "../parts/user-editor.tsx";
 import { count, fullTime, plain } from "../words/format.ts";
 import { roleNames } from "../words/roles.ts";
+import { toCommand } from "../words/words.ts";
 
 const here = getRouteApi("/people");
 
@@ -94,6 +96,7 @@ function Teams() {
     <>
       <div className="actions bar-actions">
         <Button onClick={() => setAdding(true)}>Make a team</Button>
+        <ListCopies command={toCommand("team list")} rows={teams.data ?? []} />
       </div>
       {isAdding && <NewTeam onClose={() => setAdding(false)} />}
       <Loaded query={teams} lines={6}>
@@ -144,7 +147,12 @@ function NewTeam({ onClose }: { readonly onClose: () => void }) {
 type User = Schemas["User"];
 
 function Users() {
-  const [match, setMatch] = useState("");
+  const { match = "", tab } = here.useSearch();
+  const navigate = useNavigate();
+  const setMatch = (text: string): void => {
+    const search = { ...(tab === undefined ? {} : { tab }), ...(text === "" ? {} : { match: text }) };
+    void navigate({ to: "/people", search, replace: true });
+  };
   const [isAdding, setAdding] = useState(false);
   const [edited, setEdited] = useState<string>();
   const users = useQuery(peopleQueries.users);
@@ -197,6 +205,7 @@ function Users() {
           <input id="user-match" type="search" value={match} onChange={({ target }) => setMatch(target.value)} />
         </div>
         <Button onClick={() => setAdding(true)}>Add a user</Button>
+        <ListCopies command={match === "" ? toCommand("user list") : undefined} rows={users.data ?? []} />
       </div>
       {isAdding && <NewUser onClose={() => setAdding(false)} />}
       {edited !== undefined && <UserEditor id={edited} onClose={() => setEdited(undefined)} />}

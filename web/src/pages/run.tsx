@@ -5,19 +5,17 @@ import type { Schemas } from "../api/client.ts";
 import { queries } from "../api/queries.ts";
 import { keepArguments, typedArguments } from "../api/typed-arguments.ts";
 import { Button, CopyButton } from "../parts/button.tsx";
-import { Page, Section } from "../parts/page.tsx";
+import { ObjectEditor } from "../parts/object-editor.tsx";
+import { Page } from "../parts/page.tsx";
 import { ResultView } from "../parts/result-view.tsx";
-import { Segments } from "../parts/segments.tsx";
 import { Empty, FailureNote, Skeleton, LoadedPage } from "../parts/states.tsx";
 import { QuestionForm } from "../parts/question-form.tsx";
+import { ToolHistory } from "../parts/tool-history.tsx";
 import { useToolRun, type QuestionAnswer, type ToolRun } from "../parts/tool-run.ts";
 import { appUriOf } from "../words/app-policy.ts";
-import { hasInexactNumber } from "../words/exact-json.ts";
 import { duration, plain } from "../words/format.ts";
 import { shellWord } from "../words/words.ts";
 
-const ToolForm = lazy(async () => ({ default: (await import("../parts/tool-form.tsx")).ToolForm }));
-const JsonEditor = lazy(async () => ({ default: (await import("../parts/json-editor.tsx")).JsonEditor }));
 const AppFrame = lazy(async () => ({ default: (await import("../parts/app-frame.tsx")).AppFrame }));
 const here = getRouteApi("/run/$tool");
 
@@ -33,30 +31,11 @@ export function Run() {
 }
 
 type Details = Schemas["ToolDetails"];
-type Values = Readonly<Record<string, unknown>>;
-
 function Runner({ tool }: { readonly tool: Details }) {
   const { definition } = tool;
   const [text, setText] = useState(() => typedArguments(tool.tool_path) ?? "{}");
-  const [view, setView] = useState<string>("form");
   const { run, call, answer, cancel } = useToolRun(tool.tool_path);
   useEffect(() => keepArguments(tool.tool_path, text), [tool.tool_path, text]);
-  const values = parse(text);
-  const isInexact = hasInexactNumber(text);
-  const isForm = view === "form" && values !== undefined && !isInexact;
-  const buttons = (
-    <div className="actions">
-      <Button
-        look="main"
-        type={isForm ? "submit" : "button"}
-        isBusy={run.state === "running"}
-        onClick={isForm ? undefined : () => void call(text)}
-      >
-        Run
-      </Button>
-      {run.state === "running" && <Button onClick={cancel}>Cancel</Button>}
-    </div>
-  );
   const annotations = (definition["annotations"] ?? {}) as {
     readonly readOnlyHint?: boolean;
     readonly destructiveHint?: boolean;
@@ -86,64 +65,25 @@ function Runner({ tool }: { readonly tool: Details }) {
       {typeof definition["description"] === "string" && (
         <p className="description">{plain(definition["description"])}</p>
       )}
+      <code className="command-line">
+        {plain(tool.tool_path)} {plain(tool.input)}
+      </code>
       <div className="columns run">
-        <Section
+        <ObjectEditor
           title="Arguments"
-          actions={
-            <Segments
-              label="How arguments are written"
-              tabs={[
-                ["form", "Form"],
-                ["json", "JSON"],
-              ]}
-              chosen={isForm ? "form" : "json"}
-              onChoose={setView}
-            />
-          }
+          schema={definition.inputSchema}
+          text={text}
+          onText={setText}
+          submit="Run"
+          isBusy={run.state === "running"}
+          onSubmit={() => void call(text)}
         >
-          {isInexact && (
-            <p className="note warn">A number here is longer than a form can hold: it is edited as JSON.</p>
-          )}
-          {values === undefined && view === "form" && (
-            <p className="note warn">This is not a JSON object: correct it here first.</p>
-          )}
-          <Suspense fallback={<Skeleton />}>
-            {isForm ? (
-              <ToolForm
-                schema={definition.inputSchema}
-                value={values}
-                onChange={(next: Values) => setText(JSON.stringify(next, undefined, 2))}
-                onSubmit={() => void call(text)}
-              >
-                {buttons}
-              </ToolForm>
-            ) : (
-              <>
-                <JsonEditor label="Arguments as JSON" value={text} onChange={setText} />
-                {buttons}
-              </>
-            )}
-          </Suspense>
-          <details>
-            <summary>Schema</summary>
-            <pre tabIndex={0} className="wrap">
-              {plain(JSON.stringify(definition.inputSchema, undefined, 2))}
-            </pre>
-          </details>
-        </Section>
+          {run.state === "running" && <Button onClick={cancel}>Cancel</Button>}
+        </ObjectEditor>
         <Outcome run={run} tool={tool} onAnswer={answer} />
       </div>
     </Page>
   );
-}
-
-function parse(text: string): Values | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Values) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 interface OutcomeProps {
@@ -158,7 +98,8 @@ function Outcome({ run, tool, onAnswer }: OutcomeProps) {
     if (run.state === "done" || run.state === "failed") place.current?.focus();
   }, [run.state]);
   const { progress } = run;
-  const appUri = appUriOf(tool.definition);
+  const { definition } = tool;
+  const appUri = appUriOf(definition);
   return (
     <div className="outcome" ref={place} tabIndex={-1} role="group" aria-label="Outcome">
       <div aria-live="polite">
@@ -204,7 +145,13 @@ function Outcome({ run, tool, onAnswer }: OutcomeProps) {
           <AppFrame key={run.number} tool={tool} uri={appUri} sent={run.sent} answer={run.answer} />
         </Suspense>
       )}
-      {run.answer !== undefined && <ResultView text={run.answer} />}
+      {run.answer !== undefined && (
+        <ResultView
+          text={run.answer}
+          schema={definition["outputSchema"] as Readonly<Record<string, unknown>> | undefined}
+        />
+      )}
+      <ToolHistory tool={tool.tool_path} number={run.number} />
     </div>
   );
 }

@@ -1,21 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
-import { api, valueOf, type Schemas } from "../api/client.ts";
-import { queries, useOrder } from "../api/queries.ts";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import type { Schemas } from "../api/client.ts";
+import { queries } from "../api/queries.ts";
 import { useWho } from "../api/who.ts";
-import { Button, CopyButton } from "../parts/button.tsx";
-import { ConfirmButton } from "../parts/confirm.tsx";
+import { CopyButton } from "../parts/button.tsx";
 import { Facts, type Fact } from "../parts/facts.tsx";
 import { useLastUse } from "../parts/last-use.tsx";
-import { LogLines } from "../parts/log-lines.tsx";
-import { OutcomeNote } from "../parts/outcome-note.tsx";
+import { LogLines, withFilters } from "../parts/log-lines.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Remedy } from "../parts/remedy.tsx";
 import { EntryEditor } from "../parts/entry-editor.tsx";
 import { ServerAbout, ServerOrigins } from "../parts/server-about.tsx";
+import { ServerEntry } from "../parts/server-entry.tsx";
 import { ServerHistory } from "../parts/server-history.tsx";
 import { ServerActions } from "../parts/server-actions.tsx";
-import { Empty, FailureNote, LoadedPage } from "../parts/states.tsx";
+import { Empty, LoadedPage } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
 import { TabLinks } from "../parts/tab-links.tsx";
 import { ToolTable } from "../parts/tool-table.tsx";
@@ -68,7 +67,9 @@ function Shown({
   readonly others: readonly Row[];
   readonly tab: string;
 }) {
-  const { mayManage } = useWho();
+  const { mayManage, principal } = useWho();
+  const { level, match } = here.useSearch();
+  const navigate = useNavigate({ from: "/servers/$server" });
   const shownTabs = mayManage ? tabs : tabs.filter(([name]) => name !== "entry");
   // Nobody has to do anything yet, and still wants to know why.
   const isComingBack = server.status === "restarting" && server.reason !== "";
@@ -89,7 +90,7 @@ function Shown({
               search={{ instance: other.instance }}
               aria-current={other === server ? "page" : undefined}
             >
-              {plain(other.owner ?? "shared")}
+              {other.owner === null ? "shared" : other.owner === principal ? "yours" : plain(other.owner)}
             </Link>
           ))}
         </nav>
@@ -108,12 +109,29 @@ function Shown({
           />
         )}
       />
-      {tab === "log" && <LogLines instance={server.instance} />}
-      {tab === "tools" && <ToolTable server={server.server} match="" />}
+      {tab === "log" && (
+        <LogLines
+          instance={server.instance}
+          filters={{ level, match }}
+          onFilter={(next) => void navigate({ to: ".", search: (now) => withFilters(now, next), replace: true })}
+        />
+      )}
+      {tab === "tools" && (
+        <>
+          {mayManage && (
+            <p>
+              <Link to="/tools" search={{ server: server.server }}>
+                Hide, rename or describe its tools
+              </Link>
+            </p>
+          )}
+          <ToolTable server={server.server} match="" />
+        </>
+      )}
       {tab === "about" && <ServerAbout slug={server.server} />}
       {tab === "entry" && mayManage && (
         <>
-          <Entry server={server} />
+          <ServerEntry server={server} />
           <EntryEditor server={server.server} />
           <ServerOrigins slug={server.server} />
         </>
@@ -129,7 +147,7 @@ function Trouble({ server }: { readonly server: Row }) {
   return (
     <div className={needsPerson(server) ? "note bad" : "note"}>
       <div>
-        {server.reason !== "" && <p>{plain(server.reason)}</p>}
+        {server.reason !== "" && server.next?.step !== "fill-in" && <p>{plain(server.reason)}</p>}
         <p>
           {plain(server.next?.text ?? "It is tried again by itself.")} <Remedy server={server} />
         </p>
@@ -152,7 +170,16 @@ function Standing({ server }: { readonly server: Row }) {
     ["Transport", server.transport],
     ["Protocol", server.revision === null ? "not connected" : `${server.revision} (${server.era ?? ""})`],
     ["Since", server.since === null ? "not known" : `${fullTime(server.since)}, ${ago(server.since)}`],
-    ["Tools", isUnread ? "not known" : count(server.tools)],
+    [
+      "Tools",
+      isUnread ? (
+        "not known"
+      ) : (
+        <Link key="tools" to="/tools" search={{ server: server.server }}>
+          {count(server.tools)}
+        </Link>
+      ),
+    ],
     [
       "Tokens in a flat list",
       isUnread ? "not known" : tokenCount({ tokens: server.tokens, isExact: server.tokensExact }),
@@ -160,7 +187,19 @@ function Standing({ server }: { readonly server: Row }) {
     ["Last used", hour === undefined ? "not known yet" : hour === null ? otherwise : agoByHour(hour)],
     [
       "Calls in 24 h",
-      server.errors === 0 ? count(server.calls) : `${count(server.calls)}, ${count(server.errors)} failed`,
+      <span key="calls">
+        <Link to="/calls" search={{ server: server.server }}>
+          {count(server.calls)}
+        </Link>
+        {server.errors > 0 && (
+          <>
+            ,{" "}
+            <Link to="/calls" search={{ server: server.server, failed: "true" }}>
+              {count(server.errors)} failed
+            </Link>
+          </>
+        )}
+      </span>,
     ],
     ["95 of 100 calls take at most", server.p95Ms === null ? "no call yet" : duration(server.p95Ms)],
     ["Process", server.pid === null ? "none" : String(server.pid)],
@@ -173,78 +212,5 @@ function Standing({ server }: { readonly server: Row }) {
       </Section>
       <ServerHistory instance={server.instance} />
     </div>
-  );
-}
-
-type Change = "enable" | "disable" | "test" | "login" | "logout" | "remove";
-
-/** What the configuration says of it; each of these is the command of that name. */
-function Entry({ server }: { readonly server: Row }) {
-  const { mutate, isPending, variables, data, error } = useOrder(
-    async (change: Change) => {
-      const params = { path: { slug: server.server } };
-      if (change === "enable") return await valueOf(api.POST("/api/servers/{slug}/enable", { params }));
-      if (change === "disable") return await valueOf(api.POST("/api/servers/{slug}/disable", { params }));
-      if (change === "login") return await valueOf(api.POST("/api/servers/{slug}/login", { params }));
-      if (change === "logout") return await valueOf(api.POST("/api/servers/{slug}/logout", { params }));
-      if (change === "test") return await valueOf(api.POST("/api/servers/{slug}/test", { params }));
-      return await valueOf(api.DELETE("/api/servers/{slug}", { params }));
-    },
-    { changes: [["status"], ["config"], ["tools"]] },
-  );
-  const isBusy = (change: Change): boolean => isPending && variables === change;
-  return (
-    <Section title="Configuration">
-      <div className="actions">
-        <Button isBusy={isBusy("test")} onClick={() => mutate("test")}>
-          Try it apart from the gateway
-        </Button>
-        {server.next?.step === "enable" ? (
-          <Button look="main" isBusy={isBusy("enable")} onClick={() => mutate("enable")}>
-            Switch on
-          </Button>
-        ) : (
-          <Button isBusy={isBusy("disable")} onClick={() => mutate("disable")}>
-            Switch off
-          </Button>
-        )}
-        {server.transport !== "stdio" && (
-          <>
-            <Button
-              look={server.status === "requires_reauth" ? "main" : "plain"}
-              isBusy={isBusy("login")}
-              onClick={() => mutate("login")}
-            >
-              Log in
-            </Button>
-            <Button look="plain" isBusy={isBusy("logout")} onClick={() => mutate("logout")}>
-              Forget the login
-            </Button>
-          </>
-        )}
-        <ConfirmButton
-          label="Take out"
-          look="danger"
-          question={`Take ${server.title} out of the configuration?`}
-          about={<p>The file as it was is kept beside it. Clients lose its tools at once.</p>}
-          isBusy={isBusy("remove")}
-          onYes={() => mutate("remove")}
-        />
-      </div>
-      {isPending && (
-        <p role="status">
-          {variables === "login"
-            ? "A browser opens on the machine of the gateway: log in there, within three minutes."
-            : "Working on it."}
-        </p>
-      )}
-      {error !== null && <FailureNote error={error} />}
-      {data !== undefined && <OutcomeNote outcome={data} done="Done." />}
-      {data !== undefined && data.facts.length > 0 && (
-        <pre tabIndex={0} className="wrap">
-          {plain(JSON.stringify(data.facts, undefined, 2))}
-        </pre>
-      )}
-    </Section>
   );
 }

@@ -12,6 +12,8 @@ import { LastUse, useLastUse, type LastUsed } from "../parts/last-use.tsx";
 import { ListCopies } from "../parts/list-copies.tsx";
 import { Page } from "../parts/page.tsx";
 import { Remedy } from "../parts/remedy.tsx";
+import { ServerActions } from "../parts/server-actions.tsx";
+import { ServerEntry } from "../parts/server-entry.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
 import { agoShort, bytes, compact, count, counted, duration, fullTime, plain } from "../words/format.ts";
@@ -32,7 +34,7 @@ const columns: readonly Column<Row>[] = [
     cell: (row) => (
       <Link to="/servers/$server" params={{ server: row.server }} search={{ instance: row.instance }}>
         {plain(row.title)}
-        {row.owner !== null && <span className="muted"> {plain(row.owner)}</span>}
+        <Owner owner={row.owner} />
       </Link>
     ),
   },
@@ -59,10 +61,11 @@ const columns: readonly Column<Row>[] = [
   },
   {
     heading: "Transport",
-    width: "5.4rem",
-    cell: ({ transport, revision }) => (
+    width: "7.6rem",
+    cell: ({ transport, revision, era }) => (
       <span className="muted" title={revision === null ? "Not connected" : `MCP ${revision}`}>
         {transport}
+        {era !== null && `, ${era}`}
       </span>
     ),
   },
@@ -71,13 +74,28 @@ const columns: readonly Column<Row>[] = [
     width: "3.2rem",
     align: "right",
     // What cannot be reached may offer any number.
-    cell: (row) => (row.tools === 0 && row.status !== "online" ? "–" : count(row.tools)),
+    cell: (row) =>
+      row.tools === 0 && row.status !== "online" ? (
+        "–"
+      ) : (
+        <Link to="/tools" search={{ server: row.server }}>
+          {count(row.tools)}
+        </Link>
+      ),
   },
   {
     heading: "Tokens",
     width: "4rem",
     align: "right",
-    cell: (row) => (row.tools === 0 ? "–" : `${row.tokensExact ? "" : "~"}${compact(row.tokens)}`),
+    cell: (row) =>
+      row.tools === 0 ? (
+        "–"
+      ) : (
+        <Link to="/tools" search={{ server: row.server, sort: "tokens" }}>
+          {row.tokensExact ? "" : "~"}
+          {compact(row.tokens)}
+        </Link>
+      ),
   },
   {
     heading: "Calls 24 h",
@@ -96,9 +114,37 @@ const columns: readonly Column<Row>[] = [
     heading: "Memory",
     width: "4.6rem",
     align: "right",
-    cell: (row) => (row.memoryBytes === null ? "–" : bytes(row.memoryBytes)),
+    cell: (row) => (
+      <span title={row.pid === null ? "No process" : `Process ${row.pid}`}>
+        {row.memoryBytes === null ? "–" : bytes(row.memoryBytes)}
+      </span>
+    ),
   },
 ];
+
+/** Unfolds what can be done with one, below it. */
+function opener(open: string | undefined, toggle: (instance: string) => void): Column<Row> {
+  return {
+    heading: "Actions",
+    width: "5.6rem",
+    cell: ({ instance, title }) => (
+      <Button
+        look="plain"
+        aria-label={`Actions of ${plain(title)}`}
+        aria-expanded={open === instance}
+        onClick={() => toggle(instance)}
+      >
+        {open === instance ? "Fold" : "Actions"}
+      </Button>
+    ),
+  };
+}
+
+/** Whose an instance is, where not everybody shares it. */
+function Owner({ owner }: Pick<Standing, "owner">) {
+  const { principal } = useWho();
+  return owner === null ? null : <span className="muted"> {owner === principal ? "yours" : plain(owner)}</span>;
+}
 
 /** Every instance with its status, and what to do about it. */
 export function Servers() {
@@ -216,7 +262,28 @@ function byCategory(rows: readonly Row[]): readonly Group[] {
 }
 
 function Table({ label, rows }: { readonly label: string; readonly rows: readonly Row[] }) {
-  return <DataTable label={label} columns={columns} rows={rows} rowKey={({ instance }) => instance} />;
+  const { mayManage } = useWho();
+  const [open, setOpen] = useState<string>();
+  const toggle = (instance: string): void => setOpen(open === instance ? undefined : instance);
+  return (
+    <DataTable
+      label={label}
+      columns={mayManage ? [...columns, opener(open, toggle)] : columns}
+      rows={rows}
+      rowKey={({ instance }) => instance}
+      detail={(row) =>
+        mayManage &&
+        open === row.instance && (
+          <div className="stack">
+            <div className="actions">
+              <ServerActions server={row} />
+            </div>
+            <ServerEntry server={row} />
+          </div>
+        )
+      }
+    />
+  );
 }
 
 function List({ servers, match }: { readonly servers: readonly Standing[]; readonly match: string }) {

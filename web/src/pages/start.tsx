@@ -13,7 +13,7 @@ import { Remedy } from "../parts/remedy.tsx";
 import { Empty, FailureNote, Loaded } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
 import { counted, plain } from "../words/format.ts";
-import { needsPerson } from "../words/status.ts";
+import { needsPerson, reasonText } from "../words/status.ts";
 
 type ServerStatus = Schemas["ServerStatus"];
 
@@ -190,7 +190,7 @@ function ServerList({ servers }: { readonly servers: readonly ServerStatus[] }) 
           </Link>
           <StatusMark server={server} />
           <span className="grow muted">
-            {server.status === "online" ? counted(server.tools, "tool") : plain(server.reason)}
+            {server.status === "online" ? counted(server.tools, "tool") : plain(reasonText(server))}
           </span>
           <Remedy server={server} />
         </li>

@@ -4,9 +4,11 @@ import type { ReactNode } from "react";
 import type { Schemas } from "../api/client.ts";
 import { queries } from "../api/queries.ts";
 import { DataTable, type Column } from "../parts/data-table.tsx";
+import { ListCopies } from "../parts/list-copies.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { count, counted, plain, tokenCount } from "../words/format.ts";
+import { toCommand } from "../words/words.ts";
 
 type Cost = Schemas["TokenReport"]["servers"][number];
 
@@ -24,7 +26,14 @@ const columns = (whole: number): readonly Column<Cost>[] => [
     heading: "Tools",
     width: "5rem",
     align: "right",
-    cell: ({ tools }) => (tools === 0 ? <span className="muted">–</span> : count(tools)),
+    cell: ({ server, tools }) =>
+      tools === 0 ? (
+        <span className="muted">–</span>
+      ) : (
+        <Link to="/tools" search={{ server, sort: "tokens" }}>
+          {count(tools)}
+        </Link>
+      ),
   },
   {
     heading: "Tokens",
@@ -101,7 +110,11 @@ function Report({ report }: { readonly report: Schemas["TokenReport"] }) {
           .
         </p>
       )}
-      <Section title="By server" about="in a flat list">
+      <Section
+        title="By server"
+        about="in a flat list"
+        actions={<ListCopies command={toCommand("tokens")} rows={servers} />}
+      >
         {servers.length === 0 ? (
           <Empty title="No server offers a tool yet" />
         ) : (

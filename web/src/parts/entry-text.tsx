@@ -1,5 +1,6 @@
 import { lazy, useState } from "react";
 import { entryTextOf, placeInEntry, withEntryText } from "../words/entry-text.ts";
+import { lineBreakOf, withLineBreak } from "../words/line-breaks.ts";
 import type { ConfigText } from "./config-text.ts";
 import type { TextProblem } from "./json-editor.tsx";
 
@@ -27,7 +28,9 @@ export function EntryTextEditor({ edited, path, problems }: EntryTextEditorProps
     <JsonEditor
       label="Entry"
       value={entry.own}
-      onChange={(next) => {
+      onChange={(typed) => {
+        // An entry on one line has no line break of its own.
+        const next = withLineBreak(typed, lineBreakOf(entry.whole));
         const whole = withEntryText(entry, next);
         setEntry({ ...entry, whole, own: next });
         setText(whole);

@@ -4,10 +4,11 @@ import { HighlightStyle, bracketMatching, foldGutter, indentOnInput, syntaxHighl
 import { lintGutter, setDiagnostics } from "@codemirror/lint";
 import { unifiedMergeView } from "@codemirror/merge";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
-import { EditorState, type Extension } from "@codemirror/state";
+import { Annotation, EditorState, type Extension } from "@codemirror/state";
 import { EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
+import { lineBreakOf, withLineBreak } from "../words/line-breaks.ts";
 
 export interface TextProblem {
   /** From 1. */
@@ -75,6 +76,8 @@ export function JsonEditor({ label, value, onChange, compareWith, problems = non
   const view = useRef<EditorView>(undefined);
   const change = useRef(onChange);
   change.current = onChange;
+  /** Of the text as it was given: the editor itself knows one kind only. */
+  const lineBreak = useRef(lineBreakOf(value));
 
   useEffect(() => {
     const element = place.current;
@@ -107,7 +110,8 @@ export function JsonEditor({ label, value, onChange, compareWith, problems = non
         ? []
         : [unifiedMergeView({ original: compareWith, mergeControls: false, collapseUnchanged: { margin: 3 } })]),
       EditorView.updateListener.of((update) => {
-        if (update.docChanged) change.current?.(update.state.doc.toString());
+        if (!update.docChanged || update.transactions.some((one) => one.annotation(isGiven) === true)) return;
+        change.current?.(withLineBreak(update.state.doc.toString(), lineBreak.current));
       }),
     ];
     const editor = new EditorView({
@@ -128,8 +132,10 @@ export function JsonEditor({ label, value, onChange, compareWith, problems = non
 
   useEffect(() => {
     const editor = view.current;
-    if (editor === undefined || editor.state.doc.toString() === value) return;
-    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+    if (editor === undefined || editor.state.doc.toString() === withLineBreak(value, "\n")) return;
+    lineBreak.current = lineBreakOf(value);
+    const all = { from: 0, to: editor.state.doc.length, insert: value };
+    editor.dispatch({ changes: all, annotations: isGiven.of(true) });
   }, [value]);
 
   useEffect(() => {
@@ -146,5 +152,8 @@ export function JsonEditor({ label, value, onChange, compareWith, problems = non
 
   return <div ref={place} className="json-editor" />;
 }
+
+/** A text that did not come from whoever types: it is known where it came from. */
+const isGiven = Annotation.define<boolean>();
 
 const none: readonly TextProblem[] = [];

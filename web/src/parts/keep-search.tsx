@@ -3,7 +3,7 @@ import { useId, useState } from "react";
 import { api, valueOf } from "../api/client.ts";
 import { keptSearchesKey, useOrder } from "../api/queries.ts";
 import { plain } from "../words/format.ts";
-import { placeText } from "../../../src/kernel/kept-places.ts";
+import { placeText, unseenText } from "../../../src/kernel/kept-places.ts";
 import { Button } from "./button.tsx";
 import { TextField } from "./field.tsx";
 import type { Hit } from "./search-hit.tsx";
@@ -52,6 +52,7 @@ export function KeepSearch({ query, hits }: { readonly query: string; readonly h
         ) : (
           <>
             Kept: <code>{plain(keep.data.tool)}</code> is {placeText(keep.data.rank)}.{" "}
+            {!keep.data.toolExists && <>Nobody knows yet whether there is such a tool: {unseenText}. </>}
             <Link to="/search" search={{ tab: "kept" }}>
               What you keep
             </Link>

@@ -5,8 +5,9 @@ import { api, valueOf, type Schemas } from "../api/client.ts";
 import { queries } from "../api/queries.ts";
 import { fullTime, plain, time } from "../words/format.ts";
 import { toCommand } from "../words/words.ts";
-import { Button, CopyButton } from "./button.tsx";
+import { Button } from "./button.tsx";
 import { CheckField, SelectField } from "./field.tsx";
+import { ListCopies } from "./list-copies.tsx";
 import { useRested } from "./rested.ts";
 import { Empty, Loaded } from "./states.tsx";
 
@@ -22,12 +23,25 @@ const pageLines = 200;
 interface LogLinesProps {
   /** Of one instance, or of whatever `server` names. */
   readonly instance?: string;
-  /** Empty: all servers. */
-  readonly server?: string;
-  readonly onServer?: (server: string) => void;
+  /** They stand in the address. Without a server, those of all. */
+  readonly filters: LogFilters;
+  readonly onFilter: (next: LogFilters) => void;
 }
 
-function ServerField({ server, onServer }: Required<Pick<LogLinesProps, "server" | "onServer">>) {
+/** Empty or absent: not filtered by it. */
+export interface LogFilters {
+  readonly server?: string | undefined;
+  readonly level?: string | undefined;
+  readonly match?: string | undefined;
+}
+
+/** What stands in an address, with other filters. */
+export function withFilters<Search extends object>(search: Search, next: LogFilters): Search {
+  const all = Object.entries({ ...search, ...next });
+  return Object.fromEntries(all.filter(([, value]) => value !== undefined && value !== "")) as Search;
+}
+
+function ServerField({ server, onServer }: { readonly server: string; readonly onServer: (server: string) => void }) {
   const { data } = useQuery(queries.status);
   const servers = new Map((data?.servers ?? []).map((row) => [row.server, plain(row.title)] as const));
   return (
@@ -41,9 +55,8 @@ function ServerField({ server, onServer }: Required<Pick<LogLinesProps, "server"
 }
 
 /** Lines of servers, oldest first, with the newest in sight until somebody scrolls away from it. */
-export function LogLines({ instance, server = "", onServer }: LogLinesProps) {
-  const [level, setLevel] = useState("");
-  const [match, setMatch] = useState("");
+export function LogLines({ instance, filters, onFilter }: LogLinesProps) {
+  const { server = "", level = "", match = "" } = filters;
   const [isFollowing, setFollowing] = useState(true);
   const [isWrapped, setWrapped] = useState(true);
   const place = useRef<HTMLDivElement>(null);
@@ -73,8 +86,13 @@ export function LogLines({ instance, server = "", onServer }: LogLinesProps) {
   return (
     <div className="stack">
       <div className="filters">
-        {onServer !== undefined && <ServerField server={server} onServer={onServer} />}
-        <SelectField label="Level" choices={levels} value={level} onChange={({ target }) => setLevel(target.value)} />
+        {instance === undefined && <ServerField server={server} onServer={(chosen) => onFilter({ server: chosen })} />}
+        <SelectField
+          label="Level"
+          choices={levels}
+          value={level}
+          onChange={({ target }) => onFilter({ level: target.value })}
+        />
         <div className="field">
           <label htmlFor="log-match">Containing</label>
           <input
@@ -82,7 +100,7 @@ export function LogLines({ instance, server = "", onServer }: LogLinesProps) {
             type="search"
             maxLength={200}
             value={match}
-            onChange={({ target }) => setMatch(target.value)}
+            onChange={({ target }) => onFilter({ match: target.value })}
           />
         </div>
         <CheckField label="Follow" checked={isFollowing} onChange={({ target }) => setFollowing(target.checked)} />
@@ -90,9 +108,10 @@ export function LogLines({ instance, server = "", onServer }: LogLinesProps) {
         <a className="button" href={download} download="toolyard-log.txt">
           Download
         </a>
-        {match === "" && (
-          <CopyButton label="Copy as command" text={toCommand("logs", [instance ?? server], { level, follow: true })} />
-        )}
+        <ListCopies
+          command={match === "" ? toCommand("logs", [instance ?? server], { level, follow: true }) : undefined}
+          rows={lines}
+        />
       </div>
       <Loaded query={logs} lines={8}>
         {() =>

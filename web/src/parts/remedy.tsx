@@ -10,7 +10,7 @@ export function Remedy({ server }: { readonly server: Schemas["ServerStatus"] })
   if (server.next === null) return null;
   const { step, text } = server.next;
   const { word, tab } = remedies[step];
-  const title = plain(`${server.reason} ${text}`.trim());
+  const title = plain(step === "fill-in" ? text : `${server.reason} ${text}`.trim());
   if (who.isPerson && (step === "log-in" || step === "fill-in")) {
     // People log in and give values on a page of their own; nobody does so for somebody else.
     if (server.owner !== null && server.owner !== who.principal) return null;

@@ -1,7 +1,8 @@
 import { useMemo, useState } from "react";
-import { indentJson, memberText } from "../words/exact-json.ts";
+import { memberText } from "../words/exact-json.ts";
 import { bytes, plain } from "../words/format.ts";
 import { Button, CopyButton } from "./button.tsx";
+import { LongText } from "./long-text.tsx";
 import { saveBlob } from "./save-blob.ts";
 import { Segments } from "./segments.tsx";
 
@@ -9,6 +10,8 @@ import { Segments } from "./segments.tsx";
 export interface ResultViewProps {
   /** `{ success, result | error, … }`. */
   readonly text: string;
+  /** Of its structured content, where the tool says it. */
+  readonly schema?: Readonly<Record<string, unknown>> | undefined;
 }
 
 interface Block {
@@ -26,8 +29,6 @@ interface Block {
   };
 }
 
-/** More than this is not laid out at once; the whole is a download. */
-const mostCharacters = 200_000;
 const views = [
   ["result", "Result"],
   ["structured", "Structured"],
@@ -35,7 +36,7 @@ const views = [
 ] as const;
 
 /** What a tool answered: texts, images, sounds, links, structured content, and the whole as it came. */
-export function ResultView({ text }: ResultViewProps) {
+export function ResultView({ text, schema }: ResultViewProps) {
   const [view, setView] = useState("result");
   const { result, error, structured, content, warning, isGood } = useMemo(() => partsOf(text), [text]);
   const shown = views.filter(([name]) => name !== "structured" || structured !== undefined);
@@ -48,10 +49,24 @@ export function ResultView({ text }: ResultViewProps) {
         <CopyButton text={result ?? error ?? text} label="Copy JSON" />
       </header>
       {warning !== undefined && <p className="note warn">{plain(String(JSON.parse(warning)))}</p>}
-      {view === "structured" && structured !== undefined && <Json text={structured} />}
-      {view === "raw" && <Json text={result ?? error ?? text} />}
+      {view === "structured" && structured !== undefined && (
+        <div className="columns">
+          <LongText isJson text={structured} />
+          {schema !== undefined && (
+            <figure>
+              <figcaption className="muted">Its schema</figcaption>
+              <LongText isJson text={JSON.stringify(schema)} />
+            </figure>
+          )}
+        </div>
+      )}
+      {view === "raw" && <LongText isJson text={result ?? error ?? text} />}
       {view === "result" &&
-        (content === undefined ? <Json text={structured ?? error ?? result ?? text} /> : <Blocks text={content} />)}
+        (content === undefined ? (
+          <LongText isJson text={structured ?? error ?? result ?? text} />
+        ) : (
+          <Blocks text={content} />
+        ))}
     </section>
   );
 }
@@ -87,7 +102,7 @@ const sounds = new Set(["audio/wav", "audio/mpeg", "audio/ogg", "audio/mp4", "au
 
 function BlockView({ block }: { readonly block: Block }) {
   const { type, text, data = "", mimeType = "", resource } = block;
-  if (type === "text") return <Text text={text ?? ""} />;
+  if (type === "text") return <LongText text={text ?? ""} />;
   if (type === "image" && images.has(mimeType))
     return <img className="picture" src={`data:${mimeType};base64,${data}`} alt="Made by the tool" />;
   if (type === "audio" && sounds.has(mimeType))
@@ -98,7 +113,7 @@ function BlockView({ block }: { readonly block: Block }) {
         <figcaption className="muted">
           <code>{plain(resource.uri ?? "")}</code>
         </figcaption>
-        <Text text={resource.text} />
+        <LongText text={resource.text} />
       </figure>
     );
   if (type === "resource" && resource?.blob !== undefined)
@@ -109,7 +124,7 @@ function BlockView({ block }: { readonly block: Block }) {
         Link to <code>{plain(block.uri ?? "")}</code> {plain(block.name ?? "")}
       </p>
     );
-  return <Json text={JSON.stringify(block)} />;
+  return <LongText isJson text={JSON.stringify(block)} />;
 }
 
 /** A file within a result: drawn or played where that runs nothing in it, and otherwise a download. */
@@ -127,38 +142,5 @@ function Blob64({ uri, type, data }: { readonly uri: string; readonly type: stri
       {sounds.has(type) && <audio controls src={`data:${type};base64,${data}`} aria-label="Made by the tool" />}
       <Button onClick={save}>Download</Button>
     </figure>
-  );
-}
-
-function Text({ text }: { readonly text: string }) {
-  return <Long text={plain(text)} />;
-}
-
-function Json({ text }: { readonly text: string }) {
-  return <Long text={plain(text.length > 4 * mostCharacters ? text : indentJson(text))} />;
-}
-
-function Long({ text }: { readonly text: string }) {
-  if (text.length <= mostCharacters)
-    return (
-      <pre tabIndex={0} className="wrap">
-        {text}
-      </pre>
-    );
-  return (
-    <>
-      <pre tabIndex={0} className="wrap">
-        {text.slice(0, mostCharacters)}
-      </pre>
-      <p className="note warn">
-        This is the beginning of {bytes(text.length)}. <Download text={text} />
-      </p>
-    </>
-  );
-}
-
-function Download({ text }: { readonly text: string }) {
-  return (
-    <Button onClick={() => saveBlob(new Blob([text], { type: "text/plain" }), "result.txt")}>Download the whole</Button>
   );
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { degradedText } from "../../../src/kernel/degraded-text.ts";
 import type { Schemas } from "../api/client.ts";
-import { plain } from "../words/format.ts";
+import { count, plain } from "../words/format.ts";
 import { KeepSearch } from "./keep-search.tsx";
 import { HitRow, type Hit } from "./search-hit.tsx";
 import { Empty } from "./states.tsx";
@@ -30,7 +30,15 @@ export function Need({ need, isOnly, limit, mayKeep, alone }: NeedProps) {
   const Heading = isOnly ? "h2" : "h3";
   return (
     <section aria-label={`Found for ${plain(need.query)}`}>
-      {!isOnly && <h2>{plain(need.query)}</h2>}
+      {!isOnly && (
+        <>
+          <h2>{plain(need.query)}</h2>
+          <p className="muted">
+            {count(need.tools.length)} of {count(need.total_found)}
+            {need.match !== null && `, ${need.match === "none" ? "no" : need.match} match`}
+          </p>
+        </>
+      )}
       {mayKeep && <KeepSearch key={need.query} query={need.query} hits={need.tools} />}
       <div className={alone === undefined ? "stack" : "columns ranked"}>
         <div>

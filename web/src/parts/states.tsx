@@ -18,7 +18,8 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
 
 /** Why something could not be done, and what to do about it. */
 export function FailureNote({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
-  const { message, hint, code } = toFailure(error);
+  const { message, hint, code, data } = toFailure(error);
+  const { closest } = data;
   return (
     <div className="note bad" role="alert">
       <CircleAlert aria-hidden size={16} />
@@ -27,6 +28,9 @@ export function FailureNote({ error, onRetry }: { readonly error: unknown; reado
           {plain(message)} <span className="muted">({code})</span>
         </p>
         {hint !== "" && <p className="muted">{plain(hint)}</p>}
+        {Array.isArray(closest) && closest.length > 0 && (
+          <p className="muted">Closest: {plain(closest.map(String).join(", "))}</p>
+        )}
         {onRetry !== undefined && <Button onClick={onRetry}>Try again</Button>}
       </div>
     </div>

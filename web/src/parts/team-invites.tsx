@@ -16,6 +16,8 @@ import { RoleField } from "./team-members.tsx";
 export function TeamInvites({ team }: { readonly team: string }) {
   const [isAdding, setAdding] = useState(false);
   const invites = useQuery(peopleQueries.invites(team));
+  const members = useQuery(peopleQueries.members(team));
+  const nameOf = (by: string): string => members.data?.find(({ id }) => id === by)?.user ?? by;
   const withdraw = useOrder(
     async (id: string) =>
       await valueOf(api.DELETE("/api/teams/{team}/invites/{id}", { params: { path: { team, id } } })),
@@ -43,7 +45,7 @@ export function TeamInvites({ team }: { readonly team: string }) {
                     <span className="muted">as {invite.role}</span>
                   </div>
                   <p className="muted">
-                    by {plain(invite.by)}, {ago(invite.created)} · {standing(invite)}
+                    by {plain(nameOf(invite.by))}, {ago(invite.created)} · {standing(invite)}
                   </p>
                   {invite.used === null && (
                     <ConfirmButton

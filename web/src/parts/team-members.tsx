@@ -5,11 +5,13 @@ import { peopleQueries, revisedOf, type Revised } from "../api/people-queries.ts
 import { useOrder } from "../api/queries.ts";
 import { mayManageTeam, mayOwnTeam, useWho } from "../api/who.ts";
 import { fullTime, plain } from "../words/format.ts";
+import { toCommand } from "../words/words.ts";
 import { Button } from "./button.tsx";
 import { ConfirmButton, Modal } from "./confirm.tsx";
 import { Conflict, Steady, useRevisedChange } from "./conflict.tsx";
 import { DataTable, type Column } from "./data-table.tsx";
 import { SelectField, TextField } from "./field.tsx";
+import { ListCopies } from "./list-copies.tsx";
 import { OrderModal } from "./order-modal.tsx";
 import { Section } from "./page.tsx";
 import { Empty, FailureNote, Loaded } from "./states.tsx";
@@ -68,7 +70,12 @@ export function TeamMembers({ team }: { readonly team: string }) {
               <p>Invite somebody.</p>
             </Empty>
           ) : (
-            <DataTable label="Members" columns={columns} rows={rows} rowKey={({ id }) => id} />
+            <>
+              <DataTable label="Members" columns={columns} rows={rows} rowKey={({ id }) => id} />
+              <div className="actions">
+                <ListCopies command={toCommand("team members", [team])} rows={rows} />
+              </div>
+            </>
           )
         }
       </Loaded>

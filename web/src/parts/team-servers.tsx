@@ -5,9 +5,11 @@ import type { Schemas } from "../api/client.ts";
 import { peopleQueries } from "../api/people-queries.ts";
 import { mayManageTeam, useWho } from "../api/who.ts";
 import { counted, plain } from "../words/format.ts";
+import { toCommand } from "../words/words.ts";
 import { Button } from "./button.tsx";
 import { DataTable, type Column } from "./data-table.tsx";
 import { InstallServer } from "./install-server.tsx";
+import { ListCopies } from "./list-copies.tsx";
 import { NewTemplate } from "./new-template.tsx";
 import { Empty, Loaded } from "./states.tsx";
 
@@ -73,7 +75,12 @@ export function TeamServers({ team }: { readonly team: string }) {
               <p>Install one from a template. Admins of the gateway make templates of programs.</p>
             </Empty>
           ) : (
-            <DataTable label="Servers" columns={columns} rows={installations} rowKey={({ id }) => id} />
+            <>
+              <DataTable label="Servers" columns={columns} rows={installations} rowKey={({ id }) => id} />
+              <div className="actions">
+                <ListCopies command={toCommand("installations", [], { team })} rows={installations} />
+              </div>
+            </>
           )
         }
       </Loaded>

@@ -8,6 +8,7 @@ import { Button } from "./button.tsx";
 import { DataTable, type Column } from "./data-table.tsx";
 import { LastUse, useLastUse, type LastUsed } from "./last-use.tsx";
 import { ListCopies } from "./list-copies.tsx";
+import { NoTools } from "./no-tools.tsx";
 import { Empty, Loaded } from "./states.tsx";
 
 interface Row extends ToolRow {
@@ -109,7 +110,6 @@ function chooser({ chosen, onChoose }: Choice): Column<Row> {
 export function ToolTable({ server, match, changes = "", sort, choice }: ToolTableProps) {
   const tools = useQuery(queries.tools);
   const usage = useQuery(queries.usage(24, "tool"));
-  const status = useQuery(queries.status);
   const lastUse = useLastUse("tool");
   const rows = useMemo(() => {
     const used = new Map((usage.data?.usage ?? []).map((row) => [row.group["tool"], row]));
@@ -133,7 +133,7 @@ export function ToolTable({ server, match, changes = "", sort, choice }: ToolTab
   const areExact = rows.every((row) => row.tokens_exact);
   return (
     <Loaded query={tools} lines={10}>
-      {(all) => {
+      {() => {
         if (rows.length > 0)
           return (
             <>
@@ -166,27 +166,7 @@ export function ToolTable({ server, match, changes = "", sort, choice }: ToolTab
             </>
           );
         if (match !== "" || changes !== "") return <Empty title="No tool fits these filters" />;
-        const servers = status.data?.servers ?? [];
-        const isStarting = servers.some((row) =>
-          ["provisioning", "command_received", "connecting", "discovering_tools"].includes(row.status),
-        );
-        if (isStarting) return <Empty title="Servers are starting: their tools appear here" />;
-        if (servers.length === 0)
-          return (
-            <Empty title="No server is configured yet">
-              <p>
-                <Link to="/start">Bring the servers you already have</Link>, or <Link to="/servers">add one</Link>.
-              </p>
-            </Empty>
-          );
-        return (
-          <Empty title={all.length === 0 ? "No server offers a tool" : "This server offers no tools"}>
-            <p>
-              It may not have come up yet, or rules in the configuration may hide all of them.{" "}
-              <Link to="/servers">Look at the servers</Link>
-            </p>
-          </Empty>
-        );
+        return <NoTools server={server} />;
       }}
     </Loaded>
   );

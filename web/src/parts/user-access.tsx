@@ -4,7 +4,7 @@ import { toFailure } from "../api/failure.ts";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { peopleQueries } from "../api/people-queries.ts";
 import { useOrder } from "../api/queries.ts";
-import { ago, counted, fullTime, plain } from "../words/format.ts";
+import { ago, agoByHour, counted, fullTime, plain } from "../words/format.ts";
 import { scopeWord } from "../words/scopes.ts";
 import { ConfirmButton } from "./confirm.tsx";
 import { Section } from "./page.tsx";
@@ -86,7 +86,7 @@ function Apps({ user, whose }: AccessProps) {
 
 function appLine({ scopes, audience, used, expires }: Schemas["ConnectedApp"]): string {
   const may = scopes.map((scope) => plain(scopeWord(scope))).join(", ");
-  return `${may} · at ${audience.map(plain).join(", ")} · used ${ago(used)} · until ${fullTime(expires)}`;
+  return `${may} · at ${audience.map(plain).join(", ")} · used ${agoByHour(used)} · until ${fullTime(expires)}`;
 }
 
 function Browsers({ user, whose }: AccessProps) {

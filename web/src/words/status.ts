@@ -51,6 +51,11 @@ export function needsPerson(standing: Standing): boolean {
   return tone === "ask" || tone === "bad";
 }
 
+/** Why it is as it is, for a page: where values are missing, the reason says how apps give them. */
+export function reasonText({ reason, next }: Pick<ServerStatus, "reason" | "next">): string {
+  return next?.step === "fill-in" ? next.text : reason;
+}
+
 /** A step in a few words, and the tab of the server's page where one takes it. */
 export interface Remedy {
   readonly word: string;
