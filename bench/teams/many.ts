@@ -13,26 +13,31 @@ const changes = 200;
 const listing = 200;
 const joining = 50;
 
+/** A part of it: the call, or what is kept for members who have looked at their servers. */
+export type ManyPart = "calls" | "members";
+
 /**
- * 10,000 users in 500 teams with 50,000 installations: start, memory, one change, and a call; with `onlyCalls`, the
- * call alone.
+ * 10,000 users in 500 teams with 50,000 installations: start, memory, one change, and a call; with `only`, one part
+ * alone.
  */
-export async function measureMany(figures: Figures, onlyCalls = false): Promise<void> {
+export async function measureMany(figures: Figures, only?: ManyPart): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), "toolyard-bench-teams-"));
   const alone = await mkdtemp(join(tmpdir(), "toolyard-bench-alone-"));
   try {
     const admin = await makeAdmin(directory);
     const world = makeWorld();
     await writeWorld(directory, world);
-    if (!onlyCalls) {
-      await measureTokens(world, figures);
+    if (only !== "calls") {
+      if (only === undefined) await measureTokens(world, figures);
       const team = await measureStart(directory, figures);
       try {
-        await measureChanges(team, { admin, world }, figures);
+        await measureMembers(team, world, figures);
+        if (only === undefined) await measureChanges(team, { admin, world }, figures);
       } finally {
         await team.stop();
       }
     }
+    if (only === "members") return;
     const token = world.tokens[0] ?? "";
     await measureCalls({ startTeam: async () => await startReady(directory), token, directory: alone }, figures);
   } finally {
@@ -59,15 +64,33 @@ async function startReady(directory: string): Promise<RunningGateway> {
   return gateway;
 }
 
+/** Everybody has 101 servers, of which nearly all are switched off: what is kept of one that nobody uses. */
+async function measureMembers(
+  { url, process: { pid = 0 } }: RunningGateway,
+  { tokens }: World,
+  figures: Figures,
+): Promise<void> {
+  const list = async (members: readonly string[]): Promise<void> => {
+    for (const token of members) await (await fetch(`${url}/api/servers`, { headers: bearer(token) })).arrayBuffer();
+  };
+  // What the first one loads and compiles is nobody's.
+  await list(tokens.slice(-1));
+  await untilQuiet(pid);
+  const before = residentBytes(pid);
+  await list(tokens.slice(0, listing));
+  figures.add(`memory when ${listing} members have listed their 101 servers`, megabytes(pid), "MB");
+  await untilQuiet(pid);
+  const kept = residentBytes(pid) - before;
+  figures.add("the same after a rest", megabytes(pid), "MB", {
+    note: `${Math.round(kept / listing / 1_024)} kB for each of them`,
+  });
+}
+
 async function measureChanges(
   { url, process: { pid = 0 } }: RunningGateway,
   { admin, world }: { readonly admin: string; readonly world: World },
   figures: Figures,
 ): Promise<void> {
-  for (const token of world.tokens.slice(0, listing))
-    await (await fetch(`${url}/api/servers`, { headers: bearer(token) })).arrayBuffer();
-  figures.add(`memory when ${listing} members have listed their 101 servers`, megabytes(pid), "MB");
-  await untilQuiet(pid);
   // One that is switched off: what it costs to start servers is measured elsewhere.
   const path = `${url}/api/teams/many-0/installations/${world.installs.installations[1]?.slug ?? ""}`;
   const headers = { ...bearer(admin), "content-type": "application/json" };

@@ -1,8 +1,8 @@
 // A gateway for teams: memory, logins, revocation; and with 10,000 users in 500 teams that have 50,000 installations:
 // start, one change, check of a token, and a call beside the same call to a gateway without teams. Takes four minutes.
-// `npm run bench bench/teams/run.ts`. Parts of it: `-- --only=many`, of which `--only=calls` is the last part,
-// `--only=live`, or `--only=isolation --operations=1000000 --database=sqlite|postgres`, which takes long and is no part
-// of the rest.
+// `npm run bench bench/teams/run.ts`. Parts of it: `-- --only=many`, of which `--only=members` and `--only=calls` are
+// parts, `--only=live`, or `--only=isolation --operations=1000000 --database=sqlite|postgres`, which takes long and is
+// no part of the rest.
 import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { measureIsolation } from "./isolation.ts";
@@ -17,7 +17,7 @@ const begin = performance.now();
 const figures = createFigures();
 if (only === undefined || only === "live") await measureLive(figures);
 if (only === undefined || only === "many") await measureMany(figures);
-if (only === "calls") await measureMany(figures, true);
+if (only === "calls" || only === "members") await measureMany(figures, only);
 if (only === "isolation")
   await measureIsolation(
     { operations: Number(operations), database: database === "postgres" ? "postgres" : "sqlite" },

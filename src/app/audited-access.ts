@@ -38,6 +38,7 @@ export function auditAccess({ authenticator, instanceTokens, audit }: AuditedAcc
       authenticate: (request) => watchRefusals(request, () => authenticator.authenticate(request), noteRefusal),
     },
     instanceTokens: {
+      ...instanceTokens,
       authenticate: (request, instance) =>
         watchRefusals(request, () => instanceTokens.authenticate(request, instance), noteRefusal),
       async issue(instance, principal) {
@@ -46,7 +47,6 @@ export function auditAccess({ authenticator, instanceTokens, audit }: AuditedAcc
         await audit.order(tokens("token.issue", instance, principal));
         return token;
       },
-      list: instanceTokens.list,
       async revoke(instance, principal) {
         const revoked = await instanceTokens.revoke(instance, principal);
         if (revoked > 0)

@@ -1,18 +1,13 @@
-import type { Settings } from "../config/config.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { EventBus } from "../kernel/event-bus.ts";
 import type { PrincipalId } from "../kernel/ids.ts";
 import type { Authenticator } from "../people/identity/authenticator.ts";
 import type { InstanceTokens } from "../people/identity/instance-tokens.ts";
 import type { Fleet } from "../servers/instance/fleet.ts";
-import type { InstanceTokenStore } from "../store/store.ts";
 import { createDenials } from "./denials.ts";
-import { createGatewayInstanceTokens } from "./instance-access.ts";
 import type { GatewayPeople } from "./people-wiring.ts";
 
 export interface CredentialsDeps {
-  readonly store: InstanceTokenStore;
-  readonly auth: () => Settings["auth"];
   readonly people: GatewayPeople;
   readonly fleet: Pick<Fleet, "get">;
   readonly events: Pick<EventBus, "emit">;
@@ -25,11 +20,9 @@ export interface Credentials {
   readonly instanceTokens: InstanceTokens;
 }
 
-export function createCredentials({ store, auth, people, fleet, events, clock }: CredentialsDeps): Credentials {
-  const { authenticator } = people;
+export function createCredentials({ people, fleet, events, clock }: CredentialsDeps): Credentials {
+  const { authenticator, instanceTokens: tokens } = people;
   const denials = createDenials(events, clock);
-  const inUrl = (): boolean => auth().allowTokenInUrl;
-  const tokens = createGatewayInstanceTokens({ store, inUrl, people, clock });
 
   function tell(id: Parameters<InstanceTokens["issue"]>[0], principal: PrincipalId, revoked?: number): void {
     const about = fleet.get(id)?.about();
@@ -48,13 +41,13 @@ export function createCredentials({ store, auth, people, fleet, events, clock }:
       authenticate: (request) => denials.watch(request, () => authenticator.authenticate(request)),
     },
     instanceTokens: {
+      ...tokens,
       authenticate: (request, instance) => denials.watch(request, () => tokens.authenticate(request, instance)),
       async issue(instance, principal) {
         const token = await tokens.issue(instance, principal);
         tell(instance, principal);
         return token;
       },
-      list: tokens.list,
       async revoke(instance, principal) {
         const revoked = await tokens.revoke(instance, principal);
         if (revoked > 0) tell(instance, principal, revoked);

@@ -150,6 +150,7 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
       );
   });
 
+  const forgetRevoked = people.instanceTokens.onRevoked(endForeign);
   const forgetExpiry = endExpiredStreams(wings);
 
   /** Ends what people have opened who are not the same any more. */
@@ -168,6 +169,7 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
   async function stop(signal: AbortSignal): Promise<void> {
     cancelTicks();
     forgetPeople();
+    forgetRevoked();
     forgetExpiry?.();
     await stopInOrder(wings, signal);
   }
@@ -264,7 +266,7 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log, envir
     settled: async (principal: Principal, signal: AbortSignal) => await fleet.settled(principal, signal),
     ...auditAccess({
       audit,
-      ...createCredentials({ store: kept.tokens, auth: () => config().settings.auth, people, fleet, events, clock }),
+      ...createCredentials({ people, fleet, events, clock }),
     }),
     publicUrl,
     environment,

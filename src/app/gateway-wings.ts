@@ -143,7 +143,7 @@ function createViews(config: () => Config, fleet: Fleet, loads: () => Engine["na
 }
 
 function toPeopleDeps(late: LateModules, kept: GatewayStore, { clock, log, directory }: GatewayDeps) {
-  return { loadLate: late.load, keyRing: kept.keyRing, clock, log, directory };
+  return { loadLate: late.load, keyRing: kept.keyRing, instanceTokens: kept.tokens, clock, log, directory };
 }
 
 function identityOf({ version }: Pick<GatewayDeps, "version">) {

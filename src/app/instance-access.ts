@@ -1,22 +1,24 @@
 import { createInstanceTokens, type InstanceTokens } from "../people/identity/instance-tokens.ts";
+import type { LookUp } from "../people/identity/look-ups.ts";
+import type { Directory } from "../people/directory/directory.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { InstanceTokenStore } from "../store/store.ts";
-import type { GatewayPeople } from "./people-wiring.ts";
 
 /** Tokens for single instances, stored in the gateway's own folder. */
 export function createGatewayInstanceTokens(deps: {
   readonly store: InstanceTokenStore;
   readonly inUrl: () => boolean;
-  readonly people: Pick<GatewayPeople, "directory" | "lookUp">;
+  readonly directory: Directory;
+  readonly lookUp: LookUp;
   readonly clock: Pick<Clock, "now">;
 }): InstanceTokens {
   const tokens = createInstanceTokens({
     store: deps.store,
     now: deps.clock.now,
     inUrl: deps.inUrl,
-    directory: deps.people.directory,
-    lookUp: deps.people.lookUp,
+    directory: deps.directory,
+    lookUp: deps.lookUp,
   });
   return {
     ...tokens,

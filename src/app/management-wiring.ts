@@ -33,11 +33,14 @@ export function createManagement(gateway: GatewayParts, surroundings: Surroundin
     }),
     run: createOwnCommands({
       ...surroundings,
-      environment: { ...env, ...asVariables(flags) },
+      environment: { ...env, ...asVariables(flags), ...meansAnother },
       options: () => ["--config", file(), "--data-dir", dataDir],
     }),
   };
 }
+
+/** Whoever set it for commands of their own would have the pages change what another gateway has. */
+const meansAnother = Object.freeze({ [variableOf("gateway")]: undefined });
 
 /**
  * What this gateway was told by flags, for commands that have no such flags: `connect` is to write the port that it

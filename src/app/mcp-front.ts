@@ -177,6 +177,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     endWhere(gone, why) {
       const reason = why().message;
       running.endWhere(gone, why);
+      conversations.endWhere(gone, why);
       sessions.endWhere((session) => gone(session.principal), reason);
       listen.endWhere(gone);
       sse.endWhere(gone);

@@ -1,5 +1,5 @@
 import { createEveryday, type Everyday } from "../front/owner/everyday.ts";
-import { createCallTracking } from "./call-tracking.ts";
+import { trackController } from "../front/mcp/running-requests.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 
 /** What answers everyday commands, loaded with the first of them. */
@@ -18,7 +18,7 @@ export function loadEveryday(gateway: GatewayParts): Everyday {
     adopting: gateway.fleet.adopting,
     settled: gateway.settled,
     admit: parts.admission.admit,
-    track: createCallTracking(parts.running),
+    track: (principal, controller) => trackController(parts.running, principal, controller),
     discoverTokens: () => gateway.config().settings.results.discoverTokens,
     jsonDepth: parts.limits.jsonDepth,
   });

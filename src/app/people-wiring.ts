@@ -10,13 +10,16 @@ import { createConfigDirectory } from "../people/directory/config-directory.ts";
 import type { Directory } from "../people/directory/directory.ts";
 import { reaches } from "../people/identity/audience.ts";
 import { createAuthenticator, type Authenticator, type Doors } from "../people/identity/authenticator.ts";
-import { createLookUp, type LookUp } from "../people/identity/look-ups.ts";
+import { createLookUp } from "../people/identity/look-ups.ts";
+import type { InstanceTokens } from "../people/identity/instance-tokens.ts";
 import { createPresence, type PresenceKeeper } from "../people/identity/presence.ts";
 import { sessionHashOf } from "../people/identity/session-cookie.ts";
 import type { PublicUrl } from "../front/http/public-url.ts";
 import { requestPath } from "../front/http/request-path.ts";
 import type { RecordStore } from "../store/record-store.ts";
+import type { InstanceTokenStore } from "../store/store.ts";
 import { installedId, type Owners } from "../servers/instance/wanted.ts";
+import { createGatewayInstanceTokens } from "./instance-access.ts";
 import { createOwners } from "./people-owners.ts";
 import type { TeamPeople, TeamPeopleDeps } from "./team-people.ts";
 import type { GatewayAudit } from "./audit-wing.ts";
@@ -25,7 +28,8 @@ import type { GatewayAudit } from "./audit-wing.ts";
 export interface GatewayPeople {
   readonly directory: Directory;
   readonly authenticator: Authenticator;
-  readonly lookUp: LookUp;
+  /** Those of single instances. */
+  readonly instanceTokens: InstanceTokens;
   readonly presence: PresenceKeeper;
   /** The same people as those for whom servers run, with what their teams installed. */
   readonly owners: Owners;
@@ -56,6 +60,7 @@ export type TeamFollowers = Pick<TeamPeopleDeps, "onServers" | "onGone">;
 export interface PeopleDeps {
   /** The keys of the vault. */
   readonly keyRing: TeamPeopleDeps["keyRing"];
+  readonly instanceTokens: InstanceTokenStore;
   readonly config: () => Config;
   /** Replaces the people of the configuration, who then have no access. */
   readonly directory: Directory | undefined;
@@ -75,14 +80,18 @@ export function createPeople(deps: PeopleDeps): GatewayPeople {
   const lookUp = createLookUp(directory, (error) =>
     log.error({ component: "people", operation: "look-up", err: error }, "the directory of people failed"),
   );
+  const instanceTokens = createGatewayInstanceTokens({
+    ...{ store: deps.instanceTokens, directory, lookUp, clock: deps.clock },
+    inUrl: () => config().settings.auth.allowTokenInUrl,
+  });
   const team = coming === undefined || own === undefined ? undefined : createTeamSeat(deps, own, coming);
   return {
     directory,
     owners: team === undefined ? directory : createOwners(directory, team.people),
     secrets: () => team?.people()?.installs.servers.secrets() ?? directory.secrets(),
     authenticator: createAuthenticator(directory, lookUp, createDoors(directory, deps.publicUrl)),
-    lookUp,
-    presence: createPresence(directory),
+    instanceTokens,
+    presence: createPresence({ directory, instanceTokens }),
     team,
     teamOf: (id) => team?.people()?.directory.book.members.get(id)?.row.teamId ?? directory.byId(id)?.team ?? undefined,
     unready() {

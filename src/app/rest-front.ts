@@ -1,6 +1,7 @@
 import { reaches } from "../kernel/principal.ts";
 import type { Log } from "../kernel/log.ts";
 import type { RestHandler } from "../front/http/http-server.ts";
+import { trackController } from "../front/mcp/running-requests.ts";
 import { createRest } from "../front/rest/rest.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { Connection, RestDeps, RestPeople } from "../front/rest/deps.ts";
@@ -10,7 +11,6 @@ import { toDenial } from "./audited-access.ts";
 import { createRestUpkeep } from "./backup-download.ts";
 import type { Browsers } from "../front/web/browsers.ts";
 import { createInstanceAccess } from "./rest-instances.ts";
-import { createCallTracking } from "./call-tracking.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import { createManagement, type Surroundings } from "./management-wiring.ts";
 
@@ -50,7 +50,7 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
     admit: parts.admission.admit,
     openStream: parts.admission.openStream,
     live: gateway.live.load,
-    track: createCallTracking(parts.running),
+    track: (principal, controller) => trackController(parts.running, principal, controller),
     adopting: gateway.fleet.adopting,
     presence: gateway.presence,
     viewOf: gateway.viewOf,
@@ -70,15 +70,7 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
     ...createInstanceAccess(gateway),
     issueToken: async (instance, principal) => await gateway.instanceTokens.issue(instance, principal.id),
     tokensOf: (instance, principal) => gateway.instanceTokens.list(instance, principal.id),
-    async revokeTokens(instance, principal) {
-      const revoked = await gateway.instanceTokens.revoke(instance, principal.id);
-      const path = `/i/${encodeURIComponent(instance)}/mcp`;
-      parts.sessions.endWhere(
-        (session) => session.principal.id === principal.id && session.endpointPath === path,
-        "its token was taken back",
-      );
-      return revoked;
-    },
+    revokeTokens: async (instance, principal) => await gateway.instanceTokens.revoke(instance, principal.id),
     metrics: gateway.metrics,
     usage: gateway.usage.usage,
     tokens: async (ask) => await gateway.usage.tokens({ ...ask, waitMs: 0 }),

@@ -1,8 +1,8 @@
 import { request as requestHttp, type IncomingMessage } from "node:http";
-import { abortReason } from "../kernel/abort.ts";
-import type { HttpRequest, ResponseHandler, TransportFailure } from "../wire/http/http-client.ts";
+import { untilAborted } from "../kernel/abort.ts";
+import type { HttpRequest } from "../wire/http/http-client.ts";
 import { proxyFromVariables } from "../wire/http/proxy-variables.ts";
-import { noHead, type ResponseHead } from "../wire/http/response-head.ts";
+import { sendWhole } from "../wire/http/whole-response.ts";
 
 export interface PlainRequest {
   readonly url: string;
@@ -92,59 +92,16 @@ async function requestThrough(proxy: string, asked: PlainRequest, url: URL): Pro
     headers: Object.entries({ "user-agent": "toolyard", ...headers }).flat(),
     body: body === undefined ? null : Buffer.from(body, "utf8").toString("latin1"),
   };
-  const ended = new AbortController();
+  const sending = sendWhole(client, wanted, {
+    mostBytes: mostBytes ?? usualBytes,
+    tooLong: mostBytes === undefined ? undefined : () => tooLong(mostBytes),
+    toError: ({ kind, reason }) => new Error(reason === "" ? kind : reason),
+  });
   try {
-    return await new Promise((resolve, reject) => {
-      signal.addEventListener("abort", () => reject(abortReason(signal)), { once: true, signal: ended.signal });
-      client.send(wanted, new WholeResponse(mostBytes, resolve, reject));
-    });
+    const { head, body: text } = await untilAborted(sending, signal);
+    return { status: head.status, text: text.toString("utf8"), header: (name) => head.getAll(name)[0] };
   } finally {
-    ended.abort();
     client.close();
-  }
-}
-
-/** Gathers one response. */
-class WholeResponse implements ResponseHandler {
-  readonly #mostBytes: number | undefined;
-  readonly #resolve: (answer: PlainAnswer) => void;
-  readonly #reject: (error: Error) => void;
-  readonly #chunks: Buffer[] = [];
-  #head: ResponseHead = noHead;
-  #bytes = 0;
-
-  constructor(mostBytes: number | undefined, resolve: (answer: PlainAnswer) => void, reject: (error: Error) => void) {
-    this.#mostBytes = mostBytes;
-    this.#resolve = resolve;
-    this.#reject = reject;
-  }
-
-  onConnected(): boolean {
-    return true;
-  }
-
-  onHead(head: ResponseHead): void {
-    this.#head = head;
-  }
-
-  onBody(bytes: Buffer, start: number, end: number): void {
-    this.#bytes += end - start;
-    if (this.#mostBytes !== undefined && this.#bytes > this.#mostBytes) return this.#reject(tooLong(this.#mostBytes));
-    this.#chunks.push(Buffer.from(bytes.subarray(start, end)));
-    if (this.#mostBytes === undefined && this.#bytes > usualBytes) this.onComplete();
-  }
-
-  onComplete(): void {
-    const head = this.#head;
-    this.#resolve({
-      status: head.status,
-      text: Buffer.concat(this.#chunks).toString("utf8"),
-      header: (name) => head.getAll(name)[0],
-    });
-  }
-
-  onTransportFailure({ kind, reason }: TransportFailure): void {
-    this.#reject(new Error(reason === "" ? kind : reason));
   }
 }
 

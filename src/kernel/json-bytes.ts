@@ -19,6 +19,16 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Whether a text is JSON. */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Parses bytes that should be an object. Undefined when they are another value, or not JSON. */
 export function parseJsonObject(bytes: JsonBytes): JsonObject | undefined {
   try {

@@ -1,3 +1,4 @@
+import { isJson } from "../kernel/json-bytes.ts";
 import { stringifyExact } from "../wire/json/exact-json.ts";
 
 /**
@@ -9,15 +10,6 @@ export function toRedactedJson(value: object, redact: (text: string) => string):
   const clean = redact(text);
   if (clean === text || isJson(clean)) return clean;
   return stringifyExact(redactTexts(value, redact));
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function redactTexts(value: unknown, redact: (text: string) => string): unknown {

@@ -227,6 +227,9 @@ test("values of one's own are given on the page: secrets are written, and never 
   const refused = await bob.submit(page, { "v:env.CANARY": "bobs-own-key", "v:env.REGION": "mars" }, 'value="values"');
   expect(refused.status).toBeGreaterThanOrEqual(400);
   expect(refused.text).toContain('role="alert"');
+  // What is given is for the address that the page showed.
+  const moved = await bob.submit(page, { address: "https://before.example", "v:env.REGION": "eu" }, 'value="values"');
+  expect([moved.status, moved.text.includes("server leads to another address now")]).toEqual([412, true]);
   const saved = await bob.submit(page, { "v:env.CANARY": "bobs-own-key", "v:env.REGION": "eu" }, 'value="values"');
   expect(saved.text).toContain("It is set; empty leaves it as it is.");
   expect(saved.text).not.toContain("bobs-own-key");

@@ -1,16 +1,18 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { badServer } from "../harness/gateway.ts";
-import { modernRpc } from "../harness/rpc.ts";
+import { post } from "../harness/rest.ts";
+import { send } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
-import { everything } from "../protocol/clients.ts";
 import { callbackUrl, connectApp } from "./app-client.ts";
+import { openAll, type Credential } from "./opened-ways.ts";
 import type { PageBrowser } from "./page-browser.ts";
 import { startTeamWorld, type TeamWorld } from "./team-world.ts";
 
+const server = { ...badServer("--era", "legacy", "--behaviours=pid,hang,elicit,in-flight"), scope: "user" };
 let world: TeamWorld;
 beforeAll(async () => {
   world = await startTeamWorld({
-    servers: { own: { ...badServer("--behaviours=pid,hang,elicit,in-flight"), scope: "user" } },
+    servers: { own: server, asking: server },
   });
   await world.ask("user", "add", "ann", "--admin", "--team", "red");
 });
@@ -18,42 +20,55 @@ afterAll(async () => await world[Symbol.asyncDispose]());
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Somebody who is in one team, with one credential, and what takes that away. */
+/** What somebody in a team comes with, and what takes that away. */
 interface Case {
-  readonly headers: Headers;
+  readonly credential: Credential;
   take(): Promise<unknown>;
+  /** Whether the person and their other tokens stay. */
+  readonly isPersonKept: boolean;
 }
 
 interface Person {
   readonly name: string;
   readonly team: string;
-  /** Revokes the token that came with the account. */
-  withoutToken(): Promise<void>;
-  readonly token: string;
+  /** With this one, what happens at the server is looked at. */
+  readonly kept: { readonly id: string; readonly headers: Headers };
+  /** Of the server, for this person. */
+  readonly instance: string;
+}
+
+const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
+
+async function addToken(name: string, team: string): Promise<{ readonly id: string; readonly headers: Headers }> {
+  const { token, id } = (await world.ask("token", "new", "--user", name, "--team", team)).made;
+  return { id, headers: bearer(token) };
 }
 
 async function addPerson(name: string): Promise<Person> {
   const team = `team-${name}`;
   await world.ask("team", "add", team);
   const { token, id } = (await world.ask("user", "add", name, "--team", team)).made as { token: string; id: string };
-  return { name, team, token, withoutToken: async () => void (await world.ask("token", "revoke", id)) };
+  const headers = bearer(token);
+  await pidOf(headers);
+  const listed = await send(`${world.url}/api/instances`, { method: "GET", headers });
+  const own = listed.json.instances.find(({ server: slug }: { server: string }) => slug === "own");
+  return { name, team, kept: { id, headers }, instance: own.id };
 }
 
-const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
+const everywhere = ({ instance }: Person, headers: Headers): Credential => ({
+  ...{ url: world.url, headers, rest: { instance } },
+  mcp: { path: "/mcp", sse: "/sse", isOfInstance: false },
+});
 
 async function withApp(person: Person): Promise<{ readonly headers: Headers; readonly clientId: string }> {
   const browser = await world.logIn(person.name, { stopAt: callbackUrl });
-  await person.withoutToken();
   const app = await connectApp(world.url, browser);
-  await endSessions(person.name);
   return { headers: bearer(app.access_token), clientId: app.clientId };
 }
 
-const sessionsOf = async (user: string): Promise<{ id: string }[]> =>
-  (await world.ask("session", "list", "--user", user)).sessions;
-
 async function endSessions(user: string): Promise<void> {
-  for (const { id } of await sessionsOf(user)) await world.ask("session", "end", id, "--user", user);
+  const { sessions } = (await world.ask("session", "list", "--user", user)) as { sessions: { id: string }[] };
+  for (const { id } of sessions) await world.ask("session", "end", id, "--user", user);
 }
 
 function cookieOf(browser: PageBrowser): Headers {
@@ -61,70 +76,69 @@ function cookieOf(browser: PageBrowser): Headers {
   return { cookie, "sec-fetch-site": "same-origin", origin: world.url };
 }
 
+/** A token of its own, and something that takes more away than that. */
+const withToken =
+  (take: (person: Person) => Promise<unknown>) =>
+  async (person: Person): Promise<Case> => {
+    const { headers } = await addToken(person.name, person.team);
+    return { credential: everywhere(person, headers), take: async () => await take(person), isPersonKept: false };
+  };
+
 const cases: Readonly<Record<string, (person: Person) => Promise<Case>>> = {
-  async token({ name, token }) {
-    const { tokens } = await world.ask("token", "list", "--user", name);
-    return await Promise.resolve({
-      ...{ headers: bearer(token) },
-      take: async () => await world.ask("token", "revoke", tokens[0].id),
-    });
+  async "personal token"(person) {
+    const { id, headers } = await addToken(person.name, person.team);
+    const take = async (): Promise<unknown> => await world.ask("token", "revoke", id);
+    return { credential: everywhere(person, headers), take, isPersonKept: true };
   },
   async grant(person) {
     const { headers } = await withApp(person);
     const { apps } = await world.ask("app", "list", "--user", person.name);
     expect(apps).toMatchObject([{ user: person.name, team: person.team, name: "Test app" }]);
-    return { headers, take: async () => await world.ask("app", "revoke", apps[0].id) };
+    const take = async (): Promise<unknown> => await world.ask("app", "revoke", apps[0].id);
+    return { credential: everywhere(person, headers), take, isPersonKept: true };
+  },
+  async "token of an instance"(person) {
+    const path = `/api/instances/${encodeURIComponent(person.instance)}/token`;
+    const { token } = (await post(world.url + path, {}, person.kept.headers)).json;
+    const at = `/i/${encodeURIComponent(person.instance)}`;
+    const credential = {
+      ...{ url: world.url, headers: bearer(token) },
+      mcp: { path: `${at}/mcp`, sse: `${at}/sse`, isOfInstance: true },
+    };
+    const headers = { ...person.kept.headers, "content-type": "application/json" };
+    const take = async (): Promise<unknown> => await send(world.url + path, { method: "DELETE", headers });
+    return { credential, take, isPersonKept: true };
   },
   async session(person) {
-    const browser = await world.logIn(person.name);
-    await person.withoutToken();
-    return { headers: cookieOf(browser), take: async () => await endSessions(person.name) };
+    const { rest, url } = everywhere(person, {});
+    const credential = { url, rest, headers: cookieOf(await world.logIn(person.name)) };
+    return { credential, take: async () => await endSessions(person.name), isPersonKept: true };
   },
-  membership: async ({ name, team, token }) =>
-    await Promise.resolve({
-      ...{ headers: bearer(token) },
-      take: async () => await world.ask("team", "members", team, "--remove", name),
-    }),
-  user: async ({ name, token }) =>
-    await Promise.resolve({
-      ...{ headers: bearer(token) },
-      take: async () => await world.ask("user", "disable", name),
-    }),
-  team: async ({ team, token }) =>
-    await Promise.resolve({
-      ...{ headers: bearer(token) },
-      take: async () => await world.ask("team", "remove", team),
-    }),
+  membership: withToken(async ({ team, name }) => await world.ask("team", "members", team, "--remove", name)),
+  user: withToken(async ({ name }) => await world.ask("user", "disable", name)),
+  team: withToken(async ({ team }) => await world.ask("team", "remove", team)),
   async client(person) {
     const { headers, clientId } = await withApp(person);
     const { clients } = await world.ask("client", "list");
     expect(clients).toContainEqual(expect.objectContaining({ id: clientId, apps: 1 }));
-    return { headers, take: async () => await world.ask("client", "rm", clientId) };
+    const take = async (): Promise<unknown> => await world.ask("client", "rm", clientId);
+    return { credential: everywhere(person, headers), take, isPersonKept: true };
   },
 };
 
 async function call(tool: string, headers: Headers): Promise<{ readonly status: number; readonly text: string }> {
-  const response = await fetch(`${world.url}/execute/own%3A${tool}`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    body: "{}",
-  });
-  return { status: response.status, text: await response.text() };
+  return await post(`${world.url}/execute/${encodeURIComponent(tool)}`, {}, headers);
 }
 
-/** Resolves when the stream is open; `ended` when the gateway has ended it. */
-async function openEvents(headers: Headers): Promise<{ readonly ended: Promise<void> }> {
-  const response = await fetch(`${world.url}/api/events`, { headers });
-  expect(response.status).toBe(200);
-  const drain = async (): Promise<void> => {
-    for await (const _chunk of response.body as unknown as AsyncIterable<Uint8Array>);
-  };
-  return { ended: drain().catch(() => undefined) };
+async function pidOf(headers: Headers): Promise<number> {
+  return await until(async () => Number(/pid\W+(\d+)/.exec((await call("own:pid", headers)).text)?.[1]) || undefined);
 }
 
-async function ask(headers: Headers, more: Readonly<Record<string, unknown>> = {}) {
-  const params = { name: "execute_mcp_tool", arguments: { tool_path: "own:elicit", arguments: {} }, ...more };
-  return await modernRpc(`${world.url}/mcp`, "tools/call", params, everything, headers);
+/** Beside those that ask for it. */
+async function callsAtServers({ kept }: Person): Promise<number> {
+  const told = ["own:in-flight", "asking:in-flight"].map(async (tool) => (await call(tool, kept.headers)).text);
+  const counts = (await Promise.all(told)).map((text) => Number(/inFlight\W*(\d+)/.exec(text)?.[1]) - 1);
+  return counts.reduce((sum, count) => sum + count);
 }
 
 function isRunning(pid: number): boolean {
@@ -136,35 +150,28 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test.each(Object.keys(cases).filter((what) => what !== "session"))(
+test.each(Object.entries(cases))(
   "FAULT 98: with a %s that is taken away, its streams, calls, questions and processes end",
-  async (what) => {
-    const { headers, take } = await (cases[what] as (person: Person) => Promise<Case>)(await addPerson(`p-${what}`));
-    const pid = await until(
-      async () => Number(/pid\W+(\d+)/.exec((await call("pid", headers)).text)?.[1]) || undefined,
-    );
-    expect(isRunning(pid)).toBe(true);
-    const stream = await openEvents(headers);
-    const { requestState, resultType } = (await ask(headers)).json.result;
-    expect(resultType).toBe("input_required");
-    let hasEnded = false;
-    const running = call("hang", headers).finally(() => (hasEnded = true));
-    // The server has it, beside the one that asks and the question: a call that is not there yet could not end.
-    await until(async () => Number(/inFlight\W*(\d+)/.exec((await call("in-flight", headers)).text)?.[1]) > 1);
-    expect(hasEnded).toBe(false);
+  async (what, make) => {
+    const person = await addPerson(`p-${what.replaceAll(" ", "-")}`);
+    const pid = await pidOf(person.kept.headers);
+    const { credential, take, isPersonKept } = await make(person);
+    const opened = await openAll(credential);
+    const calls = Object.values(opened).reduce((sum, one) => sum + one.calls, 0);
+    // The server has all of them: a call that is not there yet could not end.
+    await until(async () => (await callsAtServers(person)) === calls);
     await take();
-    await stream.ended;
-    expect((await running).status).toBe(401);
-    expect((await call("pid", headers)).status).toBe(401);
-    expect((await ask(headers, { requestState, inputResponses: {} })).status).toBe(401);
+    await Promise.all(Object.values(opened).map(async ({ ended }) => await ended));
+    if (isPersonKept) {
+      await until(async () => (await callsAtServers(person)) === 0);
+      expect(isRunning(pid)).toBe(true);
+      await endSessions(person.name);
+      await world.ask("token", "revoke", person.kept.id);
+    }
+    expect((await call("own:pid", person.kept.headers)).status).toBe(401);
+    const { url, mcp, headers } = credential;
+    const again = await post(`${url}${mcp === undefined ? "/execute/own%3Apid" : mcp.path}`, {}, headers);
+    expect(again.status).toBe(401);
     await until(() => !isRunning(pid));
   },
 );
-
-test("FAULT 98: with a session that is taken away, what its pages have opened ends", async () => {
-  const { headers, take } = await (cases["session"] as (person: Person) => Promise<Case>)(await addPerson("p-session"));
-  const stream = await openEvents(headers);
-  await take();
-  await stream.ended;
-  expect((await fetch(`${world.url}/api/me`, { headers })).status).toBe(401);
-});

@@ -2,11 +2,13 @@ import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runCommand } from "../harness/command.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { hasNoPostgres, startPostgres, type Postgres } from "../harness/postgres.ts";
 import { get, post } from "../harness/rest.ts";
+import { send } from "../harness/rpc.ts";
 import { startSwitchProxy, type SwitchProxy } from "../harness/switch-proxy.ts";
 import { until } from "../harness/until.ts";
 import { authorize, callbackUrl, connectApp, consent, postForm, redeem, refresh, register } from "./app-client.ts";
@@ -170,6 +172,75 @@ describe.skipIf(hasNoPostgres)("two gateways of one PostgreSQL, behind one name"
     await until(async () => (await keep(first, "hang on")) === 401);
     expect(await postgres.run(rows, "yard")).toEqual([{ kept: 0 }]);
   });
+
+  /** Has writers of the state wait, and lets them go on in the order in which they came. */
+  async function holdWriters() {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query("select pg_advisory_lock(7402886518)");
+    const waiting = "select count(*)::int as waiting from pg_locks where locktype = 'advisory' and not granted";
+    return {
+      until: async (count: number) => await until(async () => (await client.query(waiting)).rows[0].waiting === count),
+      release: async () => await client.end(),
+    };
+  }
+
+  test.each(["the server moves first", "the member is first"])(
+    "what a member gives while another gateway leads the server elsewhere does not go there: %s",
+    async (order) => {
+      const slug = order.includes("moves") ? "mail" : "post";
+      const boss = bearer(
+        (await ask(first, "user", "add", `boss-${slug}`, "--team", "red", "--role", "admin")).made.token,
+      );
+      const kim = bearer((await ask(first, "user", "add", `kim-${slug}`, "--team", "red")).made.token);
+      const at = "/api/teams/red/installations";
+      const template = await post(
+        `${first.url}/api/templates`,
+        {
+          ...{ slug, team: "red", entry: { url: "https://mail.example.com/mcp" } },
+          fields: [{ path: "headers.X-Key", type: "secret" }],
+        },
+        boss,
+      );
+      expect(template.status).toBe(200);
+      expect((await post(`${first.url}${at}`, { template: slug }, boss)).status).toBe(200);
+      const mine = `${at}/${slug}/config/me`;
+      await until(async () => (await get(`${second.url}${mine}`, kim)).status === 200);
+      const patch = async (to: string, body: object, headers: Record<string, string>) =>
+        await send(to, {
+          method: "PATCH",
+          headers: { "content-type": "application/json", ...headers },
+          body: JSON.stringify(body),
+        });
+      const give = async () =>
+        await patch(`${second.url}${mine}`, { values: { "headers.X-Key": "kims-own-secret" } }, kim);
+      const move = async () =>
+        await patch(
+          `${first.url}/api/templates/${template.json.id}`,
+          { entry: { url: "https://evil.example/mcp" } },
+          boss,
+        );
+      const writers = await holdWriters();
+      const [one, other] = slug === "mail" ? [move, give] : [give, move];
+      const begun = one();
+      await writers.until(1);
+      const next = other();
+      await writers.until(2);
+      await writers.release();
+      const [moved, given] = slug === "mail" ? [await begun, await next] : [await next, await begun];
+      expect([moved.status, given.status]).toEqual([200, slug === "mail" ? 412 : 200]);
+      for (const gateway of [first, second])
+        await until(async () => {
+          const { fields } = (await get(`${gateway.url}${mine}`, kim)).json;
+          return fields[0].set === false;
+        });
+      const { object, detail } = await ask(first, "audit", "--action", "template.change", "--limit", "1");
+      const forgotten = { members: 1, fields: ["headers.X-Key"] };
+      expect([object, JSON.parse(detail)]).toEqual([slug, slug === "mail" ? {} : { forgotten }]);
+      // Who agrees to the new address gives it again.
+      expect((await give()).status).toBe(200);
+    },
+  );
 
   test("FAULT 106: cut off from its database, a gateway serves people for a while, then nobody; what was taken meanwhile stays taken", async () => {
     const database = new URL(url);

@@ -1,3 +1,4 @@
+import { abortReason } from "../../kernel/abort.ts";
 import type { Limits } from "../../config/config.ts";
 import { scanElements } from "../../wire/json/json-scan.ts";
 import { toGatewayError } from "../../kernel/gateway-error.ts";
@@ -9,12 +10,14 @@ import type { LegacyRequests } from "./legacy.ts";
 import { MessageError, readClientMessage, requireJson } from "../../wire/mcp/client-message.ts";
 import { joinText } from "./result-text.ts";
 import type { RequestRunner } from "./request-run.ts";
+import { trackController, type RunningRequests } from "./running-requests.ts";
 
 export interface BatchDeps {
   readonly runner: RequestRunner;
   readonly legacy: LegacyRequests;
   readonly limits: Limits;
   readonly admission: Admission;
+  readonly running: RunningRequests;
 }
 
 /** Messages of one batch (fault 4). */
@@ -69,10 +72,16 @@ async function answerOne(bytes: Buffer, caller: Caller, deps: BatchDeps): Promis
     const controller = new AbortController();
     const channel = { send: () => false };
     const leave = deps.admission.admit(caller.principal);
+    const untrack = trackController(deps.running, caller.principal, controller);
     const reply = await (
       deps.legacy.answer(message, caller, controller.signal) ??
       deps.runner.run(message, caller, channel, controller.signal)
-    ).finally(leave);
+    ).finally(() => {
+      untrack();
+      leave();
+    });
+    // Whoever has lost their right meanwhile is told so, and not what became of the request.
+    if (controller.signal.aborted) throw abortReason(controller.signal);
     return answerText(message.idText, joinText(reply.body));
   } catch (error) {
     return failureText(toGatewayError(error), idText);

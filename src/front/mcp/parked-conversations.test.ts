@@ -3,10 +3,13 @@ import type { Answer, CallContext } from "../../kernel/call-context.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { Conversation } from "./conversation.ts";
+import type { PrincipalId } from "../../kernel/ids.ts";
+import { localPrincipal, type Principal } from "../../kernel/principal.ts";
 import { createParkedConversations, type ParkedConversations } from "./parked-conversations.ts";
 
 type Ask = NonNullable<CallContext["ask"]>;
-const binding = { principal: "alice", request: "tools/call\necho" };
+const alice: Principal = { ...localPrincipal, id: "alice" as PrincipalId };
+const binding = { principal: alice, request: "tools/call\necho" };
 const question = (text: string, key?: string) => ({
   method: "elicitation/create" as const,
   params: Buffer.from(JSON.stringify({ message: text })),
@@ -81,10 +84,12 @@ test("questions of the same moment are asked together; answers reach the one tha
   expect(conversations.parked).toBe(0);
 });
 
-test("FAULT 48: a handle is good for nobody else, on no other request, and only once", async () => {
+test("FAULT 48: a handle is good for nobody else, with no other credential, on no other request, and only once", async () => {
   const { conversations } = create();
   const { handle } = await questions(beginAsking(conversations, "a"));
-  expect(() => conversations.resume(handle, { ...binding, principal: "bob" }, undefined)).toThrowError(invalid);
+  const others = [{ ...alice, id: "bob" as PrincipalId }, { ...alice }];
+  for (const principal of others)
+    expect(() => conversations.resume(handle, { ...binding, principal }, undefined)).toThrowError(invalid);
   expect(() => conversations.resume(handle, { ...binding, request: "tools/call\nother" }, undefined)).toThrowError(
     invalid,
   );
@@ -135,6 +140,26 @@ test("once ended, what is parked is cancelled and whoever asks is told, so that 
   expect(() => conversations.resume(handle, binding, undefined)).toThrow(invalid);
   for (const conversation of [parked, beginAsking(conversations, "b")])
     expect(await conversation.next()).toEqual({ kind: "answer", reply: { body: '["DRAINING"]', status: 200 } });
+});
+
+test("with a credential that is gone, what was asked with it is cancelled, and nobody else's", async () => {
+  const { conversations } = create();
+  const hers = beginAsking(conversations, "a");
+  const { handle } = await questions(hers);
+  const other = { ...binding, principal: { ...alice } };
+  const kept = conversations.begin(other, ways(), async ({ ask }, signal) => ({
+    body: await tell(ask, "b", signal),
+    status: 200,
+  }));
+  const keptHandle = (await questions(kept)).handle;
+  conversations.endWhere(
+    (principal) => principal === alice,
+    () => new GatewayError("UNAUTHORIZED", "the credential is no longer valid"),
+  );
+  expect(() => conversations.resume(handle, binding, undefined)).toThrowError(invalid);
+  expect(await hers.next()).toMatchObject({ reply: { body: '["UNAUTHORIZED"]' } });
+  const resumed = conversations.resume(keptHandle, other, Buffer.from('{"q1":1}'));
+  expect(await resumed.next()).toMatchObject({ reply: { body: "1" } });
 });
 
 test("what is left to ask is judged by the request that waits: one that cannot answer it ends the call", async () => {

@@ -3,6 +3,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { canAnswer, capabilityMissing } from "../../engine/calls/questions.ts";
 import { parseJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
+import type { Principal } from "../../kernel/principal.ts";
 import { deepestJson } from "../../kernel/limits.ts";
 import { settingNow } from "../../kernel/setting-now.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
@@ -32,12 +33,17 @@ export interface ParkedConversations {
   resume(handle: string, binding: Binding, inputResponses: JsonBytes | undefined): Conversation;
   /** Ends those that are parked, and parks none from now on: nobody can come back to a gateway that stops. */
   end(why: () => GatewayError): void;
+  /** Ends those of all principals for which the predicate is true. */
+  endWhere(gone: (principal: Principal) => boolean, why: () => GatewayError): void;
   readonly parked: number;
 }
 
-/** A handle is good only for who got it, on the same request. It is an address, not an authentication. */
+/**
+ * A handle is good only for who got it, with the credential that it was got with, on the same request. It is an
+ * address, not an authentication.
+ */
 export interface Binding {
-  readonly principal: string;
+  readonly principal: Principal;
   readonly request: string;
 }
 
@@ -90,6 +96,15 @@ export function createParkedConversations(options: {
     return { kind: "questions", handle, inputRequests: writeRequests(asked) };
   }
 
+  function endWhere(gone: (principal: Principal) => boolean, why: () => GatewayError): void {
+    for (const [handle, { binding, cancelTimer, conversation }] of parkedByHandle) {
+      if (!gone(binding.principal)) continue;
+      parkedByHandle.delete(handle);
+      cancelTimer();
+      conversation.cancel(why());
+    }
+  }
+
   return {
     begin: (binding, ways, run) =>
       createConversation(ways, run, (conversation, asked) => park(binding, conversation, asked)),
@@ -109,12 +124,9 @@ export function createParkedConversations(options: {
     },
     end(why) {
       ended = why;
-      for (const { cancelTimer, conversation } of parkedByHandle.values()) {
-        cancelTimer();
-        conversation.cancel(why());
-      }
-      parkedByHandle.clear();
+      endWhere(() => true, why);
     },
+    endWhere,
     get parked() {
       return parkedByHandle.size;
     },

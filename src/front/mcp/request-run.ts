@@ -30,7 +30,7 @@ export function createRequestRunner(
     channel: ReplyChannel,
     signal: AbortSignal,
   ): Promise<ReplyBody> {
-    const binding = { principal: caller.principal.id, request: `${request.method}\n${bindingOf(request)}` };
+    const binding = { principal: caller.principal, request: `${request.method}\n${bindingOf(request)}` };
     const { requestState } = request.params;
     const context = toCallContext(request, caller, channel, signal, undefined);
     if (!conversations.isHandle(requestState)) {

@@ -28,6 +28,25 @@ export interface RunningRequests {
   readonly total: number;
 }
 
+/**
+ * Counts work whose answer is not a request's own among the running ones: its controller is all there is to end.
+ * Returns what ends the counting.
+ */
+export function trackController(
+  running: RunningRequests,
+  principal: Principal,
+  controller: AbortController,
+): () => void {
+  const request: RunningRequest = {
+    ...{ id: running.nextId(), principal, controller, channel: noChannel },
+    ...{ era: "legacy", method: "tools/call" },
+  };
+  running.add(request);
+  return () => running.delete(request);
+}
+
+const noChannel: RunningRequest["channel"] = Object.freeze({ send: () => false, finish: () => undefined });
+
 export function createRunningRequests(): RunningRequests {
   const running = createSlotTable<RunningRequest>();
   let total = 0;

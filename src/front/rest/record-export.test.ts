@@ -12,6 +12,12 @@ interface Row {
 }
 
 const open = createResponses();
+/** Of whoever exports, in the order in which they began. */
+const exporting: AbortController[] = [];
+const track = (_principal: unknown, controller: AbortController): (() => void) => {
+  exporting.push(controller);
+  return () => void exporting.splice(exporting.indexOf(controller), 1);
+};
 const rowOf = (id: number): Row => ({ id, name: id === 1 ? null : `=n${id}`, ok: id % 2 === 0 });
 
 /** Rows from `newest` down to 1, the newest first, as a store gives them. */
@@ -56,7 +62,7 @@ async function ask(accept: string | undefined, list: RecordList<Row>) {
     return { headers: reading.headers, text: received(), isComplete: reading.complete };
   })();
   read.catch(() => undefined);
-  return { answer: await answerRecords(given, list), read };
+  return { answer: await answerRecords({ track }, given, list), read };
 }
 
 describe("records are given as", () => {
@@ -119,6 +125,26 @@ test("an export begins behind the row that is the cursor", async () => {
   const { read } = await ask("text/csv", list);
   expect((await read).text.split("\r\n").slice(1, -1)).toEqual(["2,'=n2,true", "1,,false"]);
   expect(asked[0]).toEqual({ limit: 1_000, before: 3 });
+});
+
+test("an export ends with the right of whoever asked for it", async () => {
+  const whole = listOf(5_000);
+  const { read } = await ask("text/csv", {
+    ...whole.list,
+    async read(page) {
+      if (page.before !== undefined) exporting[0]?.abort(new Error("the credential is no longer valid"));
+      return await whole.list.read(page);
+    },
+  });
+  const { text, isComplete } = await read;
+  expect([isComplete, text.split("\r\n").length < 1_100, exporting]).toEqual([false, true, []]);
+  const early = listOf(3, {
+    async read() {
+      exporting[0]?.abort(new Error("the credential is no longer valid"));
+      return await Promise.resolve({ rows: [], next: null });
+    },
+  });
+  await expect(ask("text/csv", early.list)).rejects.toThrow("no longer valid");
 });
 
 test("an export ends after 100000 rows", async () => {

@@ -3,6 +3,7 @@ import type { Page } from "../../store/record-store.ts";
 import { jsonAnswer, type Answer } from "./answer.ts";
 import { abortedWith } from "./client-gone.ts";
 import { toCsv } from "./csv.ts";
+import type { RestDeps } from "./deps.ts";
 import { mostPerPage } from "./record-query.ts";
 import type { RestRequest } from "./route.ts";
 
@@ -34,9 +35,13 @@ type Format = keyof typeof types | "json";
 const headers = { "Cache-Control": "no-store", Vary: "Accept, Authorization, Origin" };
 
 /** Answers in the form that `Accept` prefers. An export is answered here; nothing is returned then. */
-export async function answerRecords<Row>(request: RestRequest, list: RecordList<Row>): Promise<Answer | undefined> {
+export async function answerRecords<Row>(
+  deps: Pick<RestDeps, "track">,
+  request: RestRequest,
+  list: RecordList<Row>,
+): Promise<Answer | undefined> {
   const format = formatOf(request.raw.headers.accept);
-  if (format !== "json") return await exportRecords(request, list, format);
+  if (format !== "json") return await whileAllowed(deps, request, list, format);
   const { rows, next } = await list.read(list);
   return jsonAnswer({ [list.name]: rows.map(list.toJson), nextCursor: next === null ? null : String(next) }, headers);
 }
@@ -48,6 +53,22 @@ function formatOf(accept = ""): Format {
   return /csv$/i.test(named) ? "csv" : "ndjson";
 }
 
+/** An export ends with the right of whoever asked for it. A reader who does not read could have it last for days. */
+async function whileAllowed<Row>(
+  deps: Pick<RestDeps, "track">,
+  request: RestRequest,
+  list: RecordList<Row>,
+  format: keyof typeof types,
+): Promise<undefined> {
+  const controller = new AbortController();
+  const untrack = deps.track(request.principal, controller);
+  try {
+    await exportRecords(request, list, { format, signal: abortedWith(request.response, controller) });
+  } finally {
+    untrack();
+  }
+}
+
 /**
  * Page by page, so that an export takes no more memory than a page. Nothing is sent before the first page, so that a
  * failure has its status; one that comes later cuts the answer off, which a client sees.
@@ -55,12 +76,13 @@ function formatOf(accept = ""): Format {
 async function exportRecords<Row>(
   { raw, response, headers: own }: RestRequest,
   list: RecordList<Row>,
-  format: keyof typeof types,
-): Promise<undefined> {
+  { format, signal }: { readonly format: keyof typeof types; readonly signal: AbortSignal },
+): Promise<void> {
   const toText = (rows: readonly Row[]): string =>
     format === "csv" ? toCsv(rows.map((row) => toCells(list, row))) : rows.map((row) => toLine(list, row)).join("");
   await list.beforeExport?.(format);
   let page = await list.read({ limit: mostPerPage, before: list.before });
+  signal.throwIfAborted();
   response.writeHead(200, {
     ...own,
     ...headers,
@@ -69,20 +91,19 @@ async function exportRecords<Row>(
   });
   if (raw.method === "HEAD") return void response.end();
   if (format === "csv") response.write(toCsv([list.columns]));
-  const signal = abortedWith(response);
   try {
     for (let sent = 0, pages = 1; ; pages += 1) {
       const rows = page.rows.slice(0, exportLimits.rows - sent);
       sent += rows.length;
       if (!response.write(toText(rows))) await once(response, "drain", { signal });
-      if (page.next === null || sent >= exportLimits.rows || pages >= exportLimits.pages || signal.aborted) break;
+      if (page.next === null || sent >= exportLimits.rows || pages >= exportLimits.pages) break;
       page = await list.read({ limit: mostPerPage, before: page.next });
+      signal.throwIfAborted();
     }
     response.end();
   } catch {
     response.destroy();
   }
-  return undefined;
 }
 
 function toLine<Row>({ toJson }: RecordList<Row>, row: Row): string {

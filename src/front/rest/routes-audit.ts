@@ -90,7 +90,7 @@ function listAudit(deps: RestDeps): Route {
       // A filter for any other team finds nothing, whether or not there is one.
       const isForeign = own !== undefined && filters.team !== undefined && filters.team !== own.slug;
       const { id: actor, team } = principal;
-      return await answerRecords(request, {
+      return await answerRecords(deps, request, {
         name: "entries",
         file: "audit",
         columns,

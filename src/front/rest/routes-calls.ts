@@ -114,7 +114,7 @@ function listCalls(deps: RestDeps): Route {
       const page = toPageQuery({ from, to, limit, cursor });
       const asked = { ...filters, ...page, failed: failed === undefined ? undefined : failed === "true" };
       const reader = toReader(deps, request.principal);
-      return await answerRecords(request, {
+      return await answerRecords(deps, request, {
         name: "calls",
         file: "calls",
         columns,

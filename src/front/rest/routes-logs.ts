@@ -90,7 +90,7 @@ async function answerLogs(
   const { level, text, server, limit } = request.query;
   const page = toPageQuery(request.query);
   const reader = toReader(deps, request.principal);
-  return await answerRecords(request, {
+  return await answerRecords(deps, request, {
     name: "logs",
     file: "logs",
     columns: Object.keys(logLine.shape),

@@ -1,5 +1,6 @@
 import { pipeline } from "node:stream/promises";
 import * as z from "zod";
+import { abortAfter } from "../../kernel/abort.ts";
 import { gatewayUpkeep } from "../../engine/policy/rights.ts";
 import { jsonAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
@@ -60,6 +61,8 @@ function backUp(deps: RestDeps): Route {
       // Before it is written: the backup tells of itself.
       await note(deps, request, "state.backup");
       const file = await deps.upkeep.backup();
+      const controller = new AbortController();
+      const untrack = deps.track(request.principal, controller);
       try {
         response.writeHead(200, {
           ...headers,
@@ -69,10 +72,11 @@ function backUp(deps: RestDeps): Route {
           "Content-Disposition": 'attachment; filename="toolyard-state.db"',
         });
         // Whoever leaves in the middle has a file that is too short, and no answer that could say so.
-        await pipeline(file.stream, response, { signal: AbortSignal.timeout(longestReadMs) }).catch(() =>
+        await pipeline(file.stream, response, { signal: abortAfter(longestReadMs, controller.signal) }).catch(() =>
           response.destroy(),
         );
       } finally {
+        untrack();
         await file.remove();
       }
       return undefined;

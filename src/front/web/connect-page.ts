@@ -70,7 +70,7 @@ export function createConnectPage({ servers, forms, onDenied }: ConnectPageDeps)
     const form = forms.open({ ...visit, session: visit.hash });
     const body = html`${alert(problem)}${toAbout(server)}${toLogin(visit, form, server)}${toFieldForm(
         server.fields,
-        (inside) => toForm(visit, form, "values", inside),
+        (inside) => toForm(visit, form, "values", html`${toAddressField(server)}${inside}`),
       )}
       <p><a href="${prefixed(visit, "/account")}">Your account</a></p>`;
     show(visit, form, { title: server.title, body, status: problem?.row.http });
@@ -92,8 +92,10 @@ export function createConnectPage({ servers, forms, onDenied }: ConnectPageDeps)
     const task = fields.get("task");
     const { id } = server;
     try {
-      if (task === "values") await servers.setValues(visit, id, readFields(server.fields, fields));
-      else {
+      if (task === "values") {
+        requireSeenAddress(server, fields.get("address"));
+        await servers.setValues(visit, id, readFields(server.fields, fields));
+      } else {
         requireLogin(server);
         if (task === "login") {
           if (server.isShared && fields.get("everybody") !== "yes")
@@ -148,6 +150,18 @@ function idOf(path: string): string {
 
 function requireLogin({ mayLogIn }: ConnectableServer): void {
   if (!mayLogIn) throw new GatewayError("FORBIDDEN", "only an admin logs in for everybody", { hint: "" });
+}
+
+/** What somebody gives, they give for the address that their page showed. */
+function toAddressField({ address }: ConnectableServer): Html {
+  return html`<input type="hidden" name="address" value="${address ?? ""}" />`;
+}
+
+function requireSeenAddress({ address }: ConnectableServer, seen: string | null | undefined): void {
+  if (seen === (address ?? "")) return;
+  throw new GatewayError("REVISION_MISMATCH", "the server leads to another address now", {
+    hint: "Look where it leads, and give the value again if you agree.",
+  });
 }
 
 function toAbout({ slug, team, address, isShared, status, reason }: ConnectableServer): Html {

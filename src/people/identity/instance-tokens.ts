@@ -13,14 +13,22 @@ export interface InstanceTokens {
   /** Makes a token, which is never shown again. Resolves once its hash is stored. */
   issue(instance: InstanceId, principal: PrincipalId): Promise<string>;
   /**
-   * Returns the owner of the request's token at once when known locally, otherwise a promise for the directory's
-   * answer. Throws, or rejects with, UNAUTHORIZED, whose text does not say why.
+   * Returns who comes with the request's token, at once when its owner is known locally, otherwise a promise for the
+   * directory's answer: for each token an object of its own, so that what was opened with it ends with it. Throws, or
+   * rejects with, UNAUTHORIZED, whose text does not say why.
    */
   authenticate(request: IncomingMessage, instance: InstanceId): Principal | Promise<Principal>;
   /** The principal's tokens for an instance, oldest first, without themselves. */
   list(instance: InstanceId, principal: PrincipalId): readonly InstanceTokenLine[];
   /** Revokes all tokens of the principal for an instance. Resolves to how many there were. */
   revoke(instance: InstanceId, principal: PrincipalId): Promise<number>;
+  /**
+   * For whoever came with one of these tokens: the person as the directory knows them, or undefined after the token was
+   * revoked. Anybody else is returned as they are.
+   */
+  ownerOf(principal: Principal): Principal | undefined;
+  /** Calls `listener` when a token was revoked, before that is stored. Returns the function that unsubscribes. */
+  onRevoked(listener: () => void): () => void;
 }
 
 export interface InstanceTokenLine {
@@ -29,6 +37,12 @@ export interface InstanceTokenLine {
   readonly createdAtMs: number;
   /** False after what it was made with was taken away: it lets nobody in any more. */
   readonly isGood: boolean;
+}
+
+/** A token that is known, with who comes with it: made when it is first used, and anew for another owner. */
+interface HeldToken {
+  readonly record: InstanceTokenRecord;
+  bearer?: { readonly owner: Principal; readonly principal: Principal };
 }
 
 const prefix = "ty_inst_";
@@ -47,27 +61,12 @@ export function createInstanceTokens(options: {
   readonly lookUp: LookUp;
   /** Whether `?token=` is accepted (`auth.allowTokenInUrl`). */ readonly inUrl: () => boolean;
 }): InstanceTokens {
-  let records: Map<string, InstanceTokenRecord> | undefined;
-  let writing: Promise<void> = Promise.resolve();
-
-  /** Read when first needed, because most gateways have no instance tokens. */
-  function known(): Map<string, InstanceTokenRecord> {
-    records ??= new Map(options.store.read().map((record) => [record.hash, record]));
-    return records;
-  }
-
-  /** Stores the records. Writes run one after the other, and each stores what is known when its turn comes. */
-  async function keep(): Promise<void> {
-    writing = writing.catch(() => undefined).then(async () => await options.store.write([...known().values()]));
-    await writing;
-  }
-
-  function own(instance: InstanceId, principal: PrincipalId): InstanceTokenRecord[] {
-    return [...known().values()].filter((record) => record.instance === instance && record.principal === principal);
-  }
+  const { directory, lookUp } = options;
+  const kept = createKeptTokens(options.store);
+  const bearers = createBearers();
 
   function credentialsOf(principal: PrincipalId): string[] {
-    return options.directory.credentialsOf(principal).map((hash) => hash.slice(0, 16));
+    return directory.credentialsOf(principal).map((hash) => hash.slice(0, 16));
   }
 
   function isStillGood({ principal, madeUnder }: InstanceTokenRecord): boolean {
@@ -76,47 +75,115 @@ export function createInstanceTokens(options: {
     return madeUnder.length === 0 ? now.length === 0 : madeUnder.every((credential) => now.includes(credential));
   }
 
+  /** Whether a token is still one of those that are known, and what it was made with is there. */
+  function isGood(held: HeldToken): boolean {
+    return kept.has(held) && isStillGood(held.record);
+  }
+
   return {
     async issue(instance, principal) {
       const token = `${prefix}${randomBytes(32).toString("hex")}`;
       const hash = sha256(token);
-      for (const record of own(instance, principal).slice(0, 1 - mostPerInstance)) known().delete(record.hash);
-      known().set(hash, { hash, instance, principal, createdAtMs: options.now(), madeUnder: credentialsOf(principal) });
-      await keep();
+      kept.drop(kept.of(instance, principal).slice(0, 1 - mostPerInstance));
+      const about = { createdAtMs: options.now(), madeUnder: credentialsOf(principal) };
+      kept.add({ hash, instance, principal, ...about });
+      await kept.write();
       return token;
     },
     authenticate(request, instance) {
       const token = readBearer(request) ?? (options.inUrl() ? tokenInUrl(request) : undefined);
-      const record = token !== undefined && tokenForm.test(token) ? known().get(sha256(token)) : undefined;
-      if (record === undefined || record.instance !== instance) throw unauthorized();
-      const { directory, lookUp } = options;
+      const held = token !== undefined && tokenForm.test(token) ? kept.find(sha256(token)) : undefined;
+      if (held === undefined || held.record.instance !== instance) throw unauthorized();
+      const { record } = held;
       const { elsewhere } = directory;
-      const principal = directory.byId(record.principal);
-      if (principal !== undefined) {
+      const owner = directory.byId(record.principal);
+      if (owner !== undefined) {
         if (!isStillGood(record)) throw unauthorized();
-        const refusal = directory.isCurrent(principal) ? undefined : directory.refusal?.();
+        const refusal = directory.isCurrent(owner) ? undefined : directory.refusal?.();
         if (refusal !== undefined) throw refusal;
-        return principal;
+        return bearers.of(held, owner);
       }
       if (elsewhere === undefined) throw unauthorized();
       const find = async (signal: AbortSignal): Promise<Principal | undefined> => {
         const found = await elsewhere.byId(record.principal, signal);
         // While the directory was asked, the token may have been revoked; and only now are the tokens of its owner
         // known, on which its validity depends.
-        return known().get(record.hash) === record && isStillGood(record) ? found : undefined;
+        return isGood(held) ? found : undefined;
       };
-      return lookUp(request, find, unauthorized);
+      return lookUp(request, find, unauthorized).then((found) => {
+        if (!isGood(held)) throw unauthorized();
+        return bearers.of(held, found);
+      });
     },
     list: (instance, principal) =>
-      own(instance, principal).map((record) => {
+      kept.of(instance, principal).map((record) => {
         const { hash, createdAtMs } = record;
         return { id: hash.slice(0, 16), createdAtMs, isGood: isStillGood(record) };
       }),
     async revoke(instance, principal) {
-      const gone = own(instance, principal);
-      for (const record of gone) known().delete(record.hash);
-      if (gone.length > 0) await keep();
+      const gone = kept.of(instance, principal);
+      kept.drop(gone);
+      if (gone.length > 0) await kept.write();
       return gone.length;
+    },
+    ownerOf(principal) {
+      const bearer = bearers.find(principal);
+      if (bearer === undefined) return principal;
+      return isGood(bearer.held) ? bearer.owner : undefined;
+    },
+    onRevoked: kept.onRevoked,
+  };
+}
+
+/** All tokens that were issued, read when first needed, because most gateways have none. */
+function createKeptTokens(store: InstanceTokenStore) {
+  const listeners = new Set<() => void>();
+  let records: Map<string, HeldToken> | undefined;
+  let writing: Promise<void> = Promise.resolve();
+
+  function known(): Map<string, HeldToken> {
+    records ??= new Map(store.read().map((record) => [record.hash, { record }]));
+    return records;
+  }
+
+  return {
+    find: (hash: string) => known().get(hash),
+    has: (held: HeldToken) => known().get(held.record.hash) === held,
+    of: (instance: InstanceId, principal: PrincipalId): readonly InstanceTokenRecord[] =>
+      [...known().values()]
+        .map(({ record }) => record)
+        .filter((record) => record.instance === instance && record.principal === principal),
+    add(record: InstanceTokenRecord): void {
+      known().set(record.hash, { record });
+    },
+    drop(gone: readonly InstanceTokenRecord[]): void {
+      for (const { hash } of gone) known().delete(hash);
+      if (gone.length > 0) for (const listener of listeners) listener();
+    },
+    /** Writes run one after the other, and each stores what is known when its turn comes. */
+    async write(): Promise<void> {
+      const all = async (): Promise<void> => await store.write([...known().values()].map(({ record }) => record));
+      writing = writing.catch(() => undefined).then(all);
+      await writing;
+    },
+    onRevoked(listener: () => void): () => void {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** Who comes with tokens. */
+function createBearers() {
+  const known = new WeakMap<Principal, { readonly held: HeldToken; readonly owner: Principal }>();
+  return {
+    find: (principal: Principal) => known.get(principal),
+    of(held: HeldToken, owner: Principal): Principal {
+      if (held.bearer?.owner === owner) return held.bearer.principal;
+      const principal: Principal = Object.freeze({ ...owner, via: "instance" });
+      held.bearer = { owner, principal };
+      known.set(principal, { held, owner });
+      return principal;
     },
   };
 }

@@ -1,6 +1,7 @@
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Directory } from "../directory/directory.ts";
+import type { InstanceTokens } from "./instance-tokens.ts";
 
 /**
  * Whether whoever sends a request is still who they were when it began. A body may take as long to arrive as
@@ -26,10 +27,19 @@ export interface PresenceKeeper extends Presence {
   refusal(): GatewayError;
 }
 
-export function createPresence(directory: Pick<Directory, "isCurrent" | "refusal">): PresenceKeeper {
+export interface PresenceDeps {
+  readonly directory: Pick<Directory, "isCurrent" | "refusal">;
+  readonly instanceTokens: Pick<InstanceTokens, "ownerOf">;
+}
+
+export function createPresence({ directory, instanceTokens }: PresenceDeps): PresenceKeeper {
   let losses = 0;
-  // The owner of the data directory is in no list of people, and loses nothing with any of them.
-  const isGone = (principal: Principal): boolean => principal.via !== "owner" && !directory.isCurrent(principal);
+  const isGone = (principal: Principal): boolean => {
+    // The owner of the data directory is in no list of people, and loses nothing with any of them.
+    if (principal.via === "owner") return false;
+    const person = instanceTokens.ownerOf(principal);
+    return person === undefined || !directory.isCurrent(person);
+  };
   const refusal = (): GatewayError =>
     directory.refusal?.() ?? new GatewayError("UNAUTHORIZED", "the credential is no longer valid");
   return {

@@ -1,4 +1,5 @@
 import type { TieredServer } from "../../config/tiers.ts";
+import { hasProcess } from "../../config/transports.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { InstallationRow, InstallWrites } from "../../store/install-rows.ts";
 import { filePrefix, type InstallationSettings } from "./tiered-servers.ts";
@@ -230,8 +231,15 @@ function createValueChanges(
       if (membership === undefined)
         throw new GatewayError("INSTALLATION_UNKNOWN", "there is no person whose values these would be");
       const { id: membershipId, teamId } = membership;
+      const seen = addressOf(forMember(teamId, name).tiered);
       await carryOut(actor, async () => {
         const { id, slug, tiered } = forMember(teamId, name);
+        // Between asking and its turn somebody may have led the server elsewhere, also at another gateway: what was
+        // given before is forgotten then, and this is no different.
+        if (addressOf(tiered) !== seen)
+          throw new GatewayError("REVISION_MISMATCH", "the server leads to another address now", {
+            hint: "Look where it leads, and give the value again if you agree.",
+          });
         const before = book.personal(id, membershipId);
         requireRevision(before?.revision ?? 0, revision);
         const owner = { teamId, installationId: id, membershipId };
@@ -246,6 +254,11 @@ function createValueChanges(
       });
     },
   };
+}
+
+/** Undefined for a program. */
+function addressOf({ server: { transport } }: TieredServer): string | undefined {
+  return hasProcess(transport) ? undefined : transport.url;
 }
 
 /** So many paths are written into one entry of the audit, which is read on a screen. */

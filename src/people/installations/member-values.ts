@@ -1,6 +1,16 @@
 import type { InstallWrites } from "../../store/install-rows.ts";
 import type { InstallBook } from "./install-book.ts";
 
+/** What is taken away of what members gave of their own, and what the audit says of it. */
+export interface ForgottenValues {
+  readonly writes: Pick<InstallWrites, "gonePersonal" | "goneSecrets">;
+  /** How many people gave something, and for which fields: never what. Empty where nobody did. */
+  readonly detail: { readonly forgotten?: { readonly members: number; readonly fields: readonly string[] } };
+}
+
+/** So many fields are named in one entry of the audit. */
+const mostFields = 50;
+
 /**
  * What takes away whatever members gave of their own for servers of a template, secrets too: for one that leads
  * elsewhere from now on, where nobody agreed to have it sent. As a login, it is for the address that it was given for.
@@ -8,20 +18,26 @@ import type { InstallBook } from "./install-book.ts";
 export function withoutMemberValues(
   book: Pick<InstallBook, "installations" | "membersWithValues" | "personal" | "secretsOfTeam">,
   templateId: string,
-): Pick<InstallWrites, "gonePersonal" | "goneSecrets"> {
+): ForgottenValues {
   const installed = [...book.installations.values()].filter((row) => row.templateId === templateId);
   const members = [...new Set(book.membersWithValues())];
+  const personal = installed.flatMap(({ id }) => members.flatMap((member) => book.personal(id, member) ?? []));
+  const secrets = installed.flatMap(({ id, teamId }) =>
+    book
+      .secretsOfTeam(teamId)
+      .filter(({ installationId, membershipId }) => installationId === id && membershipId !== null),
+  );
+  const givers = new Set([...personal, ...secrets].map(({ membershipId }) => membershipId));
+  const fields = new Set([
+    ...personal.flatMap(({ config }) => Object.keys(JSON.parse(config) as object)),
+    ...secrets.map(({ field }) => field),
+  ]);
   return {
-    gonePersonal: installed.flatMap(({ id: installationId }) =>
-      members
-        .filter((membershipId) => book.personal(installationId, membershipId) !== undefined)
-        .map((membershipId) => ({ installationId, membershipId })),
-    ),
-    goneSecrets: installed.flatMap(({ id, teamId }) =>
-      book
-        .secretsOfTeam(teamId)
-        .filter(({ installationId, membershipId }) => installationId === id && membershipId !== null)
-        .map((row) => row.id),
-    ),
+    writes: {
+      gonePersonal: personal.map(({ installationId, membershipId }) => ({ installationId, membershipId })),
+      goneSecrets: secrets.map(({ id }) => id),
+    },
+    detail:
+      fields.size === 0 ? {} : { forgotten: { members: givers.size, fields: [...fields].sort().slice(0, mostFields) } },
   };
 }

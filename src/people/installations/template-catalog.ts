@@ -11,7 +11,7 @@ import { fieldsOfFile, filePrefix } from "./tiered-servers.ts";
 import type { InstallBook } from "./install-book.ts";
 import { requireRevision, type CarryOut, type InstallPlan } from "./install-queue.ts";
 import { requireRight, type Actor } from "./install-rights.ts";
-import { withoutMemberValues } from "./member-values.ts";
+import { withoutMemberValues, type ForgottenValues } from "./member-values.ts";
 
 /** Something that a team can install. */
 export interface Template {
@@ -72,6 +72,7 @@ export interface TemplateCatalogDeps {
   readonly now: () => number;
 }
 
+const nothingForgotten: ForgottenValues = Object.freeze({ writes: {}, detail: {} });
 /** Of one team, or of all. */
 const mostTemplates = 1_000;
 const largestEntry = 65_536;
@@ -208,11 +209,11 @@ function createTemplateChanges(deps: TemplateCatalogDeps, build: Build): Templat
         // Whoever leaves the entry as it is has written no address.
         const byAdmin = actor.isAdmin || (before.byAdmin && texts.entry === before.entry);
         const row = { ...before, ...texts, ...counts, byAdmin, transport: tiered.server.transport.kind };
-        const about = { action: "template.change", object: before.slug, team: teamOf(before.teamId) };
         // Whoever runs a team never sees what its members gave: leading it elsewhere is no way to get it, either.
         const isForgotten = !actor.isAdmin && texts.entry !== before.entry && addressOf(before) !== addressOf(row);
-        const forgotten = isForgotten ? withoutMemberValues(book, id) : {};
-        return { writes: { templates: [row], ...forgotten }, ...about, result: row };
+        const { writes, detail } = isForgotten ? withoutMemberValues(book, id) : nothingForgotten;
+        const about = { action: "template.change", object: before.slug, team: teamOf(before.teamId), detail };
+        return { writes: { templates: [row], ...writes }, ...about, result: row };
       });
     },
     async remove(actor, id) {

@@ -1,5 +1,6 @@
 import type { ServerConfig } from "../../config/config.ts";
 import { traitsOf } from "../../config/transports.ts";
+import type { Era } from "../../kernel/call-context.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import type { Connection } from "../upstream/connection.ts";
 import { createAcquire, type Acquire } from "./acquisition.ts";
@@ -13,7 +14,7 @@ import { createLife, type Life } from "./life.ts";
 import { createListRefresh, type ListRefresh } from "./list-refresh.ts";
 import { createLoginNotice } from "./login-notice.ts";
 import { createOpening } from "./opening.ts";
-import { createOrders } from "./orders.ts";
+import { createOrders, type InstanceCore } from "./orders.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
 import { createRefresher } from "./refresh.ts";
 import { createServerEvents, type ServerEvents } from "./server-events.ts";
@@ -43,11 +44,12 @@ export interface InstanceOptions {
 
 /**
  * An instance. Each of its parts (starts, recovery and so on) owns its own piece of the state; this object only
- * combines them.
+ * combines them. They are made when somebody uses the instance: a person has one of every server of the team, and most
+ * of them are never used (`bench/teams/run.ts -- --only=members`).
  */
 export function createInstance(options: InstanceOptions, deps: InstanceDeps): Instance {
-  const parts = createParts(options, deps);
-  const { life, held, waiters, users, idleness, serverEvents, listRefresh, attempts, recovery, acquire } = parts;
+  const core = createCore(options, deps);
+  const { life, parts } = core;
   return {
     id: life.id,
     owner: life.owner,
@@ -61,51 +63,91 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
       return toStatus(life.state);
     },
     get connection() {
-      return held.current;
+      return core.made?.held.current;
     },
     get waiting() {
-      return waiters.size;
+      return core.made?.waiters.size ?? 0;
     },
     get pid() {
-      return held.current?.pid;
+      return core.made?.held.current?.pid;
     },
     get stderr() {
-      return serverEvents.stderr;
+      return core.made?.serverEvents.stderr ?? noLines;
     },
     about: life.about,
     statusView: createStatusViews(life),
-    users,
-    acquire,
+    get users() {
+      return core.users();
+    },
+    acquire: (signal, by) => (core.made ?? parts()).acquire(signal, by),
     async settled(signal) {
-      if (life.state.kind === "new") attempts.start("first");
-      if (life.state.kind === "needs-login") await recovery.startAfterLogin();
+      if (life.state.kind === "new") parts().attempts.start("first");
+      if (life.state.kind === "needs-login") await parts().recovery.startAfterLogin();
       await life.settled(signal).catch(() => undefined);
     },
-    start: attempts.start,
+    start: (why, by) => parts().attempts.start(why, by),
     async refresh(signal) {
-      await listRefresh.refresh(signal);
+      await parts().listRefresh.refresh(signal);
     },
-    noteFailure: recovery.noteFailure,
-    hold: idleness.hold,
+    noteFailure: (error) => parts().recovery.noteFailure(error),
+    hold: () => parts().idleness.hold(),
     tick() {
+      // Nothing is due of one that was never used.
+      if (core.made === undefined) return;
+      const { recovery, listRefresh } = core.made;
       const nowMs = deps.clock.monotonic();
-      stopIdle(parts, deps, nowMs);
+      stopIdle(core.made, deps, nowMs);
       recovery.tick(nowMs);
       if (life.state.kind === "online" && !listRefresh.isRunning && listRefresh.isDue())
         listRefresh.refreshQuietly("due");
     },
-    ...createOrders(parts, deps),
+    ...createOrders(core, deps),
   };
 }
 
+const noLines: readonly string[] = Object.freeze([]);
+
+/** What there is of an instance that nobody uses, and the way to the rest. */
+function createCore(options: InstanceOptions, deps: InstanceDeps): InstanceCore<Parts> {
+  const life: Life = createLife({ ...options, stderr: () => made?.serverEvents.stderr ?? noLines }, deps);
+  const refresher = createRefresher(life, deps);
+  let users = options.users;
+  let made: Parts | undefined;
+  let earlierEras: readonly Era[] | undefined;
+  const core: InstanceCore<Parts> = {
+    life,
+    refresher,
+    users: () => (users ??= createUsers(deps.clock)),
+    get made() {
+      return made;
+    },
+    parts() {
+      if (made !== undefined) return made;
+      made = createParts(options, core, deps);
+      if (earlierEras !== undefined) made.attempts.noteEarlierLife(earlierEras);
+      return made;
+    },
+    noteEarlierLife(eras) {
+      earlierEras = eras;
+      made?.attempts.noteEarlierLife(eras);
+    },
+    gone: async () => await (made === undefined ? options.after : made.held.gone),
+  };
+  return core;
+}
+
+type Parts = ReturnType<typeof createParts>;
+
 /** Makes the parts. Some refer to each other by closures, which are called only after all parts exist. */
-function createParts(options: InstanceOptions, deps: InstanceDeps) {
-  const { id, users = createUsers(deps.clock) } = options;
-  const { transport } = options.server;
-  const life: Life = createLife({ ...options, stderr: () => serverEvents.stderr }, deps);
+function createParts(
+  { id, server: { transport }, after }: InstanceOptions,
+  { life, refresher, users: usersOf }: Pick<InstanceCore, "life" | "refresher" | "users">,
+  deps: InstanceDeps,
+) {
+  const users = usersOf();
   const held: HeldConnection = createHeldConnection({
     clock: deps.clock,
-    after: options.after,
+    after,
     isAlwaysHeard: traitsOf(transport).isAlwaysHeard,
     onClosed: (closed) => recovery.connectionClosed(closed),
   });
@@ -113,7 +155,6 @@ function createParts(options: InstanceOptions, deps: InstanceDeps) {
   const login = createLoginNotice(id, deps.loginOf);
   const lifetime = new AbortController();
   const idleness = createIdleness(deps.clock);
-  const refresher = createRefresher(life, deps);
   const listRefresh: ListRefresh = createListRefresh(
     {
       life,

@@ -4,7 +4,7 @@ import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import { firstState, transition, type InstanceEvent, type InstanceState } from "./state.ts";
 import { stepOf, toReason, toStatus } from "./state-status.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
-import { createWaiters } from "./waiters.ts";
+import { createWaiters, type Waiters } from "./waiters.ts";
 
 /** The identity of an instance, its current configuration, and its state, which is changed nowhere else. */
 export interface Life {
@@ -45,7 +45,8 @@ export function createLife({ id, owner, missing, advice, team, stderr, ...given 
   const { installation = (given.server.installed?.id ?? id) as InstanceId } = given;
   let { server } = given;
   let state: InstanceState = firstState(server.disabledReason, missing, advice);
-  const settling = createWaiters<undefined>();
+  /** Made when somebody first waits: most instances are never started. */
+  let settling: Waiters<undefined> | undefined;
 
   function about(): AboutInstallation {
     const atMs = deps.clock.now();
@@ -57,7 +58,7 @@ export function createLife({ id, owner, missing, advice, team, stderr, ...given 
     state = transition(before, event, deps.clock.monotonic());
     if (state === before) return;
     tell(before, event.kind);
-    if (state.kind !== "starting") settling.resolveAll(undefined);
+    if (state.kind !== "starting") settling?.resolveAll(undefined);
     deps.onChange();
   }
 
@@ -88,7 +89,7 @@ export function createLife({ id, owner, missing, advice, team, stderr, ...given 
     },
     apply,
     async settled(signal) {
-      if (state.kind === "starting") await settling.wait(signal);
+      if (state.kind === "starting") await (settling ??= createWaiters()).wait(signal);
     },
     about,
   };

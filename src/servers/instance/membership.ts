@@ -49,11 +49,9 @@ export function createMembership(
   const byInstallation = createIndex<string>();
   const byOwner = createIndex<PrincipalId>();
   const departures = createDepartures();
-  /**
-   * The users of every configured instance. When a changed configuration replaces an instance, the new one gets the
-   * same users.
-   */
+  /** When a changed configuration replaces an instance, the new one gets the same users: here they are in between. */
   const users = new Map<InstanceId, Users>();
+  const depsFor = createDepsFor(deps, onChange);
   return {
     instances,
     ofInstallation: byInstallation.of,
@@ -62,12 +60,13 @@ export function createMembership(
     async add({ id, owner, server, missing, advice, team }) {
       const whose: Whose = { owner, team: owner === null ? server.installed?.team : undefined };
       const open = server.roots === undefined ? deps.open : openWithRoots(deps.open, configuredRoots(server.roots));
+      const shared = depsFor(whose);
       const instance = createInstance(
         { id, owner, server, missing, advice, team, after: departures.of(id), users: users.get(id) },
-        { ...deps, open, catalog: watched(deps.catalog, () => onChange(whose)), onChange: () => onChange(whose) },
+        open === deps.open ? shared : { ...shared, open },
       );
+      users.delete(id);
       instances.set(id, instance);
-      users.set(id, instance.users);
       byInstallation.add(installationOf(server), instance);
       byOwner.add(owner ?? undefined, instance);
       onAdded(whose);
@@ -79,7 +78,7 @@ export function createMembership(
       instances.delete(instance.id);
       byInstallation.remove(installationOf(instance.server), instance);
       byOwner.remove(instance.owner ?? undefined, instance);
-      if (why !== "reconfigured") users.delete(instance.id);
+      if (why === "reconfigured") users.set(instance.id, instance.users);
       departures.dismiss(instance, why);
     },
     gone: departures.all,
@@ -101,6 +100,21 @@ function createIndex<Key extends string>() {
       found?.delete(instance);
       if (found?.size === 0) index.delete(key);
     },
+  };
+}
+
+/** All instances of one person have the same: they are made together, and a person may have a hundred. */
+function createDepsFor(
+  deps: Omit<InstanceDeps, "onChange">,
+  onChange: (whose: Whose) => void,
+): (whose: Whose) => InstanceDeps {
+  let last: { readonly whose: Whose; readonly deps: InstanceDeps } | undefined;
+  return (whose) => {
+    if (last?.whose.owner !== whose.owner || last.whose.team !== whose.team) {
+      const changed = (): void => onChange(whose);
+      last = { whose, deps: { ...deps, catalog: watched(deps.catalog, changed), onChange: changed } };
+    }
+    return last.deps;
   };
 }
 

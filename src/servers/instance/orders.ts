@@ -1,4 +1,5 @@
 import { traitsOf } from "../../config/transports.ts";
+import type { Era } from "../../kernel/call-context.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Connection } from "../upstream/connection.ts";
 import type { Acquire } from "./acquisition.ts";
@@ -15,11 +16,9 @@ import type { Waiters } from "./waiters.ts";
 
 /** The parts of an instance that its operations need. */
 export interface OrdersParts {
-  readonly life: Life;
   readonly held: HeldConnection;
   readonly users: Users;
   readonly waiters: Waiters<Connection>;
-  readonly refresher: Refresher;
   readonly attempts: Attempts;
   readonly recovery: Recovery;
   readonly acquire: Acquire;
@@ -27,17 +26,27 @@ export interface OrdersParts {
   readonly lifetime: AbortController;
 }
 
+/** An instance, whether or not somebody uses it. */
+export interface InstanceCore<Parts extends OrdersParts = OrdersParts> {
+  readonly life: Life;
+  readonly refresher: Refresher;
+  readonly users: () => Users;
+  /** Undefined as long as nobody has used it. */
+  readonly made: Parts | undefined;
+  /** Makes them if there are none. */
+  readonly parts: () => Parts;
+  /** The server was up before this gateway started, and spoke these eras then. */
+  noteEarlierLife(eras: readonly Era[]): void;
+  /** Settles when everything that was opened for it, and for the one before it, has ended. */
+  gone(): Promise<void>;
+}
+
 /** The operations that others request of an instance: its beginning, its end, and what people do by hand. */
 export type Orders = Pick<Instance, "adopt" | "restart" | "stop" | "reconfigure" | "remove">;
 
 /** Makes these operations for one instance. */
-export function createOrders(parts: OrdersParts, deps: InstanceDeps): Orders {
-  const { life, held, users, waiters, refresher, attempts, recovery } = parts;
-
-  function abandon(reason: GatewayError): void {
-    recovery.cancel();
-    attempts.abandon(reason);
-  }
+export function createOrders(core: InstanceCore, deps: InstanceDeps): Orders {
+  const { life, refresher } = core;
 
   return {
     adopt(kept) {
@@ -45,27 +54,29 @@ export function createOrders(parts: OrdersParts, deps: InstanceDeps): Orders {
       if (state.kind === "disabled" || state.kind === "unconfigured" || state.kind === "removed") return;
       if (kept !== undefined && kept.hash === server.hash && deps.catalog.get(life.id) === undefined) {
         refresher.adopt(kept.lists);
-        attempts.noteEarlierLife(kept.lists.eras);
+        core.noteEarlierLife(kept.lists.eras);
         deps.starts.noteInstalled(server.transport);
         if (traitsOf(server.transport).mayIdle) life.apply({ kind: "idle" });
       }
-      if (life.state.kind === "new") attempts.start("first");
+      if (life.state.kind === "new") core.parts().attempts.start("first");
     },
     async restart(signal, by) {
-      users.processEnded("it was restarted by hand");
-      abandon(new GatewayError("SERVER_STARTING", `${life.server.slug} is being restarted`));
-      recovery.forget();
-      attempts.start("restart", by);
+      const parts = core.parts();
+      parts.users.processEnded("it was restarted by hand");
+      abandon(parts, new GatewayError("SERVER_STARTING", `${life.server.slug} is being restarted`));
+      parts.recovery.forget();
+      parts.attempts.start("restart", by);
       if (life.state.kind === "starting")
         deps.events.emit({ type: "mcp.server.restarted", ...life.about(), reason: "asked for" });
       await parts.acquire(signal);
     },
     async stop() {
-      users.processEnded("it was stopped by hand");
-      abandon(new GatewayError("SERVER_STOPPED", `${life.server.slug} was stopped by hand`));
+      const parts = core.parts();
+      parts.users.processEnded("it was stopped by hand");
+      abandon(parts, new GatewayError("SERVER_STOPPED", `${life.server.slug} was stopped by hand`));
       life.apply({ kind: "stop" });
-      waiters.rejectAll(() => toRefusal(life.server.slug, life.state));
-      await held.gone;
+      parts.waiters.rejectAll(() => toRefusal(life.server.slug, life.state));
+      await core.gone();
     },
     async reconfigure(next) {
       life.reconfigure(next);
@@ -75,12 +86,18 @@ export function createOrders(parts: OrdersParts, deps: InstanceDeps): Orders {
       if (kept?.hash === life.server.hash && deps.catalog.get(life.id) !== undefined) refresher.adopt(kept.lists);
     },
     async remove(why) {
-      parts.lifetime.abort(toRemovalError(life.server.slug, why));
-      abandon(toRemovalError(life.server.slug, why));
+      const { made } = core;
+      made?.lifetime.abort(toRemovalError(life.server.slug, why));
+      if (made !== undefined) abandon(made, toRemovalError(life.server.slug, why));
       life.apply({ kind: "remove", why });
-      waiters.rejectAll(() => toRefusal(life.server.slug, life.state));
+      made?.waiters.rejectAll(() => toRefusal(life.server.slug, life.state));
       deps.catalog.remove(life.id);
-      await held.gone;
+      await core.gone();
     },
   };
+}
+
+function abandon({ recovery, attempts }: OrdersParts, reason: GatewayError): void {
+  recovery.cancel();
+  attempts.abandon(reason);
 }

@@ -22,6 +22,14 @@ test.each([
   ["fd12:3456::1", false],
   ["fe80::1", false],
   ["64:ff9b::a00:1", false],
+  ["64:ff9b:1::a00:1", false],
+  ["::a00:1", false],
+  ["::ffff:0:a00:1", false],
+  ["2002:a00:1::", false],
+  ["2001:0:a00:1::", false],
+  ["2001:200::1", true],
+  ["fec0::1", false],
+  ["100::1", false],
 ])("whether %s is in the public Internet: %s", (address, isPublic) => {
   expect(isPublicAddress(address)).toBe(isPublic);
 });

@@ -71,7 +71,10 @@ async function addressesOf(hostname: string): Promise<readonly string[]> {
   });
 }
 
-/** RFC 6890: this network, private, shared, link-local, benchmarking, multicast and reserved. */
+/**
+ * RFC 6890: this network, private, shared, link-local, benchmarking, multicast and reserved; and the ways in which
+ * IPv6 leads to an IPv4 address, which may be any of these.
+ */
 const privateRanges: readonly (readonly [string, number, "ipv4" | "ipv6"])[] = [
   ["0.0.0.0", 8, "ipv4"],
   ["10.0.0.0", 8, "ipv4"],
@@ -83,10 +86,21 @@ const privateRanges: readonly (readonly [string, number, "ipv4" | "ipv6"])[] = [
   ["192.168.0.0", 16, "ipv4"],
   ["198.18.0.0", 15, "ipv4"],
   ["224.0.0.0", 3, "ipv4"],
-  ["::", 127, "ipv6"],
+  // IPv4-compatible and IPv4-translated.
+  ["::", 96, "ipv6"],
+  ["::ffff:0:0:0", 96, "ipv6"],
+  // NAT64, that of a network's own as well (RFC 8215).
   ["64:ff9b::", 96, "ipv6"],
+  ["64:ff9b:1::", 48, "ipv6"],
+  // Discarded (RFC 6666).
+  ["100::", 64, "ipv6"],
+  // Teredo and what else is reserved beside it, and 6to4.
+  ["2001::", 23, "ipv6"],
+  ["2002::", 16, "ipv6"],
   ["fc00::", 7, "ipv6"],
   ["fe80::", 10, "ipv6"],
+  // Site-local, which was deprecated and may still be in use (RFC 3879).
+  ["fec0::", 10, "ipv6"],
   ["ff00::", 8, "ipv6"],
 ];
 

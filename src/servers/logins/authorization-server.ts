@@ -1,5 +1,6 @@
 import type { AuthorizationServerMetadata, OAuthClientInformationMixed } from "@modelcontextprotocol/client";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import { isJson } from "../../kernel/json-bytes.ts";
 import { isLoopbackHost } from "./addresses.ts";
 import { given, type AuthorizationServer, type Flow } from "./login-flow.ts";
 import { checkUrl } from "./outgoing.ts";
@@ -51,15 +52,6 @@ function isNothingThere({ cause }: { readonly cause?: unknown }): boolean {
   // Too many requests, or a failure of its own: somebody is there.
   if (cause.status === 429 || cause.status >= 500) return false;
   return "body" in cause && typeof cause.body === "string" && !isJson(cause.body);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /**

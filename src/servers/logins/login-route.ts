@@ -1,8 +1,8 @@
 import type { LookupFunction } from "node:net";
 import { abortReason } from "../../kernel/abort.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { CreateHttpClient, HttpRequest, ResponseHandler } from "../../wire/http/http-client.ts";
-import { noHead, type ResponseHead } from "../../wire/http/response-head.ts";
+import type { CreateHttpClient, HttpRequest, TransportFailure } from "../../wire/http/http-client.ts";
+import { sendWhole, type WholeResponse } from "../../wire/http/whole-response.ts";
 import { answerBytes, exchangeTimeoutMs } from "./login-limits.ts";
 
 /**
@@ -50,7 +50,12 @@ export async function exchangeRouted(
       const once = { once: true, signal: ended.signal };
       signal.addEventListener("abort", () => reject(abortReason(signal)), once);
       deadline.addEventListener("abort", () => reject(tooSlow(url)), once);
-      client.send({ ...request, path: `${url.pathname}${url.search}` }, new LoginResponse(url, resolve, reject));
+      const sent = { ...request, path: `${url.pathname}${url.search}` };
+      sendWhole(client, sent, {
+        mostBytes: answerBytes,
+        tooLong: () => tooLarge(url),
+        toError: (failure) => unreachable(url, failure),
+      }).then((response) => resolve(toAnswer(response)), reject);
     });
   } finally {
     ended.abort();
@@ -58,48 +63,17 @@ export async function exchangeRouted(
   }
 }
 
-/** Gathers one response. */
-class LoginResponse implements ResponseHandler {
-  readonly #url: URL;
-  readonly #resolve: (answer: LoginAnswer) => void;
-  readonly #reject: (error: GatewayError) => void;
-  readonly #chunks: Buffer[] = [];
-  #head: ResponseHead = noHead;
-  #bytes = 0;
-
-  constructor(url: URL, resolve: (answer: LoginAnswer) => void, reject: (error: GatewayError) => void) {
-    this.#url = url;
-    this.#resolve = resolve;
-    this.#reject = reject;
+function toAnswer({ head, body }: WholeResponse): LoginAnswer {
+  const headers: Record<string, string> = {};
+  for (const name of readHeaders) {
+    const values = head.getAll(name);
+    if (values.length > 0) headers[name] = values.join(", ");
   }
+  return { status: head.status, headers, body };
+}
 
-  onConnected(): boolean {
-    return true;
-  }
-
-  onHead(head: ResponseHead): void {
-    this.#head = head;
-  }
-
-  onBody(bytes: Buffer, start: number, end: number): void {
-    this.#bytes += end - start;
-    if (this.#bytes > answerBytes) this.#reject(tooLarge(this.#url));
-    else this.#chunks.push(Buffer.from(bytes.subarray(start, end)));
-  }
-
-  onComplete(): void {
-    const headers: Record<string, string> = {};
-    for (const name of readHeaders) {
-      const values = this.#head.getAll(name);
-      if (values.length > 0) headers[name] = values.join(", ");
-    }
-    this.#resolve({ status: this.#head.status, headers, body: Buffer.concat(this.#chunks) });
-  }
-
-  onTransportFailure({ kind, reason }: Parameters<ResponseHandler["onTransportFailure"]>[0]): void {
-    const why = reason === "" ? kind : reason;
-    this.#reject(new GatewayError("LOGIN_FAILED", `${this.#url.origin} cannot be reached (${why})`));
-  }
+function unreachable(url: URL, { kind, reason }: TransportFailure): GatewayError {
+  return new GatewayError("LOGIN_FAILED", `${url.origin} cannot be reached (${reason === "" ? kind : reason})`);
 }
 
 export function tooLarge(url: URL): GatewayError {

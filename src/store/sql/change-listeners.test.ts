@@ -38,6 +38,19 @@ test("where changes are missing, everything is to be read again", () => {
   expect(told).toEqual([undefined, "installs undefined", undefined]);
 });
 
+test("what has to be read anew counts as known from when it was read, whatever is told in between", () => {
+  const { listeners } = listening();
+  listeners.saw("changeInstalls", 1);
+  listeners.tell({ seq: 2, changes: [{ ...change(2, "changeInstalls"), detail: "" }] });
+  listeners.tell({ seq: 3, changes: [change(3)] });
+  expect([listeners.seen("changePeople"), listeners.seen("changeInstalls")]).toEqual([3, 1]);
+  listeners.saw("changeInstalls", 1);
+  expect(listeners.seen("changeInstalls")).toBe(1);
+  listeners.saw("changeInstalls", 3);
+  listeners.tell({ seq: 4, changes: [change(4)] });
+  expect(listeners.seen("changeInstalls")).toBe(4);
+});
+
 test("who listens no more is told nothing", () => {
   const listeners = createChangeListeners("own");
   let calls = 0;

@@ -5,7 +5,10 @@ export type ToldKind = "changePeople" | "changeInstalls" | "changeAccess";
 
 /** In the thread that serves: who wants to know what other gateways of the same database changed. */
 export interface ChangeListeners {
-  /** The last change of which everything of that kind is known here; undefined where nobody else writes. */
+  /**
+   * The last change of which everything of that kind is known here; undefined where nobody else writes. What has to be
+   * read anew is known when it was read, not when that was told: what is planned in between is planned without it.
+   */
   seen(kind: ToldKind): number | undefined;
   /** Something was read or written that has every change of that kind up to this one. */
   saw(kind: ToldKind, seq: number | undefined): void;
@@ -26,10 +29,14 @@ export function createChangeListeners(own: string): ChangeListeners {
   const listeners = { changePeople: empty(), changeInstalls: empty(), changeAccess: empty() };
   const last = new Map<ToldKind, number>();
   const written = new Map<ToldKind, number>();
+  /** Of what has to be read anew, the last change: until it was read, nothing after `last` is known here. */
+  const owed = new Map<ToldKind, number>();
   const kinds = Object.keys(listeners) as ToldKind[];
 
   function saw(kind: ToldKind, seq: number | undefined): void {
-    if (seq !== undefined) last.set(kind, Math.max(last.get(kind) ?? 0, seq));
+    if (seq === undefined) return;
+    last.set(kind, Math.max(last.get(kind) ?? 0, seq));
+    if (seq >= (owed.get(kind) ?? 0)) owed.delete(kind);
   }
 
   return {
@@ -47,8 +54,9 @@ export function createChangeListeners(own: string): ChangeListeners {
         const before = last.get(kind) ?? 0;
         const told = changes?.filter((one) => one.kind === kind && one.seq > before && one.origin !== own);
         const details = told?.map(({ detail }) => (detail === "" ? undefined : detail)) ?? [undefined];
+        if (details.includes(undefined)) owed.set(kind, seq);
         for (const detail of details) for (const listener of listeners[kind]) listener(detail);
-        saw(kind, seq);
+        if (!owed.has(kind)) saw(kind, seq);
       }
     },
     listen(kind, listener) {

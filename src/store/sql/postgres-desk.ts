@@ -139,11 +139,16 @@ function createAnswers(link: PostgresLink, { data }: PostgresDeskOptions): Ask {
     if (Object.hasOwn(stateReads, name))
       return await link.inState("read", async (db) => {
         const answer = await (stateReads as Record<string, StateAnswer>)[name]?.(openState(db, data.auditKey), what);
-        return name === "people" || name === "access" ? { ...(answer as object), seq: await lastChange(db) } : answer;
+        return isNumbered(name) ? { ...(answer as object), seq: await lastChange(db) } : answer;
       });
     const read = (recordReads as Record<string, (db: unknown, ask: unknown) => Promise<unknown>>)[name];
     return await link.inRecords(teamOf(what), async (db) => await read?.(db, what));
   };
+}
+
+/** What is read whole, and followed from there by what others change. */
+function isNumbered(name: QuestionName): boolean {
+  return name === "people" || name === "access" || name === "installs";
 }
 
 function withItsOwnTools(): BadBackup {

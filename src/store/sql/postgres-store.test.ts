@@ -381,6 +381,30 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
     expect(await first.verifyAudit()).toMatchObject({ entries: 1 });
   });
 
+  test("what has to be read again is known when it was read, not when another gateway told of it", async () => {
+    const first = await open();
+    const second = await open();
+    let told = 0;
+    second.installs.onChange(() => (told += 1));
+    await Promise.all([first.people.read(), first.installs.read(), second.installs.read()]);
+    await first.people.change(people, entryOf({}));
+    const secretOf = (id: string) => ({
+      ...{ id, teamId: "t_1", installationId: null, membershipId: null, field: id, sealed: "" },
+      ...{ keyId: "k_1", version: 1, createdAtMs: 1, updatedAtMs: 1, usedAtMs: null },
+    });
+    const dataKeys = [{ id: "k_1", teamId: "t_1", wrapped: "", kek: "", createdAtMs: 1 }];
+    await first.installs.change({ dataKeys, secrets: [secretOf("s_1")] }, entryOf({}));
+    const change = async () => await second.installs.change({ secrets: [secretOf("s_2")] }, entryOf({}));
+    // Nobody has told it yet.
+    await expect(change()).rejects.toMatchObject({ code: "STORE_BEHIND" });
+    await until(() => told > 0);
+    // It was told, and what it plans with is still what it was.
+    await expect(change()).rejects.toMatchObject({ code: "STORE_BEHIND" });
+    expect((await second.installs.read()).secrets.map(({ id }) => id)).toEqual(["s_1"]);
+    await change();
+    expect((await first.installs.read()).secrets.map(({ id }) => id).sort()).toEqual(["s_1", "s_2"]);
+  });
+
   test("gateways that record at the same time take no id from each other", async () => {
     const several = await Promise.all([open(), open(), open()]);
     for (const store of several)

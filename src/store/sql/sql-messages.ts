@@ -77,7 +77,7 @@ export interface Questions {
   readonly people: { readonly ask: null; readonly answer: PeopleRows };
   readonly changePeople: { readonly ask: PeopleAsk; readonly answer: AuditPlace & { readonly change?: number } };
   readonly usePats: { readonly ask: readonly PatUse[]; readonly answer: null };
-  readonly installs: { readonly ask: null; readonly answer: InstallRows };
+  readonly installs: { readonly ask: null; readonly answer: InstallRows & { readonly seq?: number } };
   readonly changeInstalls: { readonly ask: InstallsAsk; readonly answer: AuditPlace & { readonly change?: number } };
   readonly useSecrets: { readonly ask: readonly SecretUse[]; readonly answer: null };
   /** `ask` is a path; null is a file beside the state. */

@@ -249,7 +249,15 @@ function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListener
       use: async (uses) => void (await client.ask("usePats", uses)),
     },
     installs: {
-      read: async () => await client.ask("installs", null),
+      async read() {
+        for (;;) {
+          const { seq, ...rows } = await client.ask("installs", null);
+          // What was written meanwhile would be undone by rows that do not have it.
+          if (seq !== undefined && seq < (changes.seen("changeInstalls") ?? 0)) continue;
+          changes.saw("changeInstalls", seq);
+          return rows;
+        }
+      },
       async change(writes, entry) {
         const seen = changes.seen("changeInstalls");
         const ask = { writes, entry, ...(seen === undefined ? {} : { seen }) };
