@@ -14,7 +14,7 @@ const groups = [
       HEADER_MISMATCH:
         "`Mcp-Method` or `Mcp-Name` is missing, differs from the body, or is badly encoded (2026-07-28).",
       CAPABILITY_MISSING:
-        "A server refused a call because the client did not declare a capability, or asks for something that the request with the answers did not declare any more (2026-07-28).",
+        "A server refused a call because the client did not declare a capability, or asks for something that the request did not declare that it can answer; `data.requiredCapabilities` says what is missing (2026-07-28).",
       VERSION_UNSUPPORTED:
         "The request names a protocol revision that the gateway does not speak; `data.supported` lists those that it does.",
       BODY_TOO_LARGE: "The body is larger than `limits.requestBodyBytes`.",
@@ -76,7 +76,7 @@ const groups = [
       RESULT_TOO_LARGE:
         "The result is larger than `limits.resultBytes` or has more blocks than `limits.contentBlocks`.",
       CLIENT_CANNOT_ANSWER:
-        "The server asks the user or the model something that this client did not declare that it can answer.",
+        "The server asks the user or the model something that this client did not declare that it can answer (clients of 2026-07-28: `CAPABILITY_MISSING`), or that nobody can answer.",
       HANDLE_INVALID:
         "`requestState` was changed, has expired, or belongs to another request or principal. The answer is -32602.",
       QUESTION_AMBIGUOUS:

@@ -102,9 +102,14 @@ export type GatewayEvent =
   | (AboutInstallation & { readonly type: "resource.updated"; readonly uri: string })
   /**
    * A notification that belongs to no call and that the gateway does not use itself. It is passed on to the server's
-   * clients and never recorded.
+   * clients, or to the one that it concerns (`ConnectedClient.id`), and never recorded.
    */
-  | (AboutInstallation & { readonly type: "server.notification"; readonly method: string; readonly params: JsonObject })
+  | (AboutInstallation & {
+      readonly type: "server.notification";
+      readonly method: string;
+      readonly params: JsonObject;
+      readonly client?: string | undefined;
+    })
   | (AboutInstallation & { readonly type: "upstream.oddity"; readonly kind: string; readonly detail: string })
   | (AboutInstallation & { readonly type: "result.schema_mismatch"; readonly tool: string; readonly reason: string })
   | (AboutNamespace & {

@@ -336,7 +336,9 @@ export const faultGroups = [
       {
         number: "49",
         what: "A server asks something that the client did not declare that it can answer.",
-        gets: "The question is not forwarded: the call ends with `CLIENT_CANNOT_ANSWER`.",
+        gets:
+          "The question is not forwarded: the call ends with `CLIENT_CANNOT_ANSWER`, for a client of 2026-07-28 with " +
+          "-32021 (`CAPABILITY_MISSING`), which says what it would have to declare.",
       },
       {
         number: "50",
@@ -347,8 +349,13 @@ export const faultGroups = [
       },
       {
         number: "51",
-        what: "Progress or notifications for a token that nobody has, or for another client's request.",
-        gets: "They are dropped, counted and logged; no client sees them.",
+        what:
+          "Progress or notifications for a token that nobody has, or for another client's request; " +
+          "or without end, as fast as they are read.",
+        gets:
+          "They are dropped, counted and logged; no client sees them. Of one server, on all its streams together, " +
+          "5,000 messages a second are read that answer no request, so that others are served meanwhile, and a call " +
+          "that brings nothing else ends with `UPSTREAM_TIMEOUT` at `maxCallTimeoutMs`.",
       },
       {
         number: "52",

@@ -161,13 +161,56 @@ describe.each(everywhere(legacyServers))("$server asks to open an address, expos
     await session.say({ id: question.id, result: { action: "accept" } });
     expect(await stream.next(({ id }) => id === 1)).toHaveProperty("result");
     expect(completions(stream)).toEqual([question.params.elicitationId]);
-    // What belongs to no call that runs may be anybody's: it shows that the other client would have heard.
+    // What nobody was asked is told to nobody. What the other client was asked shows that it would have heard.
+    await completeAfterwards(other, "mine");
     await until(() => completions(pushed).length > 0);
-    expect(completions(pushed)).toEqual(["of another call"]);
+    expect(completions(pushed)).toEqual(["mine"]);
     pushed.close();
     await session.end();
     await other.end();
   });
+
+  /** Asks a client to open an address, and says that it is done when the call has ended. */
+  async function completeAfterwards(client: RawSession, elicitationId: string, asking = "elicit-url"): Promise<void> {
+    const stream = await client.call(2, "tools/call", callOf(exposure, server, asking, { elicitationId }).params);
+    if (asking === "elicit-url") {
+      const { id } = await stream.next(({ method }) => method === "elicitation/create");
+      await client.say({ id, result: { action: "accept" } });
+    }
+    await stream.next(({ id }) => id === 2);
+    await say(elicitationId);
+  }
+
+  async function say(elicitationId: string): Promise<void> {
+    const { url, params } = callOf(exposure, server, "complete-url", { elicitationId });
+    expect((await rpc(url, "tools/call", params)).json.result.isError ?? false).toBe(false);
+  }
+
+  test.each(["elicit-url", "needs-url"])(
+    "MUST: who was asked is told after the call too, and nobody else is (%s) [2025-11-25 client/elicitation]",
+    async (asking) => {
+      const { url } = callOf(exposure, server, "");
+      const capabilities = { elicitation: { form: {}, url: {} } };
+      const [one, two] = [await openSession(url, { capabilities }), await openSession(url, { capabilities })];
+      const [heardByOne, heardByTwo] = [await one.listen(), await two.listen()];
+      const gone = await openSession(url, { capabilities });
+      await say("nobody's");
+      await completeAfterwards(one, `of-one-${asking}`, asking);
+      await completeAfterwards(two, `of-two-${asking}`, asking);
+      await gone.call(3, "tools/call", callOf(exposure, server, "needs-url", { elicitationId: "of-gone" }).params);
+      await gone.end();
+      await say("of-gone");
+      // Said twice, told once.
+      await say(`of-one-${asking}`);
+      await completeAfterwards(one, "last", asking);
+      await until(() => completions(heardByOne).includes("last"));
+      expect(completions(heardByOne)).toEqual([`of-one-${asking}`, "last"]);
+      await until(() => completions(heardByTwo).length > 0);
+      expect(completions(heardByTwo)).toEqual([`of-two-${asking}`]);
+      for (const stream of [heardByOne, heardByTwo]) stream.close();
+      for (const session of [one, two]) await session.end();
+    },
+  );
 
   test("a modern client hears nothing of it: its revision has no such notification", async () => {
     const { url, params } = call("of another call");
@@ -215,6 +258,51 @@ async function inFlight({ exposure, server }: Where): Promise<number> {
   const { json } = await modernRpc(url, "tools/call", params);
   return (JSON.parse(json.result.content[0].text as string) as { inFlight: number }).inFlight;
 }
+
+describe.each(everywhere(modernServers))("a modern client calls $server, exposure $exposure", (where) => {
+  test("MUST: a call that does not declare what its question needs is -32021, and not asked [basic/index]", async () => {
+    const before = await inFlight(where);
+    for (const [tool, capabilities, requiredCapabilities] of [
+      ["elicit", {}, { elicitation: { form: {} } }],
+      ["elicit", { elicitation: { url: {} }, sampling: {} }, { elicitation: { form: {} } }],
+      ["elicit-url", { elicitation: {} }, { elicitation: { url: {} } }],
+      ["sample", { elicitation: {} }, { sampling: {} }],
+    ] as const) {
+      const { url, params } = callOf(where.exposure, where.server, tool);
+      const refused = await modernRpc(url, "tools/call", params, capabilities);
+      expect(refused.json.result).toBeUndefined();
+      expect(refused.json.error).toMatchObject({ code: -32021, data: { requiredCapabilities } });
+      expect(refused.status).toBe(400);
+    }
+    expect(await inFlight(where)).toBe(before);
+    // The same call, with what was asked for.
+    const { url, params } = callOf(where.exposure, where.server, "elicit");
+    const asked = await modernRpc(url, "tools/call", params, { elicitation: { form: {} } });
+    expect(asked.json.result).toMatchObject({ resultType: "input_required" });
+  });
+});
+
+test.each([...modernServers])("MUST: so is what a prompt or a resource of %s asks [basic/index]", async (server) => {
+  for (const [method, params] of [
+    ["prompts/get", { name: `${server}-asking` }],
+    ["resources/read", { uri: `toolyard://${server}/${encodeURIComponent("bad://asking")}` }],
+  ] as const) {
+    const refused = await modernRpc(`${four.gateway.url}/mcp`, method, params, { sampling: {} });
+    expect(refused.json.error).toMatchObject({ code: -32021, data: { requiredCapabilities: { elicitation: {} } } });
+    expect(refused.status).toBe(400);
+  }
+});
+
+describe.each(everywhere(legacyServers))("a modern client calls $server, exposure $exposure", (where) => {
+  test("the server hears that the client cannot be asked, and its answer stands", async () => {
+    const { url, params } = callOf(where.exposure, where.server, "elicit");
+    for (const capabilities of [{}, { elicitation: { url: {} } }]) {
+      const { json } = await modernRpc(url, "tools/call", params, capabilities);
+      expect(json.result).toMatchObject({ resultType: "complete" });
+      expect(JSON.stringify(json.result)).toMatch(/did not declare|cannot answer/);
+    }
+  });
+});
 
 describe.each(everywhere([...modernServers, ...legacyServers]))(
   "a modern client in front of $server, exposure $exposure",

@@ -222,6 +222,12 @@ export const sections = [
       ),
       row(
         "MUST",
+        "A call that does not declare what its server's question needs is -32021 with what is required, and not asked",
+        "MUST: a call that does not declare what its question needs is -32021, and not asked",
+        "MUST: so is what a prompt or a resource of %s asks",
+      ),
+      row(
+        "MUST",
         "A retry is judged by its own capabilities: what it did not declare is -32021 with what is required, and not asked",
         "MUST: a retry is judged by its own capabilities: without what the next question needs it is -32021, not asked",
         "what is left to ask is judged by the request that waits: one that cannot answer it ends the call",
@@ -260,6 +266,11 @@ export const sections = [
         "MAY: a client is told when what it opened is done: when the server asks for it no more",
         "nor one whose call failed: whether it was visited is not known",
         "MAY: who was asked is told with the call's own messages that it is done, and nobody else is",
+      ),
+      row(
+        "MUST",
+        "2025-11-25: notifications/elicitation/complete reaches only the client that was asked, also after the call",
+        "MUST: who was asked is told after the call too, and nobody else is (%s)",
       ),
     ],
   },

@@ -49,13 +49,14 @@ export function createLanguage(weights: RankingWeights = rankingWeights, lists: 
     const known = memo.get(word);
     if (known !== undefined) return known;
     if (memo.size >= stemMemoLimit) memo.clear();
-    const stemmed = /^[a-z]+$/.test(word) ? stemmer(word) : word;
+    const stemmed = stemOf(word);
     memo.set(word, stemmed);
     return stemmed;
   }
 
   const isStopword = (word: string): boolean => stopped.has(word);
-  const builder = (): PostingsBuilder => (postings ??= createPostings(createStemTable({ stem, isStopword })));
+  // The table remembers words itself.
+  const builder = (): PostingsBuilder => (postings ??= createPostings(createStemTable({ stem: stemOf, isStopword })));
 
   return {
     weights,
@@ -73,4 +74,8 @@ export function createLanguage(weights: RankingWeights = rankingWeights, lists: 
     thesaurus: () => (thesaurus ??= createThesaurus(lists, weights, stem)),
     commonness: (stemmed) => shares.get(stemmed) ?? 0,
   };
+}
+
+function stemOf(word: string): string {
+  return /^[a-z]+$/.test(word) ? stemmer(word) : word;
 }

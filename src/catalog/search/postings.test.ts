@@ -90,7 +90,7 @@ test("rare words say more than common ones, here and in the world of tools", () 
 test("parts that were made before words were forgotten are merged with those made after", () => {
   const language = createLanguage();
   const texts = Array.from({ length: 4 }, (_, part) =>
-    Array.from({ length: 20_000 }, (_word, at) => `thing${(at + part * 15_000) % 50_000}x`).join(" "),
+    Array.from({ length: 55_000 }, (_word, at) => `thing${(at + part * 40_000) % 140_000}x`).join(" "),
   );
   // Five thousand characters of a text are read, so that it takes many tools to say so much.
   const offers = texts.map((text, part) =>

@@ -74,3 +74,21 @@ test("characters that are taken for gaps at once are gaps where all of Unicode i
       expect(toWords(text), code.toString(16)).toEqual(toWords(`${text} é`).slice(0, -1));
   }
 });
+
+test("a number of its own for each of a hundred thousand tools makes no other word be read again", () => {
+  const stemmed: string[] = [];
+  const stem = (word: string): string => {
+    if (!word.startsWith("9")) stemmed.push(word);
+    return word;
+  };
+  const table = createStemTable({ stem, isStopword: () => false });
+  let stems = 0;
+  for (let tool = 0; tool < 100_000; tool += 1) {
+    const list = createStemList();
+    table.telling(`Sends a message, number 9${tool}`, list);
+    stems += list.length;
+    table.trim();
+  }
+  expect(stems).toBe(500_000);
+  expect(stemmed).toEqual(["sends", "a", "message", "number"]);
+});

@@ -39,13 +39,18 @@ export function pushStem(list: StemList, number: number): void {
 }
 
 export interface StemTableOptions {
+  /** Asked once for most words. */
   readonly stem: (word: string) => string;
   readonly isStopword: (word: string) => boolean;
   readonly wordLimit?: number;
 }
 
-/** Words that are remembered, 3 MB: a catalog of ten thousand tools has some 25,000 different ones. */
-const usualWordLimit = 50_000;
+/**
+ * Words that are remembered, as many as fill their slots (8 MB): a catalog of a hundred thousand tools has some 25,000
+ * different ones, and where each tool has a number or a name of its own, as many more. With half the limit all would be
+ * forgotten, and read and stemmed anew, again and again.
+ */
+const usualWordLimit = 2 ** 17;
 
 export function createStemTable({ stem, isStopword, wordLimit = usualWordLimit }: StemTableOptions): StemTable {
   let stems: string[] = [];

@@ -42,10 +42,10 @@ export function createWordSlots(): WordSlots {
     for (let at = 0; at < before.length; at += slotSize) {
       const length = before[at + slotLength] as number;
       if (length === 0) continue;
-      const entry = before.subarray(at, at + slotSize);
-      let slot = hashOf(entry.subarray(slotLetters), length, seed) & mask;
+      let slot = hashOf(before, at + slotLetters, length, seed) & mask;
       while (slots[slot * slotSize + slotLength] !== 0) slot = (slot + 1) & mask;
-      slots.set(entry, slot * slotSize);
+      for (let number = 0; number < slotSize; number += 1)
+        slots[slot * slotSize + number] = before[at + number] as number;
     }
   }
 
@@ -56,7 +56,7 @@ export function createWordSlots(): WordSlots {
     find(letters, length) {
       free = -1;
       if (length > longestWord) return absent;
-      const hash = hashOf(letters, length, seed);
+      const hash = hashOf(letters, 0, length, seed);
       for (let probe = 0; probe < probeLimit; probe += 1) {
         const at = ((hash + probe) & mask) * slotSize;
         const there = slots[at + slotLength] as number;
@@ -75,7 +75,8 @@ export function createWordSlots(): WordSlots {
       if (free < 0) return;
       slots[free + slotValue] = value;
       slots[free + slotLength] = length;
-      slots.set(letters.subarray(0, (length + 3) >> 2), free + slotLetters);
+      for (let number = 0; number * 4 < length; number += 1)
+        slots[free + slotLetters + number] = letters[number] as number;
       size += 1;
       if (size * 2 > mask) makeRoom();
     },
@@ -83,10 +84,10 @@ export function createWordSlots(): WordSlots {
 }
 
 /** After each number, what its last letters did is spread over all bits. */
-function hashOf(letters: Int32Array, length: number, seed: number): number {
+function hashOf(letters: Int32Array, from: number, length: number, seed: number): number {
   let hash = seed ^ length;
   for (let at = 0; at * 4 < length; at += 1) {
-    hash = Math.imul(hash ^ (letters[at] as number), 0x2c1b3c6d);
+    hash = Math.imul(hash ^ (letters[from + at] as number), 0x2c1b3c6d);
     hash ^= hash >>> 15;
   }
   return hash;

@@ -14,7 +14,7 @@ const asking = {
   "x-kept": 1,
 };
 
-function round(era: Era, capabilities: object, ask?: CallContext["ask"]) {
+function round(era: Era, capabilities: object, ask?: CallContext["ask"], takesRoots = false) {
   const context = {
     principal: localPrincipal,
     signal: new AbortController().signal,
@@ -23,7 +23,13 @@ function round(era: Era, capabilities: object, ask?: CallContext["ask"]) {
     waitedMs: 0,
     ...(ask === undefined ? {} : { ask }),
   };
-  return { server: "srv", context, states: createSealedStates(60_000, () => 0), binding: "tools/call srv:t" };
+  return {
+    server: "srv",
+    context,
+    states: createSealedStates(60_000, () => 0),
+    binding: "tools/call srv:t",
+    takesRoots,
+  };
 }
 
 const settle = async (
@@ -65,7 +71,7 @@ describe("input_required", () => {
   });
 
   test("FAULT 49: a question that a modern client did not declare is not passed on", async () => {
-    await expect(settle(round("modern", { sampling: {} }))).rejects.toMatchObject({ code: "CLIENT_CANNOT_ANSWER" });
+    await expect(settle(round("modern", { sampling: {} }))).rejects.toMatchObject({ code: "CAPABILITY_MISSING" });
   });
 
   test("FAULT 48: a modern client gets the server's own keys, the server's name, and a state that opens only for it and this request", async () => {
@@ -163,18 +169,38 @@ describe("input_required", () => {
   });
 });
 
+const sampling = { method: "sampling/createMessage", params: {} };
+const byUrl = { method: "elicitation/create", params: { mode: "url" } };
+const roots = { method: "roots/list" };
+
 test.each([
-  [question, { elicitation: { form: {} } }],
-  [{ method: "elicitation/create", params: { mode: "url" } }, { elicitation: { url: {} } }],
-  [{ method: "sampling/createMessage", params: {} }, { sampling: {} }],
-  [{ method: "vendor/ask", params: {} }, {}],
-])("a retry that cannot answer %j is told that it needs %j", async (request, requiredCapabilities) => {
-  const ours = round("modern", {});
-  const first = { ...asking, inputRequests: { next: request } };
-  await expect(settle(ours, undefined, first)).rejects.toMatchObject({ code: "CLIENT_CANNOT_ANSWER" });
-  const retried = { ...ours, context: { ...ours.context, requestState: "state-0" } };
-  await expect(settle(retried, undefined, first)).rejects.toMatchObject({
-    code: "CAPABILITY_MISSING",
-    data: { requiredCapabilities },
-  });
-});
+  [[question], {}, { elicitation: { form: {} } }],
+  [[byUrl], { elicitation: {} }, { elicitation: { url: {} } }],
+  [[sampling], {}, { sampling: {} }],
+  [[roots], {}, { roots: {} }],
+  [[question, byUrl, sampling], { roots: {} }, { elicitation: { form: {}, url: {} }, sampling: {} }],
+  [[question, sampling], { elicitation: {} }, { sampling: {} }],
+])(
+  "FAULT 49: what %j needs is said to a modern client, whether it calls or answers",
+  async (questions, has, requiredCapabilities) => {
+    const ours = round("modern", has, undefined, true);
+    const first = { ...asking, inputRequests: Object.fromEntries(questions.map((one, at) => [`q${at}`, one])) };
+    const retried = { ...ours, context: { ...ours.context, requestState: "state-0" } };
+    for (const request of [ours, retried])
+      await expect(settle(request, undefined, first)).rejects.toMatchObject({
+        code: "CAPABILITY_MISSING",
+        data: { requiredCapabilities },
+      });
+  },
+);
+
+test.each([[{ method: "vendor/ask", params: {} }], [roots]])(
+  "where no capability would help to answer %j, none is asked for",
+  async (request) => {
+    const first = { ...asking, inputRequests: { name: question, next: request } };
+    await expect(settle(round("modern", { elicitation: {} }), undefined, first)).rejects.toMatchObject({
+      code: "CLIENT_CANNOT_ANSWER",
+      message: expect.stringContaining(request.method),
+    });
+  },
+);

@@ -56,6 +56,15 @@ export interface QuestionRound {
   readonly binding: string;
   /** The gateway's own answer to `roots/list`. Undefined when the client is to answer it. */
   readonly roots?: JsonBytes | undefined;
+  /** Whether the server may know the client's roots: one that several clients share may not (docs/roots.md). */
+  readonly takesRoots: boolean;
+}
+
+/** One of a server's questions. */
+interface Asked {
+  readonly key: string;
+  readonly method: string;
+  readonly params: JsonObject;
 }
 
 /**
@@ -100,8 +109,7 @@ function isForRoots(request: unknown): boolean {
 }
 
 /**
- * A modern client gets the questions as the server wrote them, keys included. Only questions that it cannot answer
- * are refused.
+ * A modern client gets the questions as the server wrote them, keys included, unless it cannot answer one of them.
  */
 function passOn(answer: ServerAnswer, asked: InputRequired, round: QuestionRound): ServerAnswer {
   if (answer.kind === "error") return answer;
@@ -109,11 +117,11 @@ function passOn(answer: ServerAnswer, asked: InputRequired, round: QuestionRound
   const requests = Object.entries(asked.inputRequests);
   const ours = requests.flatMap(([key, request]) => (isOurs(request) ? [key] : []));
   const theirs = requests.filter(([, request]) => !isOurs(request));
-  for (const [key, request] of theirs) {
-    const { method, params } = questionParts(request);
-    if (!canAnswer(round.context.client.capabilities, method, params))
-      throw cannotAnswer(round, { method, params, key });
-  }
+  const { capabilities } = round.context.client;
+  const unanswerable = theirs
+    .map(([key, request]): Asked => ({ key, ...questionParts(request) }))
+    .filter(({ method, params }) => !canAnswer(capabilities, method, params));
+  if (unanswerable.length > 0) throw notDeclared(round, unanswerable);
   const state = ours.length === 0 ? asked.requestState : wrapState(ours, asked.requestState);
   const sealed =
     state === undefined
@@ -142,7 +150,7 @@ async function askAll(
       continue;
     }
     if (ask === undefined || !canAnswer(client.capabilities, method, params))
-      throw cannotAnswer(round, { method, params, key });
+      throw cannotAnswer(round, { key, method, params });
     const asking = urls.identify(questionParts(named(request, round)).params);
     const answer = await ask(
       { method: method as Question["method"], params: Buffer.from(asciiJson(asking), "latin1"), key },
@@ -183,29 +191,42 @@ function questionParts(request: unknown): { method: string; params: JsonObject }
   };
 }
 
-function cannotAnswer(
-  { server, context }: QuestionRound,
-  { method, params, key }: { readonly method: string; readonly params: JsonObject; readonly key: string },
-): GatewayError {
-  const asks = `${server} asks with ${method || "an unknown request"} (${key.slice(0, 60)})`;
-  const isRetry = context.requestState !== undefined || context.inputResponses !== undefined;
-  if (isRetry && context.client.era === "modern") return capabilityMissing(asks, method, params);
+function cannotAnswer({ server }: QuestionRound, asked: Asked): GatewayError {
   return new GatewayError(
     "CLIENT_CANNOT_ANSWER",
-    `${asks}, but this client has not declared that it can answer that, or its answer may not go to this server`,
+    `${asksFor(server, asked)}, but this client has not declared that it can answer that, ` +
+      "or its answer may not go to this server",
   );
 }
 
+function asksFor(server: string, { key, method }: Asked): string {
+  return `${server} asks with ${method || "an unknown request"} (${key.slice(0, 60)})`;
+}
+
 /**
- * What a modern client gets that could be asked when it called, and comes back with answers as one that cannot
- * (2026-07-28, basic/index: each request stands for itself). `asks` says who asks what.
+ * What a modern client gets whose request does not declare what the server's questions need. Where no declaration
+ * would help, because nobody can answer that or the answer may not go to this server, it is not told to declare more.
  */
-export function capabilityMissing(asks: string, method: string, params: JsonObject): GatewayError {
-  const name = Object.hasOwn(capabilityOf, method) ? capabilityOf[method as Question["method"]] : undefined;
-  const mode = params["mode"] === "url" ? "url" : "form";
-  const required = name === undefined ? {} : { [name]: name === "elicitation" ? { [mode]: {} } : {} };
+function notDeclared(round: QuestionRound, unanswerable: readonly Asked[]): GatewayError {
+  const hopeless = unanswerable.find(
+    ({ method }) => !Object.hasOwn(capabilityOf, method) || (method === "roots/list" && !round.takesRoots),
+  );
+  if (hopeless !== undefined) return cannotAnswer(round, hopeless);
+  return capabilityMissing(asksFor(round.server, unanswerable[0] as Asked), unanswerable);
+}
+
+/**
+ * The failure of a modern client's request that does not declare what these questions need, be it the call or one that
+ * brings answers (2026-07-28, basic/index: each request stands for itself). `asks` says who asks what.
+ */
+export function capabilityMissing(asks: string, unanswerable: readonly Omit<Asked, "key">[]): GatewayError {
+  const requiredCapabilities: Record<string, Record<string, object>> = {};
+  for (const { method, params } of unanswerable) {
+    const required = (requiredCapabilities[capabilityOf[method as Question["method"]]] ??= {});
+    if (method === "elicitation/create") required[params["mode"] === "url" ? "url" : "form"] = {};
+  }
   return new GatewayError("CAPABILITY_MISSING", `${asks}, but this request has not declared that it can answer that`, {
-    data: { requiredCapabilities: required },
+    data: { requiredCapabilities },
   });
 }
 

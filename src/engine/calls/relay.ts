@@ -76,6 +76,7 @@ export function createRelay(deps: RelayDeps): Relay {
       states: deps.states,
       binding: target.binding(),
       roots: context.ownRoots,
+      takesRoots: instance.server.scope === "client",
     };
     const settled = await settleQuestions(
       asked,

@@ -113,6 +113,7 @@ function toRequest(
     onProgress: context.onProgress,
     onLog: context.onLog,
     replies: context.replies,
+    client: context.connected?.id,
     ask:
       context.ask === undefined
         ? undefined

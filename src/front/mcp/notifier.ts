@@ -79,6 +79,7 @@ export function createNotifier(
   function onServerNotification(event: EventOf<"server.notification">): void {
     for (const listener of listeners) {
       if (listener.relay === undefined) continue;
+      if (event.client !== undefined && event.client !== listener.client?.id) continue;
       const view = viewOf(listener.principal);
       const instance = heardAs(event.instance, listener.client);
       const concerns = listener.exposure.isTransparent

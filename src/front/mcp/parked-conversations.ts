@@ -135,12 +135,11 @@ export function createParkedConversations(options: {
 
 /** What the request that waits did not declare, of all that is needed to answer; undefined when nothing is missing. */
 function missingFor({ ways }: Conversation, { byKey }: AskedQuestions): GatewayError | undefined {
-  for (const { method, params } of byKey.values()) {
-    const parsed = parseJsonObject(params) ?? {};
-    if (!canAnswer(ways.client.capabilities, method, parsed))
-      return capabilityMissing(`the server asks with ${method}`, method, parsed);
-  }
-  return undefined;
+  const unanswerable = [...byKey.values()]
+    .map(({ method, params }) => ({ method, params: parseJsonObject(params) ?? {} }))
+    .filter(({ method, params }) => !canAnswer(ways.client.capabilities, method, params));
+  const [first] = unanswerable;
+  return first === undefined ? undefined : capabilityMissing(`the server asks with ${first.method}`, unanswerable);
 }
 
 function isSame(one: Binding, other: Binding): boolean {

@@ -42,7 +42,7 @@ export function createServerEvents(
 
   return {
     events: {
-      onNotification(method, params, isOfCall = false) {
+      onNotification(method, params, audience) {
         const listed = listKindOf.get(method);
         if (listed !== undefined) {
           onListChanged(listed);
@@ -58,7 +58,8 @@ export function createServerEvents(
               line: toLogLine(params["data"]),
             });
           }
-          if (!isOfCall) events.emit({ type: "server.notification", ...about(), method, params });
+          if (audience === "nobody") return;
+          events.emit({ type: "server.notification", ...about(), method, params, client: audience?.client });
         }
       },
       onSessionReplaced() {

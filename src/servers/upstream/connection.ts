@@ -79,6 +79,8 @@ export interface UpstreamRequest {
   readonly onLog?: ((params: JsonObject) => void) | undefined;
   /** Sends messages to the client: what the server says on the request's own stream concerns only that client. */
   readonly replies?: Replies | undefined;
+  /** The client's connection: what the server says to it after the call goes there (`ConnectedClient.id`). */
+  readonly client?: string | undefined;
   readonly ask?: ((question: Question, signal: AbortSignal) => Promise<Answer>) | undefined;
   /** The tool's header parameters (2026-07-28, streamable-http, `x-mcp-header`): name without prefix, and value. */
   readonly headers?: readonly (readonly [name: string, value: string])[] | undefined;
@@ -124,14 +126,19 @@ export interface RootsSource {
   answer(params: JsonBytes, signal: AbortSignal): Promise<Answer>;
 }
 
+/**
+ * Who may hear a notification: one client, by its connection, or none, because it belongs to a request whose client has
+ * not asked for it.
+ */
+export type Audience = "nobody" | { readonly client: string };
+
 /** What a connection reports to its instance: everything that does not concern a single request. */
 export interface ConnectionEvents {
   /**
    * A notification that belongs to no request, for example `notifications/tools/list_changed` or
-   * `notifications/resources/updated`. With `isOfCall`, it does belong to a request, but that client has not asked
-   * for it.
+   * `notifications/resources/updated`. Without `audience`, all clients of the server may hear it.
    */
-  onNotification(method: string, params: JsonObject, isOfCall?: boolean): void;
+  onNotification(method: string, params: JsonObject, audience?: Audience): void;
   /**
    * The server had lost the session, and a new one was opened. Subscriptions and the log level are gone with the old
    * one, and the lists may have changed.

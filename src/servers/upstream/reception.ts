@@ -2,6 +2,7 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import { metaKeys } from "../../wire/mcp/revisions.ts";
 import type { ConnectionEvents } from "./connection.ts";
+import type { Elicitations } from "./elicitations.ts";
 import { writeNotification } from "../../wire/mcp/envelope.ts";
 import type { Inbound } from "../../wire/mcp/server-message.ts";
 import type { ServerQuestions } from "./server-questions.ts";
@@ -14,6 +15,7 @@ export interface ReceptionParts {
   readonly events: ConnectionEvents;
   readonly waiting: WaitingRequests;
   readonly questions: ServerQuestions;
+  readonly elicitations: Elicitations;
 }
 
 /**
@@ -26,14 +28,17 @@ export type Receive = (message: Inbound, stream?: number) => void;
  * Makes the function that routes each message of a server to what it belongs to. Messages that belong to nothing are
  * dropped and counted.
  */
-export function createReception({ server, events, waiting, questions }: ReceptionParts): Receive {
-  const receiveNotification = createNotificationReception(events, waiting, questions);
+export function createReception(parts: ReceptionParts): Receive {
+  const { server, events, waiting, questions, elicitations } = parts;
+  const receiveNotification = createNotificationReception(parts);
 
   function settle(message: Extract<Inbound, { readonly kind: "result" | "error" }>): void {
     const entry = typeof message.id === "number" ? waiting.take(message.id) : undefined;
     if (entry === undefined) dropAnswer(message.id);
-    else if (message.kind === "error") entry.settle({ kind: "error", error: message.error });
-    else if (message.tooDeep === true && !entry.request.method.endsWith("/list"))
+    else if (message.kind === "error") {
+      elicitations.noteError(entry, message.error);
+      entry.settle({ kind: "error", error: message.error });
+    } else if (message.tooDeep === true && !entry.request.method.endsWith("/list"))
       entry.reject(faulty("its result nests too deeply"));
     else entry.settle({ kind: "result", result: message.result });
   }
@@ -74,11 +79,12 @@ export function createReception({ server, events, waiting, questions }: Receptio
 
 type ReceiveNotification = (method: string, params: JsonObject, stream: number | undefined) => void;
 
-function createNotificationReception(
-  events: ConnectionEvents,
-  waiting: WaitingRequests,
-  questions: ServerQuestions,
-): ReceiveNotification {
+function createNotificationReception({
+  events,
+  waiting,
+  questions,
+  elicitations,
+}: ReceptionParts): ReceiveNotification {
   function receiveProgress(params: JsonObject): void {
     const { progressToken, ...rest } = params;
     const entry = typeof progressToken === "number" ? waiting.get(progressToken) : undefined;
@@ -93,15 +99,19 @@ function createNotificationReception(
   function receiveLog(method: string, params: JsonObject, stream: number | undefined): void {
     const owner = waiting.ownerOf(stream);
     if (owner?.request.onLog !== undefined) owner.request.onLog(params);
-    else events.onNotification(method, params, owner !== undefined);
+    else events.onNotification(method, params, owner === undefined ? undefined : "nobody");
   }
 
-  /** Whoever was asked is told while its call lasts; after that, nobody knows who it was. */
+  /** Only whoever was asked is told, while its call lasts with the call's own messages. */
   function receiveCompletion(method: string, params: JsonObject): void {
-    const owner = waiting.ownerOfElicitation(params["elicitationId"])?.request;
-    // 2026-07-28 has no such notification.
-    if (owner?.era === "modern") return;
-    if (owner?.replies?.send(writeNotification(method, params)) !== true) events.onNotification(method, params);
+    const asked = elicitations.take(params["elicitationId"]);
+    if (asked === undefined) {
+      events.onOddity("unknown-id", `completion of the elicitation ${String(params["elicitationId"]).slice(0, 100)}`);
+      return;
+    }
+    const { client, request } = asked;
+    if (waiting.get(request)?.request.replies?.send(writeNotification(method, params)) === true) return;
+    if (client !== undefined) events.onNotification(method, params, { client });
   }
 
   return (method, params, stream) => {

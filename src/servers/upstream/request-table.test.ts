@@ -4,13 +4,16 @@ import type { OddityKind, UpstreamRequest } from "./connection.ts";
 import { readInbound } from "../../wire/mcp/server-message.ts";
 import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 import { createRequestTable } from "./request-table.ts";
+import { createStrayFlow } from "./stray-flow.ts";
 
 function setUp(options: { questionsAllowed?: boolean } = {}) {
   const oddities: OddityKind[] = [];
   const sent: string[] = [];
   const timedOut: string[] = [];
+  const strays = createStrayFlow();
   const table = createRequestTable({
     server: "tested",
+    strays,
     events: {
       onNotification: (method) => void sent.push(`notified ${method}`),
       onStderr: () => undefined,
@@ -37,7 +40,7 @@ function setUp(options: { questionsAllowed?: boolean } = {}) {
       () => undefined,
     );
   const receive = (text: string, stream?: number): void => table.receive(readInbound(Buffer.from(text), 50), stream);
-  return { table, open, receive, oddities, sent, timedOut };
+  return { table, open, receive, strays, oddities, sent, timedOut };
 }
 
 describe("requests that wait", () => {
@@ -55,6 +58,30 @@ describe("requests that wait", () => {
     await expect(first).resolves.toMatchObject({ kind: "error" });
     expect(oddities).toEqual(["second-answer", "unknown-id", "unknown-id", "unknown-id"]);
     expect(table.size).toBe(0);
+  });
+
+  test("what answers no request that waits is counted as stray, answers are not", () => {
+    const { open, receive, strays } = setUp();
+    for (let call = 0; call < 3; call += 1) void open().catch(() => undefined);
+    receive('{"id":1,"result":{}}');
+    receive('{"id":2,"error":{"code":1,"message":""}}');
+    receive('{"id":3,"result":}');
+    expect(strays.count).toBe(0);
+    for (const stray of [
+      '{"id":1,"result":{}}',
+      '{"method":"notifications/progress","params":{"progressToken":1,"progress":1}}',
+      '{"id":"q","method":"ping"}',
+      "no message",
+    ])
+      receive(stray);
+    expect(strays.count).toBe(4);
+  });
+
+  test("of what is no message the first hundred are told of, and all are counted", () => {
+    const { receive, strays, oddities } = setUp();
+    for (let line = 0; line < 300; line += 1) receive("no message");
+    expect(oddities).toHaveLength(100);
+    expect(strays.count).toBe(300);
   });
 
   test("those of clients can be looked at while they wait, the connection's own are left out", async () => {
@@ -148,7 +175,7 @@ describe("requests that wait", () => {
   });
 
   test("who was asked to open an address is remembered by its id, unless that is as long as a message", async () => {
-    const { open, receive, sent } = setUp();
+    const { open, receive, sent, oddities } = setUp();
     const told: string[] = [];
     const ask = async (): Promise<never> =>
       await Promise.resolve({ kind: "result", result: Buffer.from('{"action":"accept"}') } as never);
@@ -159,7 +186,8 @@ describe("requests that wait", () => {
       receive(JSON.stringify({ method: "notifications/elicitation/complete", params }));
     }
     expect(told).toEqual([expect.stringContaining('"xxx')]);
-    expect(sent).toContain("notified notifications/elicitation/complete");
+    expect(sent).toEqual([]);
+    expect(oddities).toEqual(["unknown-id"]);
   });
 
   test("roots are the connection's own: no call is asked for them, and without any the server is refused", async () => {

@@ -1,6 +1,8 @@
 import type { GatewayError } from "../../kernel/gateway-error.ts";
 import type { ConnectionEvents, PendingRequest, Reply, RootsSource, UpstreamRequest } from "./connection.ts";
+import type { StrayFlow } from "./stray-flow.ts";
 import type { Inbound } from "../../wire/mcp/server-message.ts";
+import { createElicitations } from "./elicitations.ts";
 import { createReception } from "./reception.ts";
 import { createServerQuestions } from "./server-questions.ts";
 import { createWaitingRequests } from "./waiting-requests.ts";
@@ -33,6 +35,8 @@ export interface RequestTableOptions {
   readonly server: string;
   readonly events: ConnectionEvents;
   readonly roots?: RootsSource | undefined;
+  /** Counts the messages that answer no request of the table. */
+  readonly strays: StrayFlow;
   /** Sends a complete message (latin1, no line end): an answer to a request of the server, or a cancellation. */
   readonly send: (text: string, reason: "answer" | "cancel", id: number | undefined) => void;
   /** False for servers that must not send requests (modern era); their requests are refused (fault 84). */
@@ -43,12 +47,13 @@ export interface RequestTableOptions {
 
 /** An empty table. */
 export function createRequestTable(options: RequestTableOptions): RequestTable {
-  const { server, events, roots } = options;
+  const { server, events, roots, strays } = options;
   const waiting = createWaitingRequests({
     server,
     sendCancel: (text, id) => options.send(text, "cancel", id),
     onTimeout: options.onTimeout,
   });
+  const elicitations = createElicitations();
   const questions = createServerQuestions({
     server,
     events,
@@ -57,11 +62,17 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
     allowed: options.questionsAllowed,
     ownerOf: waiting.ownerOf,
     inFlight: () => waiting.size,
+    elicitations,
     withClockStopped: waiting.withClockStopped,
   });
+  const receive = createReception({ server, events, waiting, questions, elicitations });
   return {
     open: waiting.open,
-    receive: createReception({ server, events, waiting, questions }),
+    receive(message, stream) {
+      const { size } = waiting;
+      if (message.kind !== "invalid" || message.id !== undefined || strays.mayTell()) receive(message, stream);
+      if (waiting.size === size) strays.add();
+    },
     fail: waiting.fail,
     failAll: waiting.failAll,
     get size() {

@@ -7,6 +7,7 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import { failureAnswer } from "../../wire/mcp/failure-text.ts";
 import { isJsonObject, parseJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
 import type { ConnectionEvents, RootsSource } from "./connection.ts";
+import type { Elicitations } from "./elicitations.ts";
 import { createOpenQuestions } from "./open-questions.ts";
 import type { WaitingRequest } from "./waiting-request.ts";
 
@@ -30,6 +31,7 @@ export interface ServerQuestionsDeps {
   /** The call that a question belongs to; undefined when that is not clear. */
   readonly ownerOf: (stream: number | undefined) => WaitingRequest | undefined;
   readonly inFlight: () => number;
+  readonly elicitations: Elicitations;
   /**
    * Runs `ask` with the call's deadline suspended, because time in which a person is asked does not count as silence
    * of the server.
@@ -81,7 +83,7 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
     }
     const { ask } = owner.request;
     if (ask === undefined) return refusal(rpcCodes.methodNotFound, `the client cannot answer ${method}`);
-    noteElicitation(owner, method, params);
+    if (method === "elicitation/create") deps.elicitations.noteQuestion(owner, params);
     const signal = open.open(id, owner.request.signal);
     return await deps.withClockStopped(owner, async () => {
       try {
@@ -111,19 +113,6 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
 
   return { answer, withdraw: open.withdraw };
 }
-
-/** Remembers the id of an address to open: `notifications/elicitation/complete` names nothing else. */
-function noteElicitation(owner: WaitingRequest, method: string, params: JsonBytes): void {
-  if (method !== "elicitation/create" || !params.includes('"elicitationId"')) return;
-  const id = parseJsonObject(params)?.["elicitationId"];
-  const ids = (owner.elicitationIds ??= new Set());
-  if (typeof id === "string" && id.length <= longestElicitationId && ids.size < mostElicitations) ids.add(id);
-}
-
-/** Remembered for one call: nobody opens more addresses than that, and a server may ask without end. */
-const mostElicitations = 100;
-/** Ids are UUIDs and the like: a server could keep its largest message in memory with each. */
-const longestElicitationId = 1_000;
 
 /** The progress token of a question, if it has one. */
 function progressTokenOf(params: JsonBytes): string | number | undefined {

@@ -18,8 +18,6 @@ export class WaitingRequest implements AbortListener {
   asking = 0;
   /** Ms spent on such questions, which do not count towards the maximum. */
   askedMs = 0;
-  /** The ids of the addresses that the client was asked to open for it (2025-11-25, client/elicitation). */
-  elicitationIds: Set<unknown> | undefined = undefined;
 
   constructor(id: number, request: UpstreamRequest, onCancel: (id: number) => void) {
     this.id = id;

@@ -26,8 +26,6 @@ export interface WaitingRequests {
   withClockStopped<T>(owner: WaitingRequest, ask: () => Promise<T>): Promise<T>;
   /** The request that a message without a reference belongs to: that of its stream, or the only one in flight. */
   ownerOf(stream: number | undefined): WaitingRequest | undefined;
-  /** The request for which the client was asked to open an address with this id. */
-  ownerOfElicitation(id: unknown): WaitingRequest | undefined;
   /** Whether a request has ever had this id. */
   hasBeen(id: unknown): boolean;
   readonly size: number;
@@ -126,7 +124,6 @@ export function createWaitingRequests({ server, sendCancel, onTimeout }: Waiting
       }
     },
     ownerOf: (stream) => (stream === undefined ? onlyOwner(waiting) : waiting.get(stream)),
-    ownerOfElicitation: (id) => waiting.values().find(({ elicitationIds }) => elicitationIds?.has(id) === true),
     hasBeen: (id) => typeof id === "number" && id >= 1 && id <= waiting.lastId,
     get size() {
       return waiting.size;

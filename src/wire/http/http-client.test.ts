@@ -2,7 +2,14 @@ import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { until } from "../../../test/harness/until.ts";
-import type { HttpClient, HttpClientOptions, HttpRequest, RequestInFlight, TransportFailure } from "./http-client.ts";
+import type {
+  HttpClient,
+  HttpClientOptions,
+  HttpRequest,
+  RequestInFlight,
+  ResponseHandler,
+  TransportFailure,
+} from "./http-client.ts";
 import type { ResponseHead } from "./response-head.ts";
 import { createSocketPool } from "./socket-pool.ts";
 import { createUndiciClient } from "./undici-client.ts";
@@ -70,9 +77,13 @@ interface Exchange {
   status: number;
   head: ResponseHead | undefined;
   body: string;
+  bytes: number;
+  /** Once so many bytes have come, the response is paused, until `resume`. */
+  pauseAt: number;
   inFlight: RequestInFlight | undefined;
   end: "complete" | TransportFailure | undefined;
   abort(): void;
+  resume(): void;
 }
 
 function send(client: HttpClient, given: Partial<HttpRequest> = {}, wants: () => boolean = () => true): Exchange {
@@ -80,11 +91,17 @@ function send(client: HttpClient, given: Partial<HttpRequest> = {}, wants: () =>
     status: 0,
     head: undefined,
     body: "",
+    bytes: 0,
+    pauseAt: Number.POSITIVE_INFINITY,
     inFlight: undefined,
     end: undefined,
     abort: () => exchange.inFlight?.abort(handler),
+    resume() {
+      exchange.pauseAt = Number.POSITIVE_INFINITY;
+      exchange.inFlight?.resume(handler);
+    },
   };
-  const handler = {
+  const handler: ResponseHandler = {
     onConnected(inFlight: RequestInFlight) {
       exchange.inFlight = inFlight;
       return wants();
@@ -93,7 +110,11 @@ function send(client: HttpClient, given: Partial<HttpRequest> = {}, wants: () =>
       exchange.head = head;
       exchange.status = head.status;
     },
-    onBody: (bytes: Buffer, start: number, end: number) => void (exchange.body += bytes.toString("latin1", start, end)),
+    onBody(bytes: Buffer, start: number, end: number) {
+      exchange.body += bytes.toString("latin1", start, end);
+      exchange.bytes += end - start;
+      if (exchange.bytes > exchange.pauseAt) exchange.inFlight?.pause(handler);
+    },
     onComplete: () => void (exchange.end = "complete"),
     onTransportFailure: (failure: TransportFailure) => void (exchange.end = failure),
   };
@@ -186,6 +207,46 @@ describe.each(Object.entries(clients))("%s", (_name, create) => {
     }
     sockets[0]?.write("0\r\n\r\n");
     expect(await ended(stream)).toMatchObject({ end: "complete", body: "data: 1\n\ndata: 2\n\n" });
+  });
+
+  test("a response that is paused holds up its server, and goes on where it was", async () => {
+    const piece = `10000\r\n${"z".repeat(0x10000)}\r\n`;
+    let written = 0;
+    const { client, sockets } = await serve(create, (socket) => {
+      socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+      const fill = (): void => {
+        while (written < 400 && socket.writableLength < 2 ** 20) {
+          written += 1;
+          socket.write(written === 400 ? `${piece}0\r\n\r\n` : piece, "latin1", fill);
+        }
+      };
+      fill();
+    });
+    const stream = send(client, { method: "GET", body: null });
+    stream.pauseAt = 100_000;
+    await until(() => stream.bytes > 100_000);
+    // What the system holds for the socket is full when the server has to keep the same bytes turn after turn.
+    let held = "";
+    await until(() => {
+      const before = held;
+      held = `${written} ${sockets[0]?.writableLength}`;
+      return held === before;
+    });
+    expect(written).toBeLessThan(400);
+    expect(stream.end).toBeUndefined();
+    stream.resume();
+    expect(await ended(stream)).toMatchObject({ end: "complete", bytes: 400 * 0x10000 });
+  });
+
+  test("a response that ends in the bytes after which it was to be paused leaves a connection that works", async () => {
+    const { client, sockets } = await serve(create, (socket) => socket.write(ok));
+    const first = send(client);
+    first.pauseAt = 0;
+    await until(() => first.bytes === 2);
+    first.resume();
+    expect((await ended(first)).body).toBe("ok");
+    expect(await ended(send(client))).toMatchObject({ end: "complete", body: "ok" });
+    expect(sockets).toHaveLength(1);
   });
 
   test("twenty megabytes go to a server that reads late, and come back whole", async () => {

@@ -61,6 +61,12 @@ export interface RequestInFlight {
    * other way to cancel a request.
    */
   abort(handler: ResponseHandler): void;
+  /**
+   * Reads no more of the handler's response until `resume`, so that the server has to wait when it writes. What was
+   * read already is still passed on.
+   */
+  pause(handler: ResponseHandler): void;
+  resume(handler: ResponseHandler): void;
 }
 
 /**

@@ -19,6 +19,7 @@ export class HttpSocket implements RequestInFlight {
   #handler: ResponseHandler | undefined;
   #failure: TransportFailure = { kind: "closed", reason: "" };
   #isOpen = true;
+  #isPaused = false;
   /** Monotonic ms until which the server keeps the connection open without a request. */
   idleUntilMs = 0;
   /** Monotonic ms at which the last response was complete. */
@@ -60,6 +61,16 @@ export class HttpSocket implements RequestInFlight {
     this.destroy();
   }
 
+  pause(handler: ResponseHandler): void {
+    if (this.#handler !== handler || !this.isOpen) return;
+    this.#isPaused = true;
+    this.#socket.pause();
+  }
+
+  resume(handler: ResponseHandler): void {
+    if (this.#handler === handler) this.#readOn();
+  }
+
   destroy(failure?: TransportFailure): void {
     if (failure !== undefined) this.#failure = failure;
     this.#isOpen = false;
@@ -90,6 +101,8 @@ export class HttpSocket implements RequestInFlight {
 
   #finish(handler: ResponseHandler, isClean: boolean): void {
     this.#handler = undefined;
+    // The end of the response may have been in the very bytes after which reading was to stop.
+    this.#readOn();
     if (!isClean || !this.#reader.isReusable || !this.isOpen) this.destroy();
     else if (this.#socket.writableLength === 0) this.#owner.onFree(this);
     else this.#freeWhenSent();
@@ -107,6 +120,12 @@ export class HttpSocket implements RequestInFlight {
       clearTimeout(timer);
       if (this.isOpen) this.#owner.onFree(this);
     });
+  }
+
+  #readOn(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    if (this.isOpen) this.#socket.resume();
   }
 
   #onEnd(): void {

@@ -168,6 +168,14 @@ class UndiciExchange implements Dispatcher.DispatchHandler, RequestInFlight {
     this.#controller?.abort(new Error("aborted"));
   }
 
+  pause(handler: ResponseHandler): void {
+    if (!this.#isOver && handler === this.#handler) this.#controller?.pause();
+  }
+
+  resume(handler: ResponseHandler): void {
+    if (!this.#isOver && handler === this.#handler) this.#controller?.resume();
+  }
+
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#handler.onConnected(this)) return;

@@ -132,11 +132,13 @@ describe("what servers say on their own", () => {
       for (const answer of [
         await modernRpc(`${gateway.url}/mcp`, "tools/call", call),
         await modernRpc(`${gateway.url}/mcp`, "tools/call", call, { sampling: {} }),
-        await rpc(`${gateway.url}/mcp`, "tools/call", call),
       ]) {
         expect(answer.text).not.toContain("inputRequests");
-        expect(failureOf(answer.json.result)).toMatchObject({ code: "CLIENT_CANNOT_ANSWER" });
+        expect(answer.json.error).toMatchObject({ code: -32021 });
       }
+      const legacy = await rpc(`${gateway.url}/mcp`, "tools/call", call);
+      expect(legacy.text).not.toContain("inputRequests");
+      expect(failureOf(legacy.json.result)).toMatchObject({ code: "CLIENT_CANNOT_ANSWER" });
       const declared = await modernRpc(`${gateway.url}/mcp`, "tools/call", call, { elicitation: { form: {} } });
       expect(declared.json.result).toMatchObject({ resultType: "input_required", inputRequests: expect.any(Object) });
       await gateway.stillServes();

@@ -14,10 +14,10 @@ const questions = {
     method: "elicitation/create",
     params: { mode: "form", message, requestedSchema: form },
   }),
-  "elicit-url": ({ url = "https://example.com/login" }, era = "legacy") => ({
+  "elicit-url": ({ url = "https://example.com/login", elicitationId = "login-1" }, era = "legacy") => ({
     method: "elicitation/create",
     // 2026-07-28 dropped the id.
-    params: { mode: "url", message: "Please log in", url, ...(era === "legacy" && { elicitationId: "login-1" }) },
+    params: { mode: "url", message: "Please log in", url, ...(era === "legacy" && { elicitationId }) },
   }),
   sample: () => ({ method: "sampling/createMessage", params: samplingParams }),
   roots: () => ({ method: "roots/list", params: {} }),
@@ -26,7 +26,7 @@ const questions = {
 /** @type {Record<string, import("./tools.mjs").Tool>} */
 export const askingTools = {
   elicit: { description: "Asks the user for a name and returns the answer", run: askOne("elicit") },
-  "elicit-url": { description: "Asks the user to open `url`", run: askOne("elicit-url") },
+  "elicit-url": { description: "Asks the user to open `url` (legacy: `elicitationId`)", run: askOne("elicit-url") },
   sample: { description: "Asks the client's model and returns the answer", run: askOne("sample") },
   roots: { description: "Asks for the client's roots and returns them", run: askOne("roots") },
   "ask-all": {
@@ -67,6 +67,13 @@ export const askingTools = {
       for (const id of [elicitationId, exchange.args.other])
         await exchange.notify("notifications/elicitation/complete", { elicitationId: id });
       exchange.say(answer);
+    },
+  },
+  "complete-url": {
+    description: "Legacy: says to everybody that the address `elicitationId` is done, then answers",
+    run({ server, args, say }) {
+      server.announce("notifications/elicitation/complete", { elicitationId: args.elicitationId });
+      say("announced");
     },
   },
   "elicit-and-take-back": {
@@ -123,8 +130,8 @@ export const askingTools = {
   },
   "needs-url": {
     description: "Answers -32042: a URL has to be visited first (2025-11-25)",
-    run({ fail }) {
-      const { params } = questions["elicit-url"]({});
+    run({ fail, args }) {
+      const { params } = questions["elicit-url"](args);
       fail(-32042, "Please log in first", { elicitations: [params] });
     },
   },

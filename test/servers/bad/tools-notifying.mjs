@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 const kinds = { tools: "tools", prompts: "prompts", resources: "resources" };
 const stormTickMs = 10;
+const floodedAtOnce = 200;
 
 /** @type {Record<string, import("./tools.mjs").Tool>} */
 export const notifyingTools = {
@@ -28,6 +29,23 @@ export const notifyingTools = {
       for (let step = 1; !exchange.wire.gone.aborted; step += 1) {
         await report(exchange, exchange.params._meta?.progressToken, { progress: step });
         await delay(exchange.args.ms ?? 10);
+      }
+    },
+  },
+  flood: {
+    description: "Reports progress, logs and says what nobody knows, as fast as it is read, and never answers",
+    async run({ params, wire }) {
+      const { progressToken } = params._meta ?? {};
+      for (let step = 1; !wire.gone.aborted;) {
+        const pieces = [];
+        for (const end = step + floodedAtOnce; step < end; step += 1) {
+          pieces.push(
+            notification("notifications/progress", { progressToken, progress: step }),
+            notification("notifications/message", { level: "info", data: step }),
+            notification("notifications/never/heard/of", { step }),
+          );
+        }
+        await wire.write(Buffer.concat(pieces.map((text) => wire.frame(text))));
       }
     },
   },
@@ -116,3 +134,5 @@ export const notifyingTools = {
 
 const report = ({ notify }, progressToken, progress) =>
   notify("notifications/progress", { progressToken, ...progress });
+
+const notification = (method, params) => JSON.stringify({ jsonrpc: "2.0", method, params });

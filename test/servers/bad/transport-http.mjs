@@ -160,7 +160,7 @@ export function refuse(response, status, reason, headers = {}) {
   response.end(JSON.stringify({ jsonrpc: "2.0", error: { code: -32000, message: reason }, id: null }));
 }
 
-function parse(text) {
+export function parse(text) {
   try {
     return JSON.parse(text);
   } catch {

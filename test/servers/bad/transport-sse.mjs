@@ -1,11 +1,17 @@
 // The transport of 2024-11-05: answers come on a GET stream, whose first event names the URL to post to.
 
 import { randomUUID } from "node:crypto";
-import { describe, listen, readBody, refuse } from "./transport-http.mjs";
+import { describe, listen, parse, readBody, refuse } from "./transport-http.mjs";
+
+/**
+ * @typedef {import("./exchange.mjs").Session & {
+ *   stream: import("node:http").ServerResponse; requests: Map<unknown, AbortController>;
+ * }} SseSession
+ */
 
 /** @param {import("./server.mjs").BadServer} server */
 export async function serveSse(server) {
-  /** @type {Map<string, import("./exchange.mjs").Session & { stream: import("node:http").ServerResponse }>} */
+  /** @type {Map<string, SseSession>} */
   const sessions = new Map();
   const port = await listen(server, async (request, response) => {
     const url = new URL(request.url, "http://localhost");
@@ -15,18 +21,21 @@ export async function serveSse(server) {
     if (session === undefined) return refuse(response, 404, "session not found");
     const text = await readBody(request);
     response.writeHead(202).end("Accepted");
-    await server.receive(text, createWire(session, request.headers), describe(request));
+    const { method, id, params } = parse(text) ?? {};
+    if (method === "notifications/cancelled") session.requests.get(params?.requestId)?.abort();
+    const wire = createWire(session, request.headers, method === undefined ? undefined : id);
+    await server.receive(text, wire, describe(request));
   });
   process.stdout.write(`listening on http://127.0.0.1:${port}/sse\n`);
 }
 
 function openStream(server, sessions, stream) {
   const id = randomUUID();
-  const gone = new AbortController();
   const session = {
     id,
     stream,
-    gone: gone.signal,
+    /** @type {Map<unknown, AbortController>} Those that are not answered yet. */
+    requests: new Map(),
     memory: new Map(),
     push: (text) => stream.write(frame(text)),
     end: () => stream.end(),
@@ -36,22 +45,28 @@ function openStream(server, sessions, stream) {
   stream.once("close", () => {
     sessions.delete(id);
     server.sessions.delete(session);
-    gone.abort();
+    for (const request of session.requests.values()) request.abort();
   });
   stream.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
   stream.write(`event: endpoint\ndata: /messages?sessionId=${id}\n\n`);
 }
 
-function createWire(session, headers) {
+function createWire(session, headers, id) {
+  const gone = new AbortController();
+  if (id !== undefined) session.requests.set(id, gone);
+  const end = () => session.requests.delete(id);
   return {
     kind: "sse",
     session,
-    gone: session.gone,
+    gone: gone.signal,
     headers,
     frame,
     write: (bytes) => new Promise((resolve) => session.stream.write(bytes, () => resolve(undefined))),
-    finish: (text) => session.push(text),
-    end: () => {},
+    finish(text) {
+      end();
+      session.push(text);
+    },
+    end,
   };
 }
 

@@ -38,6 +38,7 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
   const table = createRequestTable({
     server,
     events,
+    strays: wire.strays,
     roots: wire.roots,
     questionsAllowed: () => true,
     send(text, reason, id) {

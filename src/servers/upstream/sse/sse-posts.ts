@@ -97,7 +97,7 @@ function createPostSink(
       isTaken = true;
       leave();
     },
-    onMessage: () => undefined,
+    onMessage: () => wire.strays.add(),
     onEnd: leave,
     onRefused(refusal) {
       leave();

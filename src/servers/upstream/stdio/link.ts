@@ -7,6 +7,7 @@ import { createDialect, encodeRequest, type Dialect } from "../encode.ts";
 import { declaredCapabilities } from "../handshake.ts";
 import { createRequestTable, type RequestTable } from "../request-table.ts";
 import { createOutbox } from "./outbox.ts";
+import { createStrayFlow } from "../stray-flow.ts";
 import { readOutput } from "./output.ts";
 import type { ServerProcess } from "./server-process.ts";
 
@@ -30,6 +31,7 @@ export function createLink(options: ConnectOptions<StdioTransport>, child: Serve
   let ended: Closed | undefined;
   let settleClosed: (closed: Closed) => void;
   const closed = new Promise<Closed>((resolve) => (settleClosed = resolve));
+  const strays = createStrayFlow();
   const outbox = createOutbox(
     child.stdin,
     options.limits.sendQueueBytes,
@@ -43,8 +45,9 @@ export function createLink(options: ConnectOptions<StdioTransport>, child: Serve
       server: options.server,
       events: options.events,
       roots: options.roots,
+      strays,
       send: (text) => {
-        if (ended === undefined && !outbox.offer(text) && output.mayTell())
+        if (ended === undefined && !outbox.offer(text) && strays.mayTell())
           options.events.onOddity("answer-dropped", `${options.server} does not read its input`);
       },
       questionsAllowed: () => link.dialect.era === "legacy",
@@ -90,8 +93,9 @@ export function createLink(options: ConnectOptions<StdioTransport>, child: Serve
     await child.stop(0);
   }
 
-  const output = readOutput(options, child, {
+  readOutput(options, child, {
     table: link.table,
+    strays,
     onHeard() {
       lastActivityMs = performance.now();
       lastHeardMs = lastActivityMs;

@@ -7,39 +7,38 @@ import { readInbound } from "../../../wire/mcp/server-message.ts";
 import { createLineSplitter } from "../line-splitter.ts";
 import type { RequestTable } from "../request-table.ts";
 import type { ServerProcess } from "./server-process.ts";
-import { createStrayFlow } from "./stray-flow.ts";
+import type { StrayFlow } from "../stray-flow.ts";
 
 /** Receives what a process writes to stdout. */
 export interface OutputListener {
   readonly table: RequestTable;
+  /** Counts what the table does not wait for. */
+  readonly strays: StrayFlow;
   /** Called for each line. */
   readonly onHeard: () => void;
   /** Called when nothing more can be read. */
   readonly onEnd: (reason: string) => void;
 }
 
-/**
- * Passes every line of stdout to the table. `mayTell` of the result tells whether another stray message may be
- * reported now.
- */
+/** Passes every line of stdout to the table. */
 export function readOutput(
   options: ConnectOptions<StdioTransport>,
   child: Pick<ServerProcess, "stdout">,
-  { table, onHeard, onEnd }: OutputListener,
-): { readonly mayTell: () => boolean } {
+  { table, strays, onHeard, onEnd }: OutputListener,
+): void {
   const { limits, memory, events, server } = options;
-  const strays = createStrayFlow(child.stdout);
+  let taken = 0;
   const splitter = createLineSplitter(
     limits.messageBytes,
     (line) => {
       onHeard();
+      taken += 1;
       if (line[0] === openBracket) {
         receiveBatch(line);
         return;
       }
       if (line.length >= largeBytes) memory.adopt(line);
-      const message = readInbound(line, limits.depth);
-      if (message.kind !== "invalid" || message.id !== undefined || strays.mayTell()) table.receive(message);
+      table.receive(readInbound(line, limits.depth));
     },
     () => onEnd(`${server} sent a line longer than ${limits.messageBytes} bytes (limits.upstreamMessageBytes)`),
     memory,
@@ -51,14 +50,18 @@ export function readOutput(
       const items = scanElements(line, 0, line.length, limits.depth, mostBatched).slice(0, mostBatched);
       for (const { start, end } of items) table.receive(readInbound(line.subarray(start, end), limits.depth));
     } catch {
+      strays.add();
       events.onOddity("not-json", "an array that is not valid JSON");
     }
   }
 
   child.stdout.on("data", (chunk: Buffer) => {
-    const waiting = table.size;
+    const before = strays.count;
+    taken = 0;
     const lines = splitter(chunk);
-    strays.note(lines - (waiting - table.size));
+    // Empty lines are no messages, but each has to be found.
+    strays.add(lines - taken);
+    if (strays.count > before) strays.restrain(child.stdout);
   });
   child.stdout.on("error", () => undefined);
   child.stdout.on("end", () => {
@@ -66,7 +69,6 @@ export function readOutput(
     // If it is exiting, its exit follows in a moment and gives a better reason.
     setTimeout(() => onEnd(`${server} closed its output`), outputGraceMs).unref();
   });
-  return { mayTell: () => strays.mayTell() };
 }
 
 const outputGraceMs = 50;

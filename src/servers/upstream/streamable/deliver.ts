@@ -4,10 +4,12 @@ import type { ConnectionEvents } from "../connection.ts";
 import { readInbound, type Inbound } from "../../../wire/mcp/server-message.ts";
 import { largeBytes, type LargeBuffers } from "../../../wire/json/large-buffers.ts";
 import type { RequestTable } from "../request-table.ts";
+import type { StrayFlow } from "../stray-flow.ts";
 
 /** Where received messages go. */
 export interface Delivery {
   readonly table: RequestTable;
+  readonly strays: StrayFlow;
   readonly events: ConnectionEvents;
   readonly maxDepth: number;
   readonly memory: LargeBuffers;
@@ -34,12 +36,13 @@ function deliverBatch(delivery: Delivery, id: number, bytes: Buffer): boolean {
       if (deliverOne(delivery, id, readInbound(bytes.subarray(start, end), delivery.maxDepth))) isAnswered = true;
     }
   } catch {
+    delivery.strays.add();
     delivery.events.onOddity("not-json", "an array that is not valid JSON");
   }
   return isAnswered;
 }
 
-function deliverOne({ table, events }: Delivery, id: number, message: Inbound): boolean {
+function deliverOne({ table, strays, events }: Delivery, id: number, message: Inbound): boolean {
   if (message.kind !== "result" && message.kind !== "error") {
     table.receive(message, id);
     return false;
@@ -53,6 +56,7 @@ function deliverOne({ table, events }: Delivery, id: number, message: Inbound): 
     table.receive({ kind: "error", id, error: message.error }, id);
     return true;
   }
+  strays.add();
   events.onOddity("unknown-id", `answer to ${String(message.id).slice(0, 100)} on the stream of ${id}`);
   return false;
 }

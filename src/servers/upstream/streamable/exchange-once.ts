@@ -53,7 +53,10 @@ export function exchangeOnce(wire: Wire, outgoing: Outgoing, options: OnceOption
 
     function receive(message: Buffer): void {
       const inbound = readInbound(message, wire.limits.depth);
-      if (inbound.kind !== "result" && inbound.kind !== "error") return;
+      if (settled || (inbound.kind !== "result" && inbound.kind !== "error")) {
+        wire.strays.add();
+        return;
+      }
       settle(() => resolve({ kind: "answer", head, answer: inbound }));
       exchange.expectEnd();
     }

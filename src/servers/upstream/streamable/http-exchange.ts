@@ -16,7 +16,9 @@ import type {
   TransportFailure,
 } from "../../../wire/http/http-client.ts";
 import { failureOfHead, type Refusal } from "./refusal.ts";
+import type { StraySource } from "../stray-flow.ts";
 import type { ExchangeWire } from "./exchange-wire.ts";
+import { inBrackets, toTransportError } from "./transport-error.ts";
 
 /** An HTTP request to be made; without a path it goes to the path of the server's URL. */
 export type Outgoing = Omit<HttpRequest, "path"> & Partial<Pick<HttpRequest, "path">>;
@@ -52,7 +54,7 @@ type Mode = "head" | "body" | "stream" | "refusal";
  * answered once with fresh credentials; the response is read as a JSON text, an event stream or a refusal. It is a
  * class because one is made for every call.
  */
-export class HttpExchange implements ResponseHandler, EventStreamSink {
+export class HttpExchange implements ResponseHandler, EventStreamSink, StraySource {
   /** Its number among the exchanges in flight. */
   readonly id: number;
   readonly #wire: ExchangeWire;
@@ -123,9 +125,16 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
   disconnect(): void {
     if (this.#ended) return;
     this.abort();
-    this.#sink.onFailed(
-      new GatewayError("UPSTREAM_CLOSED", `the connection to ${this.#wire.address.server} was closed`),
-    );
+    this.#sink.onFailed(toTransportError(this.#server, { kind: "disposed", reason: "" }));
+  }
+
+  /** The response is not read until `resume`. */
+  pause(): void {
+    this.#inFlight?.pause(this);
+  }
+
+  resume(): void {
+    this.#inFlight?.resume(this);
   }
 
   onConnected(inFlight: RequestInFlight): boolean {
@@ -168,7 +177,10 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
     if (this.#ended) return;
     this.#wire.touch();
     if (this.#events !== undefined) {
+      const { strays } = this.#wire;
+      const before = strays.count;
       this.#events.feed(Buffer.from(bytes.subarray(start, end)));
+      if (strays.count > before && !this.#ended) strays.restrain(this);
       return;
     }
     if (this.#mode === "refusal" && this.#bytes + end - start > this.#wire.tuning.refusalBytes) {
@@ -198,31 +210,8 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
   onTransportFailure(failure: TransportFailure): void {
     this.#leaveQueue();
     if (this.#ended) return;
-    switch (failure.kind) {
-      case "connect":
-        this.#retryConnect(failure.reason);
-        return;
-      case "closed":
-        this.#fail(
-          new GatewayError(
-            "UPSTREAM_CLOSED",
-            `${this.#server} closed the connection before it had answered${inBrackets(failure.reason)}`,
-          ),
-        );
-        return;
-      case "malformed":
-        this.#fail(
-          new GatewayError("UPSTREAM_PROTOCOL", `${this.#server} answered with malformed HTTP: ${failure.reason}`),
-        );
-        return;
-      case "unsendable":
-        this.#fail(
-          new GatewayError("CONNECT_FAILED", `the request to ${this.#server} cannot be sent: ${failure.reason}`),
-        );
-        return;
-      case "disposed":
-        this.#fail(new GatewayError("UPSTREAM_CLOSED", `the connection to ${this.#server} was closed`));
-    }
+    if (failure.kind === "connect") this.#retryConnect(failure.reason);
+    else this.#fail(toTransportError(this.#server, { kind: failure.kind, reason: failure.reason }));
   }
 
   onEvent(data: Buffer, type: string): void {
@@ -356,10 +345,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink {
   #end(): void {
     this.#ended = true;
     clearTimeout(this.#timer);
+    if (this.#events !== undefined) this.#wire.strays.forget(this);
     this.#wire.leave(this);
   }
-}
-
-function inBrackets(detail: string): string {
-  return detail === "" ? "" : ` (${detail})`;
 }

@@ -29,6 +29,7 @@ export function createLegacyChannel(options: SessionOptions): LegacyChannel {
   const table = createRequestTable({
     server: wire.address.server,
     events,
+    strays: wire.strays,
     roots: wire.roots,
     questionsAllowed: () => true,
     send(text, reason, id) {
@@ -60,6 +61,7 @@ export function createLegacyChannel(options: SessionOptions): LegacyChannel {
 
   const host: LegacyCallHost = {
     table,
+    strays: wire.strays,
     events,
     maxDepth: wire.limits.depth,
     memory: wire.memory,

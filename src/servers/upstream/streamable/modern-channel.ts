@@ -43,6 +43,7 @@ export function createModernChannel(options: ModernChannelOptions): Channel {
   const table = createRequestTable({
     server: wire.address.server,
     events,
+    strays: wire.strays,
     questionsAllowed: () => false,
     send(_text, reason, id) {
       // In this revision, a request is cancelled by closing its stream, and answers to a server's requests must not
@@ -52,6 +53,7 @@ export function createModernChannel(options: ModernChannelOptions): Channel {
   });
   const host: ModernHost = {
     table,
+    strays: wire.strays,
     events,
     maxDepth: wire.limits.depth,
     memory: wire.memory,

@@ -4,6 +4,7 @@ import type { LargeBuffers } from "../../../wire/json/large-buffers.ts";
 import type { ConnectionLimits, HttpCredentials } from "../connect.ts";
 import type { RootsSource } from "../connection.ts";
 import type { ExchangeWire, LiveExchange } from "./exchange-wire.ts";
+import { createStrayFlow } from "../stray-flow.ts";
 import type { ServerAddress } from "./server-address.ts";
 import { HttpExchange, type HttpExchangeSink, type Outgoing } from "./http-exchange.ts";
 import type { CreateHttpClient } from "../../../wire/http/http-client.ts";
@@ -58,6 +59,7 @@ export function createWire(options: WireOptions): Wire {
     address,
     limits,
     tuning,
+    strays: createStrayFlow(),
     memory: options.memory,
     roots: options.roots,
     authorize: options.authorize === undefined ? undefined : shareRefresh(options.authorize, options.signal),
