@@ -27,12 +27,14 @@ export async function measureIsolation({ operations, database }: IsolationAsk, f
     for (const one of [...found.leaks, ...found.failures].slice(0, 5)) process.stderr.write(`${one}\n`);
     process.stderr.write(`${done} requests after ${Math.round((performance.now() - begin) / 1_000)} s\n`);
   }
-  const { strangers, isWhole } = await world.audit();
+  const { strangers, lost, isWhole } = await world.audit();
   figures.add(`requests of two teams, ${database}`, done, "", {
     note: `${ok} were answered with 200, and ${own} showed what is their own`,
   });
   figures.add("what one saw of the other", leaks, "", { goal: { most: 0 } });
   figures.add("failures of ours", failures, "", { goal: { most: 0 } });
+  for (const one of lost) process.stderr.write(`${one}\n`);
+  figures.add("tokens, browsers and sessions that the other team took away", lost.length, "", { goal: { most: 0 } });
   figures.add("entries of strangers in a team's audit", strangers.length, "", {
     ...{ goal: { most: 0 }, note: `the audit is ${isWhole ? "whole" : "broken"}` },
   });

@@ -9,6 +9,8 @@ export interface AccessAnswer {
   readonly apps?: readonly AppLine[];
   readonly sessions?: readonly SessionLine[];
   readonly clients?: readonly ClientLine[];
+  /** Whether there are clients beyond those, which a terminal is not told of. */
+  readonly areMore?: boolean;
   /** Shown once. */
   readonly client?: MadeClient;
 }
@@ -22,22 +24,28 @@ export interface AccessRequest {
   readonly hasSecret?: boolean | undefined;
 }
 
+/** Apps that register by themselves may be very many. REST has all of them, page by page. */
+const mostListed = 1_000;
+
 type Task = (people: TeamPeople, request: AccessRequest) => Promise<AccessAnswer>;
 
 const tasks: Readonly<Record<string, Task>> = {
   "app.list": async ({ access, directory }, { user }) =>
-    await Promise.resolve({ apps: access.users.appsOf(idOf(directory, user)) }),
+    await Promise.resolve({ apps: access.users.appsOf(userIdOf(directory, user)) }),
   "app.revoke": async ({ access, directory }, { name, user }) => {
-    await access.users.revokeApp(ownerActor, name ?? "", idOf(directory, user));
+    await access.users.revokeApp(ownerActor, name ?? "", userIdOf(directory, user));
     return {};
   },
   "session.list": async ({ access, directory }, { user }) =>
-    await Promise.resolve({ sessions: access.users.sessionsOf(idOf(directory, user)) }),
+    await Promise.resolve({ sessions: access.users.sessionsOf(userIdOf(directory, user)) }),
   "session.end": async ({ access, directory }, { name, user }) => {
-    await access.users.endSession(ownerActor, name ?? "", idOf(directory, user));
+    await access.users.endSession(ownerActor, name ?? "", userIdOf(directory, user));
     return {};
   },
-  "client.list": async ({ access }) => ({ clients: await access.clients.list() }),
+  "client.list": async ({ access }) => {
+    const { clients, nextCursor } = await access.clients.list({ limit: mostListed });
+    return { clients, areMore: nextCursor !== null };
+  },
   "client.add": async ({ access }, { name = "", redirectUris = [], hasSecret = false }) => ({
     client: await access.clients.add(ownerActor, { name, redirectUris, hasSecret }),
   }),
@@ -52,8 +60,11 @@ export function findAccessTask(task: string): Task | undefined {
   return Object.hasOwn(tasks, task) ? tasks[task] : undefined;
 }
 
-/** Throws PERSON_UNKNOWN. */
-function idOf({ book }: TeamPeople["directory"], name: string | undefined): string | undefined {
+/** By name or by id; undefined where nobody is named. Throws PERSON_UNKNOWN. */
+export function userIdOf(
+  { book }: Pick<TeamPeople["directory"], "book">,
+  name: string | undefined,
+): string | undefined {
   if (name === undefined) return undefined;
   const user = book.userNamed(name) ?? book.users.get(name);
   if (user !== undefined) return user.id;

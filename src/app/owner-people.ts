@@ -6,7 +6,7 @@ import type { SetupCode } from "../people/authorization-server/accounts.ts";
 import type { MadeToken } from "../people/directory/people-facts.ts";
 import { teamRoles, type TeamLimits, type TeamRole, type UserRow } from "../store/people-rows.ts";
 import { linkAccount } from "./owner-accounts.ts";
-import { findAccessTask, type AccessAnswer } from "./owner-access.ts";
+import { findAccessTask, userIdOf, type AccessAnswer } from "./owner-access.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import type { TeamPeople } from "./team-people.ts";
 
@@ -138,10 +138,11 @@ const userTasks: Readonly<Record<string, Task>> = {
         ...{ scopes: about.scopes, only: about.only },
       }),
     ),
-  "token.list": async ({ book }, { user }) => ({
-    tokens: [...book.tokens.values()]
-      .filter(({ member }) => user === undefined || member.user.name === user)
-      .map(({ row, member }) => ({
+  "token.list": async ({ book }, { user }) => {
+    const only = userIdOf({ book }, user);
+    const tokens = [...book.tokens.values()].filter(({ member }) => only === undefined || member.user.id === only);
+    return {
+      tokens: tokens.map(({ row, member }) => ({
         id: row.id,
         user: member.user.name,
         team: member.team.slug,
@@ -151,7 +152,8 @@ const userTasks: Readonly<Record<string, Task>> = {
         scopes: row.scopes,
         only: row.only,
       })),
-  }),
+    };
+  },
   "token.revoke": async ({ changes }, { name }) => done(await changes.revokeToken(need(name))),
 };
 

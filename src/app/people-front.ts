@@ -156,7 +156,7 @@ async function openServer({ gateway, people, sealing, log, clock }: ServerParts)
     change: people.access.change,
     directory: people.directory,
     sealing,
-    fetchDocument: gateway.config().settings.auth.clientDocuments ? createDocumentFetch() : undefined,
+    fetchDocument: gateway.config().settings.auth.clientDocuments ? createDocumentFetch(clock) : undefined,
     pages: createDevicePages(),
     clock,
     scopes,

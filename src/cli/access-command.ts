@@ -50,7 +50,7 @@ async function ask(context: CommandContext, request: AccessRequest): Promise<num
   return 0;
 }
 
-function show({ apps, sessions, clients, client: made }: AccessAnswer): void {
+function show({ apps, sessions, clients, areMore, client: made }: AccessAnswer): void {
   if (apps !== undefined)
     printTable(
       ["ID", "APP", "USER", "TEAM", "LAST USED", "MAY"],
@@ -70,6 +70,8 @@ function show({ apps, sessions, clients, client: made }: AccessAnswer): void {
         plainText(one.redirectUris.join(" ")),
       ]),
     );
+  if (areMore === true)
+    process.stderr.write("There are more, which were used less lately: GET /api/auth/clients has all of them.\n");
   if (made === undefined) return;
   process.stdout.write(`${made.id}\n${made.secret === null ? "" : `${made.secret}\n`}`);
   process.stderr.write(

@@ -16,6 +16,17 @@ test("whatever was thrown becomes one, with its cause kept for the log", () => {
   for (const thrown of [undefined, null, "text", 7, {}]) expect(toGatewayError(thrown).code).toBe("INTERNAL");
 });
 
+test("a full disk is said as such, wherever a file was written, and too many watched files are not taken for one", () => {
+  const ofSystem = (code: string, syscall: string): Error =>
+    Object.assign(new Error(`${code}: no space left on device, ${syscall}`), { code, syscall });
+  for (const code of ["ENOSPC", "EDQUOT"])
+    expect(toGatewayError(ofSystem(code, "write"))).toMatchObject({
+      code: "STORE_FULL",
+      message: `there is no room on the disk: ${code}: no space left on device, write`,
+    });
+  expect(toGatewayError(ofSystem("ENOSPC", "watch")).code).toBe("INTERNAL");
+});
+
 test("a rewritten failure is the same one with other texts; what is no text stays as it is", () => {
   const cause = new Error("why");
   const failure = new GatewayError("SPAWN_FAILED", "cannot start secret", {

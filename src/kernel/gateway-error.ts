@@ -55,11 +55,19 @@ export function rewriteFailure(failure: GatewayError, rewrite: (text: string) =>
 }
 
 /**
- * Turns anything thrown into a GatewayError: a GatewayError is returned as it is, anything else becomes INTERNAL,
- * with the original as its cause for the log.
+ * Turns anything thrown into a GatewayError: a GatewayError is returned as it is, what the system says of a full disk
+ * becomes STORE_FULL, and anything else INTERNAL, with the original as its cause for the log.
  */
 export function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
+  if (isOutOfSpace(thrown))
+    return new GatewayError("STORE_FULL", `there is no room on the disk: ${message}`, { cause: thrown });
   return new GatewayError("INTERNAL", `internal error: ${message}`, { cause: thrown });
+}
+
+/** Linux says the same where there are too many watched files, which is no matter of room. */
+function isOutOfSpace(thrown: unknown): boolean {
+  const { code, syscall } = thrown instanceof Error ? (thrown as NodeJS.ErrnoException) : {};
+  return (code === "ENOSPC" || code === "EDQUOT") && syscall !== "watch";
 }

@@ -10,6 +10,13 @@ import type {
 import type { PeopleWrites } from "./people-rows.ts";
 import type { AuditEntry } from "./record-rows.ts";
 
+/** A part of a list of items. */
+export interface ItemsPage {
+  readonly limit: number;
+  /** The last one of the page before. */
+  readonly after?: Pick<OAuthItemRow, "hash" | "expiresAtMs"> | undefined;
+}
+
 /** How people get in, kept. Rejects as the store of people does. */
 export interface AccessStore {
   /** 32 bytes that are not in the database: payloads are sealed with keys made from it. */
@@ -30,14 +37,14 @@ export interface AccessStore {
   onChange(listener: (writes: AccessWrites | undefined) => void): () => void;
   grant(id: string): Promise<GrantRow | undefined>;
   item(kind: string, hash: string): Promise<OAuthItemRow | undefined>;
-  /** All of a kind that have not expired, the newest last: for the few that people look through. */
-  itemsOf(kind: string, nowMs: number): Promise<readonly OAuthItemRow[]>;
+  /** A page of those of a kind that have not expired, those that are kept longest first. */
+  itemsOf(kind: string, nowMs: number, page: ItemsPage): Promise<readonly OAuthItemRow[]>;
   itemByLookup(kind: string, lookup: string): Promise<OAuthItemRow | undefined>;
   password(userId: string): Promise<PasswordRow | undefined>;
   setup(hash: string): Promise<SetupRow | undefined>;
   identity(place: Pick<IdentityRow, "issuer" | "subject">): Promise<IdentityRow | undefined>;
   /** A user's, the oldest first. */
   identitiesOf(userId: string): Promise<readonly IdentityRow[]>;
-  /** Removes what expired. */
+  /** Removes what expired, and of apps that registered and never came back the oldest where there are very many. */
   purge(nowMs: number): Promise<void>;
 }

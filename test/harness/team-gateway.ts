@@ -43,14 +43,19 @@ export interface Cast {
   readonly cid: string;
 }
 
-export async function startTeamGateway(servers?: Readonly<Record<string, unknown>>): Promise<TeamGateway> {
+/** `database`: of an empty PostgreSQL; undefined for SQLite. */
+export async function startTeamGateway(
+  servers?: Readonly<Record<string, unknown>>,
+  database?: string,
+): Promise<TeamGateway> {
   const directory = await mkdtemp(join(tmpdir(), "toolyard-team-"));
   const own = {
     ...badServer("--behaviours=canary,env,hang,in-flight"),
     scope: "user",
     optional: { user: ["env.CANARY"] },
   };
-  const options = { directory, config: { mcpServers: servers ?? { own } }, args: ["--team"] };
+  const toolyard = database === undefined ? {} : { toolyard: { database } };
+  const options = { directory, config: { mcpServers: servers ?? { own }, ...toolyard }, args: ["--team"] };
   let gateway = await startGateway(options);
   return {
     get gateway() {

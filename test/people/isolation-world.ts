@@ -1,31 +1,40 @@
+import { mkdtemp, rm } from "node:fs/promises";
 import { Agent, request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { runCommand } from "../harness/command.ts";
 import { createRandom } from "../harness/random.ts";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { lostOf, openSessions } from "./isolation-lasting.ts";
+import {
+  canaryOf,
+  colours,
+  createKnown,
+  json,
+  kinds,
+  otherOf,
+  think,
+  type Ask,
+  type Asked,
+  type Colour,
+  type Known,
+  type Random,
+  type Told,
+} from "./isolation-steps.ts";
+import { createPageBrowser } from "./page-browser.ts";
 
 /** Requests that are on their way at once. */
 const workers = 24;
-const colours = ["red", "blue"] as const;
-type Colour = (typeof colours)[number];
-/** In everything that a team gives itself: names, titles, labels, values, arguments. */
-const canaryOf = (colour: Colour): string => `canary-${colour}-7f3a`;
-const otherOf = (colour: Colour): Colour => (colour === "red" ? "blue" : "red");
 /**
- * What tells of a team: its mark, and its name where records say whose they are. The mark alone is not enough, because
- * it is a value of servers, which is written into no log.
+ * What tells of a team: its mark, and its name where records say whose they are (the last one is that of a CSV). The
+ * mark alone is not enough, because it is a value of servers, which is written into no log.
  */
 const signOf: Readonly<Record<Colour, RegExp>> = {
-  red: /canary-red-7f3a|"team":"red"|"instance":"[^"]*-red-/,
-  blue: /canary-blue-7f3a|"team":"blue"|"instance":"[^"]*-blue-/,
+  red: /canary-red-7f3a|"team":"red"|"instance":"[^"]*-red-|(?:^|,)red(?:,|\r?$)/m,
+  blue: /canary-blue-7f3a|"team":"blue"|"instance":"[^"]*-blue-|(?:^|,)blue(?:,|\r?$)/m,
 };
-
-interface Told {
-  readonly status: number;
-  readonly text: string;
-}
+/** What shows somebody who is in both teams, and asks with a browser, all of their teams. */
+const ofAllTeams: readonly string[] = ["/api/me", "/api/session", "/api/teams"];
 
 export interface IsolationRun {
   /** What one team was shown of the other. */
@@ -39,12 +48,20 @@ export interface IsolationRun {
   readonly unseen: readonly string[];
 }
 
+export interface IsolationAudit {
+  /** What the audit says that somebody did to a team without being in it. */
+  readonly strangers: readonly unknown[];
+  /** Tokens, browsers and sessions that are no good any more, although nobody of their own team took them away. */
+  readonly lost: readonly string[];
+  readonly isWhole: boolean;
+}
+
 /** A gateway with two teams, in which whatever they give themselves has their mark. */
 export interface IsolationWorld extends AsyncDisposable {
   /** Random requests of people of both teams, with ids of either. */
   run(operations: number, seed: number): Promise<IsolationRun>;
-  /** What the audit says that somebody did to a team without being in it; and whether the audit is whole. */
-  audit(): Promise<{ readonly strangers: readonly unknown[]; readonly isWhole: boolean }>;
+  /** What is left behind. */
+  audit(): Promise<IsolationAudit>;
 }
 
 export interface IsolationOptions {
@@ -59,6 +76,7 @@ export async function startIsolation({ database }: IsolationOptions = {}): Promi
   const gateway = await startTwoTeams(directory, database);
   const ask: Ask = async (asked) => await send(gateway.url, agent, asked);
   const admin = await addPeople(gateway, ask, known);
+  const opened = await openSessions(ask, known);
 
   async function run(operations: number, seed: number): Promise<IsolationRun> {
     const random = createRandom(seed);
@@ -69,13 +87,15 @@ export async function startIsolation({ database }: IsolationOptions = {}): Promi
       while (left > 0) {
         left -= 1;
         const colour = pick(colours) ?? "red";
-        const { learn, ...step } = think(known, colour, pick);
-        const told = await ask({ ...step, token: pick(known.tokens[colour]) ?? "" });
+        const { learn, headers, ...step } = think(known, colour, pick);
+        const credential = pick(known.credentials[colour]);
+        const told = await ask({ ...step, headers: { ...headers, ...credential?.headers } });
         const what = `${step.method} ${step.path}: ${told.text.slice(0, 300)}`;
         // Each change of values starts servers anew, also under a call; and a database may have enough to do.
         const isExpected = /"SERVER_STARTING"| was stopped"| are busy"/.test(told.text);
         if (told.status >= 500 && !isExpected) failures.push(`${told.status} ${what}`);
-        if (signOf[otherOf(colour)].test(told.text)) leaks.push(`${colour}: ${what}`);
+        const isOfAll = credential?.isOfBoth === true && ofAllTeams.includes(step.path);
+        if (!isOfAll && signOf[otherOf(colour)].test(told.text)) leaks.push(`${colour}: ${what}`);
         if (told.status === 200 || told.status === 201) ok += 1;
         if (told.text.includes(canaryOf(colour))) own += 1;
         learn?.(told);
@@ -88,23 +108,14 @@ export async function startIsolation({ database }: IsolationOptions = {}): Promi
     return { leaks, failures, ok, own, unseen };
   }
 
-  async function strangersOf(colour: Colour): Promise<readonly unknown[]> {
-    const get = async (path: string) => json(await ask({ token: admin, method: "GET", path }));
-    const { members } = await get(`/api/teams/${colour}/members?limit=1000`);
-    const own = new Set<string>([...members.map(({ id }: { id: string }) => id), ...known.ids[colour].members]);
-    if ([...known.actors].filter((id) => own.has(id)).length !== 4) return [`actors of ${colour} are gone`];
-    const { entries } = await get(`/api/audit?team=${colour}&outcome=ok&limit=1000`);
-    return (entries as { actor: string; action: string }[]).filter(
-      ({ actor, action }) =>
-        !own.has(actor) && !["user.add", "team.add", "template.add", "install", "secret.set"].includes(action),
-    );
-  }
-
   return {
     run,
     async audit() {
-      const { isWhole } = json(await ask({ token: admin, method: "GET", path: "/api/audit/verify" }));
-      return { strangers: [...(await strangersOf("red")), ...(await strangersOf("blue"))], isWhole };
+      const { isWhole } = json(await ask(asking(admin, "GET", "/api/audit/verify")));
+      const strangers = await Promise.all(
+        colours.map(async (colour) => await strangersOf({ ask, admin, known }, colour)),
+      );
+      return { strangers: strangers.flat(), lost: await lostOf(ask, known, opened), isWhole };
     },
     async [Symbol.asyncDispose]() {
       agent.destroy();
@@ -114,39 +125,13 @@ export async function startIsolation({ database }: IsolationOptions = {}): Promi
   };
 }
 
-interface Known {
-  /** Tokens of a team's people: its owner, an admin, a member, and somebody who is in both teams. */
-  readonly tokens: Record<Colour, string[]>;
-  /** Ids that there are or were, by kind, of each team: also those that were taken away. */
-  readonly ids: Record<Colour, Record<Kind, string[]>>;
-  /** Memberships of those who act: nobody of their own team takes them away. */
-  readonly actors: Set<string>;
-}
+const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+const asking = (token: string, method: string, path: string): Asked => ({ method, path, headers: bearer(token) });
 
-const kinds = ["members", "tokens", "invites", "instances", "calls", "installations"] as const;
-type Kind = (typeof kinds)[number];
-
-function createKnown(): Known {
-  const empty = (): Record<Kind, string[]> => ({
-    ...{ members: [], tokens: [], invites: [] },
-    ...{ instances: [], calls: [], installations: [] },
-  });
-  return { tokens: { red: [], blue: [] }, ids: { red: empty(), blue: empty() }, actors: new Set() };
-}
-
-interface Asked {
-  readonly token: string;
-  readonly method: string;
-  readonly path: string;
-  readonly body?: unknown;
-}
-
-type Ask = (asked: Asked) => Promise<Told>;
-
-async function send(url: string, agent: Agent, { token, method, path, body }: Asked): Promise<Told> {
+async function send(url: string, agent: Agent, { method, path, headers: given, body }: Asked): Promise<Told> {
   const text = method === "GET" ? "" : JSON.stringify(body ?? {});
   const headers = {
-    authorization: `Bearer ${token}`,
+    ...given,
     ...(method === "GET" ? {} : { "content-type": "application/json", accept: "application/json" }),
     "content-length": String(Buffer.byteLength(text)),
   };
@@ -155,15 +140,16 @@ async function send(url: string, agent: Agent, { token, method, path, body }: As
       let answer = "";
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => (answer += chunk));
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, text: answer }));
+      response.on("end", () => {
+        const session = response.headers["mcp-session-id"];
+        const status = response.statusCode ?? 0;
+        resolve({ status, text: answer, session: typeof session === "string" ? session : undefined });
+      });
     });
     sent.on("error", reject);
     sent.end(text);
   });
 }
-
-// oxlint-disable-next-line typescript/no-explicit-any -- whoever asks looks into whatever came back
-const json = ({ text }: Told): any => JSON.parse(text);
 
 async function startTwoTeams(directory: string, database: string | undefined): Promise<RunningGateway> {
   const values = (colour: Colour): object => ({ servers: { own: { env: { CANARY: canaryOf(colour) } } } });
@@ -184,20 +170,23 @@ async function startTwoTeams(directory: string, database: string | undefined): P
 
 /** Two teams with four people each, one of them in both, and a server that both installed. Gives an admin's token. */
 async function addPeople(gateway: RunningGateway, ask: Ask, known: Known): Promise<string> {
-  const where = ["--config", gateway.configFile, "--data-dir", join(gateway.directory, "data"), "--json"];
-  const first = await runCommand(["user", "add", "root", "--admin", "--team", "operators", ...where]);
-  const admin = JSON.parse(first.stdout).made.token as string;
+  const command = async (...words: string[]) => {
+    const where = ["--config", gateway.configFile, "--data-dir", join(gateway.directory, "data"), "--json"];
+    return JSON.parse((await runCommand([...words, ...where])).stdout);
+  };
+  const admin = (await command("user", "add", "root", "--admin", "--team", "operators")).made.token as string;
 
   async function must(token: string, path: string, body: unknown, method = "POST") {
-    const told = await ask({ token, method, path, body });
+    const told = await ask({ ...asking(token, method, path), body });
     if (told.status >= 300) throw new Error(`${path}: ${told.text}`);
     return json(told);
   }
 
-  async function add(name: string, colour: Colour, role: string): Promise<void> {
+  async function add(name: string, colour: Colour, role: string): Promise<string> {
     const made = await must(admin, "/api/users", { name, team: colour, role });
-    known.tokens[colour].push(made.made.token as string);
-    known.actors.add(made.user.teams[0].membership as string);
+    known.credentials[colour].push({ headers: bearer(made.made.token as string), isOfBoth: false });
+    known.lasting.add(made.user.teams[0].membership as string);
+    return made.made.token as string;
   }
 
   const fields = [
@@ -206,10 +195,13 @@ async function addPeople(gateway: RunningGateway, ask: Ask, known: Known): Promi
   ];
   const entry = { ...badServer("--behaviours=canary,env"), scope: "user", requestLogging: "full" };
   const template = await must(admin, "/api/templates", { slug: "mail", entry, fields });
+  const owners: Record<Colour, string> = { red: "", blue: "" };
   for (const colour of colours) {
     await must(admin, "/api/teams", { slug: colour, title: canaryOf(colour) });
-    for (const role of ["owner", "admin", "member"]) await add(`${canaryOf(colour)}-${role}`, colour, role);
-    const [owner = ""] = known.tokens[colour];
+    const [owner = ""] = await inTurn(["owner", "admin", "member"], async (role) => {
+      return await add(`${canaryOf(colour)}-${role}`, colour, role);
+    });
+    owners[colour] = owner;
     const given = {
       template: template.id,
       slug: "mail",
@@ -223,122 +215,55 @@ async function addPeople(gateway: RunningGateway, ask: Ask, known: Known): Promi
     }
     await must(owner, `/api/teams/${colour}/secrets/${canaryOf(colour)}`, { value: canaryOf(colour) }, "PUT");
   }
-  await add("both", "red", "member");
-  const { secret } = await must(known.tokens.blue[0] ?? "", "/api/teams/blue/invites", {});
-  const joined = await must(known.tokens.red[3] ?? "", "/api/invites/accept", { secret });
-  known.tokens.blue.push(joined.made.token as string);
-  known.actors.add(joined.membership as string);
+  const both = await add("both", "red", "member");
+  const { secret } = await must(owners.blue, "/api/teams/blue/invites", {});
+  const joined = await must(both, "/api/invites/accept", { secret });
+  known.credentials.blue.push({ headers: bearer(joined.made.token as string), isOfBoth: false });
+  known.lasting.add(joined.membership as string);
+
+  /** A browser in which somebody is logged in, and which says for which team it asks. */
+  async function logIn(name: string, teams: readonly Colour[]): Promise<void> {
+    const { link } = await command("user", "link", name);
+    const browser = createPageBrowser();
+    const page = await browser.open(`${gateway.url}/setup`);
+    const done = await browser.submit(page, { code: link.code, password, again: password });
+    const cookie = browser.cookies.get("ty_session");
+    if (cookie === undefined) throw new Error(done.text);
+    for (const colour of teams) {
+      const headers = { cookie: `ty_session=${cookie}`, "x-toolyard-team": colour };
+      known.credentials[colour].push({ headers, isOfBoth: teams.length > 1 });
+      const told = await ask({ method: "GET", path: "/api/me/sessions", headers });
+      const kept = teams.length > 1 ? known.ofBoth : known.lasting;
+      for (const { id } of json(told).sessions) kept.add(String(id));
+    }
+  }
+  for (const colour of colours) await logIn(`${canaryOf(colour)}-owner`, [colour]);
+  await logIn("both", colours);
   return admin;
 }
 
-type Random = <Item>(items: readonly Item[]) => Item | undefined;
+const password = "correct horse battery";
 
-interface Step {
-  readonly method: string;
-  readonly path: string;
-  readonly body?: unknown;
-  /** What the answer tells of ids. */
-  readonly learn?: (told: Told) => void;
+async function inTurn<Item, Made>(items: readonly Item[], make: (item: Item) => Promise<Made>): Promise<Made[]> {
+  const made: Made[] = [];
+  for (const item of items) made.push(await make(item));
+  return made;
 }
 
-/** What somebody of a team may think of: with ids of either team, and with such as there never were. */
-function think({ ids, actors }: Known, colour: Colour, pick: Random): Step {
-  const canary = canaryOf(colour);
-  const team = pick([colour, colour, otherOf(colour), "operators", "nix"]) ?? colour;
-  const of = (kind: Kind): string => {
-    const known = pick([colour, otherOf(colour)]) ?? colour;
-    const choices = ids[known][kind].filter((id) => known !== colour || !actors.has(id));
-    return encodeURIComponent(pick([...choices.slice(-50), `${kind[0] ?? ""}_0`]) ?? "nothing");
-  };
-  const isSeldom = pick([true, ...Array.from({ length: 19 }, () => false)]) === true;
-  const installed = (): string => pick(["mail", "common", of("installations")]) ?? "mail";
-  const learn =
-    (kind: Kind, from: (value: ReturnType<typeof json>) => unknown[]) =>
-    (told: Told): void => {
-      if (told.status === 200 || told.status === 201) ids[colour][kind].push(...from(json(told)).map(String));
-    };
-  const list = (name: string, kind: Kind) => learn(kind, (value) => value[name].map((one: { id: string }) => one.id));
-  const steps: (() => Step)[] = [
-    () => ({ method: "GET", path: "/api/me" }),
-    () => ({ method: "GET", path: pick(["/api/teams", `/api/teams/${team}`, "/api/users", "/api/status"]) ?? "" }),
-    () => ({ method: "GET", path: `/api/teams/${team}/members`, learn: list("members", "members") }),
-    () => ({ method: "GET", path: `/api/teams/${team}/members/${of("members")}` }),
-    () => ({ method: "DELETE", path: `/api/teams/${team}/members/${of("members")}` }),
-    () => ({ method: "PATCH", path: `/api/teams/${team}/members/${of("members")}`, body: { role: "member" } }),
-    () => ({ method: "PATCH", path: `/api/teams/${team}`, body: { title: `${canary} title` } }),
-    () => ({
-      method: "POST",
-      path: "/api/me/tokens",
-      body: { name: canary, scopes: ["mcp:read"] },
-      learn: learn("tokens", ({ id }) => [id]),
-    }),
-    () => ({ method: "DELETE", path: `/api/me/tokens/${of("tokens")}` }),
-    () => ({ method: "GET", path: `/api/me/tokens/${of("tokens")}` }),
-    () => ({
-      method: "POST",
-      path: `/api/teams/${team}/invites`,
-      body: { about: canary },
-      learn: learn("invites", ({ id }) => [id]),
-    }),
-    () => ({ method: "GET", path: `/api/teams/${team}/invites` }),
-    () => ({ method: "DELETE", path: `/api/teams/${team}/invites/${of("invites")}` }),
-    () => ({ method: "GET", path: "/api/instances", learn: list("instances", "instances") }),
-    () => ({ method: "GET", path: `/api/instances/${of("instances")}` }),
-    () => ({ method: "GET", path: `/api/instances/${of("instances")}/${pick(["logs", "events"]) ?? ""}` }),
-    () => ({ method: "POST", path: "/execute/own%3Aenv" }),
-    () => ({ method: "POST", path: "/execute/own%3Aecho", body: { text: canary } }),
-    () => ({ method: "POST", path: "/execute/own%3Aenvv" }),
-    () => ({
-      method: "GET",
-      path: `/api/calls?limit=5${pick(["", `&team=${team}`]) ?? ""}`,
-      learn: list("calls", "calls"),
-    }),
-    () => ({ method: "GET", path: `/api/calls/${of("calls")}` }),
-    () => ({ method: "GET", path: `/api/calls?limit=5&instance=${of("instances")}` }),
-    () => ({ method: "GET", path: `/api/usage?by=principal,instance,team${pick(["", `&team=${team}`]) ?? ""}` }),
-    () => ({ method: "GET", path: `/api/usage/tokens?principal=${of("members")}` }),
-    () => ({
-      method: "GET",
-      path: `/api/audit?limit=5${pick(["", `&team=${team}`, `&actor=${of("members")}`]) ?? ""}`,
-    }),
-    () => ({ method: "GET", path: `/api/logs?instance=${of("instances")}` }),
-    () => ({ method: "POST", path: "/api/search", body: { query: pick(["canary", "environment", "echo"]) } }),
-    () => ({ method: "GET", path: pick(["/api/tools", "/api/servers", "/list/apps", "/api/namespaces/stats"]) ?? "" }),
-    () => ({
-      method: "POST",
-      path: "/mcp",
-      body: { jsonrpc: "2.0", id: 1, method: pick(["tools/list", "resources/list", "ping"]), params: {} },
-    }),
-    () => ({ method: "GET", path: `/api/teams/${team}/installations`, learn: list("installations", "installations") }),
-    () => ({ method: "GET", path: `/api/teams/${team}/installations/${installed()}` }),
-    () => ({
-      method: "PATCH",
-      path: `/api/teams/${team}/installations/${installed()}`,
-      body: { name: `${canary} again` },
-    }),
-    () => ({ method: "GET", path: `/api/teams/${team}/installations/${installed()}/config/${pick(["team", "me"])}` }),
-    // Seldom: each change of values starts servers anew.
-    () => ({
-      method: isSeldom ? "PATCH" : "GET",
-      path: `/api/teams/${team}/installations/${installed()}/config/team`,
-      body: { values: { "env.CANARY": `${canary} of the team` } },
-    }),
-    () => ({
-      method: isSeldom ? "PATCH" : "GET",
-      path: `/api/teams/${team}/installations/${installed()}/config/me`,
-      body: { values: { "env.KEY": canary } },
-    }),
-    () => ({ method: "GET", path: `/api/teams/${team}/installations/${installed()}/instances` }),
-    () => ({ method: "GET", path: `/api/teams/${team}/installations/${installed()}/members/${of("members")}/config` }),
-    () => ({ method: "GET", path: `/api/teams/${team}/secrets` }),
-    () => ({ method: "PUT", path: `/api/teams/${team}/secrets/${canary}`, body: { value: canary } }),
-    () => ({ method: "GET", path: `/api/templates${pick(["", `?team=${team}`]) ?? ""}` }),
-    () => ({ method: "POST", path: "/api/templates", body: { slug: "own", team, entry: { url: 7 } } }),
-    () => ({ method: "POST", path: "/execute/common%3Aenv" }),
-    () => ({ method: "POST", path: "/execute/mail%3Aenv" }),
-    () => ({ method: "POST", path: "/execute/mail%3Acanary" }),
-    () => ({ method: "GET", path: `/api/calls?limit=5&installation=${of("installations")}` }),
-    () => ({ method: "GET", path: `/api/usage?by=installation&installation=${of("installations")}` }),
-  ];
-  return pick(steps)?.() ?? { method: "GET", path: "/api/me" };
+interface Looking {
+  readonly ask: Ask;
+  readonly admin: string;
+  readonly known: Known;
+}
+
+async function strangersOf({ ask, admin, known }: Looking, colour: Colour): Promise<readonly unknown[]> {
+  const get = async (path: string) => json(await ask(asking(admin, "GET", path)));
+  const { members } = await get(`/api/teams/${colour}/members?limit=1000`);
+  const own = new Set<string>([...members.map(({ id }: { id: string }) => id), ...known.ids[colour].members]);
+  if ([...known.lasting].filter((id) => own.has(id)).length !== 4) return [`actors of ${colour} are gone`];
+  const { entries } = await get(`/api/audit?team=${colour}&outcome=ok&limit=1000`);
+  return (entries as { actor: string; action: string }[]).filter(
+    ({ actor, action }) =>
+      !own.has(actor) && !["user.add", "team.add", "template.add", "install", "secret.set"].includes(action),
+  );
 }

@@ -11,8 +11,8 @@ async function expectNothingForeign(world: IsolationWorld, seed: number): Promis
   expect(ok).toBeGreaterThan(operations / 3);
   expect(own).toBeGreaterThan(operations / 20);
   expect(unseen).toEqual([]);
-  // What each team did was done by its own people, and to its own team.
-  expect(await world.audit()).toEqual({ strangers: [], isWhole: true });
+  // What each team did was done by its own people, and to its own team; and nobody's browser or session was ended.
+  expect(await world.audit()).toEqual({ strangers: [], lost: [], isWhole: true });
 }
 
 test("FAULT 99: ten thousand random requests of two teams, one person in both: no canary reaches the other team", async () => {

@@ -6,7 +6,7 @@ import { jsonAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
 import { checkPart } from "./part-check.ts";
 import { doneAnswer, noStore, requirePeople, senderOf, toIso } from "./people-request.ts";
-import { done } from "./people-schemas.ts";
+import { done, listParameters } from "./people-schemas.ts";
 import { answers } from "./responses.ts";
 import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
@@ -24,7 +24,9 @@ const client = z
   })
   .meta({ id: "OAuthClient" });
 
-const clientList = z.object({ clients: z.array(client) }).meta({ id: "OAuthClientList" });
+const clientList = z
+  .object({ clients: z.array(client), nextCursor: schemas.nullableText })
+  .meta({ id: "OAuthClientList" });
 
 const newClient = z.object({
   name: z.string().min(1).max(100).describe("As people see it when they are asked for consent."),
@@ -66,17 +68,18 @@ function listClients(deps: RestDeps): Route {
   return route({
     method: "GET",
     path: "/api/auth/clients",
+    query: z.object(listParameters),
     right: gatewayAdmin,
     operation: {
       id: "listOAuthClients",
       tag,
       summary: "Apps that are registered",
       description: "Apps that publish a document of their own are not: they are with those whom they act for.",
-      responses: answers(clientList, "Without their secrets, which nobody has."),
+      responses: answers(clientList, "One page: first those of admins, without their secrets, which nobody has."),
     },
-    async handle() {
-      const clients = await requirePeople(deps).clients.list();
-      return jsonAnswer({ clients: clients.map(toShown) }, noStore);
+    async handle({ query }) {
+      const { clients, nextCursor } = await requirePeople(deps).clients.list(query);
+      return jsonAnswer({ clients: clients.map(toShown), nextCursor }, noStore);
     },
   });
 }
@@ -102,8 +105,7 @@ function showClient(deps: RestDeps): Route {
       responses: answers(client, "Without its secret, which nobody has.", [404]),
     },
     async handle(request) {
-      const clients = await requirePeople(deps).clients.list();
-      const found = clients.find(({ id }) => id === request.params.id);
+      const found = await requirePeople(deps).clients.find(request.params.id);
       if (found === undefined) throw new GatewayError("PERSON_UNKNOWN", "there is no such client", { hint: "" });
       return jsonAnswer(toShown(found), noStore);
     },

@@ -6,7 +6,7 @@ import type { PeopleWrites, UserRow } from "../../store/people-rows.ts";
 import { randomId } from "../../kernel/random-id.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";
 import { createSecret, sha256, type Change, type ChangeAccess } from "./access-changes.ts";
-import { createAttempts } from "./login-attempts.ts";
+import { createAttempts, sendersOf } from "./login-attempts.ts";
 import type { BrowserSessions, NewSession } from "./user-sessions.ts";
 import { longestPassword, shortestPassword, type Passwords } from "./passwords.ts";
 
@@ -154,7 +154,7 @@ function createLoginLimits({ clock, onDenied }: Pick<AccountsDeps, "clock" | "on
 
   /** Counted before it is known what comes of it: many at once are as many as one after the other. */
   function begin(action: string, name: string, ip: string | null): void {
-    const [key, addresses] = [`${action} ${name.slice(0, 100)}`, ip === null ? [] : [ip]];
+    const [key, addresses] = [`${action} ${name.slice(0, 100)}`, sendersOf(ip)];
     ofName.check([key]);
     ofAddress.check(addresses);
     ofName.count([key]);

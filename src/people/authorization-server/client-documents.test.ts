@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
+import { createManualClock } from "../../../test/harness/manual-clock.ts";
 import { createAddressRules } from "../../servers/logins/addresses.ts";
 import { createOutgoing, type Outgoing } from "../../servers/logins/outgoing.ts";
 import { createDocumentFetch } from "./client-documents.ts";
@@ -24,7 +25,7 @@ async function fetchFrom(listener: RequestListener, path = "/app.json") {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
   try {
-    const outcome = await createDocumentFetch(toThisMachine)(url, { signal }).then(
+    const outcome = await createDocumentFetch(createManualClock(), toThisMachine)(url, { signal }).then(
       async (response) => (await response.json()) as object,
       (error: unknown) => String(error),
     );
@@ -78,7 +79,7 @@ test("FAULT 104: nothing is sent to an address of this machine or its network, a
   server.on("connection", () => (connections += 1));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  const fetchDocument = createDocumentFetch();
+  const fetchDocument = createDocumentFetch(createManualClock());
   for (const host of ["127.0.0.1", "localhost", "[::1]", "0x7f.1", "2130706433", "[::ffff:7f00:1]", "0.0.0.0"])
     for (const scheme of ["http", "https"])
       await expect(fetchDocument(`${scheme}://${host}:${port}/app.json`, { signal })).rejects.toThrow();
@@ -88,10 +89,31 @@ test("FAULT 104: nothing is sent to an address of this machine or its network, a
 
 test("a client that is known counts where its document cannot be had, by its own name alone", async () => {
   const unreachable = async (): Promise<never> => await Promise.reject(new Error("no Internet here"));
-  const fetchDocument = createDocumentFetch(unreachable);
+  const fetchDocument = createDocumentFetch(createManualClock(), unreachable);
   for (const [url, known] of Object.entries(knownDocuments)) {
     const response = await fetchDocument(url, { signal });
     expect(await response.json()).toMatchObject({ client_id: url, client_name: known["client_name"] });
     await expect(fetchDocument(`${url}x`, { signal })).rejects.toThrow("no Internet here");
   }
+});
+
+test("a document is asked for once in five seconds, whatever came of it, and many at a time are remembered", async () => {
+  const asked: string[] = [];
+  const clock = createManualClock();
+  const fetchDocument = createDocumentFetch(clock, async (url) => {
+    asked.push(url);
+    return await Promise.resolve({ status: 404, headers: {}, body: Buffer.from("") });
+  });
+  const look = async (path: string): Promise<void> =>
+    await expect(fetchDocument(`https://app.example/${path}`, { signal })).rejects.toThrow("404");
+  await Promise.all([look("a"), look("a"), look("b")]);
+  await look("a");
+  expect(asked).toHaveLength(2);
+  await clock.advance(5_000);
+  await look("a");
+  expect(asked).toHaveLength(3);
+  for (let at = 0; at < 102; at += 1) await look(`many-${at}`);
+  // The oldest made room.
+  await look("a");
+  expect(asked.filter((url) => url.endsWith("/a"))).toHaveLength(3);
 });

@@ -1,3 +1,4 @@
+import type { Clock } from "../../kernel/clock.ts";
 import { createAddressRules } from "../../servers/logins/addresses.ts";
 import { createOutgoing, type Outgoing } from "../../servers/logins/outgoing.ts";
 import { knownDocuments, normalizeClient } from "./client-metadata.ts";
@@ -8,11 +9,18 @@ export type FetchDocument = (url: string | URL, options: { readonly signal: Abor
 /** Documents are a page of text. */
 const mostBytes = 64 * 1024;
 
+/** What came of a document is the same for a moment: the library asks twice for one that it refuses. */
+const sameMs = 5_000;
+/** Documents that are remembered for that long. */
+const mostRecent = 100;
+
 /**
  * Fetches the document that a client names as its id. Nothing is sent to addresses that are not in the public Internet,
  * nothing is followed, and what comes is small. Where the Internet is out of reach, what is known of a client counts.
  */
-export function createDocumentFetch(outgoing = publicOutgoing()): FetchDocument {
+export function createDocumentFetch(clock: Pick<Clock, "monotonic">, outgoing = publicOutgoing()): FetchDocument {
+  const recent = new Map<string, { readonly document: Promise<unknown>; readonly untilMs: number }>();
+
   async function read(url: string, signal: AbortSignal): Promise<string> {
     const answer = await outgoing(url, { method: "GET", headers: {}, follows: false }, signal);
     if (answer.status !== 200) throw new Error(`it was answered with ${answer.status}`);
@@ -20,15 +28,23 @@ export function createDocumentFetch(outgoing = publicOutgoing()): FetchDocument 
     return answer.body.toString("utf8");
   }
 
-  return async (given, { signal }) => {
-    const url = String(given);
+  async function fetchDocument(url: string, signal: AbortSignal): Promise<unknown> {
     const known = Object.hasOwn(knownDocuments, url) ? knownDocuments[url] : undefined;
     try {
-      return toResponse(normalizeDocument(JSON.parse(await read(url, signal)) as unknown));
+      return normalizeDocument(JSON.parse(await read(url, signal)) as unknown);
     } catch (error) {
       if (known === undefined) throw error;
-      return toResponse(normalizeClient({ client_id: url, ...known }));
+      return normalizeClient({ client_id: url, ...known });
     }
+  }
+
+  return async (given, { signal }) => {
+    const url = String(given);
+    const nowMs = clock.monotonic();
+    for (const [name, { untilMs }] of recent) if (untilMs <= nowMs || recent.size > mostRecent) recent.delete(name);
+    const document = recent.get(url)?.document ?? fetchDocument(url, signal);
+    if (!recent.has(url)) recent.set(url, { document, untilMs: nowMs + sameMs });
+    return toResponse(await document);
   };
 }
 

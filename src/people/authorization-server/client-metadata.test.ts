@@ -32,9 +32,10 @@ test("what well-known apps register is made into what the authorization server t
   });
 });
 
-test("an address of another host is none of this machine, and nonsense stays for the library to refuse", () => {
+test("http to another host, and nonsense, stay for the library to refuse", () => {
+  // Of an application it takes http on its own machine alone; of a page it would take it anywhere.
   expect(normalizeClient({ redirect_uris: ["http://evil.example/callback"] })).toMatchObject({
-    application_type: "web",
+    application_type: "native",
   });
   expect(
     normalizeClient({ redirect_uris: "x", grant_types: 7, token_endpoint_auth_method: "private_key_jwt" }),

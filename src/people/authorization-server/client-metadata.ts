@@ -1,5 +1,3 @@
-import { isLoopbackHost } from "../../servers/logins/addresses.ts";
-
 type Metadata = Readonly<Record<string, unknown>>;
 
 const grantTypes = [
@@ -26,7 +24,8 @@ const authMethods = ["none", "client_secret_basic", "client_secret_post"];
  *
  * - VS Code names grants that we may not have, and Claude Code's document names none: what we have is kept;
  * - Cursor registers a scheme of its own, a page, and this machine at once, without a type: whatever comes back to this
- *   machine is an application on it, whose port may be another each time (RFC 8252, section 7.3);
+ *   machine is an application on it, whose port may be another each time (RFC 8252, section 7.3). So is whatever else
+ *   is not https: of applications the library takes http on this machine alone;
  * - what is said of keys, scopes, logging out and much else is not used, and would only be refused.
  */
 export function normalizeClient(given: Metadata): Metadata {
@@ -35,7 +34,7 @@ export function normalizeClient(given: Metadata): Metadata {
   const method = given["token_endpoint_auth_method"];
   return {
     ...Object.fromEntries(kept.filter((name) => given[name] !== undefined).map((name) => [name, given[name]])),
-    application_type: uris.some(isOnThisMachine) ? "native" : "web",
+    application_type: uris.every(isPage) ? "web" : "native",
     // Every client renews: one that does not ask for it would log in every hour.
     grant_types: [
       ...new Set(["authorization_code", "refresh_token", ...grantTypes.filter((type) => asked.includes(type))]),
@@ -45,10 +44,9 @@ export function normalizeClient(given: Metadata): Metadata {
   };
 }
 
-function isOnThisMachine(uri: unknown): boolean {
-  const url = typeof uri === "string" && URL.canParse(uri) ? new URL(uri) : undefined;
-  if (url === undefined) return false;
-  return url.protocol === "http:" ? isLoopbackHost(url.hostname) : url.protocol !== "https:";
+/** What is nothing at all is left for the library to refuse. */
+function isPage(uri: unknown): boolean {
+  return typeof uri !== "string" || !URL.canParse(uri) || new URL(uri).protocol === "https:";
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../kernel/clock.ts";
-import { createAttempts } from "./login-attempts.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import { createAttempts, sendersOf } from "./login-attempts.ts";
 import { normalizeClient } from "./client-metadata.ts";
 import { oauthPaths } from "./provider.ts";
 import { readSmallBody, withBody } from "./rewritten-request.ts";
@@ -24,6 +25,8 @@ const hourMs = 3_600_000;
 const mostRegistrations = 20;
 /** The same where a proxy hides who asks. */
 const mostFromAnywhere = 200;
+/** What is kept of an app for 90 days: those that are known say a few hundred bytes. */
+const mostKeptBytes = 8 * 1024;
 
 /** For one authorization server: it counts who registers. */
 export function createNormalizer({ clock, ...deps }: NormalizerOptions): Normalizer {
@@ -31,9 +34,9 @@ export function createNormalizer({ clock, ...deps }: NormalizerOptions): Normali
   const unknownRegistrations = createAttempts(clock, mostFromAnywhere, hourMs);
 
   function countRegistration(ip: string | null): void {
-    const [attempts, key] = ip === null ? [unknownRegistrations, "anybody"] : [registrations, ip];
-    attempts.check([key]);
-    attempts.count([key]);
+    const [attempts, keys] = ip === null ? [unknownRegistrations, ["anybody"]] : [registrations, sendersOf(ip)];
+    attempts.check(keys);
+    attempts.count(keys);
   }
 
   function fixScope(scope: string | null): string {
@@ -53,7 +56,10 @@ export function createNormalizer({ clock, ...deps }: NormalizerOptions): Normali
     if (request.method !== "POST") return request;
     if (path === oauthPaths.registration) {
       countRegistration(ip);
-      return withBody(request, normalizeRegistration(await readSmallBody(request)));
+      const kept = normalizeRegistration(await readSmallBody(request));
+      if (Buffer.byteLength(kept) > mostKeptBytes)
+        throw new GatewayError("BODY_TOO_LARGE", `an app says at most ${mostKeptBytes} bytes of itself`);
+      return withBody(request, kept);
     }
     if (path !== oauthPaths.token && path !== oauthPaths.device_authorization) return request;
     const form = new URLSearchParams(await readSmallBody(request));

@@ -6,7 +6,7 @@ import type { OpenInvite } from "../directory/invite-plans.ts";
 import type { PeopleChanges } from "../directory/people-changes.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";
 import { checkPassword } from "./accounts.ts";
-import { createAttempts } from "./login-attempts.ts";
+import { createAttempts, sendersOf } from "./login-attempts.ts";
 import type { Passwords } from "./passwords.ts";
 import type { BrowserSessions, NewSession } from "./user-sessions.ts";
 
@@ -50,7 +50,7 @@ export function createInvitedAccounts(deps: InvitedAccountsDeps): InvitedAccount
   }
 
   function read(secret: string, ip: string | null): OpenInvite {
-    const keys = ip === null ? [] : [ip];
+    const keys = sendersOf(ip);
     looks.check(keys);
     looks.count(keys);
     return changes(actor(ip)).readInvite(secret);

@@ -116,6 +116,7 @@ export interface Library {
   readonly errors: {
     readonly InvalidGrant: new (message: string) => Error;
     readonly InvalidTarget: new () => Error;
+    readonly InvalidClientMetadata: new (message: string) => Error;
     readonly InvalidScope: new (message: string, scope: string) => Error;
     readonly UnsupportedGrantType: new () => Error;
   };

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 
@@ -8,6 +9,33 @@ export interface Attempts {
   count(keys: readonly string[]): void;
   /** It went well: those before it are forgotten. */
   forget(key: string): void;
+}
+
+/** Whose tries are counted together: nobody's where it is not known who sends. */
+export function sendersOf(ip: string | null): readonly string[] {
+  return ip === null ? [] : [senderNetwork(ip)];
+}
+
+/**
+ * What counts as one sender: an IPv4 address, and of IPv6 the network of 64 bits, because whoever has one address there
+ * has all of them.
+ */
+function senderNetwork(ip: string): string {
+  if (isIP(ip) !== 6) return ip;
+  const [bare = ""] = ip.split("%", 1);
+  // As a URL writes it: in hexadecimal, with the longest row of zeros left out.
+  const [left = "", right] = new URL(`http://[${bare}]`).hostname.slice(1, -1).split("::");
+  const groups = (text: string): string[] => (text === "" ? [] : text.split(":"));
+  const [first, last] = [groups(left), groups(right ?? "")];
+  const all = [...first, ...Array.from({ length: 8 - first.length - last.length }, () => "0"), ...last];
+  const [high = "", low = ""] = all.slice(6);
+  if (all.slice(0, 6).join(":") === "0:0:0:0:0:ffff") return [high, low].map(toDotted).join(".");
+  return `${all.slice(0, 4).join(":")}::/64`;
+}
+
+function toDotted(group: string): string {
+  const bits = Number.parseInt(group, 16);
+  return `${Math.floor(bits / 256)}.${bits % 256}`;
 }
 
 interface Tries {

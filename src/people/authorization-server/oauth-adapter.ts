@@ -1,6 +1,6 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { AccessStore } from "../../store/access-store.ts";
-import type { BrowserSessionRow, GrantRow, OAuthItemRow } from "../../store/access-rows.ts";
+import type { AccessWrites, BrowserSessionRow, GrantRow, OAuthItemRow } from "../../store/access-rows.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";
 import { sha256, type ChangeAccess } from "./access-changes.ts";
 import type { LibraryAdapter, LibraryClient, Payload } from "./library.ts";
@@ -19,7 +19,7 @@ export interface ConsentFacts {
 }
 
 export interface OAuthAdapterDeps {
-  readonly store: Pick<AccessStore, "isShared" | "grant" | "item" | "itemByLookup">;
+  readonly store: Pick<AccessStore, "isShared" | "grant" | "item" | "itemByLookup" | "purge">;
   readonly change: ChangeAccess;
   readonly directory: Pick<TeamDirectory, "access" | "applyAccess" | "book">;
   readonly sealing: Sealing;
@@ -38,6 +38,8 @@ export interface OAuthAdapterDeps {
 const mostUses = 20;
 /** A client that registered and is not used. Each hour in which it gets a token begins it anew. */
 export const clientMs = 90 * 86_400_000;
+/** Many that register within a few minutes are not left to the next time that what expired is removed. */
+const registeredPerPurge = 200;
 const hourMs = 3_600_000;
 const noExpiryMs = 180 * 86_400_000;
 
@@ -92,6 +94,7 @@ function createItems(kind: string, deps: OAuthAdapterDeps): LibraryAdapter {
   const { store, change, directory, sealing, clock } = deps;
   const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
   const refreshRules = createRefreshRules(deps);
+  let registered = 0;
   // A device's code has to be found by what its owner types, so it is in the sealed payload.
   const isNamed = kind !== "DeviceCode" && kind !== "Client";
 
@@ -128,10 +131,10 @@ function createItems(kind: string, deps: OAuthAdapterDeps): LibraryAdapter {
       const row = toRow(id, payload, expiresIn);
       const grant = kind === "AccessToken" ? directory.access.grants.get(row.grantId ?? "")?.row : undefined;
       const usedGrants = usedNow(directory, grant?.id ?? null, clock.now());
-      const client = { kind: "Client", hash: sha256(grant?.clientId ?? ""), expiresAtMs: clock.now() + clientMs };
-      const prolonged = usedGrants.map(() => client);
+      const prolonged = usedGrants.map(() => keptOn(grant?.clientId ?? "", clock.now()));
       // Taken back in this moment, here or at another gateway: nothing that belongs to what is gone is kept.
       if (!(await change({ items: [row], usedGrants, prolonged }))) throw deps.refusal("it was taken back");
+      if (kind === "Client" && (registered += 1) % registeredPerPurge === 0) await store.purge(clock.now());
     },
     async find(id) {
       const row = await store.item(kind, sha256(id));
@@ -186,7 +189,7 @@ function createGrants(deps: OAuthAdapterDeps): LibraryAdapter {
       const { actor, team, ip, clientName } = facts;
       const detail = { grant: id, client: row.clientId, scopes: row.scopes, resources: resources.map(([url]) => url) };
       await change(
-        { grants: [row] },
+        { grants: [row], prolonged: [keptOn(row.clientId, now)] },
         { actor, via: facts.via ?? "browser", action: "app.consent", object: clientName, team, ip, detail },
       );
     },
@@ -215,6 +218,11 @@ async function revokeGrant(deps: OAuthAdapterDeps, grantId: string): Promise<voi
   if (row === undefined) return;
   const about = { actor: row.membershipId, via: "grant", object: row.clientName, ip: null };
   await change({ goneGrants: [grantId] }, { ...about, action: "app.revoke", detail: { grant: grantId } });
+}
+
+/** A client that registered and is used. One that has a document of its own is no row, and one of an admin's stays. */
+function keptOn(clientId: string, now: number): NonNullable<AccessWrites["prolonged"]>[number] {
+  return { kind: "Client", hash: sha256(clientId), expiresAtMs: now + clientMs };
 }
 
 /** With each renewal in another hour. */

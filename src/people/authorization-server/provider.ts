@@ -61,6 +61,14 @@ export function createProvider(library: Library, options: ProviderOptions): Libr
   const { issuer, sealing } = options;
   const provider = new library.Provider(issuer, {
     ...toConfiguration(options, () => new library.errors.InvalidTarget()),
+    extraClientMetadata: {
+      properties: ["redirect_uris"],
+      validator(_context: unknown, _name: string, uris: unknown) {
+        // A person who reads `https://bank.example@evil.example/` takes it for the bank's.
+        if (Array.isArray(uris) && uris.some(hasUser))
+          throw new library.errors.InvalidClientMetadata("redirect_uris must not contain user names or passwords");
+      },
+    },
     interactions: {
       policy: toPolicy(library),
       url: (_context: unknown, { uid }: { uid: string }) => atPath(issuer, uid),
@@ -83,6 +91,11 @@ export function createProvider(library: Library, options: ProviderOptions): Libr
     },
   });
   return provider;
+}
+
+function hasUser(uri: unknown): boolean {
+  const { username = "", password = "" } = typeof uri === "string" && URL.canParse(uri) ? new URL(uri) : {};
+  return username !== "" || password !== "";
 }
 
 /** Apps ask for everything that the metadata names: nobody is told who somebody is, and so there are no claims. */

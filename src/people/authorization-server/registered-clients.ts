@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { OAuthItemRow } from "../../store/access-rows.ts";
 import type { AccessStore } from "../../store/access-store.ts";
 import type { ChangeActor } from "../directory/change-queue.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";
@@ -36,9 +37,18 @@ export interface MadeClient {
   readonly secret: string | null;
 }
 
+export interface ClientPage {
+  /** Those of admins first, then the others, the one that is kept longest first. */
+  readonly clients: readonly ClientLine[];
+  /** What the next page is asked for with. */
+  readonly nextCursor: string | null;
+}
+
 /** Apps that are known before they first come. Everything rejects as the store does. */
 export interface RegisteredClients {
-  list(): Promise<readonly ClientLine[]>;
+  /** Rejects with CURSOR_INVALID. */
+  list(page: { readonly limit: number; readonly cursor?: string | undefined }): Promise<ClientPage>;
+  find(id: string): Promise<ClientLine | undefined>;
   /** Rejects with REQUEST_INVALID. */
   add(by: ChangeActor, given: NewClient): Promise<MadeClient>;
   /** With everything that it was given: what it has opened ends. Rejects with PERSON_UNKNOWN. */
@@ -74,20 +84,29 @@ export function createRegisteredClients(deps: RegisteredClientsDeps): Registered
     return [...directory.access.grants.values()].flatMap(({ row }) => (row.clientId === id ? [row.id] : []));
   }
 
+  function toLine({ hash, payload, expiresAtMs }: OAuthItemRow, apps: (id: string) => number): ClientLine | undefined {
+    const open = sealing.open(payload, `Client ${hash}`);
+    if (open === undefined || expiresAtMs <= clock.now()) return undefined;
+    const known = JSON.parse(open) as KeptClient;
+    const id = known.client_id;
+    const about = { id, name: known.client_name ?? "", redirectUris: known.redirect_uris ?? [] };
+    const isOurs = expiresAtMs > clock.now() + longMs;
+    const hasSecret = known.client_secret !== undefined;
+    return { ...about, hasSecret, apps: apps(id), expiresAtMs: isOurs ? null : expiresAtMs };
+  }
+
   return {
-    async list() {
-      const rows = await store.itemsOf("Client", clock.now());
-      return rows.flatMap(({ hash, payload, expiresAtMs }): readonly ClientLine[] => {
-        const open = sealing.open(payload, `Client ${hash}`);
-        if (open === undefined) return [];
-        const known = JSON.parse(open) as KeptClient;
-        const id = known.client_id;
-        const uris = known.redirect_uris ?? [];
-        const about = { id, name: known.client_name ?? "", redirectUris: uris };
-        const isOurs = expiresAtMs > clock.now() + longMs;
-        const hasSecret = known.client_secret !== undefined;
-        return [{ ...about, hasSecret, apps: grantsOf(id).length, expiresAtMs: isOurs ? null : expiresAtMs }];
-      });
+    async list({ limit, cursor }) {
+      const rows = await store.itemsOf("Client", clock.now(), { limit: limit + 1, after: readCursor(cursor) });
+      const counts = countApps(directory);
+      const page = rows.slice(0, limit);
+      const last = page.at(-1);
+      const clients = page.flatMap((row) => toLine(row, (id) => counts.get(id) ?? 0) ?? []);
+      return { clients, nextCursor: rows.length > limit && last !== undefined ? toCursor(last) : null };
+    },
+    async find(id) {
+      const row = await store.item("Client", sha256(id));
+      return row === undefined ? undefined : toLine(row, (one) => grantsOf(one).length);
     },
     async add({ id: actor, via, ip }, { name, redirectUris, hasSecret }) {
       checkClient(name, redirectUris);
@@ -117,11 +136,47 @@ export function createRegisteredClients(deps: RegisteredClientsDeps): Registered
   };
 }
 
+function countApps({ access }: RegisteredClientsDeps["directory"]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { row } of access.grants.values()) counts.set(row.clientId, (counts.get(row.clientId) ?? 0) + 1);
+  return counts;
+}
+
+function toCursor({ expiresAtMs, hash }: Pick<OAuthItemRow, "expiresAtMs" | "hash">): string {
+  return `${expiresAtMs}.${hash}`;
+}
+
+/** Throws CURSOR_INVALID. */
+function readCursor(cursor: string | undefined): Pick<OAuthItemRow, "expiresAtMs" | "hash"> | undefined {
+  if (cursor === undefined || cursor === "") return undefined;
+  const [, expiresAtMs, hash = ""] = /^(\d{1,15})\.([0-9a-f]{64})$/.exec(cursor) ?? [];
+  if (expiresAtMs === undefined) throw new GatewayError("CURSOR_INVALID", "the cursor is not one that was given out");
+  return { expiresAtMs: Number(expiresAtMs), hash };
+}
+
 function checkClient(name: string, redirectUris: readonly string[]): void {
   const isName = name.trim() !== "" && name.length <= 100 && !/\p{C}/u.test(name);
   if (!isName) throw new GatewayError("REQUEST_INVALID", "a client has a name of 1 to 100 characters");
   const isGood = (uri: string): boolean =>
-    uri.length <= longestText && URL.canParse(uri) && !/^(?:javascript|data|vbscript|file|blob):/i.test(uri);
+    uri.length <= longestText &&
+    URL.canParse(uri) &&
+    !/^(?:javascript|data|vbscript|file|blob|about):/i.test(uri) &&
+    !uri.includes("#") &&
+    new URL(uri).username + new URL(uri).password === "";
   if (redirectUris.length > mostRedirects || !redirectUris.every(isGood))
-    throw new GatewayError("REQUEST_INVALID", "an address that a client is called back at is an absolute URL");
+    throw new GatewayError(
+      "REQUEST_INVALID",
+      "an address that a client is called back at is an absolute URL without user and fragment",
+    );
+  // The authorization server takes no other: such a client would be refused when it comes.
+  if (
+    redirectUris
+      .map((uri) => new URL(uri))
+      .some(({ protocol, hostname }) => protocol === "http:" && !isThisMachine(hostname))
+  )
+    throw new GatewayError("REQUEST_INVALID", "a client is called back over https, or on the machine that it runs on");
+}
+
+function isThisMachine(hostname: string): boolean {
+  return ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
 }

@@ -5,7 +5,7 @@ import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import type { BrowserSessionRow } from "../../store/access-rows.ts";
 import type { AccessStore } from "../../store/access-store.ts";
 import { sha256, type Change, type ChangeAccess } from "../authorization-server/access-changes.ts";
-import { createAttempts, type Attempts } from "../authorization-server/login-attempts.ts";
+import { createAttempts, sendersOf, type Attempts } from "../authorization-server/login-attempts.ts";
 import type { Sealing } from "../authorization-server/sealed-rows.ts";
 import type { BrowserSessions, NewSession } from "../authorization-server/user-sessions.ts";
 import type { ChangeActor } from "../directory/change-queue.ts";
@@ -117,7 +117,7 @@ export function createProviderLogins(deps: ProviderLoginsDeps): ProviderLogins {
     },
     async finish(name, { url, cookieOf, ip, session }) {
       const settings = settingsOf(name);
-      const from = ip === null ? [] : [ip];
+      const from = sendersOf(ip);
       failures.check(from);
       const login = async (): Promise<FinishedLogin> => {
         const came = { provider: name, issuer: settings.issuer, state: onlyOne(url, "state"), cookieOf };
@@ -137,7 +137,7 @@ export function createProviderLogins(deps: ProviderLoginsDeps): ProviderLogins {
     },
     async logOut(name, token, ip) {
       const settings = settingsOf(name);
-      const from = ip === null ? [] : [ip];
+      const from = sendersOf(ip);
       badTokens.check(from);
       const verify = async (): Promise<LogoutRequest> => toLogoutRequest(await connect(name, settings).verify(token));
       await guard({ name, ip, action: "logout.provider" }, async () => {

@@ -42,7 +42,7 @@ export function createAccessStore(
       ),
     grant: async (id) => (await client.ask("grant", id)) ?? undefined,
     item: async (kind, hash) => (await client.ask("accessItem", { kind, hash })) ?? undefined,
-    itemsOf: async (kind, nowMs) => await client.ask("accessItems", { kind, nowMs }),
+    itemsOf: async (kind, nowMs, page) => await client.ask("accessItems", { kind, nowMs, ...page }),
     itemByLookup: async (kind, lookup) => (await client.ask("accessItem", { kind, lookup })) ?? undefined,
     password: async (userId) => (await client.ask("password", userId)) ?? undefined,
     setup: async (hash) => (await client.ask("setupLink", hash)) ?? undefined,

@@ -20,6 +20,7 @@ import {
   toItem,
   toSession,
 } from "./access-columns.ts";
+import type { ItemsPage } from "../access-store.ts";
 import type { StateTables } from "./tables.ts";
 
 type Db = Kysely<StateTables>;
@@ -31,7 +32,7 @@ export interface ItemQuestion {
   readonly lookup?: string;
 }
 
-export interface ItemsQuestion {
+export interface ItemsQuestion extends ItemsPage {
   readonly kind: string;
   readonly nowMs: number;
 }
@@ -46,7 +47,8 @@ export async function writeAccess(db: Db, writes: AccessWrites): Promise<void> {
   await spend(db, writes);
   for (const { kind, hash, expiresAtMs } of writes.prolonged ?? []) {
     const place = db.updateTable("oauth_item").where("kind", "=", kind).where("hash", "=", hash);
-    await place.set({ expires_at_ms: expiresAtMs }).where("expires_at_ms", "<", expiresAtMs).execute();
+    const used = place.set(({ eb }) => ({ expires_at_ms: expiresAtMs, uses: eb("uses", "+", 1) }));
+    await used.where("expires_at_ms", "<", expiresAtMs).execute();
   }
   for (const { hash, expiresAtMs } of writes.once ?? []) {
     const insert = db.insertInto("seen_once").values({ hash, expires_at_ms: expiresAtMs });
@@ -137,12 +139,22 @@ export async function readItem(db: Db, { kind, hash, lookup }: ItemQuestion): Pr
   return row === undefined ? null : toItem(row);
 }
 
-/** More clients than this nobody looks through; registering has limits of its own. */
-const mostItems = 10_000;
-
-export async function readItems(db: Db, { kind, nowMs }: ItemsQuestion): Promise<readonly OAuthItemRow[]> {
+/** One page, those that are kept longest first. */
+export async function readItems(
+  db: Db,
+  { kind, nowMs, limit, after }: ItemsQuestion,
+): Promise<readonly OAuthItemRow[]> {
   const ofKind = db.selectFrom("oauth_item").selectAll().where("kind", "=", kind).where("expires_at_ms", ">", nowMs);
-  const rows = await ofKind.orderBy("expires_at_ms").limit(mostItems).execute();
+  const behind =
+    after === undefined
+      ? ofKind
+      : ofKind.where(({ and, eb, or }) =>
+          or([
+            eb("expires_at_ms", "<", after.expiresAtMs),
+            and([eb("expires_at_ms", "=", after.expiresAtMs), eb("hash", ">", after.hash)]),
+          ]),
+        );
+  const rows = await behind.orderBy("expires_at_ms", "desc").orderBy("hash").limit(limit).execute();
   return rows.map(toItem);
 }
 
@@ -184,4 +196,20 @@ export async function purgeAccess(db: Db, nowMs: number): Promise<void> {
   const old = db.deleteFrom("oauth_grant").where("created_at_ms", "<", nowMs - freshMs);
   const unused = old.where("used_at_ms", "<", nowMs - pauseMs);
   await unused.where("id", "not in", inUse).execute();
+  await purgeClients(db, nowMs);
+}
+
+/** Apps that registered and were never given anything. Each is kept for 90 days, and some 10 MB are kept of all. */
+const mostUnused = 10_000;
+/** Those that an admin registered are kept for much longer, and are none of these. */
+const ownMs = 365 * pauseMs;
+
+/** However many addresses they come from, those that register without end take nobody's room but each other's. */
+async function purgeClients(db: Db, nowMs: number): Promise<void> {
+  const clients = db.selectFrom("oauth_item").select("expires_at_ms").where("kind", "=", "Client");
+  const unused = clients.where("uses", "=", 0).where("expires_at_ms", "<", nowMs + ownMs);
+  const surplus = await unused.orderBy("expires_at_ms", "desc").offset(mostUnused).limit(1).executeTakeFirst();
+  if (surplus === undefined) return;
+  const gone = db.deleteFrom("oauth_item").where("kind", "=", "Client").where("uses", "=", 0);
+  await gone.where("expires_at_ms", "<=", surplus.expires_at_ms).execute();
 }

@@ -5,7 +5,7 @@ import type { Migrations } from "./migrate.ts";
 import { NewerSchema } from "./migrate.ts";
 import { setAside } from "../set-aside.ts";
 import { isDamage, openSqliteFile, type SqliteFile } from "./sqlite-file.ts";
-import { sqliteCode, sqliteCodes, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
+import { isOutOfRoom, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
 
 /**
  * Keeps one database usable: opens it, notices what happens to its file, and opens it again where that helps. While
@@ -148,8 +148,7 @@ function toProblem(error: unknown, path: string): Pick<StoreProblem, "kind" | "m
   if (error instanceof NewerSchema)
     return { kind: "newer", message: `${path} was written by a newer version of Toolyard: ${reason}` };
   if (isDamage(error)) return { kind: "damaged", message: `${path} is damaged: ${reason}` };
-  if (sqliteCode(error) === sqliteCodes.full)
-    return { kind: "full", message: `there is no room on the disk for ${path}` };
+  if (isOutOfRoom(error)) return { kind: "full", message: `there is no room on the disk for ${path}` };
   return { kind: "failed", message: `${path} cannot be used: ${reason}` };
 }
 

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { expectUnusedClientsGone } from "../../../test/harness/many-clients.ts";
 import { createTestStore, entryOf, whenOpened } from "../../../test/harness/records.ts";
 import type { PeopleRows, PeopleWrites } from "../people-rows.ts";
 import type { RecordStore } from "../record-store.ts";
@@ -214,4 +215,8 @@ test("a consent that nothing is left of goes, and one that an app used within a 
   expect(await store.access.change({ grants: [used, unused] }, [])).toBe(true);
   await store.access.purge(nowMs);
   expect((await store.access.read(nowMs)).grants).toEqual([used]);
+});
+
+test("FAULT 102: of apps that registered and never came back the newest ten thousand are kept, and all that are used", async () => {
+  await expectUnusedClientsGone(store);
 });

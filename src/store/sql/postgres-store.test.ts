@@ -16,6 +16,7 @@ import {
   type TestStoreOptions,
 } from "../../../test/harness/records.ts";
 import { expectFoundByInstallation } from "../../../test/harness/installation-records.ts";
+import { expectUnusedClientsGone } from "../../../test/harness/many-clients.ts";
 import { until } from "../../../test/harness/until.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 import type { PeopleRows, PeopleWrites } from "../people-rows.ts";
@@ -149,6 +150,10 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
 
   test("calls and usage are found by the installation of their instances", async () => {
     await expectFoundByInstallation(await open());
+  });
+
+  test("FAULT 102: of apps that registered and never came back the newest ten thousand are kept, and all that are used", async () => {
+    await expectUnusedClientsGone(await open());
   });
 
   test("a row that the database refuses takes no other along", async () => {

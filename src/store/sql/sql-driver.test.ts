@@ -5,7 +5,7 @@ import { build } from "esbuild";
 import { sql, type Kysely } from "kysely";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createState } from "./migrations/state-0001.ts";
-import { isOlder, loadDriver, sqliteCode, sqliteCodes } from "./sql-driver.ts";
+import { isOlder, isOutOfRoom, loadDriver, sqliteCode, sqliteCodes } from "./sql-driver.ts";
 import { isRowFault } from "./row-writer.ts";
 import { openSqliteFile, type SqliteFile } from "./sqlite-file.ts";
 
@@ -68,7 +68,10 @@ test("errors tell whether it is the row's fault", async () => {
   const full = fails(
     "create table big as with n(i) as (select 1 union all select i + 1 from n where i < 9999) select i, hex(randomblob(99)) from n",
   );
-  expect([sqliteCode(full), isRowFault(full)]).toEqual([sqliteCodes.full, false]);
+  expect([sqliteCode(full), isRowFault(full), isOutOfRoom(full)]).toEqual([sqliteCodes.full, false, true]);
+  // So it says where the full disk is met by the memory that connections share; other errors of the disk are not that.
+  const ofDisk = (errcode: number): Error => Object.assign(new Error("disk I/O error"), { errcode });
+  expect([isOutOfRoom(ofDisk(4_874)), isOutOfRoom(ofDisk(1_034)), isOutOfRoom(twice)]).toEqual([true, false, false]);
   file.close();
 });
 

@@ -144,6 +144,15 @@ export function sqliteCode(error: unknown): number | undefined {
   return error.errcode & 0xff;
 }
 
+/** SQLITE_IOERR_SHMSIZE: the memory that connections share is a file beside the database, and cannot grow either. */
+const noSharedRoom = 4_874;
+
+/** Whether the disk is full. */
+export function isOutOfRoom(error: unknown): boolean {
+  if (sqliteCode(error) === sqliteCodes.full) return true;
+  return error instanceof Error && "errcode" in error && error.errcode === noSharedRoom;
+}
+
 export const sqliteCodes = {
   readonly: 8,
   io: 10,

@@ -10,7 +10,7 @@ import { recordsSteps, stateSteps } from "./schema-steps.ts";
 import { prepareRecords, type RecordsDatabase } from "./records-database.ts";
 import { Refused, toRefusal } from "./store-refusal.ts";
 import { createRetentionRounds } from "./retention-rounds.ts";
-import { sqliteCode, sqliteCodes, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
+import { isOutOfRoom, sqliteCode, sqliteCodes, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
 import type { AppendRequest, BatchResult, QuestionName, Questions, SqlWorkerData } from "./sql-messages.ts";
 import { createKysely } from "./sqlite-dialect.ts";
 import { backUp, checkSqlite, downloadPath, removeDownload, restoreState } from "./state-backup.ts";
@@ -218,7 +218,7 @@ function createAnswers(
     try {
       return await write(opened);
     } catch (error) {
-      if (sqliteCode(error) !== sqliteCodes.full) throw error;
+      if (!isOutOfRoom(error)) throw error;
       ballast.free();
       return await write(opened);
     }

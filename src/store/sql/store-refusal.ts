@@ -1,5 +1,5 @@
 import type { StoreProblem } from "../record-store.ts";
-import { sqliteCode, sqliteCodes } from "./sql-driver.ts";
+import { isOutOfRoom } from "./sql-driver.ts";
 import type { Refusal } from "./sql-messages.ts";
 
 /** Something was asked that the database cannot do now. */
@@ -54,6 +54,6 @@ export function toRefusal(error: unknown, problem: StoreProblem | undefined): Re
   if (problem !== undefined) return new Refused(problem);
   const refused = new Refused(undefined);
   const message = error instanceof Error ? error.message : String(error);
-  const code = sqliteCode(error) === sqliteCodes.full ? "STORE_FULL" : "INTERNAL";
+  const code = isOutOfRoom(error) ? "STORE_FULL" : "INTERNAL";
   return Object.assign(refused, { refusal: { code, message: `the database refused: ${message}` } });
 }

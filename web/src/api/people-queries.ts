@@ -17,7 +17,7 @@ export async function revisedOf<T>(
   return { value: data, etag: response.headers.get("ETag") ?? "*" };
 }
 
-/** All pages of a list that is sorted by name. */
+/** All pages of a list. */
 async function wholeList<Row>(
   read: (query: { readonly limit: number; readonly cursor?: string }) => Promise<{
     readonly rows: readonly Row[];
@@ -160,7 +160,11 @@ export const peopleQueries = {
     }),
   clients: queryOptions({
     queryKey: ["people", "clients"],
-    queryFn: async () => (await valueOf(api.GET("/api/auth/clients"))).clients,
+    queryFn: async () =>
+      await wholeList(async (query) => {
+        const { clients: rows, nextCursor } = await valueOf(api.GET("/api/auth/clients", { params: { query } }));
+        return { rows, nextCursor };
+      }),
   }),
   tokens: queryOptions({
     queryKey: ["people", "tokens"],
