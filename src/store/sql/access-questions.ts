@@ -1,7 +1,7 @@
 import { hkdfSync } from "node:crypto";
 import type { AccessStore } from "../access-store.ts";
 import type { AccessWrites } from "../access-rows.ts";
-import type { ChangeListeners } from "./change-listeners.ts";
+import { readAnew, type ChangeListeners } from "./change-listeners.ts";
 import type { SqlClient } from "./sql-client.ts";
 
 export interface AccessStoreOptions {
@@ -18,15 +18,7 @@ export function createAccessStore(
   return {
     isShared,
     key: new Uint8Array(hkdfSync("sha256", secret, "", "toolyard access", 32)),
-    async read(nowMs) {
-      for (;;) {
-        const { seq, ...rows } = await client.ask("access", nowMs);
-        // What was told or written meanwhile would be undone by rows that do not have it.
-        if (seq !== undefined && seq < changes.least("changeAccess")) continue;
-        changes.saw("changeAccess", seq);
-        return rows;
-      }
-    },
+    read: async (nowMs) => await readAnew(changes, "changeAccess", async () => await client.ask("access", nowMs)),
     async change(writes, entries, people = {}) {
       const seen = Object.keys(people).length === 0 ? undefined : changes.seen("changePeople");
       const ask = { writes, entries, people, ...(seen === undefined ? {} : { seen }) };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createChangeListeners } from "./change-listeners.ts";
+import { createChangeListeners, readAnew } from "./change-listeners.ts";
 import type { StateChange } from "./state-changes.ts";
 
 const change = (seq: number, kind = "changePeople", origin = "other"): StateChange => {
@@ -50,6 +50,24 @@ test("what has to be read anew counts as known from when it was read, whatever i
   listeners.tell({ seq: 4, changes: [change(4)] });
   expect(listeners.seen("changeInstalls")).toBe(4);
 });
+
+test.each(["with what it was", "and is to be read anew, too"])(
+  "what is told while everything is read anew, %s, is not undone by what was read before it",
+  async (how) => {
+    const { listeners } = listening();
+    listeners.saw("changePeople", 1);
+    listeners.tell({ seq: 9, changes: undefined });
+    const answers = [9, 10];
+    const rows = await readAnew(listeners, "changePeople", async () => {
+      const seq = answers.shift() ?? 0;
+      // Another gateway takes somebody away after this one was answered, and before it hears the answer.
+      if (seq === 9) listeners.tell({ seq: 10, changes: how.startsWith("with") ? [change(10)] : undefined });
+      return await Promise.resolve({ seq, people: `as of ${seq}` });
+    });
+    expect(rows).toEqual({ people: "as of 10" });
+    expect(listeners.seen("changePeople")).toBe(10);
+  },
+);
 
 test("who listens no more is told nothing", () => {
   const listeners = createChangeListeners("own");

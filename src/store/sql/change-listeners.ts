@@ -29,6 +29,8 @@ export function createChangeListeners(own: string): ChangeListeners {
   const listeners = { changePeople: empty(), changeInstalls: empty(), changeAccess: empty() };
   const last = new Map<ToldKind, number>();
   const written = new Map<ToldKind, number>();
+  /** The last change that was told of, also where it is not known here before everything was read anew. */
+  const heard = new Map<ToldKind, number>();
   /** Of what has to be read anew, the last change: until it was read, nothing after `last` is known here. */
   const owed = new Map<ToldKind, number>();
   const kinds = Object.keys(listeners) as ToldKind[];
@@ -48,10 +50,11 @@ export function createChangeListeners(own: string): ChangeListeners {
     wrote(kind, seq) {
       if (seq !== undefined) written.set(kind, seq);
     },
-    least: (kind) => Math.max(last.get(kind) ?? 0, written.get(kind) ?? 0),
+    least: (kind) => Math.max(...[last, written, heard].map((known) => known.get(kind) ?? 0)),
     tell({ seq, changes }) {
       for (const kind of kinds) {
         const before = last.get(kind) ?? 0;
+        heard.set(kind, seq);
         const told = changes?.filter((one) => one.kind === kind && one.seq > before && one.origin !== own);
         const details = told?.map(({ detail }) => (detail === "" ? undefined : detail)) ?? [undefined];
         if (details.includes(undefined)) owed.set(kind, seq);
@@ -64,6 +67,23 @@ export function createChangeListeners(own: string): ChangeListeners {
       return () => listeners[kind].delete(listener);
     },
   };
+}
+
+/**
+ * What `ask` reads whole, asked again until it has every change that is known here: what was told or written while it
+ * was being read would be undone by rows that do not have it.
+ */
+export async function readAnew<Answer extends { readonly seq?: number }>(
+  changes: Pick<ChangeListeners, "least" | "saw">,
+  kind: ToldKind,
+  ask: () => Promise<Answer>,
+): Promise<Omit<Answer, "seq">> {
+  for (;;) {
+    const { seq, ...rows } = await ask();
+    if (seq !== undefined && seq < changes.least(kind)) continue;
+    changes.saw(kind, seq);
+    return rows;
+  }
 }
 
 type Listener = (detail: string | undefined) => void;

@@ -4,7 +4,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import { workerUrl } from "../../kernel/worker-file.ts";
 import { createRecordIds, idSlots } from "../record-ids.ts";
 import type { LinkLimits } from "./postgres-link.ts";
-import { createChangeListeners, type ChangeListeners } from "./change-listeners.ts";
+import { createChangeListeners, readAnew, type ChangeListeners } from "./change-listeners.ts";
 import type { PeopleWrites } from "../people-rows.ts";
 import type { AuditPlace, RecordKind, RecordRows, RecordStore, RecordStoreOptions } from "../record-store.ts";
 import { createRecordQueue, defaultQueueLimits, type QueueLimits, type RecordQueue } from "./record-queue.ts";
@@ -225,15 +225,7 @@ function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListener
     },
     keptSearches: createMemberSearchStore(client),
     people: {
-      async read() {
-        for (;;) {
-          const { seq, ...rows } = await client.ask("people", null);
-          // What was told meanwhile would be undone by rows that do not have it.
-          if (seq !== undefined && seq < (changes.seen("changePeople") ?? 0)) continue;
-          changes.saw("changePeople", seq);
-          return rows;
-        }
-      },
+      read: async () => await readAnew(changes, "changePeople", async () => await client.ask("people", null)),
       async change(writes, entry, access = {}) {
         const seen = changes.seen("changePeople");
         const ask = { writes, entry, access, ...(seen === undefined ? {} : { seen }) };
@@ -249,15 +241,7 @@ function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListener
       use: async (uses) => void (await client.ask("usePats", uses)),
     },
     installs: {
-      async read() {
-        for (;;) {
-          const { seq, ...rows } = await client.ask("installs", null);
-          // What was written meanwhile would be undone by rows that do not have it.
-          if (seq !== undefined && seq < (changes.seen("changeInstalls") ?? 0)) continue;
-          changes.saw("changeInstalls", seq);
-          return rows;
-        }
-      },
+      read: async () => await readAnew(changes, "changeInstalls", async () => await client.ask("installs", null)),
       async change(writes, entry) {
         const seen = changes.seen("changeInstalls");
         const ask = { writes, entry, ...(seen === undefined ? {} : { seen }) };
