@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { lookAtEntry } from "../config/entry-patch.ts";
 import { editConfig, openConfigFile, saveConfig, type EditableConfig } from "../config/config-edit.ts";
 import { hideMembers } from "../config/config-listing.ts";
@@ -49,7 +50,7 @@ export function createEntryChanges({
     const before = await read(opened);
     const changes = plan(before);
     if (changes.length === 0) return before;
-    const text = editText(opened, changes);
+    const text = await editInTurns(opened, changes);
     const after = await read({ file: opened.file, text });
     refuseWorse(before, after);
     await saveConfig(opened, text);
@@ -65,6 +66,19 @@ export function createEntryChanges({
       return await mine;
     },
   };
+}
+
+/** Each is an edit of the whole text: so many take no longer than others may wait. */
+const editsPerTurn = 5;
+
+/** Rejects with CONFIG_INVALID for a text in which that cannot be done. */
+async function editInTurns(opened: EditableConfig, changes: readonly EntryChange[]): Promise<string> {
+  let { text } = opened;
+  for (let at = 0; at < changes.length; at += editsPerTurn) {
+    if (at > 0) await setImmediate();
+    text = editText({ file: opened.file, text }, changes.slice(at, at + editsPerTurn));
+  }
+  return text;
 }
 
 /** Throws CONFIG_INVALID for a text in which that cannot be done. */

@@ -99,4 +99,32 @@ describe("a rule for a tool", () => {
     const back = withRules(once, Object.fromEntries(tools.map((tool) => [tool, {}])));
     expect(JSON.parse(back).mcpServers.mail.tools.deny).toEqual(["x"]);
   });
+
+  test("for a thousand at once is an edit of the text for each list and map, and not for each tool", () => {
+    const tools = Array.from({ length: 1_000 }, (_, number) => `t${number}`);
+    const rules = (rule: (tool: string) => Partial<ToolRule>): ReadonlyMap<string, ToolRule> =>
+      new Map(tools.map((tool) => [tool, { ...noRule, ...rule(tool) }]));
+    const given = rules((tool) => ({ access: "deny", name: `new_${tool}`, description: tool, phrases: [tool] }));
+    const start = '{ "mcpServers": { "mail": { "tools": { "rename": { "other": "o", "t7": "old" } } } } }';
+    const changes = toolRuleChanges(at(start), given);
+    expect(changes).toHaveLength(4);
+    const text = editJson(start, changes);
+    const { rename, describe: described, phrases } = JSON.parse(text).mcpServers.mail.tools;
+    expect(rename).toEqual({ other: "o", ...Object.fromEntries(tools.map((tool) => [tool, `new_${tool}`])) });
+    expect([described.t999, phrases.t999]).toEqual(["t999", ["t999"]]);
+    const back = toolRuleChanges(
+      at(text),
+      rules(() => ({})),
+    );
+    expect(back).toHaveLength(4);
+    expect(JSON.parse(editJson(text, back)).mcpServers.mail.tools).toEqual({ rename: { other: "o" } });
+  });
+
+  test("for many leaves comments in a map, and what is no map, as they are", () => {
+    const many = Object.fromEntries(Array.from({ length: 50 }, (_, number) => [`t${number}`, { name: `n${number}` }]));
+    const commented = '{ "mcpServers": { "mail": { "tools": { "rename": { /* why */ "a": "b" } } } } }';
+    expect(withRules(commented, many)).toContain('{ /* why */ "a": "b"');
+    const wrong = '{ "mcpServers": { "mail": { "tools": { "rename": "x" } } } }';
+    expect(() => withRules(wrong, many)).toThrow(/rename/);
+  });
 });

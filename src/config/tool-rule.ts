@@ -176,16 +176,22 @@ function mapChanges(
   values: ReadonlyMap<string, string | readonly string[] | null>,
 ): EntryChange[] {
   const path = [...entry.path, "tools", map];
-  const before = entry.document.keys(path);
+  const before = entry.document.value(path);
+  const after = new Map(isJsonObject(before) ? Object.entries(before) : []);
   const changed = [...values].filter(([tool, value]) => {
-    const found = givenAt(entry, map, tool);
-    return JSON.stringify(found ?? null) !== JSON.stringify(value);
+    if (JSON.stringify(after.get(tool) ?? null) === JSON.stringify(value)) return false;
+    if (value === null) after.delete(tool);
+    else after.set(tool, value);
+    return true;
   });
-  const isLeft = before.some((tool) => !changed.some(([other, value]) => other === tool && value === null));
-  const isGiven = changed.some(([, value]) => value !== null);
-  if (changed.length > 0 && !isLeft && !isGiven && isBare(entry.document, path)) return [{ path, value: undefined }];
+  const isPlain = before === undefined || (isJsonObject(before) && isBare(entry.document, path));
+  if (changed.length > 0 && isPlain && (after.size === 0 || changed.length > mostSingleChanges))
+    return [{ path, value: after.size === 0 ? undefined : Object.fromEntries(after) }];
   return changed.map(([tool, value]) => ({ path: [...path, tool], value: value ?? undefined }));
 }
+
+/** More members of a map without comments are written as a whole, because each one is an edit of the whole text. */
+const mostSingleChanges = 20;
 
 /** Takes `tools` out as a whole where nothing is left in it. */
 function withoutEmpty({ document, path }: Origin, changes: readonly EntryChange[]): readonly EntryChange[] {

@@ -157,6 +157,15 @@ describe("the rule for a tool", () => {
     expect(await text()).toBe(written);
   });
 
+  test("of one tool under two of its names is changed by both", async () => {
+    await put("mail:echo", { name: "repeat" });
+    await until(async () => (await paths()).includes("mail:repeat"));
+    const rules = { "mail:repeat": { description: "Says it again." }, "mail:echo": { phrases: ["once more"] } };
+    const { json } = await order("PATCH", `${gateway.url}/api/tool-rules`, { rules });
+    expect(json.rules[0]).toMatchObject({ name: "repeat", description: "Says it again.", phrases: ["once more"] });
+    expect(json.rules[1]).toEqual(json.rules[0]);
+  });
+
   test("of a hidden tool whose own name another one was given is not guessed", async () => {
     for (const [path, name] of [
       ["mail:fail", "lose"],

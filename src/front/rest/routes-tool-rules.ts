@@ -140,7 +140,8 @@ function changeRules(deps: RestDeps): Route {
           found[at] = ruled;
           const rules = bySlug.get(ruled.slug) ?? new Map<string, ToolRule>();
           const sent = Object.entries(change).filter(([, value]) => value !== undefined);
-          const before = readToolRule(requireEntry(entries, ruled.slug), ruled.tool);
+          // Two paths may mean the same tool.
+          const before = rules.get(ruled.tool) ?? readToolRule(requireEntry(entries, ruled.slug), ruled.tool);
           bySlug.set(ruled.slug, rules.set(ruled.tool, { ...before, ...Object.fromEntries(sent) }));
         }
         return [...bySlug].flatMap(([slug, rules]) => toolRuleChanges(requireEntry(entries, slug), rules));
