@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import type { Page } from "../../store/record-store.ts";
 import { jsonAnswer, type Answer } from "./answer.ts";
-import { abortedWith } from "./client-gone.ts";
 import { toCsv } from "./csv.ts";
 import type { RestDeps } from "./deps.ts";
 import { mostPerPage } from "./record-query.ts";
 import type { RestRequest } from "./route.ts";
+import { whileAllowed } from "./tracked.ts";
 
 /** A list that can be read as pages of JSON, or at once as lines of JSON or as CSV. */
 export interface RecordList<Row> {
@@ -41,7 +41,8 @@ export async function answerRecords<Row>(
   list: RecordList<Row>,
 ): Promise<Answer | undefined> {
   const format = formatOf(request.raw.headers.accept);
-  if (format !== "json") return await whileAllowed(deps, request, list, format);
+  if (format !== "json")
+    return await whileAllowed(deps, request, async (signal) => await exportRecords(request, list, { format, signal }));
   const { rows, next } = await list.read(list);
   return jsonAnswer({ [list.name]: rows.map(list.toJson), nextCursor: next === null ? null : String(next) }, headers);
 }
@@ -53,22 +54,6 @@ function formatOf(accept = ""): Format {
   return /csv$/i.test(named) ? "csv" : "ndjson";
 }
 
-/** An export ends with the right of whoever asked for it. A reader who does not read could have it last for days. */
-async function whileAllowed<Row>(
-  deps: Pick<RestDeps, "track">,
-  request: RestRequest,
-  list: RecordList<Row>,
-  format: keyof typeof types,
-): Promise<undefined> {
-  const controller = new AbortController();
-  const untrack = deps.track(request.principal, controller);
-  try {
-    await exportRecords(request, list, { format, signal: abortedWith(request.response, controller) });
-  } finally {
-    untrack();
-  }
-}
-
 /**
  * Page by page, so that an export takes no more memory than a page. Nothing is sent before the first page, so that a
  * failure has its status; one that comes later cuts the answer off, which a client sees.
@@ -77,7 +62,7 @@ async function exportRecords<Row>(
   { raw, response, headers: own }: RestRequest,
   list: RecordList<Row>,
   { format, signal }: { readonly format: keyof typeof types; readonly signal: AbortSignal },
-): Promise<void> {
+): Promise<undefined> {
   const toText = (rows: readonly Row[]): string =>
     format === "csv" ? toCsv(rows.map((row) => toCells(list, row))) : rows.map((row) => toLine(list, row)).join("");
   await list.beforeExport?.(format);
@@ -104,6 +89,7 @@ async function exportRecords<Row>(
   } catch {
     response.destroy();
   }
+  return undefined;
 }
 
 function toLine<Row>({ toJson }: RecordList<Row>, row: Row): string {

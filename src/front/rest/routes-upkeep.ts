@@ -9,6 +9,7 @@ import { checkPart } from "./part-check.ts";
 import { noStore, requirePeople } from "./people-request.ts";
 import { answers } from "./responses.ts";
 import { route, type RestRequest, type Route } from "./route.ts";
+import { whileAllowed } from "./tracked.ts";
 
 const tag = "Gateway";
 const rotation = z.object({ data: z.boolean().optional().describe("Also encrypt every secret again.") });
@@ -57,31 +58,38 @@ function backUp(deps: RestDeps): Route {
       },
     },
     async handle(request) {
-      const { response, headers } = request;
       // Before it is written: the backup tells of itself.
       await note(deps, request, "state.backup");
-      const file = await deps.upkeep.backup();
-      const controller = new AbortController();
-      const untrack = deps.track(request.principal, controller);
-      try {
-        response.writeHead(200, {
-          ...headers,
-          ...noStore,
-          "Content-Type": "application/vnd.sqlite3",
-          "Content-Length": file.bytes,
-          "Content-Disposition": 'attachment; filename="toolyard-state.db"',
-        });
-        // Whoever leaves in the middle has a file that is too short, and no answer that could say so.
-        await pipeline(file.stream, response, { signal: abortAfter(longestReadMs, controller.signal) }).catch(() =>
-          response.destroy(),
-        );
-      } finally {
-        untrack();
-        await file.remove();
-      }
-      return undefined;
+      return await whileAllowed(deps, request, async (signal) => await sendBackup(deps, request, signal));
     },
   });
+}
+
+async function sendBackup(
+  deps: Pick<RestDeps, "upkeep">,
+  { response, headers }: RestRequest,
+  signal: AbortSignal,
+): Promise<undefined> {
+  const file = await deps.upkeep.backup();
+  try {
+    // Making it takes as long as the state is large.
+    signal.throwIfAborted();
+    response.writeHead(200, {
+      ...headers,
+      ...noStore,
+      "Content-Type": "application/vnd.sqlite3",
+      "Content-Length": file.bytes,
+      "Content-Disposition": 'attachment; filename="toolyard-state.db"',
+    });
+    // Whoever leaves in the middle has a file that is too short, and no answer that could say so.
+    await pipeline(file.stream, response, { signal: abortAfter(longestReadMs, signal) }).catch(() =>
+      response.destroy(),
+    );
+  } finally {
+    file.stream.destroy();
+    await file.remove();
+  }
+  return undefined;
 }
 
 function checkDatabases(deps: RestDeps): Route {

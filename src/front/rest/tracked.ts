@@ -13,19 +13,28 @@ interface Asking {
 }
 
 /**
- * Does what a request asks of a server. It ends with the client's connection, and with the principal's right to be
- * here.
+ * Does what takes long for whoever asked. Its signal aborts with the client's connection, and with the principal's
+ * right to be here: a reader who does not read could have an answer of many megabytes last for days.
  */
-export async function whileTracked(
+export async function whileAllowed<Result>(
   deps: Pick<RestDeps, "track">,
   { principal, response }: Asking,
-  act: (context: CallContext) => Promise<Answer>,
-): Promise<Answer> {
+  act: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
   const controller = new AbortController();
   const untrack = deps.track(principal, controller);
   try {
-    return await act(restContext(principal, abortedWith(response, controller)));
+    return await act(abortedWith(response, controller));
   } finally {
     untrack();
   }
+}
+
+/** Does what a request asks of a server, with the same end. */
+export async function whileTracked(
+  deps: Pick<RestDeps, "track">,
+  asking: Asking,
+  act: (context: CallContext) => Promise<Answer>,
+): Promise<Answer> {
+  return await whileAllowed(deps, asking, async (signal) => await act(restContext(asking.principal, signal)));
 }
