@@ -95,6 +95,14 @@ describe("a server that is in no file", () => {
     expect(ruled.json.offers.tools).toBe(2);
   });
 
+  test("stands in the audit once it is tried, with who ordered it", async () => {
+    await tried({ name: "seen", command: ["no-such-program-either", secret] });
+    const { entries } = (await get(`${gateway.url}/api/audit?action=server.test`, as("root"))).json;
+    const seen = entries.filter(({ object }: { object: string }) => object === "no-such-program-either");
+    expect(seen).toEqual([expect.objectContaining({ actor: "root", via: "rest", outcome: "ok" })]);
+    expect(JSON.stringify(entries)).not.toContain(secret);
+  });
+
   test("FAULT 64: whose command does not exist is said to be that, with what to do", async () => {
     const { status, json } = await tried({ name: "none", entry: { command: "no-such-program" } });
     expect([status, json.ok, json.status, json.offers, json.server]).toEqual([200, false, "error", null, null]);

@@ -109,8 +109,12 @@ function tryServer(deps: RestDeps, turns: TrialTurns): Route {
     },
     async handle(request) {
       requireManager(deps, request);
-      const { words, input } = toWords(checkPart(triedServer, "body", request.body), ["--dry-run"]);
+      const given = checkPart(triedServer, "body", request.body);
+      const { words, input } = toWords(given, ["--dry-run"]);
       using _turn = turns.take(keyOf(deps, request));
+      // A program that stands in no file is started: nothing else would tell of it later.
+      const what = given.target ?? given.command?.[0] ?? given.name ?? "";
+      await order(deps, request, "server.test", what.slice(0, 1_000));
       return jsonAnswer(toTrial(await runOwn(deps, request, words, input)), { "Cache-Control": "no-store" });
     },
   });
