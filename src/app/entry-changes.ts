@@ -8,6 +8,7 @@ import type { EntryChange } from "../config/entry-change.ts";
 import { InvalidConfig } from "../config/problems.ts";
 import { createConfigSecrets } from "../config/secrets.ts";
 import { findServers } from "../config/source.ts";
+import { readEntryRules } from "../config/tool-rule.ts";
 import type { ConfigEntries, ConfigEntry, Management } from "../front/rest/management.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { redactTexts } from "../records/redacted-value.ts";
@@ -40,7 +41,8 @@ export function createEntryChanges({
       if (path === undefined) return [];
       const value = document.value(path);
       const shown = redactTexts(hideMembers(value, value, ["mcpServers", "entry"]), (part) => unknown(hideKnown(part)));
-      return [{ slug, key, document, path, shown, problem: disabledReason }];
+      const rules = readEntryRules({ document, path });
+      return [{ slug, key, document, path, shown, rules, problem: disabledReason }];
     });
     return { file: opened.file, servers };
   }

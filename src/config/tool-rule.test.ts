@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseDocument } from "./document.ts";
 import { editJson } from "./json-edit.ts";
-import { noRule, readToolRule, ruledTools, toolRuleChanges, type ToolRule } from "./tool-rule.ts";
+import { noRule, readEntryRules, toolRuleChanges, type ToolRule } from "./tool-rule.ts";
 
 const path = ["mcpServers", "mail"];
 const at = (text: string) => ({ document: parseDocument(text, "/t.json"), path });
@@ -30,14 +30,14 @@ describe("a rule for a tool", () => {
     const text = withRules(file, { read: { access: "deny", name: "view", description: "Reads one." } });
     expect(text).toContain('"deny": ["old_*", /* why */ "send", "read"]');
     expect(text).toContain('"rename": { "read": "view" }');
-    expect(readToolRule(at(text), "read")).toEqual({
+    expect(readEntryRules(at(text)).of("read")).toEqual({
       access: "deny",
       name: "view",
       description: "Reads one.",
       phrases: null,
     });
     const bare = withRules(text, { read: {} });
-    expect(readToolRule(at(bare), "read")).toEqual(noRule);
+    expect(readEntryRules(at(bare)).of("read")).toEqual(noRule);
     expect(bare).toContain('"deny": ["old_*", /* why */ "send"]');
     expect(bare).not.toContain("rename");
     expect(bare).toContain("// kept");
@@ -55,7 +55,7 @@ describe("a rule for a tool", () => {
   });
 
   test("for a pattern is a rule like others, and one that would become a pattern is refused", () => {
-    expect(ruledTools(at(file))).toEqual(["old_*", "send", "read"]);
+    expect(readEntryRules(at(file)).tools).toEqual(["old_*", "send", "read"]);
     expect(withRules(file, { "old_*": {} })).toContain('"deny": [/* why */ "send"]');
     expect(() => withRules(file, { "a*": { access: "deny" } })).toThrow(/would be one for many/);
     expect(withRules(file, { "a*": { name: "a" } })).toContain('"a*": "a"');
@@ -70,16 +70,16 @@ describe("a rule for a tool", () => {
       ["a", "b", "get_x"],
       ["get_*", "b"],
     ]);
-    expect(readToolRule(at(shown), "b").access).toBe("allow");
+    expect(readEntryRules(at(shown)).of("b").access).toBe("allow");
     expect(withRules(shown, { a: {}, b: {}, get_x: {} })).toBe(shown);
     const hidden = withRules(shown, { b: { access: "deny" } });
-    expect(readToolRule(at(hidden), "b").access).toBe("deny");
-    expect(readToolRule(at(withRules(hidden, { b: {} })), "b").access).toBe("allow");
+    expect(readEntryRules(at(hidden)).of("b").access).toBe("deny");
+    expect(readEntryRules(at(withRules(hidden, { b: {} }))).of("b").access).toBe("allow");
   });
 
   test("in another client's list is taken out of that one", () => {
     const foreign = '{ "mcpServers": { "mail": { "command": "y", "disabledTools": ["a", "b"] } } }';
-    expect(readToolRule(at(foreign), "a").access).toBe("deny");
+    expect(readEntryRules(at(foreign)).of("a").access).toBe("deny");
     expect(JSON.parse(withRules(foreign, { a: { access: "deny" } }))).toEqual(JSON.parse(foreign));
     expect(JSON.parse(withRules(foreign, { a: {} })).mcpServers.mail).toEqual({ command: "y", disabledTools: ["b"] });
   });

@@ -39,36 +39,66 @@ const offering: readonly Path[] = [
 /** Maps from a tool's own name to what it is given. */
 const given = { name: "rename", description: "describe", phrases: "phrases" } as const;
 
-/** The rule for one tool. */
-export function readToolRule(entry: Origin, tool: string): ToolRule {
-  const isIn = (list: Path): boolean => listAt(entry, list)?.includes(tool) === true;
-  const phrases = givenAt(entry, given.phrases, tool);
+/** What an entry says of its tools, read once: there may be a thousand rules, and a thousand tools to ask them for. */
+export interface EntryRules {
+  /** Every tool and pattern that the entry has a rule for, in the order of the file, each once. */
+  readonly tools: readonly string[];
+  /** The rule for one tool. */
+  of(tool: string): ToolRule;
+  /** Which lists keep a tool from being offered, as the policy decides it; empty where it is offered. */
+  hiddenBy(tool: string): readonly HiddenBy[];
+}
+
+export function readEntryRules(entry: Origin): EntryRules {
+  const [hides, offers] = [readLists(entry, hiding), readLists(entry, offering)];
+  const names = mapAt(entry, given.name);
+  const descriptions = mapAt(entry, given.description);
+  const phrases = mapAt(entry, given.phrases);
   return {
-    access: hiding.some(isIn) ? "deny" : offering.some(isIn) ? "allow" : null,
-    name: textOrNull(givenAt(entry, given.name, tool)),
-    description: textOrNull(givenAt(entry, given.description, tool)),
-    phrases: isTextList(phrases) ? phrases : null,
+    tools: [
+      ...new Set([
+        ...[...hides, ...offers].flatMap(({ all }) => all),
+        ...[names, descriptions, phrases].flatMap((map) => [...map.keys()]),
+      ]),
+    ],
+    of(tool) {
+      const found = phrases.get(tool);
+      const isIn = ({ names: own }: NameList): boolean => own.has(tool);
+      return {
+        access: hides.some(isIn) ? "deny" : offers.some(isIn) ? "allow" : null,
+        name: textOrNull(names.get(tool)),
+        description: textOrNull(descriptions.get(tool)),
+        phrases: isTextList(found) ? found : null,
+      };
+    },
+    hiddenBy: (tool) => [
+      ...hides.flatMap((list) => matching(list, tool).map((pattern) => ({ list: list.title, pattern }))),
+      ...offers
+        .filter((list) => matching(list, tool).length === 0)
+        .map(({ title }) => ({ list: title, pattern: null })),
+    ],
   };
 }
 
-/** Every tool and pattern that the entry has a rule for, in the order of the file, each once. */
-export function ruledTools(entry: Origin): readonly string[] {
-  const listed = [...hiding, ...offering].flatMap((list) => listAt(entry, list) ?? []);
-  const named = Object.values(given).flatMap((map) => entry.document.keys([...entry.path, "tools", map]));
-  return [...new Set([...listed, ...named])];
+/** A list of the entry. What has no star in it fits one tool alone, and is looked up. */
+interface NameList {
+  readonly title: string;
+  readonly all: readonly string[];
+  readonly names: ReadonlySet<string>;
+  readonly patterns: readonly string[];
 }
 
-/** Which lists keep a tool from being offered, as the policy decides it; empty where it is offered. */
-export function hiddenBy(entry: Origin, tool: string): readonly HiddenBy[] {
-  const denied = hiding.flatMap((list) =>
-    (listAt(entry, list) ?? [])
-      .filter((pattern) => matchesPattern(pattern, tool))
-      .map((pattern) => ({ list: list.join("."), pattern })),
-  );
-  const left = offering
-    .filter((list) => listAt(entry, list)?.some((pattern) => matchesPattern(pattern, tool)) === false)
-    .map((list) => ({ list: list.join("."), pattern: null }));
-  return [...denied, ...left];
+function readLists(entry: Origin, lists: readonly Path[]): readonly NameList[] {
+  return lists.flatMap((list) => {
+    const all = listAt(entry, list);
+    if (all === undefined) return [];
+    return { title: list.join("."), all, names: new Set(all), patterns: all.filter((name) => name.includes("*")) };
+  });
+}
+
+function matching({ names, patterns }: NameList, tool: string): readonly string[] {
+  const fitting = patterns.filter((pattern) => matchesPattern(pattern, tool));
+  return names.has(tool) && !fitting.includes(tool) ? [tool, ...fitting] : fitting;
 }
 
 /**
@@ -114,9 +144,11 @@ function listAt({ document, path }: Origin, list: Path): readonly string[] | und
   return isTextList(value) ? value : undefined;
 }
 
-function givenAt({ document, path }: Origin, map: string, tool: string): unknown {
-  const value = document.value([...path, "tools", map]);
-  return isJsonObject(value) && Object.hasOwn(value, tool) ? value[tool] : undefined;
+/** By the tool, in the order of the file. */
+function mapAt({ document, path }: Origin, map: string): ReadonlyMap<string, unknown> {
+  const place = [...path, "tools", map];
+  const value = document.value(place);
+  return new Map(isJsonObject(value) ? document.keys(place).map((tool) => [tool, value[tool]]) : []);
 }
 
 function textOrNull(value: unknown): string | null {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseDocument } from "../../config/document.ts";
 import { buildConfig } from "../../config/load.ts";
-import { hiddenBy } from "../../config/tool-rule.ts";
+import { readEntryRules } from "../../config/tool-rule.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
 import { mayUse } from "./tool-rules.ts";
 
@@ -56,16 +56,16 @@ test("what hides a tool is said as the policy decides it", () => {
     const options = { cwd: "/", env: {}, flags: {}, homeDirectories: { config: "/", data: "/", home: "/" } as never };
     const [server] = buildConfig({ file: "/t.json", text }, options).servers;
     for (const tool of ["send", "read"])
-      expect([entry, tool, hiddenBy(at(text), tool).length === 0]).toEqual([
+      expect([entry, tool, readEntryRules(at(text)).hiddenBy(tool).length === 0]).toEqual([
         entry,
         tool,
         server !== undefined && mayUse(localPrincipal, { rules: server.tools, tool }),
       ]);
   }
-  expect(hiddenBy(at('{"mcpServers":{"mail":{"tools":{"deny":["x","old_*"]}}}}'), "old_one")).toEqual([
+  expect(readEntryRules(at('{"mcpServers":{"mail":{"tools":{"deny":["x","old_*"]}}}}')).hiddenBy("old_one")).toEqual([
     { list: "tools.deny", pattern: "old_*" },
   ]);
-  expect(hiddenBy(at('{"mcpServers":{"mail":{"tools":{"allow":["a"]}}}}'), "b")).toEqual([
+  expect(readEntryRules(at('{"mcpServers":{"mail":{"tools":{"allow":["a"]}}}}')).hiddenBy("b")).toEqual([
     { list: "tools.allow", pattern: null },
   ]);
 });

@@ -1,6 +1,7 @@
 import type { Origin } from "../../config/check.ts";
 import type { ConfigDifference } from "../../config/config-comparison.ts";
 import type { EntryChange } from "../../config/entry-change.ts";
+import type { EntryRules } from "../../config/tool-rule.ts";
 
 /** What whoever runs the gateway may change through REST. Absent in a gateway that another program is built around. */
 export interface Management {
@@ -52,6 +53,8 @@ export interface ConfigEntry extends Origin {
   readonly key: string;
   /** The entry as it may be shown: without secrets. */
   readonly shown: unknown;
+  /** What it says of tools. */
+  readonly rules: EntryRules;
   /** Why the server is off. */
   readonly problem: string | undefined;
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { hiddenBy, noRule, readToolRule, ruledTools, toolRuleChanges, type ToolRule } from "../../config/tool-rule.ts";
+import { noRule, toolRuleChanges, type ToolRule } from "../../config/tool-rule.ts";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { phraseLengthLimit, phraseLimit } from "../../kernel/tool-phrases.ts";
@@ -94,7 +94,7 @@ function listRules(deps: RestDeps): Route {
     },
     async handle(request) {
       const { file, servers } = await requireManager(deps, request).entries();
-      const rules = servers.flatMap((entry) => ruledTools(entry).map((tool) => toShown(entry, tool)));
+      const rules = servers.flatMap((entry) => entry.rules.tools.map((tool) => toShown(entry, tool)));
       return jsonAnswer({ file, rules }, noStore);
     },
   });
@@ -141,7 +141,7 @@ function changeRules(deps: RestDeps): Route {
           const rules = bySlug.get(ruled.slug) ?? new Map<string, ToolRule>();
           const sent = Object.entries(change).filter(([, value]) => value !== undefined);
           // Two paths may mean the same tool.
-          const before = rules.get(ruled.tool) ?? readToolRule(requireEntry(entries, ruled.slug), ruled.tool);
+          const before = rules.get(ruled.tool) ?? requireEntry(entries, ruled.slug).rules.of(ruled.tool);
           bySlug.set(ruled.slug, rules.set(ruled.tool, { ...before, ...Object.fromEntries(sent) }));
         }
         return [...bySlug].flatMap(([slug, rules]) => toolRuleChanges(requireEntry(entries, slug), rules));
@@ -236,8 +236,8 @@ async function writeRule(deps: RestDeps, request: RestRequest<z.output<typeof pa
 }
 
 function toShown(entry: ConfigEntry, tool: string): z.output<typeof toolRule> {
-  const rule = readToolRule(entry, tool);
-  const hidden = hiddenBy(entry, tool);
+  const rule = entry.rules.of(tool);
+  const hidden = entry.rules.hiddenBy(tool);
   const { etag } = toCachedText(rule);
   const phrases = rule.phrases === null ? null : [...rule.phrases];
   return { server: entry.slug, tool, ...rule, phrases, isOffered: hidden.length === 0, hiddenBy: [...hidden], etag };

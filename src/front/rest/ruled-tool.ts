@@ -1,5 +1,4 @@
 import { resolveTool } from "../../catalog/exposure/tool-lookup.ts";
-import { ruledTools } from "../../config/tool-rule.ts";
 import { noArguments } from "../../kernel/call-arguments.ts";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import type { RestDeps } from "./deps.ts";
@@ -57,7 +56,7 @@ export function requireRuled({ servers }: ConfigEntries, { shown, isOffered }: T
   const owner = servers.find(({ slug }) => path.startsWith(`${slug}:`));
   const named = owner && { slug: owner.slug, tool: path.slice(owner.slug.length + 1) };
   const own =
-    named !== undefined && owner !== undefined && (isOffered(named) || ruledTools(owner).includes(named.tool));
+    named !== undefined && owner !== undefined && (isOffered(named) || owner.rules.tools.includes(named.tool));
   if (shown === undefined && own) return named;
   if (shown === undefined)
     throw new GatewayError("TOOL_UNKNOWN", `there is no tool ${JSON.stringify(path.slice(0, 200))}`, {
