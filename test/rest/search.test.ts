@@ -65,6 +65,25 @@ describe("POST /api/search", () => {
     expect((await search(gateway.url, { query: "picture" })).queries[0]?.tools[0]).not.toHaveProperty("explanation");
   });
 
+  test("has what a model would read, in the detail of choice, and says what that costs", async () => {
+    const query = "return a picture";
+    const [names, signatures, schemas] = await Promise.all(
+      ["names", undefined, "schema"].map(
+        async (detail) =>
+          await search(gateway.url, { query, explain: true, ...(detail === undefined ? {} : { detail }) }),
+      ),
+    );
+    const answered = (report: SearchReport | undefined): { readonly tools: readonly object[] } =>
+      JSON.parse(report?.answer ?? "");
+    expect(answered(schemas).tools[0]).toHaveProperty("inputSchema");
+    expect(answered(signatures).tools[0]).not.toHaveProperty("inputSchema");
+    expect(names?.answer_tokens).toBeLessThan(signatures?.answer_tokens ?? 0);
+    expect(schemas?.answer_tokens).toBeGreaterThan(signatures?.answer_tokens ?? 0);
+    expect(names?.queries).toEqual(signatures?.queries);
+    expect(await search(gateway.url, { query })).not.toHaveProperty("answer");
+    expect(await post(`${gateway.url}/api/search`, { query, detail: "all" })).toMatchObject({ status: 400 });
+  });
+
   test("takes several needs, a server, a limit, and only tools that read", async () => {
     const { queries } = await search(gateway.url, { queries: ["picture", "sound"], limit: 2, server: "one" });
     expect(queries.map(({ query }) => query)).toEqual(["picture", "sound"]);

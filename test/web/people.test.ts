@@ -283,6 +283,18 @@ describe.skipIf(!hasBrowser)("people in the dashboard", () => {
     await other.context.close();
   });
 
+  test("what the list of users is filtered by stands in the address, and is there when it is opened again", async () => {
+    const { page } = ann;
+    await go(page, "/people?tab=users");
+    await page.getByRole("button", { name: "bob", exact: true }).waitFor();
+    await page.getByLabel("Containing").fill("ti");
+    await page.waitForURL(`${world.url}/ui/people?tab=users&match=ti`);
+    await page.reload();
+    await page.getByRole("button", { name: "tim", exact: true }).waitFor();
+    expect(await page.getByLabel("Containing").inputValue()).toBe("ti");
+    expect(await page.getByRole("button", { name: "bob", exact: true }).count()).toBe(0);
+  });
+
   test("an admin ends the apps and browsers of a user, and registers and removes an app", async () => {
     const { page } = ann;
     const tim = await world.logIn("tim", { stopAt: callbackUrl });

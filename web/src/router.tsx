@@ -44,7 +44,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/search",
-    validateSearch: texts("query", "as", "tab", "limit"),
+    validateSearch: texts("query", "as", "tab", "limit", "detail"),
     component: lazyRouteComponent(() => import("./pages/search.tsx"), "Search"),
   }),
   createRoute({

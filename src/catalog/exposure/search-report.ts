@@ -15,6 +15,8 @@ export interface SearchReport {
   readonly search_time_ms: number;
   /** What the answer costs a model, estimated. */
   readonly answer_tokens: number;
+  /** The answer itself, as a model reads it. Absent where nobody asked for explanations. */
+  readonly answer?: string;
   /** Whether a query was longer than what is searched of it. */
   readonly query_cut: boolean;
   /** What could not be used this time. */
@@ -53,12 +55,14 @@ const signatureTokens = 160;
 
 /** `discoverTokens` is the budget of an answer to a model. */
 export function toSearchReport(found: Extract<Found, { kind: "found" }>, discoverTokens: number): SearchReport {
-  const { search, failed, unavailable, unavailableOthers } = found;
+  const { request, search, failed, unavailable, unavailableOthers } = found;
+  const answer = renderFound(found, discoverTokens);
   return {
     engine: search?.engine ?? null,
     meaning: search?.meaning ?? "none",
     search_time_ms: Math.round((search?.searchTimeMs ?? 0) * 100) / 100,
-    answer_tokens: estimateTokens(renderFound(found, discoverTokens)),
+    answer_tokens: estimateTokens(answer),
+    ...(request.explain === true ? { answer } : {}),
     query_cut: search?.queryCut ?? false,
     degraded: search?.degraded ?? null,
     failed: failed ?? null,

@@ -28,6 +28,10 @@ const searchBody = z
       .optional()
       .describe("Leave out what embeddings say (`search.embeddings`), or all but that, to compare them with both."),
     explain: z.boolean().optional().describe("Also say why each tool was found."),
+    detail: z
+      .enum(["names", "signature", "schema"])
+      .optional()
+      .describe("How much of each tool a model is told; it says what the answer costs. `signature` when left out."),
     learn: z
       .boolean()
       .optional()
@@ -79,6 +83,10 @@ const searchReport = z
       .describe("Whether the meaning of words counted; `none` without `search.embeddings`."),
     search_time_ms: z.number(),
     answer_tokens: z.int().describe("What discover_mcp_tools would cost a model for this; an estimate."),
+    answer: z
+      .string()
+      .optional()
+      .describe("What discover_mcp_tools would answer, as a model reads it; with `explain`."),
     query_cut: z.boolean(),
     degraded: schemas.nullableText,
     failed: schemas.nullableText,

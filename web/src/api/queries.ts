@@ -147,6 +147,7 @@ export interface ToolRow {
   readonly server: string;
   readonly namespace: string;
   readonly read_only: boolean;
+  readonly annotations: unknown;
   readonly input: string;
   readonly upstream_name: string;
   readonly tokens: number;

@@ -6,6 +6,7 @@ import { onLiveEvent } from "../api/live.ts";
 import { useOrder } from "../api/queries.ts";
 import { useWho } from "../api/who.ts";
 import { Button } from "../parts/button.tsx";
+import { EventCall } from "../parts/event-call.tsx";
 import { ListCopies } from "../parts/list-copies.tsx";
 import { LogLines, withFilters, type LogFilters } from "../parts/log-lines.tsx";
 import { Page } from "../parts/page.tsx";
@@ -78,6 +79,7 @@ interface Seen {
   readonly type: string;
   readonly time: string;
   readonly server: string | null;
+  readonly instance: string | null;
   readonly data: unknown;
 }
 
@@ -131,10 +133,15 @@ function Events({ match, onMatch }: EventsProps) {
               <time dateTime={event.time}>{time(event.time)}</time>
               <code>{event.type}</code>
               {event.server !== null && (
-                <Link to="/servers/$server" params={{ server: event.server }}>
+                <Link
+                  to="/servers/$server"
+                  params={{ server: event.server }}
+                  search={event.instance === null ? {} : { instance: event.instance }}
+                >
                   {plain(event.server)}
                 </Link>
               )}
+              {event.type === "mcp.request.logs" && <EventCall time={event.time} data={event.data} />}
               <details className="grow">
                 <summary>Details</summary>
                 <pre tabIndex={0} className="wrap">

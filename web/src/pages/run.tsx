@@ -14,6 +14,7 @@ import { ToolHistory } from "../parts/tool-history.tsx";
 import { useToolRun, type QuestionAnswer, type ToolRun } from "../parts/tool-run.ts";
 import { appUriOf } from "../words/app-policy.ts";
 import { duration, plain } from "../words/format.ts";
+import { effectOf } from "../words/tool-effect.ts";
 import { shellWord } from "../words/words.ts";
 
 const AppFrame = lazy(async () => ({ default: (await import("../parts/app-frame.tsx")).AppFrame }));
@@ -36,10 +37,6 @@ function Runner({ tool }: { readonly tool: Details }) {
   const [text, setText] = useState(() => typedArguments(tool.tool_path) ?? "{}");
   const { run, call, answer, cancel } = useToolRun(tool.tool_path);
   useEffect(() => keepArguments(tool.tool_path, text), [tool.tool_path, text]);
-  const annotations = (definition["annotations"] ?? {}) as {
-    readonly readOnlyHint?: boolean;
-    readonly destructiveHint?: boolean;
-  };
   return (
     <Page
       title={tool.tool_path}
@@ -48,13 +45,7 @@ function Runner({ tool }: { readonly tool: Details }) {
           <Link to="/servers/$server" params={{ server: tool.server }}>
             {plain(tool.server)}
           </Link>{" "}
-          ·{" "}
-          {annotations.readOnlyHint === true
-            ? "only reads"
-            : annotations.destructiveHint === false
-              ? "changes something"
-              : "may change or remove something"}{" "}
-          ·{" "}
+          · {effectOf(definition["annotations"])} ·{" "}
           <Link to="/calls" search={{ tool: tool.tool_path }}>
             Its calls
           </Link>
@@ -148,6 +139,7 @@ function Outcome({ run, tool, onAnswer }: OutcomeProps) {
       {run.answer !== undefined && (
         <ResultView
           text={run.answer}
+          sent={run.sent}
           schema={definition["outputSchema"] as Readonly<Record<string, unknown>> | undefined}
         />
       )}

@@ -1,20 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useState, useSyncExternalStore } from "react";
-import { degradedText } from "../../../src/kernel/degraded-text.ts";
-import { api, valueOf, type Schemas } from "../api/client.ts";
+import { lazy, Suspense, useState } from "react";
+import { api, valueOf } from "../api/client.ts";
 import { queries, useOrder } from "../api/queries.ts";
-import { sessionStore } from "../api/session.ts";
-import { Button, CopyButton } from "../parts/button.tsx";
-import { SelectField, TextField } from "../parts/field.tsx";
+import { Button } from "../parts/button.tsx";
 import { Page } from "../parts/page.tsx";
+import { detailOf, limitOf, SearchForm } from "../parts/search-form.tsx";
 import { Need } from "../parts/search-need.tsx";
+import { ModelAnswer, Summary, Unusable } from "../parts/search-summary.tsx";
 import { Empty, FailureNote, Skeleton } from "../parts/states.tsx";
 import { TabLinks } from "../parts/tab-links.tsx";
-import { count, counted, duration, plain } from "../words/format.ts";
-import { toCommand } from "../words/words.ts";
+import { plain } from "../words/format.ts";
 
-type Report = Schemas["SearchReport"];
 const here = getRouteApi("/search");
 const KeptSearches = lazy(async () => ({ default: (await import("../parts/kept-searches.tsx")).KeptSearches }));
 const tabs = [
@@ -46,22 +43,20 @@ export function Search() {
 
 /** Exactly what discover_mcp_tools answers, and why each tool stands where it does. */
 function Trial() {
-  const { query = "", as, limit: askedLimit } = here.useSearch();
+  const { query = "", as, limit: askedLimit, detail: askedDetail } = here.useSearch();
   const limit = limitOf(askedLimit);
+  const detail = detailOf(askedDetail);
   const navigate = useNavigate();
-  const session = useSyncExternalStore(sessionStore.subscribe, sessionStore.get);
-  const isAdmin = session.kind === "in" && session.session.roles.includes("admin");
   const [text, setText] = useState(query);
-  const [person, setPerson] = useState(as ?? "");
   const [asked, setAsked] = useState(query);
   // The box of the frame leads here as well.
   if (asked !== query) {
     setAsked(query);
     setText(query);
   }
-  const body = toBody(query, { as, limit });
+  const body = { ...toBody(query, { as, limit }), detail };
   const found = useQuery({
-    queryKey: ["search", query, as ?? "", limit],
+    queryKey: ["search", query, as ?? "", limit, detail],
     enabled: query !== "",
     queryFn: async () => await valueOf(api.POST("/api/search", { body: { ...body, explain: true, learn: false } })),
   });
@@ -82,56 +77,16 @@ function Trial() {
   );
   return (
     <>
-      <form
-        className="filters"
-        role="search"
-        aria-label="Trial"
-        onSubmit={(event) => {
-          event.preventDefault();
-          const search = {
-            query: text.trim(),
-            ...(person.trim() === "" ? {} : { as: person.trim() }),
-            ...(askedLimit === undefined ? {} : { limit: askedLimit }),
-          };
+      <SearchForm
+        text={text}
+        onText={setText}
+        asked={{ as, limit: askedLimit, detail: askedDetail }}
+        onSearch={(search) => {
           teach.reset();
-          void navigate({ to: "/search", search });
+          void navigate({ to: "/search", search: { query: text.trim(), ...search } });
         }}
-      >
-        <div className="field grow">
-          <label htmlFor="words">What is needed, one need in each line</label>
-          <textarea
-            id="words"
-            rows={Math.min(6, text.split("\n").length)}
-            value={text}
-            onChange={({ target }) => setText(target.value)}
-            onKeyDown={(event) => {
-              if (event.key !== "Enter" || event.shiftKey) return;
-              event.preventDefault();
-              event.currentTarget.form?.requestSubmit();
-            }}
-          />
-        </div>
-        <SelectField
-          label="Tools for each"
-          choices={limits.map((one) => [one, one] as const)}
-          value={String(limit)}
-          onChange={({ target }) => {
-            const search = { query, limit: target.value, ...(as === undefined ? {} : { as }) };
-            void navigate({ to: "/search", search });
-          }}
-        />
-        {isAdmin && (
-          <TextField
-            label="As somebody else"
-            placeholder="yourself"
-            value={person}
-            onChange={({ target }) => setPerson(target.value)}
-          />
-        )}
-        <Button look="main" type="submit">
-          Search
-        </Button>
-      </form>
+        onChoose={(search) => void navigate({ to: "/search", search: { query, ...search } })}
+      />
       {query === "" && <Examples />}
       {found.isError && <FailureNote error={found.error} onRetry={() => void found.refetch()} />}
       {found.isPending && query !== "" && <Skeleton lines={5} />}
@@ -170,18 +125,11 @@ function Trial() {
             />
           ))}
           <Unusable report={found.data} />
+          <ModelAnswer report={found.data} isOpen={askedDetail !== undefined} />
         </>
       )}
     </>
   );
-}
-
-/** 10 is what a model gets that does not ask for another number; a person looks further. */
-const limits = ["5", "10", "20", "50"] as const;
-const usualLimit = 20;
-
-function limitOf(asked: string | undefined): number {
-  return limits.some((one) => one === asked) ? Number(asked) : usualLimit;
 }
 
 /** Each line is a need of its own, as in `queries` of discover_mcp_tools. */
@@ -229,63 +177,5 @@ function Examples() {
         </ul>
       )}
     </Empty>
-  );
-}
-
-/** Most take less than a millisecond or two. */
-function searchTime(ms: number): string {
-  return ms < 10 ? `${ms.toFixed(1)} ms` : duration(ms);
-}
-
-interface SummaryProps {
-  readonly report: Report;
-  readonly limit: number;
-  /** Whether it is what somebody else would find. */
-  readonly isOther: boolean;
-}
-
-function Summary({ report, limit, isOther }: SummaryProps) {
-  const [only, ...further] = report.queries;
-  const found = report.queries.reduce((sum, { tools }) => sum + tools.length, 0);
-  const total = report.queries.reduce((sum, need) => sum + need.total_found, 0);
-  return (
-    <p className="muted" role="status">
-      {report.failed === null
-        ? `${count(found)} of ${count(total)} found in ${searchTime(report.search_time_ms)} by ${report.engine ?? "no engine"}${report.meaning === "used" ? " and embeddings" : ""}; about ${count(report.answer_tokens)} tokens for a model. `
-        : plain(report.failed)}
-      {report.degraded !== null && `Found ${plain(degradedText(report.degraded))}. `}
-      {only !== undefined && further.length === 0 && !isOther && (
-        <CopyButton
-          label="Copy as command"
-          text={toCommand("search", [only.query], { explain: true, limit: String(limit) })}
-        />
-      )}
-    </p>
-  );
-}
-
-function Unusable({ report }: { readonly report: Report }) {
-  const missing = report.unavailable_others + report.unavailable.length;
-  if (missing === 0) return null;
-  return (
-    <div className="note warn">
-      <div>
-        <p>
-          {counted(missing, "server")} cannot be used now; the model is told so. <Link to="/servers">Look at them</Link>
-        </p>
-        {report.unavailable.length > 0 && (
-          <ul aria-label="What the model is told of servers that may have been meant">
-            {report.unavailable.map(({ server, reason, action }) => (
-              <li key={server}>
-                <Link to="/servers/$server" params={{ server }}>
-                  {plain(server)}
-                </Link>
-                : {plain(reason)} {plain(action)}
-              </li>
-            ))}
-          </ul>
-        )}
-      </div>
-    </div>
   );
 }

@@ -1,13 +1,13 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useMemo, useState } from "react";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { queries } from "../api/queries.ts";
-import { fullTime, plain, time } from "../words/format.ts";
+import { plain } from "../words/format.ts";
 import { toCommand } from "../words/words.ts";
 import { Button } from "./button.tsx";
 import { CheckField, SelectField } from "./field.tsx";
 import { ListCopies } from "./list-copies.tsx";
+import { LogRows } from "./log-rows.tsx";
 import { useRested } from "./rested.ts";
 import { Empty, Loaded } from "./states.tsx";
 
@@ -59,7 +59,6 @@ export function LogLines({ instance, filters, onFilter }: LogLinesProps) {
   const { server = "", level = "", match = "" } = filters;
   const [isFollowing, setFollowing] = useState(true);
   const [isWrapped, setWrapped] = useState(true);
-  const place = useRef<HTMLDivElement>(null);
   const text = useRested(match.trim());
   const logs = useInfiniteQuery({
     queryKey: ["logs", instance ?? "", server, level, text],
@@ -78,10 +77,6 @@ export function LogLines({ instance, filters, onFilter }: LogLinesProps) {
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
   const lines = useMemo(() => (logs.data?.pages ?? []).flatMap((page) => page.logs).toReversed(), [logs.data]);
-  const newest = lines.at(-1)?.id;
-  useEffect(() => {
-    if (isFollowing) place.current?.scrollTo({ top: place.current.scrollHeight });
-  }, [isFollowing, newest]);
   const download = `data:text/plain;charset=utf-8,${encodeURIComponent(lines.map((line) => `${line.time} ${line.level} ${line.line}`).join("\n"))}`;
   return (
     <div className="stack">
@@ -135,40 +130,22 @@ export function LogLines({ instance, filters, onFilter }: LogLinesProps) {
               )}
             </Empty>
           ) : (
-            <div
-              ref={place}
-              className={`log ${isWrapped ? "wrap" : ""}`}
-              role="log"
-              aria-label="Log"
-              tabIndex={0}
-              onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) =>
-                setFollowing(scrollHeight - scrollTop - clientHeight < 24)
-              }
-            >
+            <>
               {logs.hasNextPage && (
-                <Button look="plain" isBusy={logs.isFetchingNextPage} onClick={() => void logs.fetchNextPage()}>
-                  Show older lines
-                </Button>
-              )}
-              {lines.map((line) => (
-                <div key={line.id} className={`log-line ${line.level}`}>
-                  <time dateTime={line.time} title={fullTime(line.time)}>
-                    {time(line.time)}
-                  </time>
-                  {instance === undefined && (
-                    <Link
-                      to="/servers/$server"
-                      params={{ server: line.server }}
-                      search={{ instance: line.instance, tab: "log" }}
-                    >
-                      {line.server}
-                    </Link>
-                  )}
-                  <span className="level">{line.level}</span>
-                  <span className="text">{plain(line.line)}</span>
+                <div>
+                  <Button isBusy={logs.isFetchingNextPage} onClick={() => void logs.fetchNextPage()}>
+                    Show older lines
+                  </Button>
                 </div>
-              ))}
-            </div>
+              )}
+              <LogRows
+                lines={lines}
+                isWrapped={isWrapped}
+                isOfOne={instance !== undefined}
+                isFollowing={isFollowing}
+                onFollow={setFollowing}
+              />
+            </>
           )
         }
       </Loaded>

@@ -1,6 +1,7 @@
 import { useMemo, useState } from "react";
+import { tokensOfBytes } from "../../../src/records/byte-tokens.ts";
 import { memberText } from "../words/exact-json.ts";
-import { bytes, plain } from "../words/format.ts";
+import { bytes, count, plain } from "../words/format.ts";
 import { Button, CopyButton } from "./button.tsx";
 import { LongText } from "./long-text.tsx";
 import { saveBlob } from "./save-blob.ts";
@@ -10,6 +11,8 @@ import { Segments } from "./segments.tsx";
 export interface ResultViewProps {
   /** `{ success, result | error, … }`. */
   readonly text: string;
+  /** The arguments that it answers. */
+  readonly sent: string;
   /** Of its structured content, where the tool says it. */
   readonly schema?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -36,15 +39,18 @@ const views = [
 ] as const;
 
 /** What a tool answered: texts, images, sounds, links, structured content, and the whole as it came. */
-export function ResultView({ text, schema }: ResultViewProps) {
+export function ResultView({ text, sent, schema }: ResultViewProps) {
   const [view, setView] = useState("result");
   const { result, error, structured, content, warning, isGood } = useMemo(() => partsOf(text), [text]);
+  const tokens = useMemo(() => [sent, result ?? ""].map(tokensOf), [sent, result]);
   const shown = views.filter(([name]) => name !== "structured" || structured !== undefined);
   return (
     <section className="result" aria-label="Result">
       <header className="section-head">
         <h2 className={isGood ? "" : "bad-text"}>{isGood ? "It answered" : "The tool failed"}</h2>
-        <span className="muted">{bytes(text.length)}</span>
+        <span className="muted" title="Of its arguments, and of what it answered. An estimate.">
+          {bytes(text.length)}, {tokens.map((some) => `~${count(some)}`).join(" + ")} tokens
+        </span>
         <Segments label="Views of the result" tabs={shown} chosen={view} onChoose={setView} />
         <CopyButton text={result ?? error ?? text} label="Copy JSON" />
       </header>
@@ -69,6 +75,11 @@ export function ResultView({ text, schema }: ResultViewProps) {
         ))}
     </section>
   );
+}
+
+/** As its record counts them. */
+function tokensOf(json: string): number {
+  return tokensOfBytes(new Blob([json]).size);
 }
 
 /** Reads all of a text that may have 30 MB: once for each answer. */

@@ -2,7 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { queries, type ToolRow } from "../api/queries.ts";
+import { useWho } from "../api/who.ts";
 import { count, counted, plain, tokenCount } from "../words/format.ts";
+import { effectOf } from "../words/tool-effect.ts";
+import { ruleText } from "../words/tool-rule-text.ts";
 import { toCommand } from "../words/words.ts";
 import { Button } from "./button.tsx";
 import { DataTable, type Column } from "./data-table.tsx";
@@ -15,6 +18,8 @@ interface Row extends ToolRow {
   readonly lastUse: LastUsed;
   readonly calls: number;
   readonly errors: number;
+  /** What the configuration says of it, in a few words. */
+  readonly rule: string;
 }
 
 const columns: readonly Column<Row>[] = [
@@ -50,8 +55,15 @@ const columns: readonly Column<Row>[] = [
   },
   {
     heading: "Changes",
-    width: "6.6rem",
-    cell: ({ read_only: isReading }) => (isReading ? <span className="muted">only reads</span> : "may change"),
+    width: "minmax(7rem, 0.7fr)",
+    cell: ({ annotations }) => {
+      const effect = effectOf(annotations);
+      return (
+        <span className={effect === "only reads" ? "clip muted" : "clip"} title={effect}>
+          {effect}
+        </span>
+      );
+    },
   },
   {
     heading: "Tokens",
@@ -91,6 +103,17 @@ export interface Choice {
   readonly onChoose: (tools: readonly string[], isChosen: boolean) => void;
 }
 
+/** For whoever may see rules. */
+const ruleColumn: Column<Row> = {
+  heading: "Rule",
+  width: "minmax(6rem, 0.6fr)",
+  cell: ({ rule }) => (
+    <span className="clip" title={rule}>
+      {rule === "" ? <span className="muted">–</span> : rule}
+    </span>
+  ),
+};
+
 function chooser({ chosen, onChoose }: Choice): Column<Row> {
   return {
     heading: "Chosen",
@@ -111,6 +134,8 @@ export function ToolTable({ server, match, changes = "", sort, choice }: ToolTab
   const tools = useQuery(queries.tools);
   const usage = useQuery(queries.usage(24, "tool"));
   const lastUse = useLastUse("tool");
+  const { mayManage } = useWho();
+  const { data: ruled } = useQuery({ ...queries.toolRules, enabled: mayManage });
   const rows = useMemo(() => {
     const used = new Map((usage.data?.usage ?? []).map((row) => [row.group["tool"], row]));
     const words = match.toLowerCase().split(/\s+/);
@@ -124,11 +149,14 @@ export function ToolTable({ server, match, changes = "", sort, choice }: ToolTab
       .map((tool): Row => {
         const use = used.get(tool.tool_path);
         const { calls = 0, errors = 0 } = use ?? {};
-        return { ...tool, calls, errors, lastUse: lastUse(tool.tool_path) };
+        return { ...tool, calls, errors, lastUse: lastUse(tool.tool_path), rule: ruleText(ruled?.rules ?? [], tool) };
       })
       .sort(sort === "tokens" ? (one, other) => other.tokens - one.tokens : () => 0);
-  }, [tools.data, usage.data, lastUse, server, match, changes, sort]);
-  const shown = useMemo(() => (choice === undefined ? columns : [chooser(choice), ...columns]), [choice]);
+  }, [tools.data, usage.data, ruled, lastUse, server, match, changes, sort]);
+  const shown = useMemo(() => {
+    const all = mayManage ? [...columns, ruleColumn] : columns;
+    return choice === undefined ? all : [chooser(choice), ...all];
+  }, [choice, mayManage]);
   const tokens = rows.reduce((sum, row) => sum + row.tokens, 0);
   const areExact = rows.every((row) => row.tokens_exact);
   return (
