@@ -1,5 +1,5 @@
 import { pathKey, problemOfValue, type TierField, type TierValues } from "../../config/tier-fields.ts";
-import { mayGive, type TieredServer } from "../../config/tiers.ts";
+import { foreignPathIn, mayGive, type TieredServer } from "../../config/tiers.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { SecretRow } from "../../store/install-rows.ts";
 import type { SecretOwner } from "./install-book.ts";
@@ -104,4 +104,7 @@ function check({ tier, tiered, path, field, value }: Checked): void {
     );
   const problem = problemOfValue(field, value, tier);
   if (problem !== undefined) throw new GatewayError("VALUE_REFUSED", `${shown}: ${problem}`);
+  const foreign = foreignPathIn(tiered, tier, [path, value]);
+  if (foreign !== undefined)
+    throw new GatewayError("VALUE_REFUSED", `${shown}: it has the flag of ${foreign}, which is not to be set here`);
 }
