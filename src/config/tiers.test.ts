@@ -108,6 +108,23 @@ test("what is locked is not given in another way: in other letters, as an argume
   expect(given.server.transport).toMatchObject({ args: ["serve", "--region", "eu"] });
 });
 
+test("a locked flag is not given among further arguments, as the value of another one, or in a secret of the team", () => {
+  const server = tiered(program, [
+    { path: "args.region", flag: "--region", tier: "template", default: "eu" },
+    { path: "args.note" },
+    { path: "args" },
+  ]);
+  const secret = (name: string) => ({ KEY: "--region=us" })[name];
+  for (const values of [{ args: ["--region", "us"] }, { args: ["x", "--reg=us"] }, { "args.note": "--region=us" }]) {
+    const merged = mergeTiers(server, { team: {}, user: values, secret });
+    expect(merged.server.transport).toMatchObject({ args: ["serve", "--region", "eu"] });
+    expect(merged.ignored).toEqual(Object.keys(values));
+  }
+  const hidden = mergeTiers(server, { team: { args: ["${secret:KEY}"] }, user: { args: ["--mine"] }, secret });
+  expect(hidden.server.transport).toMatchObject({ args: ["serve", "--region", "eu", "--mine"] });
+  expect([hidden.ignored, hidden.missing]).toEqual([["args"], []]);
+});
+
 test("values that do not fit their field, and what would run something else, are left out and named", () => {
   const server = tiered(program, [
     { path: "env.PORT", type: "number" },

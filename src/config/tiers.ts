@@ -1,6 +1,7 @@
 import type { ServerConfig, ServerOverrides, Transport } from "./config.ts";
 import { deepFreeze } from "./freeze.ts";
 import { hashTransport } from "./hash.ts";
+import { findForeignFlag } from "./locked-flags.ts";
 import { allowOverrides } from "./member-rules.ts";
 import { mergeLevels } from "./personal.ts";
 import { nameOf, partOf, pathKey, problemOfValue, type Tier, type TierField, type TierValues } from "./tier-fields.ts";
@@ -51,8 +52,8 @@ export function mergeTiers(tiered: TieredServer, input: TierInput): MergedServer
   const templateValues = Object.fromEntries(
     fields.flatMap(({ path, default: value }) => (value === undefined ? [] : [[path, value] as const])),
   );
-  const team = permitted(tiered, "team", input.team, ignored);
-  const user = input.user === undefined ? {} : permitted(tiered, "user", input.user, ignored);
+  const team = permitted(tiered, "team", input.team, { ignored, fill: secrets.fill });
+  const user = input.user === undefined ? {} : permitted(tiered, "user", input.user, { ignored, fill: (text) => text });
   const base = mapTexts(server.transport, secrets.fill);
   const levels = [
     toOverrides(fields, mapValues(templateValues, secrets.fill)),
@@ -77,12 +78,35 @@ export function mayGive({ fields, locks }: Omit<TieredServer, "server">, tier: T
   return !field.locked && (tier === "team" ? field.tier !== "template" : field.tier === "user");
 }
 
+/**
+ * The path of a field that is not this tier's to give and that a value of `path` would set all the same, as an argument
+ * with its flag. Undefined where there is none.
+ */
+export function foreignPathIn(
+  tiered: Omit<TieredServer, "server">,
+  tier: Tier,
+  [path, value]: readonly [path: string, value: string | readonly string[]],
+): string | undefined {
+  if (partOf(path) !== "args") return undefined;
+  const words = typeof value === "string" ? [value] : value;
+  return findForeignFlag(tiered.fields, words, (known) => mayGive(tiered, tier, known));
+}
+
+interface Permitting {
+  readonly ignored: string[];
+  /** Puts in the secrets that the tier may name: one of them may hold an argument. */
+  readonly fill: (text: string) => string;
+}
+
 /** The values that this tier may give and the fields take. Notes the others. */
-function permitted(tiered: TieredServer, tier: Tier, values: TierValues, ignored: string[]): TierValues {
+function permitted(tiered: TieredServer, tier: Tier, values: TierValues, { ignored, fill }: Permitting): TierValues {
+  const setsForeign = (path: string, value: string | readonly string[]): boolean =>
+    partOf(path) === "args" &&
+    foreignPathIn(tiered, tier, [path, typeof value === "string" ? fill(value) : value.map(fill)]) !== undefined;
   const kept = Object.entries(values).filter(([path, value]) => {
     const field = tiered.fields.find((known) => pathKey(known.path) === pathKey(path));
     const isFit = field === undefined || problemOfValue(field, value, tier) === undefined;
-    if (isFit && mayGive(tiered, tier, path)) return true;
+    if (isFit && mayGive(tiered, tier, path) && !setsForeign(path, value)) return true;
     ignored.push(path);
     return false;
   });

@@ -1,4 +1,6 @@
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { badServer } from "../harness/gateway.ts";
 import { get, run } from "../harness/rest.ts";
 import { rpc } from "../harness/rpc.ts";
 import { canShiftClocks, createShiftedClock, type ShiftedClock } from "../harness/shifted-clock.ts";
@@ -19,7 +21,8 @@ describe.runIf(canShiftClocks)("people at a gateway whose clock is put forward a
   let app: AppTokens & { readonly clientId: string };
   beforeAll(async () => {
     clock = await createShiftedClock();
-    world = await startTeamWorld({ env: clock.env });
+    const own = { ...badServer("--behaviours=env,slow"), scope: "user" };
+    world = await startTeamWorld({ env: clock.env, servers: { own } });
     pat = (await world.ask("user", "add", "ann", "--admin", "--team", "red")).made.token;
     ann = await world.logIn("ann", { stopAt: callbackUrl });
     app = await connectApp(world.url, ann);
@@ -63,6 +66,43 @@ describe.runIf(canShiftClocks)("people at a gateway whose clock is put forward a
       expect((await stream.post({ id: 7, method: "ping" }, bearer(pat))).status).toBe(202);
     }
     stream.close();
+  });
+
+  test("FAULT 110: a gateway that was stopped for a minute goes on: all are logged in, and no call counts twice", async () => {
+    const { stream, session } = await hold();
+    const { pid } = world.gateway.process;
+    const running = run(world.url, "own:slow", { ms: 1_000 }, bearer(pat));
+    const usedNow = async (): Promise<number> => {
+      const [from, to] = [-10, 10].map((days) => new Date(Date.now() + days * dayMs).toISOString());
+      const { usage } = (await get(`${world.url}/api/usage?from=${from}&to=${to}&by=hour`, bearer(pat))).json;
+      return (usage as { calls: number }[]).reduce((sum, { calls }) => sum + calls, 0);
+    };
+    const before = await usedNow();
+    expect((await run(world.url, "own:env", {}, bearer(pat))).json.success).toBe(true);
+    for (const minutes of [1, 2, 3]) {
+      process.kill(pid ?? 0, "SIGSTOP");
+      // The gateway itself, as the system sees it.
+      await until(async () => /^State:\tT/m.test(await readFile(`/proc/${pid ?? 0}/status`, "utf8")));
+      const asked = run(world.url, "own:env", {}, bearer(pat));
+      clock.shift({ wallMs: minutes * 60_000, monotonicMs: minutes * 60_000 });
+      process.kill(pid ?? 0, "SIGCONT");
+      expect((await asked).json.success).toBe(true);
+      const standing = [
+        await statusOf(bearer(pat)),
+        await statusOf(bearer(app.access_token)),
+        await statusOf(cookie()),
+      ];
+      expect([minutes, standing]).toEqual([minutes, [200, 200, 200]]);
+      const ping = await rpc(`${world.url}/mcp`, "ping", {}, { ...bearer(pat), "mcp-session-id": session });
+      expect([minutes, ping.status, stream.ended]).toEqual([minutes, 200, false]);
+    }
+    expect((await running).json.success).toBe(true);
+    expect((await usedNow()) - before).toBe(5);
+    stream.close();
+    clock.shift({ wallMs: 0 });
+    await world.restart();
+    expect((await usedNow()) - before).toBe(5);
+    expect(await statusOf(cookie())).toBe(200);
   });
 
   test("a browser is logged in for twelve hours without use, by that clock, and no step of it makes that shorter", async () => {

@@ -161,7 +161,10 @@ const rows: readonly Row[] = [
   { words: "config set mail --team red env.REGION=us", not: ["config set mail --team red env.NOTHING=us", /NOTHING/] },
   {
     words: "config unset mail --team red env.REGION",
-    not: ["config unset nothing --team red env.REGION", /there is no/],
+    not: [
+      "config unset mail --team red env.REGOIN",
+      /env\.REGOIN is not the team's to set; did you mean `env\.REGION`/,
+    ],
   },
   {
     words: "secret set MAIL --team red",

@@ -111,6 +111,23 @@ test("FAULT 100: tokens of external servers that are not good in any way get 401
   expect((await get(`${base}/api/servers?access_token=${good}`)).status).toBe(401);
 });
 
+test("FAULT 110: a clock of the other server that is 60 s off is taken, one that is 61 s off is not", async () => {
+  const second = (): number => Math.floor(Date.now() / 1_000);
+  /** Of a token whose times count from the gateway's clock; asked again where a second began meanwhile. */
+  const statusAt = async (times: (now: number) => object): Promise<number> =>
+    await until(async () => {
+      const now = second();
+      const { status } = await open(await issuer.sign({ ...annClaims(), exp: now + 600, ...times(now) }));
+      return second() === now && status;
+    });
+  // Good for one more second by a clock that is behind; good from just now by one that is ahead.
+  const behind = async (seconds: number): Promise<number> => await statusAt((now) => ({ exp: now - seconds + 1 }));
+  const ahead = async (seconds: number): Promise<number> =>
+    await statusAt((now) => ({ iat: now + seconds, nbf: now + seconds }));
+  expect([await behind(60), await behind(61)]).toEqual([200, 401]);
+  expect([await ahead(60), await ahead(61)]).toEqual([200, 401]);
+});
+
 test("FAULT 100: a token is good at the address that it names, and another audience of the settings is the whole", async () => {
   const flat = await issuer.sign({ ...annClaims(), aud: ["https://elsewhere.example", `${base}/mcp/flat`] });
   const opened = await Promise.all(

@@ -221,7 +221,7 @@ describe("changes", () => {
   test("somebody who makes a team owns it, sees it with its own token alone, and makes no more than ten", async () => {
     const someone = await add("member");
     const made = await on(someone.token, "POST", "/api/teams", { slug: "mine-0" });
-    expect(made.json.team).toMatchObject({ slug: "mine-0", members: 1 });
+    expect(made.json.team).toMatchObject({ slug: "mine-0", members: 1, role: "owner" });
     const token = made.json.made.token as string;
     expect((await on(token, "GET", "/api/teams")).json.teams).toMatchObject([{ slug: "mine-0", role: "owner" }]);
     expect((await on(someone.token, "GET", "/api/teams")).json.teams).toMatchObject([{ slug: "red", role: "member" }]);

@@ -121,6 +121,23 @@ test("PUT leaves what is locked as it was, secrets too, and only null takes it a
   expect(whatIsSet(await team.ask(cast.bob, "GET", `${path}/config/me`))).toEqual({});
 });
 
+test("what is not there is not taken away in silence, and a name that was misspelt is told", async () => {
+  const path = await install("mistyped", { values: { "env.REGION": "eu" } });
+  const gone = async (who: string, tier: string, name: string): Promise<readonly unknown[]> => {
+    const body = { values: { [name]: null } };
+    const { status, json } = await team.ask(who, "PATCH", `${path}/config/${tier}`, { body });
+    return [status, json.code, json.detail];
+  };
+  const refused = (text: string): unknown => [422, "VALUE_REFUSED", expect.stringMatching(text)];
+  expect(await gone(cast.olga, "team", "env.REGOIN")).toEqual(refused("^env.REGOIN .*did you mean `env.REGION`"));
+  // A field that somebody does not see, or does not set, is told of as none.
+  expect(await gone(cast.bob, "me", "env.HIDEN")).toEqual(refused("^env.HIDEN is not yours to set$"));
+  expect(await gone(cast.bob, "me", "env.HIDDEN")).toEqual(refused("^env.HIDDEN is not yours to set$"));
+  expect(await gone(cast.bob, "me", "env.SHAED")).toEqual(refused("did you mean `env.SHADE`"));
+  expect((await gone(cast.bob, "me", "env.SHADE"))[0]).toBe(200);
+  expect((await gone(cast.olga, "team", "env.REGION"))[0]).toBe(200);
+});
+
 test("one secret is shown without its value, by name and by id, to those who run the team", async () => {
   await ask("PUT", "/api/teams/red/secrets/MAIL", { value: "very-secret-of-red" });
   const byName = await ask("GET", "/api/teams/red/secrets/MAIL");
@@ -282,7 +299,8 @@ test("a change of thousands of values is refused, and an entry of the audit has 
     expect([status, json.code]).toEqual([400, "PARAMS_INVALID"]);
   }
   expect(await audited("server.config.team", "full")).toEqual([]);
-  const gone = { ...many(150, null), "env.REGION": null };
+  expect((await ask("PATCH", `${path}/config/team`, { values: many(150, null) })).status).toBe(422);
+  const gone = { "env.CITY": null, "env.REGION": null };
   expect((await ask("PATCH", `${path}/config/team`, { values: gone })).status).toBe(200);
   const [entry] = await audited("server.config.team", "full");
   expect(JSON.parse(entry?.detail ?? "")).toEqual({ paths: ["env.REGION"] });

@@ -90,7 +90,10 @@ function addTeam(deps: RestDeps): Route {
       const { slug, title } = checkPart(newTeam, "body", request.body);
       const made = await changesBy(deps, request).addTeam({ slug, title });
       const people = requirePeople(deps);
-      const team = toTeam(people.book, request.principal, teamAt(people, slug));
+      const row = teamAt(people, slug);
+      // A token is for the team that it was made in, and says nothing of its user in this one.
+      const own = people.book.membersIn(row.id).find(({ user }) => user.id === request.principal.user);
+      const team = { ...toTeam(people.book, request.principal, row), role: own?.row.role ?? null };
       const answer = jsonAnswer({ team, made: made === undefined ? null : madeJson(made) }, noStore);
       return createdAnswer(`${deps.publicUrl(request.raw)}/api/teams/${slug}`, answer);
     },

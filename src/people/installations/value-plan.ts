@@ -1,5 +1,6 @@
+import { suggestion } from "../../config/near-miss.ts";
 import { pathKey, problemOfValue, type TierField, type TierValues } from "../../config/tier-fields.ts";
-import { mayGive, type TieredServer } from "../../config/tiers.ts";
+import { foreignPathIn, mayGive, type TieredServer } from "../../config/tiers.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { SecretRow } from "../../store/install-rows.ts";
 import type { SecretOwner } from "./install-book.ts";
@@ -52,9 +53,12 @@ export function planValues(target: ValueTarget, given: WrittenPlan, secrets: rea
     if (value !== null || before !== undefined || known.length > 0) paths.push(path);
     if (value === null) {
       if (before !== undefined) gone.push(before.id);
+      // What is set may be taken away also where no field is left for it.
+      else if (known.length === 0) checkPath({ tier, tiered, path, field });
       continue;
     }
-    check({ tier, tiered, path, field, value });
+    checkPath({ tier, tiered, path, field });
+    checkValue({ tier, tiered, path, field, value });
     if (typeof value === "string" && field?.type === "secret") sealed.push({ field: path, text: value });
     else {
       values[path] = value;
@@ -86,22 +90,41 @@ function withGone(
   return { ...Object.fromEntries(left.map((path) => [path, null])), ...written };
 }
 
-interface Checked {
+interface CheckedPath {
   readonly tier: "team" | "user";
   readonly tiered: Omit<TieredServer, "server">;
   readonly path: string;
   readonly field: TierField | undefined;
+}
+
+/** Says the same of a field that somebody does not see as of none. */
+function checkPath({ tier, tiered, path, field }: CheckedPath): void {
+  if (field !== undefined && mayGive(tiered, tier, path)) return;
+  const theirs = tiered.fields.filter((known) => known.visible && mayGive(tiered, tier, known.path));
+  const meant = suggestion(
+    path,
+    theirs.map((known) => known.path),
+  );
+  throw new GatewayError(
+    "VALUE_REFUSED",
+    `${shown(path)} is not ${tier === "user" ? "yours" : "the team's"} to set${meant}`,
+    { hint: "`toolyard config get SERVER` lists the fields, and who sets them." },
+  );
+}
+
+interface CheckedValue extends CheckedPath {
   readonly value: string | readonly string[];
 }
 
-function check({ tier, tiered, path, field, value }: Checked): void {
-  const shown = path.slice(0, 100);
-  if (field === undefined || !mayGive(tiered, tier, path))
+function checkValue({ tier, tiered, path, field, value }: CheckedValue): void {
+  const problem = field && problemOfValue(field, value, tier);
+  if (problem !== undefined) throw new GatewayError("VALUE_REFUSED", `${shown(path)}: ${problem}`);
+  const foreign = foreignPathIn(tiered, tier, [path, value]);
+  if (foreign !== undefined)
     throw new GatewayError(
       "VALUE_REFUSED",
-      tier === "user" ? `${shown} is not yours to set` : `${shown} is not the team's to set`,
-      { hint: "`toolyard config get SERVER` lists the fields, and who sets them." },
+      `${shown(path)}: it has the flag of ${foreign}, which is not to be set here`,
     );
-  const problem = problemOfValue(field, value, tier);
-  if (problem !== undefined) throw new GatewayError("VALUE_REFUSED", `${shown}: ${problem}`);
 }
+
+const shown = (path: string): string => path.slice(0, 100);

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { findForeignFlag } from "./locked-flags.ts";
+import { parseTierFields } from "./tier-fields.ts";
+
+const fields = parseTierFields(
+  [
+    { path: "args.region", flag: "--aws-region", locked: true },
+    { path: "args.user", flag: "-u", tier: "template" },
+    { path: "args.mode", flag: "mode" },
+    { path: "args.own", flag: "--own" },
+    { path: "args.folder", locked: true },
+  ],
+  "stdio",
+);
+const find = (...words: string[]) => findForeignFlag(fields, words, (path) => path === "args.own");
+
+test.each([
+  "--aws-region",
+  "--aws-region=us",
+  "--aws",
+  "--aws-reg=us",
+  "-aws-region",
+  "--awsRegion",
+  "--AWS_REGION",
+  "--no-aws-region",
+  "-a",
+])("%s is the flag --aws-region", (word) => {
+  expect(find("--other", word, "us")).toBe("args.region");
+});
+
+test("a flag of one letter is found in one word with others or its value, one without a dash as it is", () => {
+  expect([find("-u"), find("-uroot"), find("-vu"), find("--u")]).toEqual(Array(4).fill("args.user"));
+  expect([find("mode"), find("mode=x"), find("Mode=x")]).toEqual(Array(3).fill("args.mode"));
+});
+
+test("other words, and flags that are theirs, are nobody else's", () => {
+  expect(find("--own", "--bucket=aws-region", "us", "--", "-", "modes", "a=mode", "--verbose")).toBeUndefined();
+});
