@@ -122,6 +122,9 @@ const columns: readonly Column<Row>[] = [
   },
 ];
 
+/** Behind the next step: a table that is wider than the screen is cut at its end. */
+const placeOfActions = 3;
+
 /** Unfolds what can be done with one, below it. */
 function opener(open: string | undefined, toggle: (instance: string) => void): Column<Row> {
   return {
@@ -268,7 +271,7 @@ function Table({ label, rows }: { readonly label: string; readonly rows: readonl
   return (
     <DataTable
       label={label}
-      columns={mayManage ? [...columns, opener(open, toggle)] : columns}
+      columns={mayManage ? columns.toSpliced(placeOfActions, 0, opener(open, toggle)) : columns}
       rows={rows}
       rowKey={({ instance }) => instance}
       detail={(row) =>
