@@ -50,6 +50,15 @@ test("a gateway is found by commands when its file was broken since, and `status
   expect(await run("status")).toMatchObject({ code: 2, stdout: "" });
 });
 
+test("a mistyped field of an entry that is added is named, with the one that was meant", async () => {
+  const added = await shop.run(["servers", "add", "new", "--entry", "-"], {}, `{"comand":"x"}`);
+  expect(added).toMatchObject({ code: 1, stdout: "" });
+  expect(added.stderr).toMatch(
+    /^warning: .*mcpServers\.new\.comand: unknown field, ignored; did you mean `command`\?$/m,
+  );
+  expect(await shop.text()).toBe(written);
+});
+
 describe("servers add --examples", () => {
   test("writes three servers behind the others, leaves those of the same names alone, and writes nothing twice", async () => {
     const added = await shop.run(["servers", "add", "--examples"]);
