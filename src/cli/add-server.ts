@@ -56,7 +56,11 @@ async function makeNew(context: CommandContext, words: readonly string[]): Promi
   process.stderr.write(`${made.name}: ${plainText(describeEntry(made.entry))}\n`);
   const text = edited.edit([{ path: pathForNew(edited, made.name), value: made.entry }]);
   const given = Object.fromEntries([...made.variables].filter(([, value]) => value !== undefined));
-  return { made, edited, text, config: await edited.check(text, given) };
+  const config = await edited.check(text, given);
+  // Such as a mistyped field, which may be why the server cannot be used.
+  for (const warning of config.warnings.filter((one) => !before.warnings.includes(one)))
+    process.stderr.write(`warning: ${plainText(warning)}\n`);
+  return { made, edited, text, config };
 }
 
 /** `toolyard servers add`: makes an entry, tries the server, writes it, and waits until the gateway has it. */

@@ -101,6 +101,29 @@ export function dataDirectoryOf(config: Config, context: CommandContext): string
   return config.settings.dataDir ?? context.homeDirectories.data;
 }
 
+/**
+ * The same where the configuration may be broken by now, which must keep nobody from what an earlier version of it
+ * left: then the one that a flag or variable names, or the platform's usual place.
+ */
+export async function findDataDirectory(context: CommandContext): Promise<FoundDirectory> {
+  try {
+    return { dataDir: dataDirectoryOf(await readConfig(context), context), problem: undefined };
+  } catch (problem) {
+    return { dataDir: ownDataDirectory(context), problem };
+  }
+}
+
+/** A data directory, and why the configuration could not be asked for it. */
+export interface FoundDirectory {
+  readonly dataDir: string;
+  readonly problem: unknown;
+}
+
+function ownDataDirectory(context: CommandContext): string {
+  const given = textOption(context, "data-dir");
+  return given === undefined ? context.homeDirectories.data : resolve(context.cwd, given);
+}
+
 /** Creates the data directory, readable by its owner only. Throws CONFIG_INVALID when that fails. */
 export function openDataDirectory(config: Config, context: CommandContext): string {
   return openDirectory(dataDirectoryOf(config, context));
@@ -116,8 +139,7 @@ export function openPlace(store: Store, served: Served): string {
  * configuration. Creates it. Throws CONFIG_INVALID when that fails.
  */
 export function openOwnDataDirectory(context: CommandContext): string {
-  const given = textOption(context, "data-dir");
-  return openDirectory(given === undefined ? context.homeDirectories.data : resolve(context.cwd, given));
+  return openDirectory(ownDataDirectory(context));
 }
 
 /** Opens what is stored in a data directory, with the key that this command was given. */

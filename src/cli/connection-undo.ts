@@ -1,21 +1,17 @@
-import { resolve } from "node:path";
 import { applyUndo, planUndo, type PlannedUndo } from "../config/clients/client-edit.ts";
 import { textOf } from "../config/clients/client-file.ts";
+import { reloadAfterRemoval } from "../config/clients/client-row.ts";
 import { readClientText } from "../config/clients/client-text.ts";
 import type { Target } from "../config/clients/client-connection.ts";
 import { hashToken } from "../people/identity/token.ts";
-import { dataDirectoryOf, readConfig, type CommandContext } from "./command-context.ts";
+import { findDataDirectory, type CommandContext } from "./command-context.ts";
 import { toDiffLines } from "./file-diff.ts";
-import { isOn, textOption } from "./options.ts";
+import { isOn } from "./options.ts";
 import { askYes, canAsk } from "./yes-or-no.ts";
 
 /** `--undo` of `connect` and `disconnect`: the file becomes what it was before the last change that we made. */
 export async function undoConnection(context: CommandContext, target: Target): Promise<number> {
-  // A configuration that is broken by now must not keep anybody from going back.
-  const config = await readConfig(context).catch(() => undefined);
-  const given = textOption(context, "data-dir");
-  const usual = given === undefined ? context.homeDirectories.data : resolve(context.cwd, given);
-  const dataDir = config === undefined ? usual : dataDirectoryOf(config, context);
+  const { dataDir } = await findDataDirectory(context);
   const undo = await planUndo(target.path, { dataDir });
   if (undo.kind === "nothing") {
     process.stderr.write(`toolyard: nothing is kept that could be undone in ${target.path}\n`);
@@ -88,7 +84,8 @@ function tell(
     undo.kind === "restore" ? (isRemoved ? "removed" : "restored") : undo.kind === "done" ? "unchanged" : "taken back";
   if (isOn(context, "json")) {
     const changed = isWritten && undo.kind !== "done";
-    const { id: client, reload } = row;
+    const { id: client } = row;
+    const reload = reloadAfterRemoval(row);
     process.stdout.write(`${JSON.stringify({ client, file: path, outcome, changed, changes, notes, reload })}\n`);
     return 0;
   }
@@ -100,7 +97,7 @@ function tell(
   } as const;
   if (!isWritten) process.stdout.write("Nothing was changed: this is what would be.\n");
   else {
-    const lines = [sentences[outcome], ...notes, ...(undo.kind === "done" ? [] : [row.reload])];
+    const lines = [sentences[outcome], ...notes, ...(undo.kind === "done" ? [] : [reloadAfterRemoval(row)])];
     process.stdout.write(`${lines.join("\n  ")}\n`);
   }
   return 0;

@@ -2,6 +2,7 @@ import { systemClock } from "../kernel/clock.ts";
 import { planEdit } from "../config/clients/client-edit.ts";
 import { disconnectionChanges, entryNamed } from "../config/clients/client-connection.ts";
 import { readKeptChanges } from "../config/clients/kept-changes.ts";
+import { reloadAfterRemoval } from "../config/clients/client-row.ts";
 import { tokenIn } from "../config/clients/own-entry.ts";
 import { dataDirectoryOf, openDataDirectory, readConfig, type CommandContext } from "./command-context.ts";
 import { carryOut } from "./connect-command.ts";
@@ -58,7 +59,7 @@ function report(
       changed: outcome === "done",
       changes,
       notes,
-      reload: row.reload,
+      reload: reloadAfterRemoval(row),
     };
     process.stdout.write(`${JSON.stringify(result)}\n`);
     return 0;
@@ -68,6 +69,6 @@ function report(
     shown: "Nothing was changed: this is what would be.",
     done: `${row.label} is not connected any more`,
   }[outcome];
-  process.stdout.write(`${[said, ...notes, ...(outcome === "done" ? [row.reload] : [])].join("\n  ")}\n`);
+  process.stdout.write(`${[said, ...notes, ...(outcome === "done" ? [reloadAfterRemoval(row)] : [])].join("\n  ")}\n`);
   return 0;
 }

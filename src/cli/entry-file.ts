@@ -25,6 +25,8 @@ async function readText(file: string, cwd: string): Promise<string> {
   try {
     return await readFile(resolve(cwd, file), "utf8");
   } catch (error) {
+    // What other programs take as JSON on their command line would leave its secrets in the shell's history.
+    if (file.trimStart().startsWith("{")) throw refusedText();
     throw refused(file, `cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}`);
   }
 }
@@ -43,5 +45,11 @@ async function readInput(): Promise<string> {
 function refused(file: string, why: string): GatewayError {
   return new GatewayError("CONFIG_INVALID", `--entry ${file}: ${why}`, {
     hint: 'Write an entry such as { "command": "npx", "args": ["-y", "package"] }.',
+  });
+}
+
+function refusedText(): GatewayError {
+  return new GatewayError("CONFIG_INVALID", "--entry takes the name of a file, and was given JSON", {
+    hint: "Write it into a file, or give it on standard input: `echo '{ … }' | toolyard servers add NAME --entry -`.",
   });
 }

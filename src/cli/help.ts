@@ -3,13 +3,18 @@ import { commands } from "./commands.ts";
 
 /** What `toolyard --help` prints. */
 export function generalHelp(): string {
-  const lines = Object.values(commands).map(({ usage, about }) => `  ${usage.padEnd(42)} ${about}`);
+  const lines = Object.values(commands).flatMap(({ usage, about }) => {
+    // The last line below says where they are.
+    const forms = usage.replaceAll(" [options]", "").split("\n");
+    const heads = forms.map((form) => `  ${form.trim()}`);
+    return [...heads.slice(0, -1), ...described(heads.at(-1) ?? "", about, commandColumn)];
+  });
   return `toolyard: an MCP gateway. One connection, four small tools, every server behind them.
 
 Commands
 ${lines.join("\n")}
 
-  toolyard <command> --help                  the options of a command
+  toolyard <command> --help     the options of a command
   toolyard --version
 
 Every option is also a variable: --data-dir is TOOLYARD_DATA_DIR, and so on.
@@ -29,16 +34,22 @@ export function commandHelp(name: string): string {
   return `${command.usage}\n\n${command.about}\n\nOptions\n${optionLines(command.options).join("\n")}\n${notes}`;
 }
 
-/** The column at which descriptions of options begin, and the width of the terminal. */
-const column = 20;
+/** The columns at which descriptions of commands and of options begin, and the width of the terminal. */
+const commandColumn = 32;
+const optionColumn = 20;
 const lastColumn = 110;
 
 function optionLines(options: Options): string[] {
   return Object.entries(options).flatMap(([name, { word, short, about }]) => {
     const head = `  ${short === undefined ? "" : `-${short}, `}--${name}${word === undefined ? "" : ` ${word}`}`;
-    const [first = "", ...rest] = wrap(about, lastColumn - column).map((line) => " ".repeat(column) + line);
-    return head.length < column ? [head + first.slice(head.length), ...rest] : [head, first, ...rest];
+    return described(head, about, optionColumn);
   });
+}
+
+/** What stands left, with its description beside it, or below where it is too long for that. */
+function described(head: string, about: string, column: number): readonly string[] {
+  const [first = "", ...rest] = wrap(about, lastColumn - column).map((line) => " ".repeat(column) + line);
+  return head.length < column ? [head + first.slice(head.length), ...rest] : [head, first, ...rest];
 }
 
 function wrap(text: string, width: number): string[] {

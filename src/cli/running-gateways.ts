@@ -1,9 +1,8 @@
-import { resolve } from "node:path";
 import { findFile, follow } from "../config/file.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { GatewayHolder } from "../store/gateway-holder.ts";
 import { compareServed } from "../store/served.ts";
-import { dataDirectoryOf, readConfig, servedBy, storeIn, type CommandContext } from "./command-context.ts";
+import { findDataDirectory, readConfig, servedBy, storeIn, type CommandContext } from "./command-context.ts";
 import { textOption } from "./options.ts";
 
 /**
@@ -12,11 +11,9 @@ import { textOption } from "./options.ts";
  * is running.
  */
 export async function findGateways(context: CommandContext): Promise<readonly GatewayHolder[]> {
-  // A broken configuration must not keep anybody from a gateway that runs with an earlier version of it.
-  const given = textOption(context, "data-dir");
-  const dataDir =
-    given === undefined ? dataDirectoryOf(await readConfig(context), context) : resolve(context.cwd, given);
+  const { dataDir, problem } = await findDataDirectory(context);
   const running = await storeIn(dataDir, context).lock.list();
+  if (running.length === 0 && problem !== undefined) throw problem;
   if (running.length === 0)
     throw new GatewayError("GATEWAY_UNREACHABLE", `no gateway runs with the data directory ${dataDir}`);
   const file = await findFile(textOption(context, "config"), context.cwd, context.homeDirectories);

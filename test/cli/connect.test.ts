@@ -220,6 +220,18 @@ test("undo works with a configuration that is broken by now", async () => {
   expect(await readFile(path, "utf8")).toBe(cursorText);
 });
 
+test("what is said after a removal does not tell anybody to switch on what is gone", async () => {
+  await writeHome(cursorFile, cursorText);
+  const reload = "Where Cursor still shows what was there before, restart it.";
+  for (const removal of [
+    ["disconnect", "cursor"],
+    ["connect", "cursor", "--undo"],
+  ]) {
+    await runJson(["connect", "cursor"]);
+    expect(await runJson(removal)).toMatchObject({ changed: true, reload });
+  }
+});
+
 test("a file in another place is connected, known again, and disconnected like any other", async () => {
   const servers = { files: { command: "npx", args: ["-y", "files"] } };
   await configure({}, servers);

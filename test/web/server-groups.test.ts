@@ -32,6 +32,15 @@ test.skipIf(!hasBrowser)(
     expect(await page.getByRole("link", { name: "mail-7", exact: true }).isVisible()).toBe(false);
     await page.locator("summary", { hasText: "Mail" }).press("Enter");
     await page.getByRole("link", { name: "mail-7", exact: true }).waitFor();
+    // Only a row that is unfolded has something below it, and the button for that is seen without scrolling sideways.
+    const actions = page.getByRole("button", { name: "Actions of git" });
+    const { x = 0, width = 0 } = (await actions.boundingBox()) ?? {};
+    const region = await page.getByRole("region", { name: "Code" }).boundingBox();
+    expect(x + width).toBeLessThan((region?.x ?? 0) + (region?.width ?? 0));
+    expect(await page.locator(".row + .detail").count()).toBe(0);
+    await actions.click();
+    await page.locator(".row + .detail").getByRole("button", { name: "Restart" }).waitFor();
+    await actions.click();
     expect(await problemsOfLooks(page)).toEqual([]);
     await page.getByLabel("Filter servers").fill("code");
     await until(async () => (await groups.count()) === 1);

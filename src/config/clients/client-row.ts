@@ -116,6 +116,11 @@ export type SwitchOff =
   | { readonly field: string; readonly value: boolean }
   | { readonly listedAt: readonly [string, ...string[]] };
 
+/** What the user of a client does after something was taken out of its file: a sentence. */
+export function reloadAfterRemoval({ label }: { readonly label: string }): string {
+  return `Where ${label} still shows what was there before, restart it.`;
+}
+
 /** What connecting a client depends on besides its file. */
 export interface ClientHabits {
   /** Whether it is started in a terminal, and so finds commands as its user does. */

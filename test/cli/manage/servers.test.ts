@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { homeDirectories } from "../../../src/config/directories.ts";
 import { makeCertificates } from "../../harness/certificates.ts";
 import { startConnectProxy } from "../../harness/connect-proxy.ts";
 import { badServer, startGateway, type RunningGateway } from "../../harness/gateway.ts";
@@ -30,6 +31,33 @@ afterEach(async () => await shop[Symbol.asyncDispose]());
 const startHere = async (text: string): Promise<RunningGateway> =>
   await startGateway({ config: text, directory: shop.directory, env: { ...shop.environment, TOOLYARD_DATA_DIR: "" } });
 const node = process.execPath;
+
+test("a gateway is found by commands when its file was broken since, and `status` says that the old one counts", async () => {
+  await using gateway = await startHere(written);
+  // Where a command looks that has neither an option nor a configuration to tell it.
+  const usual = homeDirectories({ ...process.env, ...shop.environment }, process.platform).data;
+  await mkdir(dirname(usual), { recursive: true });
+  await symlink(join(shop.directory, "data"), usual, "junction");
+  const run = async (...words: readonly string[]) => await shop.run(words, { TOOLYARD_DATA_DIR: "" });
+  await until(async () => (await run("status")).stdout.includes("online"));
+  await writeFile(shop.file, '{ "mcpServers": {');
+  const status = await run("status");
+  expect(status).toMatchObject({ code: 0, stdout: expect.stringContaining(`gateway ${gateway.url}`) as string });
+  expect(status.stderr).toContain("toolyard.json:1:");
+  expect(status.stderr).toContain("keeps to what it had read before");
+  expect(await run("call", "bad:echo", "text=hi")).toMatchObject({ code: 0 });
+  expect(await run("stop")).toMatchObject({ code: 0 });
+  expect(await run("status")).toMatchObject({ code: 2, stdout: "" });
+});
+
+test("a mistyped field of an entry that is added is named, with the one that was meant", async () => {
+  const added = await shop.run(["servers", "add", "new", "--entry", "-"], {}, `{"comand":"x"}`);
+  expect(added).toMatchObject({ code: 1, stdout: "" });
+  expect(added.stderr).toMatch(
+    /^warning: .*mcpServers\.new\.comand: unknown field, ignored; did you mean `command`\?$/m,
+  );
+  expect(await shop.text()).toBe(written);
+});
 
 describe("servers add --examples", () => {
   test("writes three servers behind the others, leaves those of the same names alone, and writes nothing twice", async () => {
@@ -120,6 +148,7 @@ describe("servers add NAME -- command", () => {
     [["x", "--entry", "-"], "[]", "--entry -: expected one JSON object"],
     [["x", "--entry", "-"], "{", "--entry -: expected one JSON object"],
     [["x", "--entry", "nowhere.json"], "", "cannot be read: ENOENT"],
+    [["x", "--entry", `{"command":"a"}`], "", "--entry takes the name of a file, and was given JSON"],
     [["--entry", "-"], "{}", "expected a name beside --entry"],
     [["x", "https://a.example/mcp", "--entry", "-"], "{}", "expected a name beside --entry"],
     [["x", "--entry", "-", "--env", "A=b"], `{"command":"a"}`, "--entry has its variables"],

@@ -105,7 +105,7 @@ function TableRow<Row>({ row, at, template, columns, rowClass, detail }: RowProp
           </div>
         ))}
       </div>
-      {below != null && (
+      {below != null && below !== false && (
         <div role="row" className="detail">
           <div role="cell">{below}</div>
         </div>

@@ -40,7 +40,7 @@ export const serverColumns: readonly Column<ServerRow>[] = [
   },
   {
     heading: "Since",
-    width: "5.6rem",
+    width: "6.4rem",
     cell: ({ since }) => (
       <span className="muted" title={since === null ? "Not known" : fullTime(since)}>
         {since === null ? "–" : agoShort(since)}
@@ -107,6 +107,9 @@ export const serverColumns: readonly Column<ServerRow>[] = [
   // As other programs of the system write it: without commas.
   { heading: "Process", width: "4.8rem", align: "right", cell: ({ pid }) => (pid === null ? "–" : String(pid)) },
 ];
+
+/** Behind the next step: a table that is wider than the screen is cut at its end. */
+export const placeOfActions = 3;
 
 /** Unfolds what can be done with one, below it. */
 export function opener(open: string | undefined, toggle: (instance: string) => void): Column<ServerRow> {

@@ -4,7 +4,7 @@ import { count, counted, plain } from "../words/format.ts";
 import { needsPerson } from "../words/status.ts";
 import { DataTable } from "./data-table.tsx";
 import { ServerActions } from "./server-actions.tsx";
-import { opener, serverColumns, type ServerRow } from "./server-columns.tsx";
+import { opener, placeOfActions, serverColumns, type ServerRow } from "./server-columns.tsx";
 import { ServerEntry } from "./server-entry.tsx";
 
 interface ServerGroupsProps {
@@ -65,7 +65,7 @@ function Table({ label, rows }: { readonly label: string; readonly rows: readonl
   return (
     <DataTable
       label={label}
-      columns={mayManage ? [...serverColumns, opener(open, toggle)] : serverColumns}
+      columns={mayManage ? serverColumns.toSpliced(placeOfActions, 0, opener(open, toggle)) : serverColumns}
       rows={rows}
       rowKey={({ instance }) => instance}
       detail={(row) =>
