@@ -40,7 +40,7 @@ test.skipIf(!hasBrowser)(
     expect(await page.locator(".row + .detail").count()).toBe(0);
     await actions.click();
     await page.locator(".row + .detail").getByRole("button", { name: "Restart" }).waitFor();
-    await actions.click();
+    await page.getByRole("button", { name: "Fold git" }).click();
     expect(await problemsOfLooks(page)).toEqual([]);
     await page.getByLabel("Filter servers").fill("code");
     await until(async () => (await groups.count()) === 1);
