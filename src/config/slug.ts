@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isServerSlug, type ServerSlug } from "../kernel/ids.ts";
+import { isServerSlug, replacedForSlug, type ServerSlug } from "../kernel/ids.ts";
 
 /**
  * A server's key as a slug: unchanged when it already is one, otherwise with other characters replaced
@@ -7,12 +7,7 @@ import { isServerSlug, type ServerSlug } from "../kernel/ids.ts";
  */
 export function toSlug(key: string): ServerSlug {
   if (isServerSlug(key)) return key;
-  const replaced = key
-    .normalize("NFC")
-    .slice(0, 256)
-    .replace(/[^A-Za-z0-9._-]+/gu, "-")
-    .replace(/^[._-]+|-+$/g, "")
-    .slice(0, 63);
+  const replaced = replacedForSlug(key);
   if (isServerSlug(replaced)) return replaced;
   return `server-${shortHash(key)}` as ServerSlug;
 }

@@ -21,3 +21,13 @@ export const slugPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 export function isServerSlug(text: string): text is ServerSlug {
   return slugPattern.test(text);
 }
+
+/** A server's key with what no slug may have replaced. May be no slug even so: empty, for instance. */
+export function replacedForSlug(key: string): string {
+  return key
+    .normalize("NFC")
+    .slice(0, 256)
+    .replace(/[^A-Za-z0-9._-]+/gu, "-")
+    .replace(/^[._-]+|-+$/g, "")
+    .slice(0, 63);
+}

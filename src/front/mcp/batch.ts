@@ -73,16 +73,16 @@ async function answerOne(bytes: Buffer, caller: Caller, deps: BatchDeps): Promis
     const channel = { send: () => false };
     const leave = deps.admission.admit(caller.principal);
     const untrack = trackController(deps.running, caller.principal, controller);
-    const reply = await (
-      deps.legacy.answer(message, caller, controller.signal) ??
-      deps.runner.run(message, caller, channel, controller.signal)
-    ).finally(() => {
+    try {
+      const reply = await (deps.legacy.answer(message, caller, controller.signal) ??
+        deps.runner.run(message, caller, channel, controller.signal));
+      // Whoever has lost their right meanwhile is told so, and not what became of the request.
+      if (controller.signal.aborted) throw abortReason(controller.signal);
+      return answerText(message.idText, joinText(reply.body));
+    } finally {
       untrack();
       leave();
-    });
-    // Whoever has lost their right meanwhile is told so, and not what became of the request.
-    if (controller.signal.aborted) throw abortReason(controller.signal);
-    return answerText(message.idText, joinText(reply.body));
+    }
   } catch (error) {
     return failureText(toGatewayError(error), idText);
   }

@@ -5,8 +5,8 @@ import type { Exposure, ListKind, Listing } from "../../catalog/exposure/exposur
 import { GatewayError } from "../../kernel/gateway-error.ts";
 
 /**
- * One page of a list, ready to be put between the braces of a result: `"tools":[…],"nextCursor":"…"`, and its caching
- * hints.
+ * One page of a list, ready to be put between the braces of a result: `"tools":[…],"nextCursor":"…"`, and its
+ * caching hints.
  */
 export interface Page {
   readonly body: string;

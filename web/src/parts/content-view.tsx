@@ -1,6 +1,6 @@
 import type { Content } from "../api/resource-queries.ts";
 import { bytes, plain } from "../words/format.ts";
-import { indentJson } from "../words/exact-json.ts";
+import { indentedOrAsIs } from "../words/exact-json.ts";
 import { Button } from "./button.tsx";
 
 /** Formats that a browser draws without running anything in them. */
@@ -31,7 +31,7 @@ export function ContentView({ content }: { readonly content: Content }) {
 
 function Text({ text, isJson }: { readonly text: string; readonly isJson: boolean }) {
   const isLong = text.length > mostCharacters;
-  const shown = isLong ? text.slice(0, mostCharacters) : isJson ? indented(text) : text;
+  const shown = isLong ? text.slice(0, mostCharacters) : isJson ? indentedOrAsIs(text) : text;
   return (
     <>
       <pre tabIndex={0} className="wrap">
@@ -40,14 +40,6 @@ function Text({ text, isJson }: { readonly text: string; readonly isJson: boolea
       {isLong && <p className="note warn">This is the beginning of {bytes(text.length)}.</p>}
     </>
   );
-}
-
-function indented(text: string): string {
-  try {
-    return indentJson(text);
-  } catch {
-    return text;
-  }
 }
 
 /** The last part of an address, in which addresses of servers stand encoded. */

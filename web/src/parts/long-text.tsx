@@ -1,4 +1,4 @@
-import { indentJson } from "../words/exact-json.ts";
+import { indentedOrAsIs } from "../words/exact-json.ts";
 import { bytes, plain } from "../words/format.ts";
 import { Button } from "./button.tsx";
 import { saveBlob } from "./save-blob.ts";
@@ -16,7 +16,7 @@ interface LongTextProps {
 
 /** A text that somebody else wrote, which may have 30 MB: of a long one the beginning, and the whole as a file. */
 export function LongText({ text, isJson = false, file = "result.txt" }: LongTextProps) {
-  const shown = plain(isJson && text.length <= 4 * mostCharacters ? indented(text) : text);
+  const shown = plain(isJson && text.length <= 4 * mostCharacters ? indentedOrAsIs(text) : text);
   if (shown.length <= mostCharacters)
     return (
       <pre tabIndex={0} className="wrap">
@@ -34,12 +34,4 @@ export function LongText({ text, isJson = false, file = "result.txt" }: LongText
       </p>
     </>
   );
-}
-
-function indented(text: string): string {
-  try {
-    return indentJson(text);
-  } catch {
-    return text;
-  }
 }

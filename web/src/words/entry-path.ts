@@ -1,5 +1,5 @@
 import { findNodeAtLocation, parseTree, type Node } from "jsonc-parser";
-import { isServerSlug } from "../../../src/kernel/ids.ts";
+import { isServerSlug, replacedForSlug } from "../../../src/kernel/ids.ts";
 
 /** Where entries of servers may stand in a configuration, in the order in which they are looked for. */
 const places = [["mcpServers"], ["servers"], ["mcp", "servers"], ["mcp", "mcpServers"]] as const;
@@ -13,14 +13,7 @@ function treeOf(text: string): Node | undefined {
  * is made of a digest, which pages cannot compute at once, it is false.
  */
 export function isKeyOf(key: string, server: string): boolean {
-  if (isServerSlug(key)) return key === server;
-  const replaced = key
-    .normalize("NFC")
-    .slice(0, 256)
-    .replace(/[^A-Za-z0-9._-]+/gu, "-")
-    .replace(/^[._-]+|-+$/g, "")
-    .slice(0, 63);
-  return replaced === server;
+  return (isServerSlug(key) ? key : replacedForSlug(key)) === server;
 }
 
 function entriesOf(root: Node | undefined): readonly { readonly key: string; readonly path: readonly string[] }[] {

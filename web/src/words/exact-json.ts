@@ -57,6 +57,15 @@ export function memberText(text: string, name: string): string | undefined {
   return undefined;
 }
 
+/** The same text on lines of its own, as `indentJson` writes it; as it is where that cannot read it. */
+export function indentedOrAsIs(text: string): string {
+  try {
+    return indentJson(text);
+  } catch {
+    return text;
+  }
+}
+
 /** The same text on lines of its own, indented by two spaces. Strings and numbers stay as they are. */
 export function indentJson(text: string): string {
   let out = "";
