@@ -164,7 +164,7 @@ describe.skipIf(!hasBrowser)("pages", () => {
     test("the navigation of a narrow screen is behind a button", async () => {
       const { context, page } = await openDashboard(browser, gateway, { viewport: { width: 320, height: 640 } });
       await page.getByRole("button", { name: "Menu" }).click();
-      await page.getByRole("link", { name: "Servers" }).click();
+      await page.getByRole("link", { name: "Servers", exact: true }).click();
       await page.getByRole("heading", { level: 1, name: "Servers" }).waitFor();
       await expectClean(page);
       await context.close();
