@@ -36,6 +36,9 @@ export async function followConfigFile({ gateway, load, log, signal }: ReloadOpt
       );
       gateway.events.emit({ type: "config.refused", atMs: Date.now(), file, reason: error.message });
     },
+    onMended() {
+      gateway.events.emit({ type: "config.mended", atMs: Date.now(), file });
+    },
     signal,
   });
 }

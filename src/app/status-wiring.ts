@@ -32,6 +32,9 @@ export function createStanding(deps: StandingDeps): Standing {
   const { fleet } = deps.servers;
   const addresses = new Set<string>();
   deps.events.on(["gateway.listening"], ({ address }) => addresses.add(address));
+  let configProblem: string | undefined;
+  deps.events.on(["config.refused"], ({ reason }) => (configProblem = deps.redaction.text(reason)));
+  deps.events.on(["config.mended"], () => (configProblem = undefined));
 
   function viewFor(owner: PrincipalId | null, asking: Principal): View {
     return viewOf(owner === null || owner === asking.id ? asking : (directory.byId(owner) ?? asking));
@@ -53,6 +56,7 @@ export function createStanding(deps: StandingDeps): Standing {
       version,
       clock,
       configFile: () => config().file,
+      configProblem: () => configProblem,
       addresses: () => [...addresses],
       restart: () => deps.late.problem,
       unready: deps.unready,

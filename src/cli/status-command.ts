@@ -1,8 +1,8 @@
 import { sleep } from "../kernel/abort.ts";
-import { GatewayError, toGatewayError } from "../kernel/gateway-error.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
 import type { GatewayStatus, ServerStatus } from "../records/gateway-status.ts";
 import type { GatewayHolder } from "../store/gateway-holder.ts";
-import { findDataDirectory, type CommandContext } from "./command-context.ts";
+import type { CommandContext } from "./command-context.ts";
 import { isOn } from "./options.ts";
 import { control } from "./owner-client.ts";
 import { toClockText, toInstanceText } from "./record-cells.ts";
@@ -14,7 +14,6 @@ export async function status(context: CommandContext): Promise<number> {
   const isJson = isOn(context, "json");
   if (isOn(context, "watch")) return await watch(await findGateway(context), isJson);
   const holders = await findGateways(context);
-  await tellBrokenConfig(context);
   for (const holder of holders) {
     const found = await readStatus(holder);
     process.stdout.write(
@@ -22,15 +21,6 @@ export async function status(context: CommandContext): Promise<number> {
     );
   }
   return 0;
-}
-
-/** What runs is then not what the file says. On stderr, so that a program that reads the status is not disturbed. */
-async function tellBrokenConfig(context: CommandContext): Promise<void> {
-  const { problem } = await findDataDirectory(context);
-  if (problem === undefined) return;
-  process.stderr.write(
-    `toolyard: ${toGatewayError(problem).message}\n  Until that is mended, the gateway keeps to what it had read before.\n`,
-  );
 }
 
 /** Rejects with GATEWAY_UNREACHABLE. */

@@ -40,6 +40,7 @@ function statusOf(servers: readonly ServerStatus[], more: Partial<GatewayStatus>
     pid: 1,
     configFile: null,
     addresses: [],
+    configProblem: null,
     restart: null,
     unready: null,
     store: { status: "ready", problems: [], waitingRows: 0, droppedRows: 0 },

@@ -8,10 +8,13 @@ import { toTable } from "./table.ts";
 
 /** A gateway on some lines: what it is, what is wrong with it, and a row for each instance. */
 export function toStatusLines(status: GatewayStatus, nowMs: number): readonly string[] {
-  const { counts, uptimeMs, restart, store, unready } = status;
+  const { counts, uptimeMs, configProblem, restart, store, unready } = status;
   const calls = `${counted(counts.calls, "call")} in 24 h${counts.errors === 0 ? "" : `, ${countText(counts.errors)} failed`}`;
   return [
     `  up ${toDurationText(uptimeMs)}, ${counted(counts.servers, "server")}, ${counted(counts.tools, "tool")}, ${calls}`,
+    ...(configProblem === null
+      ? []
+      : [`  the changed configuration is refused, the old one stays: ${plainText(configProblem)}`]),
     ...(restart === null ? [] : [`  restart it: ${plainText(restart)}`]),
     ...(unready === null ? [] : [`  not ready: ${plainText(unready)}`]),
     ...store.problems.flatMap(({ message, hint }) => {

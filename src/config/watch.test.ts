@@ -13,6 +13,7 @@ let file: string;
 let stop: AbortController;
 let applied: Config[];
 let refused: string[];
+let mended: number;
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "toolyard-watch-"));
@@ -20,6 +21,7 @@ beforeEach(async () => {
   stop = new AbortController();
   applied = [];
   refused = [];
+  mended = 0;
 });
 afterEach(async () => {
   stop.abort();
@@ -48,6 +50,7 @@ async function start(): Promise<Config> {
     signal: stop.signal,
     onApplied: (config) => void applied.push(config),
     onRefused: (error) => void refused.push(error.message),
+    onMended: () => void (mended += 1),
   });
   return current;
 }
@@ -82,6 +85,18 @@ test("FAULT 87: a broken file is refused once with line and column, the old one 
   expect(applied).toEqual([]);
   await writeFile(file, textOf("2"));
   await untilInForce("2");
+  expect(mended).toBe(1);
+});
+
+test("a file that says again what it said before it was broken is mended, and nothing is applied", async () => {
+  await writeFile(file, textOf("1"));
+  await start();
+  await writeFile(file, "{");
+  await until(() => expect(refused).toHaveLength(1));
+  expect(mended).toBe(0);
+  await writeFile(file, textOf("1"));
+  await until(() => expect(mended).toBe(1));
+  expect(applied).toEqual([]);
 });
 
 test("a file rewritten with the same meaning is no change", async () => {
@@ -237,6 +252,7 @@ test("a change that comes while another is being applied waits for it", async ()
     load,
     signal: stop.signal,
     onRefused: () => undefined,
+    onMended: () => undefined,
     onApplied: async (config) => {
       log.push(`begin ${String(argsOf(config))}`);
       if (!gate.open) await new Promise<void>((resolve) => Object.assign(gate, { open: resolve }));
@@ -269,6 +285,7 @@ test("after the abort nothing is applied any more", async () => {
     signal: stop.signal,
     onApplied: (config) => void later.push(config),
     onRefused: () => undefined,
+    onMended: () => undefined,
   });
   await writeFile(file, textOf("1"));
   await until(() => expect(argsOf(later.at(-1))).toEqual(["1"]));

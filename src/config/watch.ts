@@ -14,6 +14,8 @@ export interface WatchOptions {
   readonly onApplied: (config: Config) => void | Promise<void>;
   /** Called once per distinct reason while the file cannot be used. The old configuration stays in force. */
   readonly onRefused: (error: GatewayError) => void;
+  /** Called when a file that was refused can be used again, also where it says what it said before. */
+  readonly onMended: () => void;
   readonly signal: AbortSignal;
 }
 
@@ -53,7 +55,7 @@ interface Inspection {
   inForce(): Config;
 }
 
-function createInspection({ current, load, onApplied, onRefused }: WatchOptions): Inspection {
+function createInspection({ current, load, onApplied, onRefused, onMended }: WatchOptions): Inspection {
   let inForce = current;
   let lastRefusal: string | undefined;
   return {
@@ -61,10 +63,12 @@ function createInspection({ current, load, onApplied, onRefused }: WatchOptions)
     async look() {
       try {
         const next = await load();
-        lastRefusal = undefined;
         const isSame = isSameConfig(inForce, next);
         inForce = next;
         if (!isSame) await onApplied(next);
+        const wasRefused = lastRefusal !== undefined;
+        lastRefusal = undefined;
+        if (wasRefused) onMended();
         return true;
       } catch (error) {
         const refusal = toGatewayError(error);

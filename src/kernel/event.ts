@@ -145,6 +145,7 @@ export type GatewayEvent =
       readonly removed: number;
     }
   | { readonly type: "config.refused"; readonly atMs: number; readonly file: string; readonly reason: string }
+  | { readonly type: "config.mended"; readonly atMs: number; readonly file: string }
   /** A request without a valid credential. At most ten in a second are reported one by one. */
   | {
       readonly type: "auth.denied";

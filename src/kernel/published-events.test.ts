@@ -7,7 +7,7 @@ import { createTypeFilter, publishedTypes, typesMatching } from "./published-eve
 
 test("a pattern means one type, or all with its beginning, or none", () => {
   expect(typesMatching("config.changed")).toEqual(["config.changed"]);
-  expect(typesMatching("config.*")).toEqual(["config.changed", "config.refused"]);
+  expect(typesMatching("config.*")).toEqual(["config.changed", "config.refused", "config.mended"]);
   expect(typesMatching("*")).toEqual(publishedTypes);
   for (const none of ["config", "config.", "", "CONFIG.*", "*.changed", "server.notification"])
     expect([none, typesMatching(none)]).toEqual([none, []]);

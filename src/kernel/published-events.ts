@@ -34,6 +34,7 @@ export const publishedEvents: Readonly<Record<PublishedType, string>> = Object.f
   "search.done": "a search for tools was answered",
   "config.changed": "a configuration is in force, that of the start included",
   "config.refused": "a changed configuration file is not valid; the old one stays in force",
+  "config.mended": "a configuration file that was refused can be used again",
   "auth.denied": "a request had no valid credential",
   "auth.login": "somebody has logged in at a server, and the login is used",
   "auth.token.issued": "a token for one instance was made",

@@ -20,6 +20,8 @@ export interface GatewayStatus {
   readonly pid: number | null;
   readonly configFile: string | null;
   readonly addresses: readonly string[];
+  /** Why its file, as it is now, is not in force; null while it is. */
+  readonly configProblem: string | null;
   /** Why it should be restarted. */
   readonly restart: string | null;
   /** Why `/readyz` says no. */
@@ -90,6 +92,7 @@ export interface StatusDeps {
   readonly version: string;
   readonly clock: Pick<Clock, "now" | "monotonic">;
   readonly configFile: () => string | undefined;
+  readonly configProblem: () => string | undefined;
   readonly addresses: () => readonly string[];
   readonly restart: () => string | undefined;
   /** Why it is not ready, beside what is wrong with its store. */
@@ -129,6 +132,7 @@ export function createStatusReader(deps: StatusDeps): StatusReader {
       uptimeMs: Math.round(clock.monotonic() - startedMs),
       pid: isAdmin ? process.pid : null,
       configFile: isAdmin ? (deps.configFile() ?? null) : null,
+      configProblem: isAdmin ? (deps.configProblem() ?? null) : null,
       addresses: isAdmin ? deps.addresses() : [],
       restart: isAdmin ? (deps.restart() ?? null) : null,
       unready: isAdmin ? (unusableStore(store.problems) ?? deps.unready() ?? null) : null,

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -26,6 +26,8 @@ let config: { mcpServers: Record<string, object>; toolyard: object };
 /** Written while a server is to crash at its start. */
 let broken: string;
 let pids: string;
+/** Of the file, before it was broken. */
+let configText: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "toolyard-events-"));
@@ -229,8 +231,15 @@ const rows: Readonly<Record<Exclude<PublishedType, "auth.login" | "gateway.stopp
     event: { ...ofAlice, server: "bad", data: { tokens: 1 } },
   },
   "config.refused": {
-    cause: async () => await writeFile(gateway.configFile, "{"),
+    cause: async () => {
+      configText = await readFile(gateway.configFile, "utf8");
+      await writeFile(gateway.configFile, "{");
+    },
     event: { data: { file: expect.any(String), reason: expect.any(String) } },
+  },
+  "config.mended": {
+    cause: async () => await writeFile(gateway.configFile, configText),
+    event: { data: { file: expect.any(String) } },
   },
   "mcp.server.crashed": {
     cause: async () => {

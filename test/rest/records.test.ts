@@ -196,6 +196,7 @@ describe("records of several people", () => {
       pid: gateway.process.pid,
       configFile: gateway.configFile,
       addresses: [gateway.url],
+      configProblem: null,
       unready: null,
       restart: null,
       store: { status: "ready", problems: [], droppedRows: 0 },

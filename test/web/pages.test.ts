@@ -1,3 +1,4 @@
+import { readFile, writeFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -177,6 +178,20 @@ describe.skipIf(!hasBrowser)("pages", () => {
       expect(await needs.textContent()).toContain("broken");
       await visit(page, gateway, "/servers/broken");
       expect(await page.locator("header.page-head").textContent()).toMatch(/Cannot start|Restarting|Given up/);
+      await context.close();
+    });
+
+    test("a configuration that is refused while the gateway runs is among what needs a person, until it is mended", async () => {
+      const { context, page } = await openDashboard(browser, gateway);
+      const needs = page.getByRole("region", { name: "Needs you" });
+      await needs.waitFor();
+      const text = await readFile(gateway.configFile, "utf8");
+      await writeFile(gateway.configFile, "{");
+      const refused = needs.getByText(/changed configuration is refused: .*:1:2: /);
+      await refused.waitFor();
+      await expectClean(page);
+      await writeFile(gateway.configFile, text);
+      await refused.waitFor({ state: "detached" });
       await context.close();
     });
 

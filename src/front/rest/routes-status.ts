@@ -60,6 +60,7 @@ const gatewayStatus = z
     uptimeMs: z.int(),
     pid: z.int().nullable(),
     configFile: schemas.nullableText,
+    configProblem: schemas.nullableText.describe("Why the file, as it is now, is not in force."),
     addresses: z.array(z.string()),
     restart: schemas.nullableText.describe("Why it should be restarted."),
     unready: schemas.nullableText.describe("Why `/readyz` says no."),

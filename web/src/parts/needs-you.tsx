@@ -14,6 +14,14 @@ import { StatusMark } from "./status-mark.tsx";
 export function NeedsYou({ status }: { readonly status: Schemas["GatewayStatus"] }) {
   const ill = status.servers.filter(needsPerson);
   const problems = [
+    ...(status.configProblem === null
+      ? []
+      : [
+          {
+            text: `The changed configuration is refused: ${status.configProblem}`,
+            hint: "The old one stays in force until the file can be used.",
+          },
+        ]),
     ...(status.restart === null ? [] : [{ text: status.restart, hint: "Restart the gateway." }]),
     ...(status.unready === null ? [] : [{ text: status.unready, hint: "" }]),
     ...status.store.problems.map(({ message, hint }) => ({ text: message, hint })),
