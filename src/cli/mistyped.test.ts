@@ -23,7 +23,9 @@ test("an option that does not exist is named as it was written, with the help of
   expect(wrongOption(failureOf("--prot", "3"), "serve", known)).toBe(
     "there is no option --prot; did you mean `--port`?\n  `toolyard serve --help` lists them.",
   );
-  expect(wrongOption(failureOf("-x"), undefined, known)).toBe("there is no option -x\n  `toolyard --help` lists them.");
+  expect(wrongOption(failureOf("-x"), undefined, known)).toBe(
+    "there is no option -x\n  `toolyard --help` lists them. An argument that begins with `-` stands after `--`.",
+  );
 });
 
 test("of an option without its value Node says what is missing", () => {

@@ -12,5 +12,6 @@ export function wrongOption(error: unknown, command: string | undefined, known: 
   if (name === undefined) return message;
   const written = name.length === 1 ? `-${name}` : `--${name}`;
   const help = ["toolyard", ...(command === undefined ? [] : [command]), "--help"].join(" ");
-  return `there is no option ${written}${suggestion(name, known).replace("`", "`--")}\n  \`${help}\` lists them.`;
+  const after = name.length === 1 ? " An argument that begins with `-` stands after `--`." : "";
+  return `there is no option ${written}${suggestion(name, known).replace("`", "`--")}\n  \`${help}\` lists them.${after}`;
 }

@@ -37,6 +37,9 @@ interface Person {
   readonly instance: string;
 }
 
+/** An id that a command takes as it stands: one that begins with `-` would be an option. */
+const plainId = /^[0-9a-z]+$/;
+
 const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
 
 async function addToken(name: string, team: string): Promise<{ readonly id: string; readonly headers: Headers }> {
@@ -68,7 +71,10 @@ async function withApp(person: Person): Promise<{ readonly headers: Headers; rea
 
 async function endSessions(user: string): Promise<void> {
   const { sessions } = (await world.ask("session", "list", "--user", user)) as { sessions: { id: string }[] };
-  for (const { id } of sessions) await world.ask("session", "end", id, "--user", user);
+  for (const { id } of sessions) {
+    expect(id).toMatch(plainId);
+    await world.ask("session", "end", id, "--user", user);
+  }
 }
 
 function cookieOf(browser: PageBrowser): Headers {
@@ -119,6 +125,7 @@ const cases: Readonly<Record<string, (person: Person) => Promise<Case>>> = {
   team: withToken(async ({ team }) => await world.ask("team", "remove", team)),
   async client(person) {
     const { headers, clientId } = await withApp(person);
+    expect(clientId).toMatch(plainId);
     const { clients } = await world.ask("client", "list");
     expect(clients).toContainEqual(expect.objectContaining({ id: clientId, apps: 1 }));
     const take = async (): Promise<unknown> => await world.ask("client", "rm", clientId);

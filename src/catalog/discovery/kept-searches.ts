@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
+import { randomId } from "../../kernel/random-id.ts";
 
 /** A question that somebody keeps as a test, with the tool that it should find. */
 export interface KeptSearch {
@@ -109,7 +109,7 @@ export function createMemberSearches(store: MemberSearchStore, clock: KeptSearch
 }
 
 function make(given: Omit<KeptSearch, "id" | "keptAtMs">, clock: KeptSearchesDeps["clock"]): KeptSearch {
-  return { ...given, id: randomBytes(9).toString("base64url"), keptAtMs: clock.now() };
+  return { ...given, id: randomId(""), keptAtMs: clock.now() };
 }
 
 function tooMany(own: number): GatewayError {

@@ -1,4 +1,5 @@
 import { generateKeyPairSync, timingSafeEqual } from "node:crypto";
+import { randomId } from "../../kernel/random-id.ts";
 import { sha256 } from "./access-changes.ts";
 import { assertionGrantType, assertionProfile } from "./assertion-grant.ts";
 import type { FetchDocument } from "./client-documents.ts";
@@ -176,7 +177,7 @@ function toConfiguration(options: ProviderOptions, refuseResource: () => Error):
       rpInitiatedLogout: { enabled: false },
       dPoP: { enabled: false },
       pushedAuthorizationRequests: { enabled: false },
-      registration: { enabled: true, issueRegistrationAccessToken: false },
+      registration: { enabled: true, issueRegistrationAccessToken: false, idFactory: () => randomId("") },
       clientIdMetadataDocument: {
         ...{ enabled: fetchDocument !== undefined, ack: "draft-02" },
         cacheDuration: { min: 300, max: day },

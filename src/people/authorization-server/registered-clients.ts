@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import { randomId } from "../../kernel/random-id.ts";
 import type { OAuthItemRow } from "../../store/access-rows.ts";
 import type { AccessStore } from "../../store/access-store.ts";
 import type { ChangeActor } from "../directory/change-queue.ts";
@@ -110,7 +111,7 @@ export function createRegisteredClients(deps: RegisteredClientsDeps): Registered
     },
     async add({ id: actor, via, ip }, { name, redirectUris, hasSecret }) {
       checkClient(name, redirectUris);
-      const id = randomBytes(24).toString("base64url");
+      const id = randomId("");
       const secret = hasSecret ? randomBytes(32).toString("base64url") : null;
       const method = hasSecret ? "client_secret_basic" : "none";
       const metadata = normalizeClient({

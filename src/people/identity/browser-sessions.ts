@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import { randomId } from "../../kernel/random-id.ts";
 import type { BrowserSessionRecord, BrowserSessionStore } from "../../store/store.ts";
 
 /** What a browser is given once: both are needed with every request, and only their hashes are kept. */
@@ -99,7 +100,7 @@ export function createBrowserSessions({ store, clock }: BrowserSessionsDeps): Br
     const [cookie, key] = [newSecret(), newSecret()];
     const now = clock.now();
     const record: BrowserSessionRecord = {
-      id: randomBytes(9).toString("base64url"),
+      id: randomId(""),
       cookieHash: hashOf(cookie),
       keyHash: hashOf(key),
       tokenHash: who.tokenHash,
