@@ -14,11 +14,11 @@ interface Case {
 const pairsOfGateways = 3;
 const rounds = 5;
 const cases: readonly Case[] = [
-  { connections: 1, requests: 1_500 },
-  { connections: 32, requests: 4_000 },
+  { connections: 1, requests: 8_000 },
+  { connections: 32, requests: 20_000 },
 ];
 /** What V8 compiles on the way is not the cost of a call. */
-const warming: Case = { connections: 32, requests: 6_000 };
+const warming: Case = { connections: 32, requests: 20_000 };
 const goal = { most: 1.05 } as const;
 
 const tool = '"name":"execute_mcp_tool","arguments":{"tool_path":"tool-0:echo","arguments":{"message":"hello"}}';
