@@ -127,6 +127,23 @@ const sections: readonly Section[] = [
     args: [],
   },
   {
+    name: "dashboard",
+    title: "The dashboard",
+    about:
+      "How soon a server's change of state is on a page, in Chromium on the same machine, and what open pages cost the " +
+      "gateway, which has one server here and keeps records. MiB are 1,048,576 bytes.",
+    script: "bench/dashboard/live.ts",
+    args: [],
+    quickArgs: ["--restarts=3"],
+  },
+  {
+    name: "dashboard-size",
+    title: "What a browser loads of the dashboard",
+    about: "File by file: what the first page loads, and what comes when it is needed.",
+    script: "bench/dashboard/sizes.ts",
+    args: [],
+  },
+  {
     name: "conformance",
     title: "The protocol's own tests",
     about:
