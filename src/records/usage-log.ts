@@ -2,6 +2,7 @@ import type { Clock } from "../kernel/clock.ts";
 import type { EventBus } from "../kernel/event-bus.ts";
 import { toGatewayError } from "../kernel/gateway-error.ts";
 import type { RecordStore, StoreHealth, UsageQuery, UsageSum } from "../store/record-store.ts";
+import { createCallMinutes, type CallMinute, type MinutesAsk } from "./call-minutes.ts";
 import { flushRecent } from "./record-history.ts";
 import { createUsageMemo } from "./usage-memo.ts";
 import { mergeSums, sumRows, type InstallationOf } from "./usage-sums.ts";
@@ -14,6 +15,8 @@ export interface Usage extends Disposable {
    * what this gateway still knows: `sinceMs` tells from when.
    */
   read(query: UsageQuery): Promise<UsageAnswer>;
+  /** Calls of the last hour by the minute, at this gateway since it was started. */
+  minutes(ask: MinutesAsk): readonly CallMinute[];
   /** Hands what waits to the store, as happens every minute. */
   write(): void;
 }
@@ -41,6 +44,16 @@ const mostKeptRows = 20_000;
 /** Of the store's answers, before what waits is added. */
 const mostGroups = 10_000;
 
+/** Returns what ends it. */
+function repeat(clock: Clock, work: () => void): () => void {
+  let cancel = clock.after(usageWriteMs, tick);
+  function tick(): void {
+    work();
+    cancel = clock.after(usageWriteMs, tick);
+  }
+  return () => cancel();
+}
+
 /** Counts every call from now on. */
 export function createUsage({ events, clock, store, installationOf }: UsageDeps): Usage {
   let current = createUsageRows(hourOf(clock.now()));
@@ -49,6 +62,7 @@ export function createUsage({ events, clock, store, installationOf }: UsageDeps)
   let sinceMs = clock.now();
   let reading = 0;
   const memo = createUsageMemo(clock);
+  const minutes = createCallMinutes();
   /** What the store was like when the memo began: a file that was damaged or deleted is followed by an empty one. */
   let readIn: StoreHealth | undefined;
   const unsubscribe = events.on(["mcp.request.logs"], (call) => {
@@ -56,6 +70,7 @@ export function createUsage({ events, clock, store, installationOf }: UsageDeps)
     // A clock that was put back counts into the hour that it was in.
     if (hourMs > current.hourMs) current = nextHour(current, hourMs);
     current.add(call);
+    minutes.add(call);
   });
 
   function nextHour(ended: UsageRows, hourMs: number): UsageRows {
@@ -90,11 +105,7 @@ export function createUsage({ events, clock, store, installationOf }: UsageDeps)
     if (reading === 0) handOver();
   }
 
-  let cancel = clock.after(usageWriteMs, tick);
-  function tick(): void {
-    write();
-    cancel = clock.after(usageWriteMs, tick);
-  }
+  const cancel = repeat(clock, write);
 
   const waiting = (query: UsageQuery): readonly UsageSum[] =>
     sumRows([...past, ...current.rows()], query, installationOf);
@@ -131,6 +142,7 @@ export function createUsage({ events, clock, store, installationOf }: UsageDeps)
       const source = store();
       return source === undefined ? readWaiting(query) : await readBoth(source, query);
     },
+    minutes: (ask) => minutes.read(ask, clock.now()),
     write,
     [Symbol.dispose]() {
       unsubscribe();

@@ -133,6 +133,7 @@ export function think({ ids, lasting, ofBoth }: Known, colour: Colour, pick: Ran
     () => ({ method: "GET", path: `/api/calls/${of("calls")}` }),
     () => ({ method: "GET", path: `/api/calls?limit=5&instance=${of("instances")}` }),
     () => ({ method: "GET", path: `/api/usage?by=principal,instance,team${pick(["", `&team=${team}`]) ?? ""}` }),
+    () => ({ method: "GET", path: "/api/usage/minutes" }),
     () => ({ method: "GET", path: `/api/usage/tokens?principal=${of("members")}` }),
     () => ({
       method: "GET",

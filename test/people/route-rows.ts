@@ -342,6 +342,7 @@ export const rows: readonly Row[] = [
   },
   { route: "GET /api/logs", who: "bob", not: "nobody", refusal: noCredential },
   { route: "GET /api/usage", query: "?by=principal", who: "bob", not: "nobody", refusal: noCredential },
+  { route: "GET /api/usage/minutes", who: "bob", not: "nobody", refusal: noCredential },
   { route: "GET /api/usage/tokens", who: "bob", not: "nobody", refusal: noCredential },
   { route: "GET /api/audit", query: "?limit=1", who: "tom", gives: { entries: [{}] }, not: "bob", refusal: forbidden },
   { route: "GET /api/audit/verify", who: "ann", gives: { isWhole: true }, not: "olga", refusal: forbidden },

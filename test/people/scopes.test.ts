@@ -171,3 +171,15 @@ test("calls and usage: everybody sees their own, those who run a team the team's
   expect(await usedBy(cast.ann, "&team=blue")).toEqual([cid]);
   expect((await team.ask(cast.bob, "GET", `/api/usage?principal=${cid}`)).status).toBe(403);
 });
+
+test("calls of the last minutes are told to whoever made them, to who runs their team, and to an admin", async () => {
+  const lately = async (who: string): Promise<number> => {
+    const { minutes } = (await team.ask(who, "GET", "/api/usage/minutes")).json as { minutes: { calls: number }[] };
+    return minutes.reduce((sum, { calls }) => sum + calls, 0);
+  };
+  const [bob, cid] = [await lately(cast.bob), await lately(cast.cid)];
+  const [tom, ann] = [await lately(cast.tom), await lately(cast.ann)];
+  expect([bob > 0, cid > 0]).toEqual([true, true]);
+  expect(tom).toBeGreaterThanOrEqual(bob);
+  expect(ann).toBeGreaterThanOrEqual(tom + cid);
+});

@@ -105,6 +105,24 @@ describe("what was used", () => {
     expect((await get(`${gateway.url}/api/usage`)).status).toBe(401);
   });
 
+  test("the last hour is told by the minute, to everybody of their own calls", async () => {
+    const sumOf = async (who: string): Promise<readonly number[]> => {
+      const { minutes, since } = (await get(`${gateway.url}/api/usage/minutes`, as(who))).json as {
+        since: string;
+        minutes: { from: string; calls: number; errors: number }[];
+      };
+      expect(minutes).toHaveLength(60);
+      expect(Date.parse(minutes.at(-1)?.from ?? "") % 60_000).toBe(0);
+      expect(Date.parse(since)).toBeLessThanOrEqual(Date.now());
+      return [minutes.reduce((sum, { calls }) => sum + calls, 0), minutes.reduce((sum, { errors }) => sum + errors, 0)];
+    };
+    expect([await sumOf("alice"), await sumOf("bob"), await sumOf("root")]).toEqual([
+      [4, 0],
+      [3, 1],
+      [7, 1],
+    ]);
+  });
+
   test("is CSV for whoever asks for it, with the same figures", async () => {
     const json = await usage(gateway, "by=tool,principal", as("root"));
     const byAccept = await get(`${gateway.url}/api/usage?by=tool,principal`, { ...as("root"), accept: "text/csv" });

@@ -195,6 +195,25 @@ describe.skipIf(!hasBrowser)("pages", () => {
       await context.close();
     });
 
+    test("calls are counted by the minute while they are made, and by the hour for who asks", async () => {
+      const { context, page } = await openDashboard(browser, gateway);
+      const calls = page.getByRole("region", { name: "Calls", exact: true });
+      await calls.getByRole("img", { name: "Calls and failures by the minute, of the last hour" }).waitFor();
+      const sum = async (): Promise<number> => {
+        const cells = await calls.locator("tbody tr td:nth-child(2)").allTextContents();
+        expect(cells).toHaveLength(60);
+        return cells.reduce((total, cell) => total + Number(cell), 0);
+      };
+      const before = await sum();
+      expect(before).toBeGreaterThan(0);
+      await run(gateway.url, "everything:get-sum", { a: 1, b: 2 });
+      await until(async () => (await sum()) > before);
+      await calls.getByRole("button", { name: "Last day, by the hour" }).click();
+      await calls.getByRole("img", { name: "Calls and failures by the hour, of the last day" }).waitFor();
+      await expectClean(page);
+      await context.close();
+    });
+
     test("a call leads to what was said in it", async () => {
       const { context, page } = await openDashboard(browser, gateway);
       await visit(page, gateway, "/calls");

@@ -3,6 +3,7 @@ import { exposureNames } from "../../config/exposures.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Reader } from "../../records/record-history.ts";
+import { minuteMs } from "../../records/call-minutes.ts";
 import type { UsageAnswer } from "../../records/usage-log.ts";
 import { latencyBoundsMs } from "../../store/record-rows.ts";
 import { usageDimensions, type UsageDimension, type UsageQuery, type UsageSum } from "../../store/record-store.ts";
@@ -44,6 +45,13 @@ const usageList = z
     usage: z.array(usageGroup),
   })
   .meta({ id: "UsageList" });
+
+const usageMinutes = z
+  .object({
+    since: z.string().describe("When this gateway was started: what was before is not among them."),
+    minutes: z.array(z.object({ from: z.string().describe("When it begins."), calls: z.int(), errors: z.int() })),
+  })
+  .meta({ id: "UsageMinutes" });
 
 const sum = { tokens: z.int(), isExact: z.boolean().describe("False while an estimate is in it.") };
 const tokenSum = z.object(sum).meta({ id: "TokenSum" });
@@ -120,7 +128,7 @@ type Asked = z.output<typeof usageQuery>;
 
 /** What was used, and what it cost. Everybody sees their own; an admin sees everybody's. */
 export function createUsageRoutes(deps: RestDeps): readonly Route[] {
-  return [showUsage(deps), showTokens(deps)];
+  return [showUsage(deps), showMinutes(deps), showTokens(deps)];
 }
 
 function showUsage(deps: RestDeps): Route {
@@ -148,6 +156,33 @@ function showUsage(deps: RestDeps): Route {
       const found = isForeign ? { sums: [], sinceMs: null } : await deps.usage.read(asked);
       const isCsv = query.format === undefined ? acceptsCsv(raw.headers.accept) : query.format === "csv";
       return isCsv ? csvAnswer(asked.by, found.sums) : jsonAnswer(toUsageList(asked, found), noStore);
+    },
+  });
+}
+
+function showMinutes(deps: RestDeps): Route {
+  const startedMs = deps.clock.now();
+  return route({
+    method: "GET",
+    path: "/api/usage/minutes",
+    right: ownRecords,
+    operation: {
+      id: "showUsageMinutes",
+      tag,
+      summary: "Calls and errors of the last hour by the minute",
+      description:
+        "Counted by this gateway since it was started, whether or not anything is recorded. Everybody sees their own; " +
+        "an admin sees everybody's, and an admin of a team the team's.",
+      responses: answers(usageMinutes, "Sixty minutes, the oldest first; the last is the one of now."),
+    },
+    handle({ principal }) {
+      const asked = { fromMs: startedMs };
+      const { principal: of, team, fromMs = startedMs } = visible(deps, principal, runTeamOf(deps, principal), asked);
+      const shown = deps.usage.minutes({ principal: of, team }).map(({ atMs, ...counts }) => {
+        const isKnown = atMs + minuteMs > fromMs;
+        return { from: toIso(atMs), ...(isKnown ? counts : { calls: 0, errors: 0 }) };
+      });
+      return jsonAnswer({ since: toIso(startedMs), minutes: shown }, noStore);
     },
   });
 }
@@ -194,7 +229,7 @@ function visible(
   deps: RestDeps,
   principal: Principal,
   own: Reader["team"],
-  { principal: asked, team, fromMs }: Pick<UsageQuery, "principal" | "team" | "fromMs">,
+  { principal: asked, team, fromMs }: Pick<UsageQuery, "principal" | "fromMs"> & { readonly team?: string | undefined },
 ): Visible {
   const seesAll = deps.isOpen() || principal.roles.includes("admin");
   if (seesAll || own === undefined || asked === principal.id)

@@ -83,6 +83,12 @@ export const queries = {
         return await valueOf(api.GET("/api/usage", { params: { query: { from, by } } }));
       },
     }),
+  /** Calls of the last hour by the minute, which pass whether or not somebody calls. */
+  minutes: queryOptions({
+    queryKey: ["usage", "minutes"],
+    queryFn: async () => await valueOf(api.GET("/api/usage/minutes")),
+    refetchInterval: quietMs,
+  }),
   /** When each tool, instance or client was last used, as far back as one looks for it. */
   lastUse: (by: "tool" | "instance" | "client") =>
     queryOptions({

@@ -1,21 +1,30 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo } from "react";
+import { lazy, Suspense, useMemo, useState } from "react";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { queries } from "../api/queries.ts";
 import { ago, count, counted, duration, plain, tokenCount } from "../words/format.ts";
 import { outcomeWord } from "../words/status.ts";
 import { Facts } from "./facts.tsx";
 import { Section } from "./page.tsx";
+import { Segments } from "./segments.tsx";
 import { Empty, Loaded, Skeleton } from "./states.tsx";
 
 const Chart = lazy(async () => ({ default: (await import("./chart.tsx")).Chart }));
 const hourMs = 3_600_000;
 const shown = 6;
 
-/** Calls of the last day, and how many of them failed. */
+const spans = [
+  ["hour", "Last hour, by the minute"],
+  ["day", "Last day, by the hour"],
+] as const;
+type Span = (typeof spans)[number][0];
+
+/** Calls, and how many of them failed: of the last hour while there are any, otherwise of the last day. */
 export function Activity({ status }: { readonly status: Schemas["GatewayStatus"] }) {
+  const [chosen, setChosen] = useState<Span>();
   const usage = useQuery(queries.usage(24, "hour"));
+  const recent = useQuery(queries.minutes);
   return (
     <Section
       title="Calls"
@@ -29,41 +38,68 @@ export function Activity({ status }: { readonly status: Schemas["GatewayStatus"]
       }
     >
       <Loaded query={usage}>
-        {(data) =>
-          data.usage.length === 0 ? (
-            <Empty title="No call yet">
-              <p>Every call is listed here with its caller, outcome and cost.</p>
-            </Empty>
-          ) : (
-            <CallChart usage={data.usage} />
-          )
-        }
+        {(day) => (
+          <Loaded query={recent}>
+            {(hour) => {
+              const isBusy = hour.minutes.some(({ calls }) => calls > 0);
+              if (day.usage.length === 0 && !isBusy)
+                return (
+                  <Empty title="No call yet">
+                    <p>Every call is listed here with its caller, outcome and cost.</p>
+                  </Empty>
+                );
+              const span = chosen ?? (isBusy ? "hour" : "day");
+              return (
+                <>
+                  <Segments label="Of which time" tabs={spans} chosen={span} onChoose={setChosen} />
+                  {span === "hour" ? <MinuteChart minutes={hour.minutes} /> : <HourChart usage={day.usage} />}
+                </>
+              );
+            }}
+          </Loaded>
+        )}
       </Loaded>
     </Section>
   );
 }
 
-function CallChart({ usage }: { readonly usage: Schemas["UsageList"]["usage"] }) {
-  const { times, lines } = useMemo(() => {
+function MinuteChart({ minutes }: { readonly minutes: Schemas["UsageMinutes"]["minutes"] }) {
+  const rows = useMemo(() => minutes.map(({ from, ...counts }) => ({ atMs: Date.parse(from), ...counts })), [minutes]);
+  return <CallChart label="Calls and failures by the minute, of the last hour" rows={rows} />;
+}
+
+function HourChart({ usage }: { readonly usage: Schemas["UsageList"]["usage"] }) {
+  const rows = useMemo(() => {
     const end = Math.floor(Date.now() / hourMs) * hourMs;
-    const hours = Array.from({ length: 24 }, (_, at) => end - (23 - at) * hourMs);
     const byHour = new Map(usage.map((row) => [Date.parse(row.group["hour"] ?? ""), row]));
-    const values = (of: (row: (typeof usage)[number]) => number) =>
-      hours.map((hour) => {
-        const row = byHour.get(hour);
-        return row === undefined ? 0 : of(row);
-      });
-    return {
-      times: hours.map((hour) => hour / 1_000),
-      lines: [
-        { label: "Calls", color: "--accent", values: values(({ calls }) => calls) },
-        { label: "Failed", color: "--bad", values: values(({ errors }) => errors) },
-      ],
-    };
+    return Array.from({ length: 24 }, (_, at) => {
+      const atMs = end - (23 - at) * hourMs;
+      const { calls, errors } = byHour.get(atMs) ?? { calls: 0, errors: 0 };
+      return { atMs, calls, errors };
+    });
   }, [usage]);
+  return <CallChart label="Calls and failures by the hour, of the last day" rows={rows} />;
+}
+
+interface CallChartProps {
+  readonly label: string;
+  readonly rows: readonly { readonly atMs: number; readonly calls: number; readonly errors: number }[];
+}
+
+function CallChart({ label, rows }: CallChartProps) {
+  const { times, lines } = useMemo(
+    () => ({
+      times: rows.map(({ atMs }) => atMs / 1_000),
+      lines: [
+        { label: "Calls", color: "--accent", values: rows.map(({ calls }) => calls) },
+        { label: "Failed", color: "--bad", values: rows.map(({ errors }) => errors) },
+      ],
+    }),
+    [rows],
+  );
   return (
     <Suspense fallback={<Skeleton />}>
-      <Chart label="Calls and failures by the hour, of the last day" times={times} lines={lines} />
+      <Chart label={label} times={times} lines={lines} />
     </Suspense>
   );
 }

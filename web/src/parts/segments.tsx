@@ -1,12 +1,12 @@
-interface TabsProps {
+interface TabsProps<Name extends string> {
   readonly label: string;
-  readonly tabs: readonly (readonly [name: string, text: string])[];
-  readonly chosen: string;
-  readonly onChoose: (name: string) => void;
+  readonly tabs: readonly (readonly [name: Name, text: string])[];
+  readonly chosen: Name;
+  readonly onChoose: (name: Name) => void;
 }
 
 /** Views of one thing that have no address of their own. */
-export function Segments({ label, tabs, chosen, onChoose }: TabsProps) {
+export function Segments<Name extends string>({ label, tabs, chosen, onChoose }: TabsProps<Name>) {
   return (
     <div role="group" aria-label={label} className="segments">
       {tabs.map(([name, text]) => (
