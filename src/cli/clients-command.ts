@@ -1,7 +1,8 @@
 import type { FoundClient, FoundFile } from "../config/clients/read-clients.ts";
+import { canUndo } from "../config/clients/client-edit.ts";
 import { clientNamed } from "../config/clients/client-table.ts";
 import type { ConnectedLine } from "../app/owner-commands.ts";
-import type { CommandContext } from "./command-context.ts";
+import { findDataDirectory, type CommandContext } from "./command-context.ts";
 import { findClients } from "./import-command.ts";
 import { isOn } from "./options.ts";
 import { control } from "./owner-client.ts";
@@ -27,6 +28,8 @@ interface FileLine {
   /** Gateways that it leads to. */
   readonly gateways: readonly string[];
   readonly isConnected: boolean;
+  /** Whether `connect --undo` would take something back. */
+  readonly isUndoable: boolean;
   readonly problems: readonly string[];
 }
 
@@ -34,7 +37,9 @@ interface FileLine {
 export async function listClients(context: CommandContext): Promise<number> {
   const found = await whileWaiting("Reading the settings of AI clients", async () => await findClients(context));
   const connected = await readConnected(context);
-  const lines = [...found.map((client) => toLine(client, connected)), ...unknownClients(connected)];
+  const { dataDir } = await findDataDirectory(context);
+  const known = await Promise.all(found.map(async (client) => await toLine(client, { connected, dataDir })));
+  const lines = [...known, ...unknownClients(connected)];
   if (isOn(context, "json")) process.stdout.write(`${JSON.stringify({ clients: lines })}\n`);
   else process.stdout.write(`${toText(lines).map(plainText).join("\n")}\n`);
   return 0;
@@ -50,9 +55,15 @@ async function readConnected(context: CommandContext): Promise<readonly Connecte
   return told.length === 0 ? undefined : told.flat();
 }
 
-function toLine({ row, files }: FoundClient, connected: readonly ConnectedLine[] | undefined): ClientLine {
+interface LineFacts {
+  readonly connected: readonly ConnectedLine[] | undefined;
+  readonly dataDir: string;
+}
+
+async function toLine({ row, files }: FoundClient, { connected, dataDir }: LineFacts): Promise<ClientLine> {
   const own = connected?.filter(({ name }) => name !== null && clientNamed(name) === row.id);
-  return { id: row.id, client: row.label, files: files.map(toFileLine), sessions: own ? sum(own) : null };
+  const lines = files.map(async (file) => toFileLine(file, await canUndo(file.path, { dataDir })));
+  return { id: row.id, client: row.label, files: await Promise.all(lines), sessions: own ? sum(own) : null };
 }
 
 /** Programs that are connected and in no table. */
@@ -72,7 +83,7 @@ function sum(lines: readonly ConnectedLine[]): number {
   return lines.reduce((total, { sessions }) => total + sessions, 0);
 }
 
-function toFileLine({ path, scope, servers, problems }: FoundFile): FileLine {
+function toFileLine({ path, scope, servers, problems }: FoundFile, isUndoable: boolean): FileLine {
   const gateways = servers.flatMap(({ gateway }) => gateway ?? []);
   return {
     file: path,
@@ -80,6 +91,7 @@ function toFileLine({ path, scope, servers, problems }: FoundFile): FileLine {
     servers: servers.length - gateways.length,
     gateways: [...new Set(gateways.map(({ name }) => name))],
     isConnected: gateways.some(({ isOurs }) => isOurs),
+    isUndoable,
     problems,
   };
 }

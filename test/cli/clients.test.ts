@@ -62,7 +62,17 @@ test("clients are listed with their files, their gateway, and the sessions that 
   expect(clients[0]).toEqual({
     id: "cursor",
     client: "Cursor",
-    files: [{ file: cursor, scope: "user", servers: 1, gateways: ["Toolyard"], isConnected: true, problems: [] }],
+    files: [
+      {
+        file: cursor,
+        scope: "user",
+        servers: 1,
+        gateways: ["Toolyard"],
+        isConnected: true,
+        isUndoable: false,
+        problems: [],
+      },
+    ],
     sessions: expect.any(Number),
   });
 });

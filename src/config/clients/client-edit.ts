@@ -121,6 +121,16 @@ export async function planUndo(path: string, { dataDir }: Pick<EditPlace, "dataD
   );
 }
 
+/** Whether something of ours is in the file that can be taken back. Reads it and what is kept. */
+export async function canUndo(path: string, place: Pick<EditPlace, "dataDir">): Promise<boolean> {
+  try {
+    const { kind } = await planUndo(path, place);
+    return kind === "restore" || kind === "take-back";
+  } catch {
+    return false;
+  }
+}
+
 /** Carries out what `planUndo` found. Rejects as `applyEdit` does. */
 export async function applyUndo(undo: PlannedUndo): Promise<void> {
   if (undo.kind === "nothing") return;

@@ -25,6 +25,7 @@ const clientList = z
             servers: z.int().describe("Of its own."),
             gateways: z.array(z.string()).describe("That it leads to."),
             isConnected: z.boolean(),
+            isUndoable: z.boolean().describe("Whether `undo` would take something back."),
             problems: z.array(z.string()),
           }),
         ),

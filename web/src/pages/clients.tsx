@@ -89,7 +89,9 @@ function ClientCard({ client }: { readonly client: Client }) {
               Connect
             </Button>
           )}
-          <Button onClick={() => setAction("undo")}>Undo the last change</Button>
+          {client.files.some(({ isUndoable }) => isUndoable) && (
+            <Button onClick={() => setAction("undo")}>Undo the last change</Button>
+          )}
         </div>
       )}
       {client.id !== null && action !== undefined && (
