@@ -107,7 +107,7 @@ function recordAll(deps: RecordsDeps, keep: Keeping): Records {
         database: null,
         kind: "failed",
         message: `the store of records cannot be opened: ${error instanceof Error ? error.message : String(error)}`,
-        hint: "Calls are served without records. Mend the cause and restart the gateway.",
+        hint: "Nothing is recorded, and where people are kept in it nobody can log in. Mend the cause and restart the gateway.",
       };
       recorded.stop();
       sink.close();

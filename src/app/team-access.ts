@@ -1,5 +1,6 @@
 import type { Clock } from "../kernel/clock.ts";
 import type { Log } from "../kernel/log.ts";
+import { createReadingAgain } from "../kernel/reading-again.ts";
 import { createAccessChanges, type Change, type ChangeAccess } from "../people/authorization-server/access-changes.ts";
 import { createAccounts, type Accounts } from "../people/authorization-server/accounts.ts";
 import { createBrowserSessions, type BrowserSessions } from "../people/authorization-server/user-sessions.ts";
@@ -79,23 +80,26 @@ export async function openTeamAccess(deps: TeamAccessDeps): Promise<TeamAccess> 
 
 /** Who logs in or out at another gateway of the same database does so here. */
 function followOthers({ store, directory, clock, log }: TeamAccessDeps): () => void {
-  let reading: Promise<void> | undefined;
-
-  async function readAll(): Promise<void> {
-    try {
+  const reading = createReadingAgain({
+    clock,
+    async read() {
       const rows = await store.read(clock.now());
       directory.applyAccess(directory.access.differenceTo(rows));
-    } catch (error) {
-      log.warn({ component: "people", err: error }, "who logged in at another gateway cannot be read");
-    } finally {
-      reading = undefined;
-    }
-  }
-
-  return store.onChange((writes) => {
-    if (writes === undefined) reading ??= readAll();
+    },
+    onFailed: (error) =>
+      log.warn(
+        { component: "people", err: error },
+        "who logged in at another gateway cannot be read: it is tried again",
+      ),
+  });
+  const stopListening = store.onChange((writes) => {
+    if (writes === undefined) reading.ask();
     else directory.applyAccess(writes);
   });
+  return () => {
+    stopListening();
+    reading.stop();
+  };
 }
 
 /** Of made-up tokens, which anybody can send: those beyond are refused, and nothing else has to wait for them. */

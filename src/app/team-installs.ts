@@ -74,7 +74,12 @@ export async function openTeamInstalls(deps: TeamInstallsDeps): Promise<TeamInst
   const servers = createInstalledServers(common);
   const keys = createKeyWatch(vault, deps);
   const { onTouched } = deps;
-  const carryOut = createInstallQueue({ store, book, vault, servers, now, onTouched, onFollowed: keys.look });
+  const queue = createInstallQueue({
+    ...{ store, book, vault, servers, clock, onTouched, onFollowed: keys.look },
+    onBehind: (error) =>
+      log.warn({ component: "people", err: error }, "servers that another gateway changed cannot be read: tried again"),
+  });
+  const { carryOut } = queue;
   const templates = createTemplateCatalog({ ...common, carryOut, servers });
   const forSecrets = { ...common, carryOut, teamIds: () => people.teams.keys() };
   const secrets = createSecretChanges(forSecrets);
@@ -120,6 +125,7 @@ export async function openTeamInstalls(deps: TeamInstallsDeps): Promise<TeamInst
     },
     async close() {
       cancel();
+      queue.stop();
       await writeUses();
     },
   };

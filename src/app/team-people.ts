@@ -3,6 +3,7 @@ import type { Clock } from "../kernel/clock.ts";
 import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
 import type { LoadLate } from "../kernel/late-module.ts";
 import type { Log } from "../kernel/log.ts";
+import { createReadingAgain } from "../kernel/reading-again.ts";
 import type { Directory } from "../people/directory/directory.ts";
 import type { Member } from "../people/directory/member.ts";
 import { createPeopleChanges, type PeopleChanges } from "../people/directory/people-changes.ts";
@@ -13,7 +14,7 @@ import { ownerActor, type ChangeActor } from "../people/directory/change-queue.t
 import type { InstalledChanges } from "../servers/instance/fleet.ts";
 import { installedId, personalId } from "../servers/instance/wanted.ts";
 import type { PeopleWrites } from "../store/people-rows.ts";
-import type { PeopleStore, RecordStore } from "../store/record-store.ts";
+import type { RecordStore } from "../store/record-store.ts";
 import type { GatewayAudit } from "./audit-wing.ts";
 import { alsoLoggingOut, openTeamAccess, toFetchToken, type TeamAccess } from "./team-access.ts";
 import { createTeamForeign } from "./team-foreign.ts";
@@ -100,7 +101,7 @@ export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> 
 
   const people = { book, apply, byId: directory.byId };
   // Before they are read: what is changed meanwhile is told.
-  const stopListening = followOthers(store, people, log);
+  const stopListening = followOthers(deps, people);
   apply(await store.read());
   const access = await openTeamAccess({ ...deps, store: deps.store.access, directory, apply });
   installs = await openInstalls(deps, book);
@@ -193,26 +194,27 @@ async function openInstalls(deps: TeamPeopleDeps, book: TeamDirectory["book"]): 
 }
 
 /** What other gateways of the same database change is in force here as well. */
-function followOthers(store: PeopleStore, directory: Pick<TeamDirectory, "book" | "apply">, log: Log): () => void {
-  let reading: Promise<void> | undefined;
-
-  async function readAll(): Promise<void> {
+function followOthers(
+  { store: { people: store }, clock, log }: TeamPeopleDeps,
+  directory: Pick<TeamDirectory, "book" | "apply">,
+): () => void {
+  const reading = createReadingAgain({
+    clock,
+    read: async () => directory.apply(directory.book.differenceTo(await store.read())),
+    onFailed: (error) =>
+      log.warn({ component: "people", err: error }, "what another gateway changed cannot be read: it is tried again"),
+  });
+  const stopListening = store.onChange((writes) => {
     try {
-      directory.apply(directory.book.differenceTo(await store.read()));
-    } catch (error) {
-      log.warn({ component: "people", err: error }, "what another gateway changed cannot be read");
-    } finally {
-      reading = undefined;
-    }
-  }
-
-  return store.onChange((writes) => {
-    try {
-      if (writes === undefined) reading ??= readAll();
+      if (writes === undefined) reading.ask();
       else directory.apply(writes);
     } catch {
       // It refers to something that is not known here.
-      reading ??= readAll();
+      reading.ask();
     }
   });
+  return () => {
+    stopListening();
+    reading.stop();
+  };
 }

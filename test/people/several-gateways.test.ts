@@ -180,7 +180,8 @@ describe.skipIf(hasNoPostgres)("two gateways of one PostgreSQL, behind one name"
     await client.query("select pg_advisory_lock(7402886518)");
     const waiting = "select count(*)::int as waiting from pg_locks where locktype = 'advisory' and not granted";
     return {
-      until: async (count: number) => await until(async () => (await client.query(waiting)).rows[0].waiting === count),
+      // Or more: a gateway that notes which tokens were used waits as well, and holds up what is asked of it.
+      until: async (count: number) => await until(async () => (await client.query(waiting)).rows[0].waiting >= count),
       release: async () => await client.end(),
     };
   }

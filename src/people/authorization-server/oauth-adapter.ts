@@ -134,7 +134,9 @@ function createItems(kind: string, deps: OAuthAdapterDeps): LibraryAdapter {
       const prolonged = usedGrants.map(() => keptOn(grant?.clientId ?? "", clock.now()));
       // Taken back in this moment, here or at another gateway: nothing that belongs to what is gone is kept.
       if (!(await change({ items: [row], usedGrants, prolonged }))) throw deps.refusal("it was taken back");
-      if (kind === "Client" && (registered += 1) % registeredPerPurge === 0) await store.purge(clock.now());
+      // The app is registered, whether or not there is room for the next: that is made every few minutes as well.
+      if (kind === "Client" && (registered += 1) % registeredPerPurge === 0)
+        await store.purge(clock.now()).catch(() => undefined);
     },
     async find(id) {
       const row = await store.item(kind, sha256(id));

@@ -1,4 +1,6 @@
+import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import { createReadingAgain } from "../../kernel/reading-again.ts";
 import type { AuditEntry } from "../../store/record-rows.ts";
 import type { InstallWrites } from "../../store/install-rows.ts";
 import type { InstallStore } from "../../store/record-store.ts";
@@ -29,18 +31,26 @@ export interface InstallQueueDeps {
   readonly book: InstallBook;
   readonly vault: Pick<Vault, "apply" | "differenceTo">;
   readonly servers: Pick<InstalledServers, "forget">;
-  readonly now: () => number;
+  readonly clock: Pick<Clock, "now" | "after">;
   /** Called when a change is on the disk, before whoever asked for it is answered. */
   readonly onTouched: (touched: Touched) => Promise<void>;
   /** Another gateway of the same database changed something, which is in force here now. */
   readonly onFollowed: () => Promise<void>;
+  /** What another gateway changed cannot be read, and is tried again. */
+  readonly onBehind: (error: unknown) => void;
+}
+
+export interface InstallQueue {
+  readonly carryOut: CarryOut;
+  /** Nothing that other gateways change is read any more. */
+  stop(): void;
 }
 
 /** Gateways that change servers of teams at the same moment get past each other within these. */
 const mostAttempts = 5;
 
-export function createInstallQueue(deps: InstallQueueDeps): CarryOut {
-  const { store, book, vault, servers, now, onTouched, onFollowed } = deps;
+export function createInstallQueue(deps: InstallQueueDeps): InstallQueue {
+  const { store, book, vault, servers, clock, onTouched, onFollowed } = deps;
   let last: Promise<unknown> = Promise.resolve();
   let isUncertain = false;
 
@@ -68,7 +78,7 @@ export function createInstallQueue(deps: InstallQueueDeps): CarryOut {
     isUncertain = false;
     const { writes, action, object, team = null, detail = {}, result } = await plan();
     const who: Pick<AuditEntry, "actor" | "via"> = { actor: actor.id, via: actor.via };
-    const entry = { atMs: now(), ...who, team, action, object, outcome: "ok" as const, ip: actor.ip ?? null };
+    const entry = { atMs: clock.now(), ...who, team, action, object, outcome: "ok" as const, ip: actor.ip ?? null };
     isUncertain = true;
     await store.change(writes, { ...entry, detail: JSON.stringify(detail) });
     isUncertain = false;
@@ -77,14 +87,19 @@ export function createInstallQueue(deps: InstallQueueDeps): CarryOut {
   }
 
   // What another gateway of the same database changed is in force before the next change is planned.
-  store.onChange(() => {
-    last = last
-      .then(async () => {
+  const following = createReadingAgain({
+    clock,
+    async read() {
+      const mine = last.then(async () => {
         await readAll();
         await onFollowed();
-      })
-      .catch(() => (isUncertain = true));
+      });
+      last = mine.catch(() => (isUncertain = true));
+      await mine;
+    },
+    onFailed: deps.onBehind,
   });
+  const stopListening = store.onChange(() => following.ask());
 
   /** What another gateway wrote meanwhile is read, and the change planned again. */
   async function insist<Result>(...given: Parameters<typeof carryOut<Result>>): Promise<Result> {
@@ -98,10 +113,16 @@ export function createInstallQueue(deps: InstallQueueDeps): CarryOut {
     }
   }
 
-  return async (actor, plan) => {
-    const mine = last.then(async () => await insist(actor, plan));
-    last = mine.catch(() => undefined);
-    return await mine;
+  return {
+    async carryOut(actor, plan) {
+      const mine = last.then(async () => await insist(actor, plan));
+      last = mine.catch(() => undefined);
+      return await mine;
+    },
+    stop() {
+      stopListening();
+      following.stop();
+    },
   };
 }
 
