@@ -22,7 +22,7 @@ import type { McpFront } from "./mcp-front.ts";
 
 /** What calls and definitions cost, as the page, REST and commands tell it. */
 export interface UsageWing {
-  readonly usage: Pick<Usage, "read" | "minutes">;
+  readonly usage: Pick<Usage, "read" | "minutes" | "startedMs">;
   /** What finding tools saves and costs. */
   readonly finding: Pick<Finding, "sessions" | "today">;
   /** Told by MCP what clients list and find. */

@@ -15,8 +15,10 @@ export interface Usage extends Disposable {
    * what this gateway still knows: `sinceMs` tells from when.
    */
   read(query: UsageQuery): Promise<UsageAnswer>;
-  /** Calls of the last hour by the minute, at this gateway since it was started. */
+  /** Calls of the last hour by the minute, at this gateway since `startedMs`. */
   minutes(ask: MinutesAsk): readonly CallMinute[];
+  /** Wall clock. */
+  readonly startedMs: number;
   /** Hands what waits to the store, as happens every minute. */
   write(): void;
 }
@@ -59,7 +61,8 @@ export function createUsage({ events, clock, store, installationOf }: UsageDeps)
   let current = createUsageRows(hourOf(clock.now()));
   /** Past hours that are not written yet. */
   let past: readonly UsageRow[] = [];
-  let sinceMs = clock.now();
+  const startedMs = clock.now();
+  let sinceMs = startedMs;
   let reading = 0;
   const memo = createUsageMemo(clock);
   const minutes = createCallMinutes();
@@ -126,8 +129,7 @@ export function createUsage({ events, clock, store, installationOf }: UsageDeps)
     try {
       if (source.health() !== readIn) memo.clear();
       readIn = source.health();
-      const known = memo.get(query);
-      const written = known ?? (await readWritten(source, query));
+      const written = memo.get(query) ?? (await readWritten(source, query));
       return { sums: mergeSums([written, waiting(query)], query), sinceMs: null };
     } catch (error) {
       if (toGatewayError(error).code !== "STORE_UNAVAILABLE") throw error;
@@ -142,6 +144,7 @@ export function createUsage({ events, clock, store, installationOf }: UsageDeps)
       const source = store();
       return source === undefined ? readWaiting(query) : await readBoth(source, query);
     },
+    startedMs,
     minutes: (ask) => minutes.read(ask, clock.now()),
     write,
     [Symbol.dispose]() {

@@ -175,7 +175,7 @@ export interface RestDeps {
   /** Revokes the principal's tokens for the instance and ends what was opened with them. Resolves to their number. */
   readonly revokeTokens: (instance: InstanceId, principal: Principal) => Promise<number>;
   readonly metrics: Metrics;
-  readonly usage: Pick<Usage, "read" | "minutes">;
+  readonly usage: Pick<Usage, "read" | "minutes" | "startedMs">;
   /** What definitions cost a principal; sessions and spending are those of `of`, or of everybody. */
   readonly tokens: (ask: TokensQuestion) => Promise<TokenReport>;
   /** What each tool's definition costs in a flat list. */

@@ -161,7 +161,6 @@ function showUsage(deps: RestDeps): Route {
 }
 
 function showMinutes(deps: RestDeps): Route {
-  const startedMs = deps.clock.now();
   return route({
     method: "GET",
     path: "/api/usage/minutes",
@@ -176,6 +175,7 @@ function showMinutes(deps: RestDeps): Route {
       responses: answers(usageMinutes, "Sixty minutes, the oldest first; the last is the one of now."),
     },
     handle({ principal }) {
+      const { startedMs } = deps.usage;
       const asked = { fromMs: startedMs };
       const { principal: of, team, fromMs = startedMs } = visible(deps, principal, runTeamOf(deps, principal), asked);
       const shown = deps.usage.minutes({ principal: of, team }).map(({ atMs, ...counts }) => {
