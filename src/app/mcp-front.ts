@@ -95,7 +95,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
   const serverInfo = { ...deps.identity, title: "Toolyard" };
   const serverInfoText = asciiJson(serverInfo);
   const ownInstances = createOwnInstances(deps.instanceOf, deps.clients);
-  const notifier = createNotifier(deps.events, viewOf, ownInstances);
+  const notifier = createNotifier(deps.events, viewOf, ownInstances, deps.performer.isTaskOf);
   const sessions = createSessionStore(limits, clock, () => samplingClients.noteReachable());
   const samplingClients = createSamplingClients({ sessions, mayWrite: deps.mayWritePhrases });
   const profileOf = createProfileOf(() => deps.currentSettings().clients);

@@ -235,7 +235,7 @@ the data directory. Without a terminal and without --yes, it ends with code 2 wh
   stop: {
     words: 0,
     usage: "toolyard stop [options]",
-    about: "Stops the running gateway after the calls in progress have been answered.",
+    about: "Stops the running gateway after the calls in progress have been answered, and waits for its end.",
     options: common,
     load: async () => (await import("./short-commands.ts")).shortCommands.stop,
   },

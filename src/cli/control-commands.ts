@@ -1,9 +1,11 @@
 import type { InstanceLine } from "../app/owner-commands.ts";
-import type { CommandContext } from "./command-context.ts";
+import { abortAfter, sleep } from "../kernel/abort.ts";
+import { GatewayError } from "../kernel/gateway-error.ts";
+import { findDataDirectory, storeIn, type CommandContext } from "./command-context.ts";
 import { control } from "./owner-client.ts";
 import { plainText } from "./plain-text.ts";
 import { showWaiting } from "./waiting-line.ts";
-import { findGateway } from "./running-gateways.ts";
+import { describeGateway, findGateway } from "./running-gateways.ts";
 
 /** `toolyard restart <server|instance>`: stops it, forgets its crashes, and starts it. */
 export async function restart(context: CommandContext): Promise<number> {
@@ -23,9 +25,31 @@ export async function restart(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** `toolyard stop`: ends the gateway that is meant, as SIGTERM does. */
+/** More than a gateway takes that waits for running calls and for its servers (29 s). */
+const goneMs = 35_000;
+const lookMs = 50;
+
+/**
+ * `toolyard stop`: ends the gateway that is meant, as SIGTERM does, and returns when it has given up its folder, so
+ * that a script can start another one at once. Rejects with GATEWAY_UNREACHABLE when it is still there after 35 s.
+ */
 export async function stop(context: CommandContext): Promise<number> {
-  await control(await findGateway(context), { command: "stop" });
+  const holder = await findGateway(context);
+  await control(holder, { command: "stop" });
+  const { dataDir } = await findDataDirectory(context);
+  const { lock } = storeIn(dataDir, context);
+  const isThere = async () => (await lock.list()).some(({ pid }) => pid === holder.pid);
+  const waiting = showWaiting("waiting for running calls and servers to end", process.stderr);
+  try {
+    const deadline = abortAfter(goneMs);
+    while (await isThere()) await sleep(lookMs, deadline);
+  } catch {
+    throw new GatewayError("GATEWAY_UNREACHABLE", `${describeGateway(holder)} was told to stop, and is still there`, {
+      hint: "Look at its log with `toolyard logs`, or end the process.",
+    });
+  } finally {
+    waiting.end();
+  }
   return 0;
 }
 

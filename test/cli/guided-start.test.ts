@@ -6,6 +6,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDrawnTerminal, keys, type DrawnTerminal, type DrawnTerminalOptions } from "../harness/drawn-terminal.ts";
+import { freePort } from "../harness/free-port.ts";
 import { badServer } from "../harness/gateway.ts";
 import { rpc } from "../harness/rpc.ts";
 import { locksIn } from "../harness/places.ts";
@@ -77,7 +78,7 @@ async function playClient(name: string, url: string): Promise<readonly string[]>
 describe("the guided start", () => {
   test("takes servers over, tries them, connects a client, and is green only when it has come", async () => {
     await writeClaude({ bad: badServer() });
-    const port = String(20_000 + (process.pid % 20_000));
+    const port = String(await freePort());
     await using terminal = await open({ args: ["--port", port] });
     await answer(terminal, "Which servers should it start with?", keys.enter);
     await answer(terminal, "Which of them?", keys.enter);
@@ -175,7 +176,7 @@ describe("the guided start", () => {
 
   test("going on without waiting says where to look, and the client may come later", async () => {
     await writeClaude({});
-    const port = String(20_001 + (process.pid % 20_000));
+    const port = String(await freePort());
     await using terminal = await open({ args: ["--port", port] });
     await answer(terminal, "Which servers should it start with?", keys.down);
     await answer(terminal, "● One that I type", keys.enter);
@@ -197,7 +198,7 @@ describe("the guided start", () => {
 
   test("a client of another name is not taken for the one that is waited for", async () => {
     await writeClaude({ bad: badServer() });
-    const port = String(20_002 + (process.pid % 20_000));
+    const port = String(await freePort());
     await using terminal = await open({ args: ["--port", port] });
     await answer(terminal, "Which servers should it start with?", keys.enter);
     await answer(terminal, "Which of them?", keys.enter);

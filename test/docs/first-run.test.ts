@@ -5,6 +5,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, expect, test } from "vitest";
 import { openDrawnTerminal, keys, type DrawnTerminal } from "../harness/drawn-terminal.ts";
+import { freePort } from "../harness/free-port.ts";
 import { until } from "../harness/until.ts";
 
 const page = fileURLToPath(new URL("../../docs/first-run.md", import.meta.url));
@@ -13,7 +14,7 @@ const packages = fileURLToPath(new URL("../../node_modules/@modelcontextprotocol
 // Names of equal length, so that boxes stay in shape when one takes the place of the other.
 const home = mkdtempSync("/tmp/ty");
 const shownHome = "/home/someone";
-const port = String(20_000 + (process.pid % 20_000));
+const port = String(await freePort());
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 /** A machine with Claude Code and Cursor, which have three real servers between them, one of them twice. */

@@ -46,7 +46,7 @@ export function createLegacyFront(): LegacyFront {
     viewOf,
     ownInstances,
     sessions: createSessionStore({ sessions: 2, sessionIdleMs: 1_000 }, createManualClock()),
-    notifier: createNotifier(events, viewOf, ownInstances),
+    notifier: createNotifier(events, viewOf, ownInstances, () => false),
     subscriptions: {
       async subscribe(id, uri) {
         if (uri === "missing") throw new GatewayError("RESOURCE_UNKNOWN", "the server has no such resource");

@@ -177,10 +177,13 @@ describe("toolyard stdio", () => {
     await serverPid(first);
     const { pid } = holder();
     await first.close();
-    expect((await runCommand(["stop", ...flags()])).code).toBe(0);
+    // The command returns only when the gateway has gone; whoever connects meanwhile waits as well.
+    const stopping = runCommand(["stop", ...flags()]);
+    await until(() => holder().url === null);
     expect(isAlive(pid)).toBe(true);
     const second = await connect();
     expect(isAlive(pid)).toBe(false);
+    expect((await stopping).code).toBe(0);
     expect((await second.listTools()).tools).toHaveLength(4);
     await second.close();
   });
@@ -189,7 +192,7 @@ describe("toolyard stdio", () => {
     const first = await connect();
     await first.close();
     await runCommand(["stop", ...flags()]);
-    await until(() => !existsSync(lockFile()));
+    expect(existsSync(lockFile())).toBe(false);
     for (const text of [
       "",
       "{",

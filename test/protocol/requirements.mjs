@@ -506,6 +506,13 @@ export const sections = [
       ),
       row(
         "MUST",
+        "A task is bound to whoever began it: others neither ask about it, nor find it in a list, nor hear of it",
+        "FAULT 94: a task that another member began is none, to a %s client",
+        "MUST: a list of tasks has those of whoever asks, and no others",
+        "how a task stands is told only to the client that began it",
+      ),
+      row(
+        "MUST",
         "An Mcp-Param header that nobody here knows is passed on to a server that is shown as it is",
         "MUST: a header parameter that nobody here knows is passed on as it stands, beside those that are mirrored",
         "header parameters of a client reach no server through the other exposures",

@@ -14,7 +14,8 @@ import type { ResultBudgetStage } from "./result-budget.ts";
 import { createRunStage, type RunDeps } from "./run.ts";
 import { composeStages } from "./stages.ts";
 import { tracePassage } from "./trace-passage.ts";
-import { createTaskBook } from "./task-book.ts";
+import { createSharedTasks } from "./shared-tasks.ts";
+import { createTaskBook, type TaskBook } from "./task-book.ts";
 import type { Work } from "./work.ts";
 
 /**
@@ -28,6 +29,8 @@ export interface Performer {
   readonly perform: Perform;
   /** The instance that created the task that a principal asks about, whichever front the task was returned by. */
   ownerOfTask(principal: Principal, taskId: string): InstanceId | undefined;
+  /** Whether this client of the principal began the task. */
+  readonly isTaskOf: TaskBook["isOf"];
   /** Intents that have not been answered yet. */
   readonly inFlight: number;
 }
@@ -49,14 +52,19 @@ export function createPerformer(deps: PerformDeps): Performer {
   const tasks = createTaskBook();
   const recordEnd = createRecordEndStage({ ...deps, tasks });
   const run = createRunStage(deps);
+  const sharedTasks = createSharedTasks(deps.instanceOf, tasks);
+  const { resultBudget } = deps;
   let inFlight = 0;
   const passage = composeStages(
     {
-      policy: createPolicyStage(deps.instanceOf),
+      policy: createPolicyStage(deps.instanceOf, sharedTasks),
       ...(deps.approval === undefined ? {} : { approval: deps.approval }),
       ...(deps.recordStart === undefined ? {} : { recordStart: deps.recordStart }),
       run: deps.callAudit === undefined ? run : createAuditedRun(run, deps.callAudit),
-      ...(deps.resultBudget === undefined ? {} : { resultBudget: deps.resultBudget }),
+      fit(intent, work, outcome) {
+        const own = sharedTasks.fit(intent, work, outcome);
+        return resultBudget === undefined ? own : resultBudget(intent, work, own);
+      },
       recordEnd(intent, work, startedMs, ended) {
         inFlight -= 1;
         recordEnd(intent, work, startedMs, ended);
@@ -71,7 +79,8 @@ export function createPerformer(deps: PerformDeps): Performer {
       inFlight += 1;
       return pass(intent, work);
     }) as Perform,
-    ownerOfTask: (principal, taskId) => tasks.find(principal, taskId),
+    ownerOfTask: tasks.find,
+    isTaskOf: tasks.isOf,
     get inFlight() {
       return inFlight;
     },

@@ -118,11 +118,12 @@ export function createRecordEndStage(deps: RecordEndDeps): RecordEndStage {
 function noteCall(
   deps: RecordEndDeps,
   intent: Extract<Intent, { kind: "call" }>,
-  { context: { principal, signal, via } }: Work,
+  { context }: Work,
   ended: Outcome,
 ): void {
+  const { principal, signal, via } = context;
   if (ended.kind === "result") {
-    deps.tasks.note(principal, intent.instance, ended.result.known);
+    deps.tasks.note(context, intent.instance, ended.result.known);
     // A tool that failed, asked something or was given up may not have been the right one, nor one that a person tries.
     if (via !== "owner" && !ended.result.isQuestion && !ended.result.isError && !signal.aborted)
       deps.discovery.noteCall(principal, intent.tool);

@@ -16,7 +16,8 @@ export interface Stages {
   readonly approval?: ApprovalStage;
   readonly recordStart?: RecordStartStage;
   readonly run: RunStage;
-  readonly resultBudget?: ResultBudgetStage;
+  /** What whoever asked gets of the outcome. */
+  readonly fit: ResultBudgetStage;
   /** Called for every intent at its end, with its outcome or with the error that stopped it at any stage. */
   readonly recordEnd: RecordEndStage;
 }
@@ -29,9 +30,8 @@ export type Passage = (intent: Intent, work: Work) => Promise<Outcome>;
  * stage that returns no promise is not awaited.
  */
 export function composeStages(stages: Stages, clock: Pick<Clock, "monotonic">): Passage {
-  const { run, resultBudget, recordEnd } = stages;
+  const { run, fit, recordEnd } = stages;
   const gates = [stages.policy, stages.approval, stages.recordStart].filter((gate) => gate !== undefined);
-  const fit: ResultBudgetStage = resultBudget ?? ((_intent, _work, outcome) => outcome);
 
   function passFrom(first: number, intent: Intent, work: Work): Promise<Outcome> {
     for (let at = first; at < gates.length; at += 1) {

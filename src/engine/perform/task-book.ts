@@ -1,35 +1,71 @@
-import type { InstanceId } from "../../kernel/ids.ts";
+import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import type { CallContext } from "../../kernel/call-context.ts";
 import type { Principal } from "../../kernel/principal.ts";
 
+/** Who began a task: whoever asked for it, and the connection of their client if it has one. */
+export type TaskAuthor = Pick<CallContext, "principal" | "connected">;
+
 /**
- * Remembers which server created which task. Where one endpoint leads to several servers, a client's later requests
- * about the task go to that one. Bound to the principal: for everybody else the task does not exist.
+ * Remembers which server created which task, for whom. Where one endpoint leads to several servers, a client's later
+ * requests about the task go to that one. Bound to the principal: for everybody else the task does not exist.
  */
 export interface TaskBook {
   /** Remembers the task if the result contains one. */
-  note(principal: Principal, instance: InstanceId, result: JsonObject | undefined): void;
+  note(by: TaskAuthor, instance: InstanceId, result: JsonObject | undefined): void;
   find(principal: Principal, taskId: unknown): InstanceId | undefined;
+  /** Whether this client of the principal began the task. */
+  isOf(by: Required<TaskAuthor>, task: { readonly instance: InstanceId; readonly id: unknown }): boolean;
 }
 
-/** Beyond this number the oldest task is forgotten, and its client gets an error. */
+interface Task {
+  readonly instance: InstanceId;
+  readonly client: string | undefined;
+}
+
+/** Beyond this number the oldest task of whoever has most is forgotten, and its client gets an error. */
 const keptTasks = 10_000;
+/** Ids are UUIDs and the like: a server could keep its largest message in memory with each. */
+const longestId = 1_000;
 
 /** Begins without tasks. */
 export function createTaskBook(): TaskBook {
-  const owners = new Map<string, InstanceId>();
-  const keyOf = (principal: Principal, taskId: string): string => `${principal.id}\n${taskId}`;
+  const ofPrincipals = new Map<PrincipalId, Map<string, Task>>();
+  let size = 0;
+
+  function forgetOne(): void {
+    const [first, ...others] = ofPrincipals;
+    if (first === undefined) return;
+    const [principal, tasks] = others.reduce((most, one) => (one[1].size > most[1].size ? one : most), first);
+    for (const oldest of [...tasks.keys()].slice(0, 1)) tasks.delete(oldest);
+    size -= 1;
+    if (tasks.size === 0) ofPrincipals.delete(principal);
+  }
+
+  function tasksOf({ id }: Principal): Map<string, Task> {
+    const known = ofPrincipals.get(id) ?? new Map<string, Task>();
+    ofPrincipals.set(id, known);
+    return known;
+  }
+
+  function taskOf({ id }: Principal, taskId: unknown): Task | undefined {
+    return typeof taskId === "string" ? ofPrincipals.get(id)?.get(taskId) : undefined;
+  }
+
   return {
-    note(principal, instance, result) {
+    note({ principal, connected }, instance, result) {
       const taskId = taskIdOf(result);
-      if (taskId === undefined) return;
-      owners.set(keyOf(principal, taskId), instance);
-      for (const key of owners.keys()) {
-        if (owners.size <= keptTasks) break;
-        owners.delete(key);
-      }
+      if (taskId === undefined || taskId.length > longestId) return;
+      const tasks = tasksOf(principal);
+      if (!tasks.has(taskId)) size += 1;
+      tasks.set(taskId, { instance, client: connected?.id });
+      if (size > keptTasks) forgetOne();
     },
-    find: (principal, taskId) => (typeof taskId === "string" ? owners.get(keyOf(principal, taskId)) : undefined),
+    find: (principal, taskId) => taskOf(principal, taskId)?.instance,
+    isOf({ principal, connected }, { instance, id }) {
+      const task = taskOf(principal, id);
+      return task !== undefined && task.instance === instance && task.client === connected?.id;
+    },
   };
 }
 

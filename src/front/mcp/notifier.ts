@@ -33,8 +33,15 @@ export interface Notifier {
   add(listener: Listener): () => void;
 }
 
+const taskStatus = "notifications/tasks/status";
 /** What tells of something that a client has seen before, by an id of its own: it is understood behind any exposure. */
-const aboutPast: ReadonlySet<string> = new Set(["notifications/elicitation/complete", "notifications/tasks/status"]);
+const aboutPast: ReadonlySet<string> = new Set(["notifications/elicitation/complete", taskStatus]);
+
+/** Whether this client of the principal began the task. */
+export type IsTaskOf = (
+  by: { readonly principal: Principal; readonly connected: ConnectedClient },
+  task: { readonly instance: InstanceId; readonly id: unknown },
+) => boolean;
 
 export function resourceKey(instance: InstanceId, uri: string): string {
   return `${instance}\n${uri}`;
@@ -48,6 +55,7 @@ export function createNotifier(
   events: EventBus,
   viewOf: (principal: Principal) => View,
   { seenAs, heardAs }: InstanceNews,
+  isTaskOf: IsTaskOf,
 ): Notifier {
   const listeners = new Set<Listener>();
 
@@ -82,11 +90,18 @@ export function createNotifier(
       if (event.client !== undefined && event.client !== listener.client?.id) continue;
       const view = viewOf(listener.principal);
       const instance = heardAs(event.instance, listener.client);
+      if (event.method === taskStatus && !hearsOfTask(listener, instance, event.params["taskId"])) continue;
       const concerns = listener.exposure.isTransparent
         ? listener.exposure.transparent(view)?.instance === instance
         : aboutPast.has(event.method) && view.servers.some((server) => server.instance === instance);
       if (concerns) listener.relay(event.method, event.params);
     }
+  }
+
+  /** A task concerns only the client that began it (2025-11-25, basic/utilities/tasks, "Task Status Notification"). */
+  function hearsOfTask({ principal, client }: Listener, instance: InstanceId | undefined, id: unknown): boolean {
+    if (client === undefined || instance === undefined) return false;
+    return isTaskOf({ principal, connected: client }, { instance, id });
   }
 
   function onResourceUpdated(event: EventOf<"resource.updated">): void {
@@ -109,7 +124,11 @@ export function createNotifier(
   events.on(["catalog.changed"], onCatalogChanged);
   events.on(["catalog.announced"], onAnnounced);
   events.on(["resource.updated"], onResourceUpdated);
-  events.on(["server.notification"], onServerNotification);
+  events.on(["server.notification"], (event) => {
+    // A server may report on a task in the same bytes in which it hands it out: that has to be noted first.
+    if (event.method === taskStatus) setImmediate(() => onServerNotification(event));
+    else onServerNotification(event);
+  });
   events.on(["namespace.loaded", "namespace.evicted"], ({ principal }) => onLoadedChanged(principal));
 
   return {

@@ -63,7 +63,7 @@ const table = {
   },
   tasks: {
     type: "flag",
-    help: "declares tasks; any tool `start-task` called with `task`, or with the argument `unasked`, starts one",
+    help: "declares tasks; any tool `start-task` called with `task`, or with the argument `unasked`, starts one, and reports on it at once with `reports`",
   },
   "skills-json": { type: "text", help: "with --skills, lists the entries of this file, whatever it says" },
   skills: { type: "flag", help: "offers two skills (SEP-2640), one of them not listed, and directories" },

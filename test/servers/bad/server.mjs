@@ -170,6 +170,12 @@ const methods = {
     const taskId = namedTask(exchange);
     if (taskId !== undefined) exchange.answer({ taskId, status: "working" });
   },
+  "tasks/list": (exchange) =>
+    exchange.answer({ tasks: [...exchange.server.tasks].map((taskId) => ({ taskId, status: "working" })) }),
+  "tasks/result"(exchange) {
+    const taskId = namedTask(exchange);
+    if (taskId !== undefined) exchange.answer({ content: [{ type: "text", text: `result of ${taskId}` }] });
+  },
   "tasks/update"(exchange) {
     if (namedTask(exchange) !== undefined) exchange.answer({});
   },
@@ -237,6 +243,7 @@ function startTask({ server, params, era, answer }) {
   const task = { taskId: randomUUID(), status: "working", ttl: params.task?.ttl ?? null };
   server.tasks.add(task.taskId);
   answer(era === "legacy" ? { task } : { resultType: "task", ...task });
+  if (params.arguments?.reports === true) server.announce("notifications/tasks/status", task);
 }
 
 /** How servers of before 2026 greet a request that they do not know: no two alike. */

@@ -113,6 +113,13 @@ export const notifyingTools = {
       say("announced");
     },
   },
+  "task-status": {
+    description: "Announces the status of every task that was handed out",
+    run({ server, say }) {
+      for (const taskId of server.tasks) server.announce("notifications/tasks/status", { taskId, status: "completed" });
+      say("announced");
+    },
+  },
   storm: {
     description:
       "Announces a change of the tools `perSecond` (1000) times a second for `ms` (1000), then answers with how many",

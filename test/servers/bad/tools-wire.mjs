@@ -37,6 +37,22 @@ export const wireTools = {
       return answerWrongly(exchange, JSON.stringify(other?.id ?? "nobody"));
     },
   },
+  pester: {
+    description:
+      "Answers, reports progress on, cancels and completes whatever has an id up to `most` (500), then answers",
+    async run({ id, args, send, notify, say, answerText }) {
+      for (let at = 0; at <= (args.most ?? 500); at += 1) {
+        for (const other of [at, String(at)]) {
+          if (other !== id) await send(answerText(said("to whoever is there"), JSON.stringify(other)));
+          await notify("notifications/progress", { progressToken: other, progress: 99 });
+          await notify("notifications/cancelled", { requestId: other });
+          await notify("notifications/elicitation/complete", { elicitationId: other });
+          await notify("notifications/tasks/status", { taskId: other, status: "completed" });
+        }
+      }
+      say("pestered");
+    },
+  },
   "not-json": {
     description: "Writes lines that are not JSON, then answers",
     async run({ send, say }) {

@@ -1,0 +1,57 @@
+import type { Intent } from "../../catalog/exposure/intent.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
+import { isJsonObject } from "../../kernel/json-bytes.ts";
+import { localPrincipal } from "../../kernel/principal.ts";
+import type { Instance } from "../../servers/instance/instance.ts";
+import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
+import type { Gate } from "./gate.ts";
+import type { Outcome } from "./outcome.ts";
+import type { TaskBook } from "./task-book.ts";
+import type { Work } from "./work.ts";
+
+/**
+ * Keeps people's tasks apart on a server that they share. The server sees one client, the gateway, and cannot bind a
+ * task to whoever began it, as it has to (2025-11-25, basic/utilities/tasks, "Task Isolation and Access Control"):
+ * that is done here. A task from before the gateway's last start is nobody's.
+ */
+export interface SharedTasks {
+  /** Throws PARAMS_INVALID for a task that somebody else began, as for one that there is not. */
+  readonly check: Gate;
+  /** What a list of tasks keeps for whoever asked for it: their own. */
+  fit(intent: Intent, work: Work, outcome: Outcome): Outcome;
+}
+
+/** Where `instanceOf` says that a server belongs to one person, or nobody but the owner is there, nothing is done. */
+export function createSharedTasks(
+  instanceOf: (id: InstanceId) => Instance | undefined,
+  tasks: Pick<TaskBook, "find">,
+): SharedTasks {
+  const concerns = (
+    intent: Intent,
+    { request, context }: Work,
+  ): intent is Extract<Intent, { readonly kind: "forward" }> =>
+    intent.kind === "forward" &&
+    request?.method.startsWith("tasks/") === true &&
+    context.principal.id !== localPrincipal.id &&
+    instanceOf(intent.server.instance)?.owner === null;
+  const isOwn = (instance: InstanceId, { context }: Work, taskId: unknown): boolean =>
+    tasks.find(context.principal, taskId) === instance;
+
+  return {
+    check(intent, work) {
+      if (!concerns(intent, work) || work.request?.method === "tasks/list") return undefined;
+      if (isOwn(intent.server.instance, work, work.request?.params["taskId"])) return undefined;
+      throw new GatewayError("PARAMS_INVALID", "there is no such task");
+    },
+    fit(intent, work, outcome) {
+      if (outcome.kind !== "result" || !concerns(intent, work) || work.request?.method !== "tasks/list") return outcome;
+      const { tasks: listed, ...others } = outcome.result.parsed();
+      const own = Array.isArray(listed)
+        ? listed.filter((task) => isJsonObject(task) && isOwn(intent.server.instance, work, task["taskId"]))
+        : [];
+      const result = { ...others, tasks: own };
+      return { ...outcome, result: new ResultBytes(Buffer.from(JSON.stringify(result)), result) };
+    },
+  };
+}
