@@ -18,7 +18,7 @@ const { outputFiles } = await build({
 const script = outputFiles[0].text.replaceAll("</script", "<\\/script");
 const page = `<!doctype html><html><head><title>Clock</title></head><body data-target="${process.env["APP_TARGET"] ?? "https://example.com/"}"><h1>Clock</h1>
 <p id="input">no input</p><p id="result">no result</p><p id="read">not read</p><p id="changed">not changed</p>
-<pre id="attempts">not tried</pre><button id="change">Change</button><button id="away">Leave</button>
+<pre id="attempts">not tried</pre><button id="change">Change</button><button id="send">Send</button><button id="away">Leave</button>
 <script>${script}</script></body></html>`;
 
 const server = new McpServer({ name: "apps", version: "1" });

