@@ -21,6 +21,8 @@ async function main(argv: readonly string[]): Promise<number> {
   // What the scripts of `completion` call. A person's words come after it, so that it has no options of its own.
   if (first === "complete")
     return await (await import("./short-commands.ts")).shortCommands.complete(argv.slice(1), toContext(), allOptions());
+  // As git, npm and docker have it beside the option.
+  if (first === "help") return await main([...argv.slice(1, 2), "--help"]);
   const named = first !== undefined && Object.hasOwn(commands, first) ? first : undefined;
   if (named === undefined && first !== undefined && !first.startsWith("-")) {
     const { unknownCommand } = (await import("./short-commands.ts")).shortCommands;

@@ -79,7 +79,7 @@ export const failures = {
     http: 404,
     rpc: -31106,
     retry: false,
-    hint: "MCP is served at /mcp; GET /openapi.json lists the REST routes.",
+    hint: "MCP is served at /mcp, and of one server at /mcp/server/NAME; GET /openapi.json lists the REST routes.",
   },
   NOT_ACCEPTABLE: { http: 406, rpc: -31107, retry: false, hint: "Send Accept: text/event-stream, or POST a message." },
   HEADERS_TOO_LARGE: {

@@ -114,3 +114,21 @@ describe("toolyard stdio", () => {
     expect((await runCommand(["stdio", "--in-process", ...flags])).stderr).toBe("");
   });
 });
+
+test("`help` is another way to ask for the help of a command, or of all", async () => {
+  for (const [words, option] of [
+    [["help"], ["--help"]],
+    [
+      ["help", "stop"],
+      ["stop", "--help"],
+    ],
+  ] as const) {
+    const [asked, usual] = [await runCommand(words), await runCommand(option)];
+    expect(asked).toEqual(usual);
+    expect(asked).toMatchObject({ code: 0, stdout: expect.stringContaining("toolyard stop") as string });
+  }
+  expect(await runCommand(["help", "stopp"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("stop") as string,
+  });
+});

@@ -102,6 +102,9 @@ describe.skipIf(!hasBrowser)("people in the dashboard", () => {
       await go(page, path);
       expect([path, await page.getByRole("heading", { level: 1 }).textContent()]).toEqual([path, heading]);
       expect([path, await problemsOfLooks(page)]).toEqual([path, []]);
+      const current = page.locator("#navigation [aria-current=page]");
+      const [place] = path === "/me" ? ["ann"] : path === "/logged-in" ? [] : ["People"];
+      expect([path, await current.allTextContents()]).toEqual([path, place === undefined ? [] : [place]]);
     }
   }, 600_000);
 

@@ -52,6 +52,12 @@ const run = [
   { to: "/api", label: "API", icon: BookOpen },
 ] as const;
 
+/** Where pages are listed whose address does not begin with that of the list. */
+const parents: ReadonlyMap<string, string> = new Map([
+  ["/teams", "/people"],
+  ["/run", "/tools"],
+]);
+
 /** Around every page: who may see it, where one is, and whether what is shown is what is. */
 export function Frame() {
   const state = useSyncExternalStore(sessionStore.subscribe, sessionStore.get);
@@ -182,8 +188,18 @@ function WhoIsIt({ session }: { readonly session: Session }) {
 }
 
 function Item({ to, label, icon: Icon }: (typeof use)[number] | (typeof run)[number]) {
+  // The page of a tool or a team is below the list that leads to it, whatever its address.
+  const isBelow = useRouterState({
+    select: ({ location: { pathname } }) => parents.get(`/${pathname.split("/")[1]}`) === to,
+  });
   return (
-    <Link to={to} className="nav-item" activeOptions={{ exact: to === "/" }} activeProps={{ "aria-current": "page" }}>
+    <Link
+      to={to}
+      className="nav-item"
+      activeOptions={{ exact: to === "/" }}
+      activeProps={{ "aria-current": "page" }}
+      {...(isBelow ? { "aria-current": "page" } : {})}
+    >
       <Icon aria-hidden size={15} />
       {label}
     </Link>

@@ -42,7 +42,7 @@ export function TeamServers({ team }: { readonly team: string }) {
     },
     {
       heading: "Runs",
-      width: "8rem",
+      width: "9.5rem",
       cell: ({ scope }) =>
         scope === "shared" ? "once for all" : scope === "user" ? "for each member" : "for each client",
     },
@@ -53,7 +53,7 @@ export function TeamServers({ team }: { readonly team: string }) {
     },
     {
       heading: "From",
-      width: "8.5rem",
+      width: "10rem",
       cell: ({ source }) => <span className="muted">{source === "file" ? "the configuration" : "this team"}</span>,
     },
   ];
