@@ -60,35 +60,38 @@ describe("tasks on a server that members share", () => {
     taskId = made.json.result.task.taskId as string;
   });
 
-  test.each(["legacy", "modern"] as const)("FAULT 94: a task that another member began is none, to a %s client", async (era) => {
-    const send = async (who: Who, url: string, method: string, id: string): Promise<RawAnswer> =>
-      await sends[era](
-        url,
-        method,
-        { taskId: id, inputResponses: {} },
-        era === "modern" ? {} : bearer(who),
-        bearer(who),
-      );
-    const endpoints = [addressOf("shared"), `${team.gateway.url}/mcp`, `${team.gateway.url}/mcp/flat`];
-    for (const url of endpoints)
-      for (const method of ["tasks/get", "tasks/result", "tasks/update", "tasks/cancel"]) {
-        const [theirs, nobodys] = [
-          await send("bob", url, method, taskId),
-          await send("bob", url, method, crypto.randomUUID()),
-        ];
-        expect([url, method, theirs.status, theirs.json.error]).toEqual([
+  test.each(["legacy", "modern"] as const)(
+    "FAULT 94: a task that another member began is none, to a %s client",
+    async (era) => {
+      const send = async (who: Who, url: string, method: string, id: string): Promise<RawAnswer> =>
+        await sends[era](
           url,
           method,
-          nobodys.status,
-          nobodys.json.error,
-        ]);
-        expect(theirs.json.error).toMatchObject({ code: -32602 });
+          { taskId: id, inputResponses: {} },
+          era === "modern" ? {} : bearer(who),
+          bearer(who),
+        );
+      const endpoints = [addressOf("shared"), `${team.gateway.url}/mcp`, `${team.gateway.url}/mcp/flat`];
+      for (const url of endpoints)
+        for (const method of ["tasks/get", "tasks/result", "tasks/update", "tasks/cancel"]) {
+          const [theirs, nobodys] = [
+            await send("bob", url, method, taskId),
+            await send("bob", url, method, crypto.randomUUID()),
+          ];
+          expect([url, method, theirs.status, theirs.json.error]).toEqual([
+            url,
+            method,
+            nobodys.status,
+            nobodys.json.error,
+          ]);
+          expect(theirs.json.error).toMatchObject({ code: -32602 });
+        }
+      for (const url of endpoints) {
+        const own = await send("olga", url, "tasks/get", taskId);
+        expect([url, own.json.result?.status]).toEqual([url, "working"]);
       }
-    for (const url of endpoints) {
-      const own = await send("olga", url, "tasks/get", taskId);
-      expect([url, own.json.result?.status]).toEqual([url, "working"]);
-    }
-  });
+    },
+  );
 
   test("MUST: a list of tasks has those of whoever asks, and no others [basic/utilities/tasks]", async () => {
     const list = async (who: Who): Promise<readonly string[]> =>
