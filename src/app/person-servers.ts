@@ -4,7 +4,7 @@ import { abortAfter } from "../kernel/abort.ts";
 import type { ServerConfig } from "../config/config.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { Member } from "../people/directory/member.ts";
-import { viewOwnValues } from "../people/installations/install-view.ts";
+import { shownAddress, viewOwnValues } from "../people/installations/install-view.ts";
 import type { Instance } from "../servers/instance/instance.ts";
 import { createBrowserLogins } from "../servers/logins/browser-logins.ts";
 import type { UserRow } from "../store/people-rows.ts";
@@ -50,10 +50,9 @@ export function createPersonServers({ fleet, logins, audit }: Parts, people: Tea
       const held = find(user, id);
       if (held === undefined) return undefined;
       const { transport } = held.instance.server;
-      const isRemote = "url" in transport && URL.canParse(transport.url);
       return {
         ...toPersonServer(held),
-        address: isRemote ? new URL(transport.url).origin : null,
+        address: shownAddress(held.instance),
         takesLogin: takesLogin(transport),
         hasLogin: takesLogin(transport) && (await logins.loginOf(held.instance.id)) !== undefined,
         mayLogIn: mayLogIn(held),

@@ -288,8 +288,32 @@ test("what members gave of their own is forgotten when whoever runs the team lea
     200,
   );
   expect(await isSet()).toEqual([true, true, false]);
+  const shown = (await send("GET", `${at}/mail/config/me`, bob)).json.address;
+  expect(shown).toBe(new URL(entry.url).origin);
   expect((await send("PATCH", template, boss, { entry: { url: "https://evil.example/mcp" } })).status).toBe(200);
   expect(await isSet()).toEqual([false, false, false]);
+  // A form that was opened before says where it was told that its values go.
+  for (const [whose, token, path] of [
+    ["me", bob, "headers.X-Key"],
+    ["team", boss, "headers.X-Team"],
+  ] as const)
+    for (const [address, status] of [
+      [shown, 412],
+      [null, 412],
+      ["https://evil.example", 200],
+    ] as const) {
+      const late = await send("PATCH", `${at}/mail/config/${whose}`, token, {
+        values: { [path]: "late-secret" },
+        address,
+      });
+      expect([whose, address, late.status, late.json.code ?? ""]).toEqual([
+        whose,
+        address,
+        status,
+        status === 412 ? "REVISION_MISMATCH" : "",
+      ]);
+    }
+  await send("PATCH", `${at}/mail/config/me`, bob, { values: { "headers.X-Key": null } });
   const { missing } = (await send("GET", `${at}/mail`, bob)).json;
   expect(missing).toEqual([{ path: "headers.X-Key", tier: "user" }]);
   // What the team gave is the team's to lead elsewhere.

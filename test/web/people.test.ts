@@ -263,6 +263,26 @@ describe.skipIf(!hasBrowser)("people in the dashboard", () => {
     await until(async () => (await title.inputValue()) === "The blue ones");
   });
 
+  test("whoever types a value while the server is led elsewhere is told before it goes there", async () => {
+    const fields = [{ path: "headers.X-Key", tier: "user", type: "secret" }];
+    const entry = (host: string): object => ({ type: "http", url: `https://${host}/mcp`, scope: "user" });
+    const made = await rest("POST", "/api/templates", { slug: "far", entry: entry("one.example"), fields });
+    await rest("POST", "/api/teams/red/installations", { template: "far" });
+    const { page } = bob;
+    await go(page, "/teams/red/servers/far");
+    const own = page.getByRole("region", { name: "Your own values" });
+    await own.getByLabel("headers.X-Key").fill("bobs-key");
+    await rest("PATCH", `/api/templates/${String(made.id)}`, { entry: entry("two.example"), fields });
+    await own.getByRole("button", { name: "Save" }).click();
+    const note = page.getByRole("alert");
+    await note.getByText("where these go").waitFor();
+    expect(await note.textContent()).toContain("where these gohttps://two.examplehttps://one.example");
+    await expectClean(page);
+    await note.getByRole("button", { name: "Save mine over theirs" }).click();
+    await own.getByText("and never shown").waitFor();
+    await rest("DELETE", "/api/teams/red/installations/far");
+  });
+
   test("people see which apps and browsers act for them, and end one or all of them but this one", async () => {
     const { page } = ann;
     await connectApp(world.url, annPages);

@@ -84,7 +84,13 @@ export const field = z.object({
   value: z.union([z.string(), z.array(z.string()), z.null()]).describe("Null for secrets, which are never shown."),
   updatedAt: schemas.nullableText,
 });
-export const valueList = z.object({ revision: z.int(), fields: z.array(field) }).meta({ id: "ServerValues" });
+export const valueList = z
+  .object({
+    revision: z.int(),
+    address: schemas.nullableText.describe("Where values go: the origin of the server's URL. Null for a program."),
+    fields: z.array(field),
+  })
+  .meta({ id: "ServerValues" });
 
 export function toSettings({
   request_logging_enabled: isLogged,

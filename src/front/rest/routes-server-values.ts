@@ -20,7 +20,15 @@ import * as schemas from "./schemas.ts";
 const tag = "Servers of teams";
 /** One's own values are as good as a credential at the server behind. */
 const own: Right = { role: "member", scope: "mcp:admin" };
-const body = z.object({ values: shapes.values.describe("By path; null takes a value away.") });
+const body = z.object({
+  values: shapes.values.describe("By path; null takes a value away."),
+  address: z
+    .string()
+    .max(2_000)
+    .nullable()
+    .optional()
+    .describe("The `address` that was read: refused with REVISION_MISMATCH when the server leads elsewhere by now."),
+});
 
 /** Both need only the fields that they name; they differ in what becomes of the others. */
 const writings = [
@@ -45,12 +53,12 @@ export function createServerValueRoutes(deps: RestDeps): readonly Route[] {
   ];
 }
 
-function toAnswer({ revision, fields }: ValuesView): Answer {
+function toAnswer({ revision, address, fields }: ValuesView): Answer {
   const shown = fields.map(({ updatedAtMs, ...field }) => ({
     ...field,
     updatedAt: updatedAtMs === null ? null : toIso(updatedAtMs),
   }));
-  return revisedAnswer({ revision }, { revision, fields: shown });
+  return revisedAnswer({ revision }, { revision, address, fields: shown });
 }
 
 function showTeamValues(deps: RestDeps): Route {
@@ -89,8 +97,8 @@ function setTeamValues(deps: RestDeps, { method, verb, what, others }: Writing):
     async handle(request) {
       const { team, installation } = request.params;
       const { installs, teamId, actor } = shapes.installRequest(deps, request, team);
-      const { values } = checkPart(body, "body", request.body);
-      const given = { values, isWhole: method === "PUT", revision: expectedOf(request.raw) };
+      const { values, address } = checkPart(body, "body", request.body);
+      const given = { values, address, isWhole: method === "PUT", revision: expectedOf(request.raw) };
       await installs.changes.setTeamValues(actor, teamId, installation, given);
       return toAnswer(viewTeamValues(installs, installs.changes.find(teamId, installation), actor));
     },
@@ -145,8 +153,8 @@ function setOwnValues(deps: RestDeps, { method, verb, what, others }: Writing): 
     },
     async handle(request) {
       const { installs, actor, show } = ownView(deps, request, request.params);
-      const { values } = checkPart(body, "body", request.body);
-      const given = { values, isWhole: method === "PUT", revision: expectedOf(request.raw) };
+      const { values, address } = checkPart(body, "body", request.body);
+      const given = { values, address, isWhole: method === "PUT", revision: expectedOf(request.raw) };
       await installs.changes.setOwnValues(actor, request.params.installation, given);
       return show();
     },

@@ -3,6 +3,7 @@ import { hasProcess } from "../../config/transports.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { InstallationRow, InstallWrites } from "../../store/install-rows.ts";
 import { filePrefix, type InstallationSettings } from "./tiered-servers.ts";
+import { shownAddress } from "./install-view.ts";
 import { requireRevision, type InstallPlan } from "./install-queue.ts";
 import { requireRight, type Actor } from "./install-rights.ts";
 import { planSecret, type SecretChangesDeps } from "./secret-changes.ts";
@@ -66,6 +67,8 @@ export interface GivenValues {
   readonly isWhole?: boolean | undefined;
   /** Of the installation, or of one's own values. */
   readonly revision?: number | undefined;
+  /** Where whoever gives them saw that they go; null for a program. Refused when the server leads elsewhere. */
+  readonly address?: string | null | undefined;
 }
 
 export interface InstallChangesDeps extends SecretChangesDeps, Pick<TeamRoom, "limitsOf"> {
@@ -210,12 +213,13 @@ function createValueChanges(
 ): Pick<InstallChanges, "setTeamValues" | "setOwnValues"> {
   const { book, carryOut, catalog, teamSlug } = deps;
   return {
-    async setTeamValues(actor, teamId, name, { revision, ...given }) {
+    async setTeamValues(actor, teamId, name, { revision, address, ...given }) {
       requireRight(actor, "manage", teamId);
       await carryOut(actor, async () => {
         const row = find(teamId, name);
         requireRevision(row.revision, revision);
         const tiered = catalog.tieredOf(row);
+        if (address !== undefined && address !== shownAddress(tiered)) throw ledElsewhere();
         const { config, writes, paths } = await planRows(
           deps,
           { tier: "team", owner: ownerOf(row), tiered, config: row.config },
@@ -226,7 +230,7 @@ function createValueChanges(
         return { writes: { ...writes, installations: [changed] }, ...about, detail: toDetail(paths) };
       });
     },
-    async setOwnValues(actor, name, { revision, ...given }) {
+    async setOwnValues(actor, name, { revision, address, ...given }) {
       const { membership } = actor;
       if (membership === undefined)
         throw new GatewayError("INSTALLATION_UNKNOWN", "there is no person whose values these would be");
@@ -236,10 +240,9 @@ function createValueChanges(
         const { id, slug, tiered } = forMember(teamId, name);
         // Between asking and its turn somebody may have led the server elsewhere, also at another gateway: what was
         // given before is forgotten then, and this is no different.
-        if (addressOf(tiered) !== seen)
-          throw new GatewayError("REVISION_MISMATCH", "the server leads to another address now", {
-            hint: "Look where it leads, and give the value again if you agree.",
-          });
+        if (addressOf(tiered) !== seen) throw ledElsewhere();
+        // As may have happened since a form was opened: what had no value before has no revision that tells of it.
+        if (address !== undefined && address !== shownAddress(tiered)) throw ledElsewhere();
         const before = book.personal(id, membershipId);
         requireRevision(before?.revision ?? 0, revision);
         const owner = { teamId, installationId: id, membershipId };
@@ -254,6 +257,12 @@ function createValueChanges(
       });
     },
   };
+}
+
+function ledElsewhere(): GatewayError {
+  return new GatewayError("REVISION_MISMATCH", "the server leads to another address now", {
+    hint: "Look where it leads, and give the value again if you agree.",
+  });
 }
 
 /** Undefined for a program. */

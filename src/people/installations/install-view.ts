@@ -1,5 +1,6 @@
 import { pathKey, type TierField, type TierValues } from "../../config/tier-fields.ts";
 import { mayGive, type MissingValue, type TieredServer } from "../../config/tiers.ts";
+import { hasProcess } from "../../config/transports.ts";
 import type { InstallationRow } from "../../store/install-rows.ts";
 import type { InstallBook } from "./install-book.ts";
 import { mayManage, type Actor } from "./install-rights.ts";
@@ -41,6 +42,8 @@ export interface FieldView {
 export interface ValuesView {
   readonly fields: readonly FieldView[];
   readonly revision: number;
+  /** Where values go: the origin of the server's URL; null for a program. */
+  readonly address: string | null;
 }
 
 export interface ViewParts {
@@ -74,7 +77,8 @@ export function viewTeamValues(parts: ViewParts, row: InstallationRow, actor: Ac
   const owner = { teamId: row.teamId, installationId: row.id, membershipId: null };
   const isManaged = mayManage(actor, row.teamId);
   const fields = toFields(parts, { tiered, tier: "team", config: row.config, owner });
-  return { revision: row.revision, fields: fields.filter(({ path }) => isManaged || isShown(tiered, path)) };
+  const shown = fields.filter(({ path }) => isManaged || isShown(tiered, path));
+  return { revision: row.revision, address: shownAddress(tiered), fields: shown };
 }
 
 /** What one member set: for that member alone. */
@@ -83,7 +87,15 @@ export function viewOwnValues(parts: ViewParts, tiered: TieredServer, given: Own
   const row = parts.book.personal(installationId, membershipId);
   const owner = { teamId, installationId, membershipId };
   const fields = toFields(parts, { tiered, tier: "user", config: row?.config ?? "{}", owner });
-  return { revision: row?.revision ?? 0, fields: fields.filter(({ path, set }) => set || isShown(tiered, path)) };
+  const shown = fields.filter(({ path, set }) => set || isShown(tiered, path));
+  return { revision: row?.revision ?? 0, address: shownAddress(tiered), fields: shown };
+}
+
+/** Without path and query, which may hold what not everybody is to see. Null for a program. */
+export function shownAddress(tiered: Pick<TieredServer, "server"> | undefined): string | null {
+  const transport = tiered?.server.transport;
+  const url = transport === undefined || hasProcess(transport) ? "" : transport.url;
+  return URL.canParse(url) ? new URL(url).origin : null;
 }
 
 export interface OwnValues {

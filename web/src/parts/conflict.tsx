@@ -36,8 +36,8 @@ interface RevisedChange<Value, Given, Answer> {
   readonly base: Revised<Value>;
   /** As it is now. */
   readonly read: () => Promise<Revised<Value>>;
-  /** Changes it, if it is still the version with this entity tag. */
-  readonly write: (given: Given, etag: string) => Promise<Answer>;
+  /** Changes it, if it is still the version with this entity tag; `seen` is what somebody was shown last. */
+  readonly write: (given: Given, etag: string, seen: Value) => Promise<Answer>;
   readonly changes: readonly (readonly string[])[];
   readonly onDone?: (answer: Answer) => void;
 }
@@ -52,7 +52,8 @@ export function useRevisedChange<Value, Given, Answer>(change: RevisedChange<Val
   const order = useOrder(
     async (given: Given) => {
       try {
-        const answer = await write(given, theirs?.etag ?? base.etag);
+        const seen = theirs ?? base;
+        const answer = await write(given, seen.etag, seen.value);
         setTheirs(undefined);
         return answer;
       } catch (error) {

@@ -61,11 +61,11 @@ function Fields({ team, installation, whose, isAllowed, base, renew, touch }: Fi
   const change = useRevisedChange({
     base,
     read: async () => await readValues({ team, installation, whose }),
-    async write(given: Typed, etag) {
+    async write(given: Typed, etag, { address }) {
       const values = Object.fromEntries(
         Object.entries(given).map(([path, text]) => [path, text === null ? null : toGivenValue(path, text)]),
       );
-      const init = { params, headers: { "If-Match": etag }, body: { values } };
+      const init = { params, headers: { "If-Match": etag }, body: { values, address } };
       return await revisedOf(
         whose === "team"
           ? api.PATCH("/api/teams/{team}/installations/{installation}/config/team", init)
@@ -78,6 +78,8 @@ function Fields({ team, installation, whose, isAllowed, base, renew, touch }: Fi
   const fields = base.value.fields.filter((field) => isOffered(field, whose));
   const isChanged = Object.keys(typed).length > 0;
   const theirs = change.theirs?.fields;
+  const where = change.theirs?.address ?? "a program";
+  const wasWhere = base.value.address ?? "a program";
   /** A secret is never shown, so an empty field says nothing of it: it is taken away with its button. */
   const type = ({ path, type: kind }: Field, text: string): void => {
     const { [path]: _before, ...others } = typed;
@@ -108,14 +110,24 @@ function Fields({ team, installation, whose, isAllowed, base, renew, touch }: Fi
       ))}
       <Conflict
         error={change.error}
-        rows={theirs?.flatMap((field) => {
-          const mine = typed[field.path];
-          const shown = field.type === "secret" && field.set ? "a secret" : toTypedValue(field.value) || "not given";
-          if (mine === undefined) return [];
-          return [
-            [field.path, shown, field.type === "secret" && mine !== null ? "another secret" : (mine ?? "not given")],
-          ];
-        })}
+        rows={
+          theirs && [
+            ...(where === wasWhere ? [] : [["where these go", where, wasWhere] as const]),
+            ...theirs.flatMap((field) => {
+              const mine = typed[field.path];
+              const shown =
+                field.type === "secret" && field.set ? "a secret" : toTypedValue(field.value) || "not given";
+              if (mine === undefined) return [];
+              return [
+                [
+                  field.path,
+                  shown,
+                  field.type === "secret" && mine !== null ? "another secret" : (mine ?? "not given"),
+                ] as const,
+              ];
+            }),
+          ]
+        }
         isBusy={change.isPending}
         onKeep={() => change.mutate(typed)}
         onTake={renew}
