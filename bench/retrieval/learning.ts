@@ -19,8 +19,10 @@ export interface Lesson {
 export interface Learning {
   readonly used: Lesson;
   readonly unused: Lesson;
+  /** Of the used ones, those with ten past questions and more: most of these sets have fewer than somebody's tools. */
+  readonly often: Lesson;
   /** The same by half of the questions: a gain in one half only is chance. */
-  readonly halves: readonly { readonly used: Lesson; readonly unused: Lesson }[];
+  readonly halves: readonly Omit<Learning, "halves">[];
 }
 
 /** Each tool is called so often at most. */
@@ -31,7 +33,8 @@ interface Answered {
   /** What was asked together, which is no evidence twice. */
   readonly about: string;
   readonly half: 0 | 1;
-  readonly isUsed: boolean;
+  /** How often the tools that answer it were called, the one with most. */
+  readonly lessons: number;
   readonly plain: Judged;
   readonly learned: Judged;
 }
@@ -58,16 +61,17 @@ export async function measureLearning(
         answered.push({
           about: query.task ?? query.id,
           half: halfOf(query),
-          isUsed: query.relevant.some((id) => used.has(id)),
+          lessons: Math.max(0, ...query.relevant.map((id) => used.get(id) ?? 0)),
           plain: await judged(query, plain),
           learned: await judged(query, learned),
         });
       }
     }
   }
-  const of = (list: readonly Answered[]): { used: Lesson; unused: Lesson } => ({
-    used: lessonOf(list.filter((one) => one.isUsed)),
-    unused: lessonOf(list.filter((one) => !one.isUsed)),
+  const of = (list: readonly Answered[]): Omit<Learning, "halves"> => ({
+    used: lessonOf(list.filter(({ lessons }) => lessons > 0)),
+    unused: lessonOf(list.filter(({ lessons }) => lessons === 0)),
+    often: lessonOf(list.filter(({ lessons }) => lessons >= 10)),
   });
   return { ...of(answered), halves: [0, 1].map((half) => of(answered.filter((one) => one.half === half))) };
 }

@@ -14,6 +14,8 @@ import { describeTokens, measureTokens, type CorpusTool } from "./tokens.ts";
 /** Fuse takes up to half a second per query: a sample says enough. */
 const fuseSample = 40;
 
+const kindsOfTools = { used: "used", often: "used 10 x", unused: "unused" } as const;
+
 await main();
 
 /**
@@ -122,18 +124,16 @@ function printSet(name: string, results: Record<string, Measured>, halves: Halve
   console.log(`  one lexical answer: ${cost.tools.toFixed(1)} tools, ${cost.median} tokens (p90 ${cost.p90})`);
 }
 
-function printLearning({ used, unused, halves }: Learning): void {
-  const [a, b] = halves;
-  for (const [kind, all, first, second] of [
-    ["used", used, a?.used, b?.used],
-    ["unused", unused, a?.unused, b?.unused],
-  ] as const) {
+function printLearning({ halves, ...learning }: Learning): void {
+  for (const kind of ["used", "often", "unused"] as const) {
+    const all = learning[kind];
+    if (all.plain.queries === 0) continue;
     const change = ({ plain, learned }: Lesson, at: "recall1" | "recall5"): string =>
       `${plain[at].toFixed(1)} > ${learned[at].toFixed(1)}`;
-    const parts = [first, second].map((half) => (half === undefined ? "" : change(half, "recall5"))).join(", ");
+    const parts = halves.map((half) => change(half[kind], "recall5")).join(", ");
     const [least, most] = all.change5.map((points) => points.toFixed(1));
     console.log(
-      `  learning, ${kind}`.padEnd(24),
+      `  learning, ${kindsOfTools[kind]}`.padEnd(24),
       `${String(all.plain.queries).padStart(6)}  r@1 ${change(all, "recall1")}  r@5 ${change(all, "recall5")} (${least} to ${most}; halves ${parts})`,
     );
   }

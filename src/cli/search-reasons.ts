@@ -31,7 +31,7 @@ export function toReasons(explanation: Explanation): readonly string[] {
     })),
     { share: coverage.share, text: `${toPercent(coverage.ofName)} of its name asked for` },
     { share: serverFit.share, text: "server fit" },
-    { share: learned.share, text: `learned (${toPercent(learned.likeness)} like an earlier question)` },
+    { share: learned.share, text: toLearnedText(learned.likeness) },
   ];
   const told = reasons
     .filter(({ share }) => share >= leastShare)
@@ -80,4 +80,10 @@ function wrap(reasons: readonly string[]): readonly string[] {
     else lines[lines.length - 1] = `${last}   ${reason}`;
   }
   return lines;
+}
+
+function toLearnedText(likeness: number): string {
+  return likeness > 0
+    ? `learned (${toPercent(likeness)} like an earlier question)`
+    : "learned (by words of earlier questions)";
 }

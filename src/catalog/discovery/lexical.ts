@@ -1,6 +1,6 @@
 import { explain } from "../search/explain.ts";
 import type { Language } from "../search/language.ts";
-import { tellingOf, type LearnedTools } from "../search/learned.ts";
+import { tellingOf, type LearnedTools, type Lesson } from "../search/learned.ts";
 import { toolAt, type SearchIndex } from "../search/merge.ts";
 import { search, type SearchOptions } from "../search/rank.ts";
 import type { PhrasesOf } from "../search/phrase-book.ts";
@@ -82,24 +82,25 @@ export function createLexicalEngine(deps: LexicalDeps): SearchEngine {
   };
 }
 
-/** The tools of a view that queries like this one led to, each with the likeness of the most similar one. */
+/** The tools of a view that such queries led to. */
 function learnedOf(
   index: SearchIndex,
   placesOf: Places,
   memory: UseMemory,
   { principal, query }: Pick<SearchRequest, "principal" | "query">,
 ): LearnedTools | undefined {
+  const { floor, leastOdds } = index.language.weights.learned;
   const recalled = memory.recall(principal, query, {
-    least: index.language.weights.learned.floor,
+    leastLikeness: floor,
+    leastOdds,
     rarityOf: tellingOf(index),
   });
   if (recalled.length === 0) return undefined;
   const toolOf = placesOf(index);
-  const learned = new Map<number, number>();
+  const learned = new Map<number, Lesson>();
   for (const one of recalled) {
     const tool = toolOf(one.place);
-    if (tool === undefined || one.similarity <= (learned.get(tool) ?? 0)) continue;
-    if (memory.isAbout(one, principal, toolAt(index, tool))) learned.set(tool, one.similarity);
+    if (tool !== undefined && memory.isAbout(one, principal, toolAt(index, tool))) learned.set(tool, one);
   }
   return learned;
 }

@@ -10,7 +10,8 @@ import type { PrincipalId } from "../../kernel/ids.ts";
 import { createLearnedFile } from "../../store/files/learned-file.ts";
 import { sampleCatalog } from "../../../test/sample-catalog.ts";
 import { createLexicalEngine } from "./lexical.ts";
-import { createUseMemory, type UseMemory } from "./memory-of-use.ts";
+import type { Lesson } from "../search/learned.ts";
+import { createUseMemory, type RecallOptions, type UseMemory, type UseMemoryStore } from "./memory-of-use.ts";
 
 const language = createLanguage();
 const parts = sampleCatalog();
@@ -33,9 +34,7 @@ function tool(name: string): ToolEntry {
 const teamOf = (principal: PrincipalId): string | undefined => /^(red|blue)-/.exec(principal)?.[1];
 
 /** In these tests every user has an instance of Slack of their own, and all other servers are shared. */
-function remember(
-  options: { readonly store?: ReturnType<typeof createLearnedFile>; readonly now?: () => number } = {},
-): Promise<UseMemory> {
+function remember(options: { readonly store?: UseMemoryStore; readonly now?: () => number } = {}): Promise<UseMemory> {
   const store = options.store ?? { load: async () => undefined, save: () => undefined };
   return createUseMemory({
     language,
@@ -46,12 +45,24 @@ function remember(
   });
 }
 
-/** The similarity between the query and the closest past query that led to this tool. */
-function recall(memory: UseMemory, principal: PrincipalId, query: string, name: string): number {
+/** Everything that was ever learned and has to do with the query. */
+const anything: RecallOptions = { leastLikeness: 0, leastOdds: 0, rarityOf: () => 1 };
+
+/** The likeness between the query and the closest past query that led to this tool, and what its words say for it. */
+function lessonOf(memory: UseMemory, principal: PrincipalId, query: string, name: string): Lesson {
   const recalled = memory
-    .recall(principal, query, { least: 0.3, rarityOf: () => 1 })
+    .recall(principal, query, { ...anything, leastLikeness: 0.3 })
     .filter((one) => memory.isAbout(one, principal, tool(name)));
-  return Math.max(0, ...recalled.map(({ similarity }) => similarity));
+  expect(recalled.length).toBeLessThan(2);
+  return recalled[0] ?? { likeness: 0, odds: 0 };
+}
+
+const recall = (...asked: Parameters<typeof lessonOf>): number => lessonOf(...asked).likeness;
+
+/** A call of the tool that such a search led to. */
+function use(memory: UseMemory, principal: PrincipalId, query: string, name: string): void {
+  memory.offered(principal, query, [tool(name)]);
+  memory.executed(principal, tool(name));
 }
 
 test("a call of an offered tool teaches the words of that search", async () => {
@@ -72,7 +83,7 @@ test("a call of what was not offered, or too late, teaches nothing", async () =>
   memory.executed(bob, tool("list_issues"));
   now = 31 * 60_000;
   memory.executed(alice, tool("list_issues"));
-  for (const one of [alice, bob]) expect(memory.recall(one, "standup", { least: 0, rarityOf: () => 1 })).toEqual([]);
+  for (const one of [alice, bob]) expect(memory.recall(one, "standup", anything)).toEqual([]);
 });
 
 test("queries are compared one by one: a tool that is used a lot does not answer what it was never asked", async () => {
@@ -98,6 +109,47 @@ test("queries are compared one by one: a tool that is used a lot does not answer
   expect((await find(learning))[0]).toBe((await find(plain))[0]);
 });
 
+test("words that led to a tool again and again speak for it, in questions that are like none before", async () => {
+  const memory = await remember();
+  const asked = {
+    create_issue: [
+      "customer reports a crash",
+      "the crash from monday",
+      "a customer sees an error",
+      "error after login",
+    ],
+    list_issues: ["what did monday bring", "everything about login", "work that is left", "login work of this week"],
+    get_forecast: ["will it rain on monday", "umbrella or not", "sunshine this week", "rain after work"],
+  };
+  for (const [name, queries] of Object.entries(asked)) for (const query of queries) use(memory, alice, query, name);
+  const question = "a customer had an error and then a crash";
+  const odds = (name: string, query = question): number => lessonOf(memory, alice, query, name).odds;
+  expect(odds("create_issue")).toBeGreaterThan(1);
+  expect(odds("list_issues")).toBe(0);
+  expect(odds("get_forecast")).toBe(0);
+  // What everybody says speaks for nobody much.
+  expect(Math.max(...Object.keys(asked).map((name) => odds(name, "monday")))).toBeLessThan(0.2);
+  // So does a question of several needs: which words belong together is not known.
+  const filling = Array.from({ length: 26 }, (_, at) => `filler${String.fromCharCode(97 + at)}`).join(" ");
+  expect(odds("create_issue", `${question} ${filling}`)).toBe(0);
+});
+
+test("what other people ask for on servers of their own changes nothing in what words say here", async () => {
+  const [alone, among] = [await remember(), await remember()];
+  for (const memory of [alone, among]) {
+    use(memory, alice, "customer reports a crash", "create_issue");
+    use(memory, alice, "rain on monday", "get_forecast");
+  }
+  for (const query of ["crash of the customer", "crash again", "customer crash"]) {
+    use(among, bob, query, "slack_post_message");
+    use(among, "red-1" as PrincipalId, query, "list_issues");
+  }
+  const lesson = lessonOf(alone, alice, "customer crash", "create_issue");
+  expect(lesson.odds).toBeGreaterThan(0);
+  expect(lessonOf(among, alice, "customer crash", "create_issue")).toEqual(lesson);
+  expect(among.recall(alice, "customer crash", anything)).toHaveLength(1);
+});
+
 test("words learned on a user's own server never reach another, those of a shared one reach all", async () => {
   const memory = await remember();
   memory.offered(alice, "payroll secret", [tool("slack_post_message"), tool("create_issue")]);
@@ -118,7 +170,8 @@ test("words learned on a user's own server never reach another, those of a share
 });
 
 test("numbers and keys are not kept, and neither is more than fits", async () => {
-  const memory = await remember();
+  let saved: unknown;
+  const memory = await remember({ store: { load: async () => undefined, save: (value) => (saved = value) } });
   const words = Array.from({ length: 20 }, (_, at) => `word${String.fromCharCode(97 + at)}`).join(" ");
   for (let round = 0; round < 50; round += 1) {
     memory.offered(
@@ -128,10 +181,11 @@ test("numbers and keys are not kept, and neither is more than fits", async () =>
     );
     memory.executed(alice, tool("create_issue"));
   }
-  const recalled = memory.recall(alice, words, { least: 0, rarityOf: () => 1 });
-  expect(recalled).toHaveLength(20);
-  for (const { similarity } of recalled) expect(similarity).toBeCloseTo(11 / Math.sqrt(19 * 12));
-  expect(memory.recall(alice, "AKIA1234567890 42", { least: 0, rarityOf: () => 1 })).toEqual([]);
+  const [kept] = (JSON.parse(JSON.stringify(saved)) as { tools: { queries: { stems: string[] }[] }[] }).tools;
+  expect(kept?.queries).toHaveLength(20);
+  for (const { stems } of kept?.queries ?? []) expect(stems).toHaveLength(12);
+  expect(memory.recall(alice, words, anything)).toMatchObject([{ likeness: expect.closeTo(11 / Math.sqrt(19 * 12)) }]);
+  expect(memory.recall(alice, "AKIA1234567890 42", anything)).toEqual([]);
 });
 
 test("what was learned survives a restart, in a file of its owner's only", async () => {
@@ -153,7 +207,8 @@ test("what was learned survives a restart, in a file of its owner's only", async
 });
 
 test("no more is kept than the limit, and what was taught longest ago goes first", async () => {
-  const memory = await remember();
+  let saved: unknown;
+  const memory = await remember({ store: { load: async () => undefined, save: (value) => (saved = value) } });
   const letters = (number: number): string =>
     Array.from(number.toString(26), (digit) => String.fromCharCode(97 + Number.parseInt(digit, 26))).join("");
   for (let number = 0; number < 1_010; number += 1) {
@@ -163,10 +218,12 @@ test("no more is kept than the limit, and what was taught longest ago goes first
       memory.executed(alice, one);
     }
   }
-  const all = memory.recall(alice, "standup", { least: 0, rarityOf: () => 1 });
-  expect(all).toHaveLength(20_000);
-  expect(new Set(all.map(({ place }) => place.tool)).has("tool 9")).toBe(false);
-  expect(new Set(all.map(({ place }) => place.tool)).has("tool 10")).toBe(true);
+  const kept = (JSON.parse(JSON.stringify(saved)) as { tools: { tool: string; queries: unknown[] }[] }).tools;
+  expect(kept.reduce((sum, { queries }) => sum + queries.length, 0)).toBe(20_000);
+  const names = memory.recall(alice, "standup", anything).map(({ place }) => place.tool);
+  expect(names).toHaveLength(1_000);
+  expect(new Set(names).has("tool 9")).toBe(false);
+  expect(new Set(names).has("tool 10")).toBe(true);
 });
 
 test("a file of an earlier version is set aside without a complaint", async () => {

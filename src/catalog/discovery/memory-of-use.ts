@@ -1,4 +1,5 @@
-import { createPastQueries } from "../search/past-queries.ts";
+import type { Lesson } from "../search/learned.ts";
+import { createPastQueries, type PastQueries } from "../search/past-queries.ts";
 import type { Language } from "../search/language.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -12,7 +13,8 @@ import type { PrincipalId } from "../../kernel/ids.ts";
 const queriesPerTool = 20;
 const wordsPerQuery = 12;
 /**
- * A query with more distinct words than this expresses several needs, and which of them led to which tool is unknown.
+ * A query with more distinct words than this expresses several needs. Which of them led to which tool is unknown, and
+ * so is which of its words are about the same.
  */
 const longestLesson = 24;
 /**
@@ -40,7 +42,7 @@ export interface UseMemory {
    * it.
    */
   executed(principal: PrincipalId, tool: ToolEntry): void;
-  /** Tools to which similar queries led this principal, or others who share the server. In no particular order. */
+  /** Tools to which such queries led this principal, or others who share the server. In no particular order. */
   recall(principal: PrincipalId, query: string, options: RecallOptions): readonly Recalled[];
   /** Whether what was recalled is about this tool, as this principal has it. */
   isAbout(recalled: Recalled, principal: PrincipalId, tool: ToolEntry): boolean;
@@ -48,13 +50,15 @@ export interface UseMemory {
 
 export interface RecallOptions {
   /** Queries less similar than this are not recalled. */
-  readonly least: number;
+  readonly leastLikeness: number;
+  /** Nor are words that speak less for a tool than this, as odds. */
+  readonly leastOdds: number;
   readonly rarityOf: (stem: string) => number;
 }
 
-export interface Recalled {
+/** Each place once. */
+export interface Recalled extends Lesson {
   readonly place: Place;
-  readonly similarity: number;
 }
 
 /** A tool by name and owner: a person, a team, or null where people without a team share the server. */
@@ -107,7 +111,7 @@ export async function createUseMemory(deps: UseMemoryDeps): Promise<UseMemory> {
   const taught = new Map<string, Taught>();
   const offers = new Map<PrincipalId, readonly Offer[]>();
   const past = createPastQueries<TaughtQuery>();
-  let count = 0;
+  const kept = createCounts();
   const oldest = deps.clock.now() - memoryAgeMs;
   for (const entry of readTaught(await deps.store.load(), oldest)) remember(entry);
 
@@ -121,17 +125,18 @@ export async function createUseMemory(deps: UseMemoryDeps): Promise<UseMemory> {
     forget(key);
     taught.set(key, entry);
     for (const query of entry.queries) past.add(query);
-    count += entry.queries.length;
+    kept.add(entry.place.owner, entry.queries.length);
     for (const oldestKey of taught.keys()) {
-      if (count <= queryLimit) break;
+      if (kept.all <= queryLimit) break;
       forget(oldestKey);
     }
   }
 
   function forget(key: string): void {
-    const queries = taught.get(key)?.queries ?? [];
-    for (const query of queries) past.remove(query);
-    count -= queries.length;
+    const known = taught.get(key);
+    if (known === undefined) return;
+    for (const query of known.queries) past.remove(query);
+    kept.add(known.place.owner, -known.queries.length);
     taught.delete(key);
   }
 
@@ -173,21 +178,68 @@ export async function createUseMemory(deps: UseMemoryDeps): Promise<UseMemory> {
       if (offer !== undefined) teach(place, offer.stems.slice(0, wordsPerQuery));
     },
     recall(principal, query, options) {
-      if (count === 0) return [];
+      if (kept.all === 0) return [];
       // What somebody without a team, or of another one, asked for is nothing that this one may see the effect of.
       const common = deps.teamOf(principal) ?? null;
-      return past
-        .like(keepable(deps.language.telling(query)), {
-          ...options,
-          isWanted: ({ place }) => place.owner === common || place.owner === principal,
-        })
-        .map(({ query: { place }, similarity }) => ({ place, similarity }));
+      return lessonsOf(past, keepable(deps.language.telling(query)), {
+        ...options,
+        all: kept.of(common) + kept.of(principal),
+        isWanted: ({ owner }) => owner === common || owner === principal,
+      });
     },
     isAbout({ place }, principal, tool) {
       const { owner, server, tool: name } = placeOf(principal, tool);
       return place.owner === owner && place.server === server && place.tool === name;
     },
   };
+}
+
+/** How many queries are kept, by owner. */
+interface Counts {
+  readonly all: number;
+  of(owner: string | null): number;
+  add(owner: string | null, more: number): void;
+}
+
+function createCounts(): Counts {
+  const byOwner = new Map<string | null, number>();
+  let all = 0;
+  return {
+    get all() {
+      return all;
+    },
+    of: (owner) => byOwner.get(owner) ?? 0,
+    add(owner, more) {
+      all += more;
+      const now = (byOwner.get(owner) ?? 0) + more;
+      if (now > 0) byOwner.set(owner, now);
+      else byOwner.delete(owner);
+    },
+  };
+}
+
+interface LessonOptions extends RecallOptions {
+  /** How many queries `isWanted` holds for. */
+  readonly all: number;
+  readonly isWanted: (place: Place) => boolean;
+}
+
+function lessonsOf(
+  past: PastQueries<TaughtQuery>,
+  stems: readonly string[],
+  { all, leastLikeness, leastOdds, rarityOf, isWanted }: LessonOptions,
+): Recalled[] {
+  const found = new Map<Place, Recalled>();
+  if (stems.length <= longestLesson)
+    for (const { place, odds } of past.leaning(stems, { all, least: leastOdds, isWanted }))
+      found.set(place, { place, likeness: 0, odds });
+  const alike = past.like(stems, { least: leastLikeness, rarityOf, isWanted: ({ place }) => isWanted(place) });
+  for (const { query, similarity } of alike) {
+    const { place } = query;
+    const { likeness, odds } = found.get(place) ?? { likeness: 0, odds: 0 };
+    if (similarity > likeness) found.set(place, { place, likeness: similarity, odds });
+  }
+  return [...found.values()];
 }
 
 /**

@@ -66,7 +66,7 @@ test("what was learned from use is known", () => {
   const slack = sampleCatalog()
     .flatMap((part) => part.tools)
     .findIndex((tool) => tool.path === "slack:slack_post_message");
-  const learned = new Map([[slack, 0.9]]);
+  const learned = new Map([[slack, { likeness: 0.9, odds: 0 }]]);
   expect(ask("standup retrospective").match).toBe("none");
   expect(ask("standup retrospective", { learned }).match).not.toBe("none");
 });

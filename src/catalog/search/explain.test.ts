@@ -7,6 +7,7 @@ import { explain } from "./explain.ts";
 import type { ExplainedTool, Explanation } from "./explanation.ts";
 import { buildIndexParts } from "./index-part.ts";
 import { createLanguage } from "./language.ts";
+import type { Lesson } from "./learned.ts";
 import { mergeParts, toolAt, type MergeOptions, type SearchIndex } from "./merge.ts";
 import { phrasesFrom, readBook } from "./phrase-book.ts";
 import { phraseTexts } from "./phrase-texts.ts";
@@ -84,6 +85,11 @@ test("over every tool of the phrase book: the ranker's order and scores, explain
   expect(index.toolCount).toBeGreaterThan(1_000);
   expect(index.refMost).toBeDefined();
   expect(questions.length).toBeGreaterThan(1_000);
+  const lessons: readonly Lesson[] = [
+    { likeness: 0.9, odds: 0 },
+    { likeness: 0.4, odds: 50 },
+    { likeness: 0, odds: 30 },
+  ];
   for (const [number, question] of questions.entries()) {
     // Spelt wrong now and then, and longer: two questions in one.
     const query =
@@ -96,7 +102,9 @@ test("over every tool of the phrase book: the ranker's order and scores, explain
       limit: (number % 50) + 1,
       ...(number % 3 === 0 ? { readOnly: true } : {}),
       ...(number % 4 === 0 ? { keepAll: true } : {}),
-      ...(number % 5 === 0 ? { learned: new Map([[(number * 17) % index.toolCount, 0.9]]) } : {}),
+      ...(number % 5 === 0
+        ? { learned: new Map([[(number * 17) % index.toolCount, lessons[number % 3] as Lesson]]) }
+        : {}),
       ...(number % 13 === 0 ? { allow: (tool) => tool.path.length % 2 === 0 } : {}),
     });
   }
@@ -175,8 +183,8 @@ test("what was learned is a share of its own, and a tool that no word leads to h
     Array.from({ length: small.toolCount }, (_, number) => [toolAt(small, number).path as string, number]),
   );
   const learned = new Map([
-    [numbers.get("weather:get_forecast") as number, 0.9],
-    [numbers.get("slack:slack_post_message") as number, 0.8],
+    [numbers.get("weather:get_forecast") as number, { likeness: 0.9, odds: 0 }],
+    [numbers.get("slack:slack_post_message") as number, { likeness: 0.8, odds: 40 }],
   ]);
   const { tools } = explain(small, "weather", { limit: 10, learned });
   const byPath = new Map(tools.map(({ tool, explanation }) => [tool.path as string, explanation]));

@@ -1,6 +1,7 @@
 import { findWords, type FoundWords } from "./explain-words.ts";
 import type { Explanation, ExplainedRanking, PhraseShare, WordShare } from "./explanation.ts";
 import { nameCoverage } from "./coverage.ts";
+import type { LearnedTools } from "./learned.ts";
 import { toolAt, type SearchIndex } from "./merge.ts";
 import { findPhrases, type Phrase } from "./phrases.ts";
 import { planQuery, type QueryPlan } from "./query.ts";
@@ -43,7 +44,7 @@ interface Asked {
   readonly phrases: readonly Phrase[];
   readonly purposes: ReturnType<SearchIndex["language"]["purposes"]["ofQuery"]>;
   readonly coverageOf: (tool: number) => number;
-  readonly learned: ReadonlyMap<number, number>;
+  readonly learned: LearnedTools;
 }
 
 /** A tool's score as it grew: by words, with its name and purpose, with its server. 0 for one that was only learned. */
@@ -105,7 +106,7 @@ function explainTool(
       share: shareOf(refined - covered),
     },
     serverFit: { share: shareOf(fitted - refined) },
-    learned: { likeness: asked.learned.get(tool) ?? 0, share: shareOf(score - fitted) },
+    learned: { likeness: asked.learned.get(tool)?.likeness ?? 0, share: shareOf(score - fitted) },
   };
 }
 

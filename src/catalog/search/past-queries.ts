@@ -1,7 +1,11 @@
+import { createLeanings, type Leaning, type LeaningOptions } from "./leanings.ts";
+
 /** One query that led to a tool before. */
 export interface PastQuery {
   /** Each once. */
   readonly stems: readonly string[];
+  /** What it led to: the same object for each query that led there. */
+  readonly place: object;
 }
 
 export interface Resemblance<Q> {
@@ -12,7 +16,8 @@ export interface Resemblance<Q> {
 
 /**
  * Past queries by their words. They are compared one by one: put together, the queries of a tool would soon hold every
- * common word, and a tool that is used would be found for everything.
+ * common word, and a tool that is used would be found for everything. Only a word that they have more often than all
+ * queries do says something of the tool (`leanings.ts`).
  */
 export interface PastQueries<Q extends PastQuery> {
   add(query: Q): void;
@@ -22,6 +27,8 @@ export interface PastQueries<Q extends PastQuery> {
    * tells.
    */
   like(stems: readonly string[], options: LikeOptions<Q>): readonly Resemblance<Q>[];
+  /** Where these stems led more often than queries do on the whole, in no order. */
+  leaning(stems: readonly string[], options: LeaningOptions<Q["place"]>): readonly Leaning<Q["place"]>[];
 }
 
 export interface LikeOptions<Q> {
@@ -75,13 +82,34 @@ function createLengthMemory(): LengthMemory {
   };
 }
 
+/** By stem: the slots of the queries that have it. */
+type SlotsByStem = Map<string, number[]>;
+
+function enter(slots: SlotsByStem, stems: readonly string[], slot: number): void {
+  for (const stem of stems) {
+    const list = slots.get(stem);
+    if (list === undefined) slots.set(stem, [slot]);
+    else list.push(slot);
+  }
+}
+
+function strike(slots: SlotsByStem, stems: readonly string[], slot: number): void {
+  for (const stem of stems) {
+    const list = slots.get(stem) ?? [];
+    const last = list.pop();
+    if (last !== undefined && last !== slot) list[list.indexOf(slot)] = last;
+    if (list.length === 0) slots.delete(stem);
+  }
+}
+
 /** None yet. To be asked with the same `rarityOf` for the same catalog: then lengths are not added up every time. */
 export function createPastQueries<Q extends PastQuery>(): PastQueries<Q> {
   const slots: (Q | undefined)[] = [];
   const slotOf = new Map<Q, number>();
   const free: number[] = [];
-  const byStem = new Map<string, number[]>();
+  const byStem: SlotsByStem = new Map();
   const lengths = createLengthMemory();
+  const leanings = createLeanings<Q["place"]>();
   // By slot: what a query shares with the one that is asked. All 0 between two searches.
   let shared = new Float64Array(256);
   let touched = new Uint32Array(256);
@@ -119,11 +147,8 @@ export function createPastQueries<Q extends PastQuery>(): PastQueries<Q> {
         touched = new Uint32Array(shared.length);
       }
       lengths.forget(slot);
-      for (const stem of query.stems) {
-        const list = byStem.get(stem);
-        if (list === undefined) byStem.set(stem, [slot]);
-        else list.push(slot);
-      }
+      leanings.add(slot, query.place);
+      enter(byStem, query.stems, slot);
     },
     remove(query) {
       const slot = slotOf.get(query);
@@ -131,12 +156,8 @@ export function createPastQueries<Q extends PastQuery>(): PastQueries<Q> {
       slotOf.delete(query);
       slots[slot] = undefined;
       free.push(slot);
-      for (const stem of query.stems) {
-        const list = byStem.get(stem) ?? [];
-        const last = list.pop();
-        if (last !== undefined && last !== slot) list[list.indexOf(slot)] = last;
-        if (list.length === 0) byStem.delete(stem);
-      }
+      leanings.remove(slot);
+      strike(byStem, query.stems, slot);
     },
     like(stems, { least, rarityOf, isWanted }) {
       const asked = [...new Set(stems)]
@@ -160,6 +181,10 @@ export function createPastQueries<Q extends PastQuery>(): PastQueries<Q> {
         if (similarity > least) found.push({ query, similarity });
       }
       return found;
+    },
+    leaning(stems, options) {
+      const holders = [...new Set(stems)].map((stem) => byStem.get(stem)).filter((slots) => slots !== undefined);
+      return leanings.of(holders, options);
     },
   };
 }

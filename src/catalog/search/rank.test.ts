@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { ServerSlug } from "../../kernel/ids.ts";
 import { buildIndexPart } from "./index-part.ts";
 import { createLanguage } from "./language.ts";
+import type { Lesson } from "./learned.ts";
 import { mergeParts, type SearchIndex } from "./merge.ts";
 import { search, type SearchOptions } from "./rank.ts";
 import { sampleCatalog, sampleInstance } from "../../../test/sample-catalog.ts";
@@ -110,9 +111,30 @@ test("a tool that was called after such words before is found by them", () => {
   const tools = sampleCatalog();
   const fresh = indexOf(tools);
   const slack = tools.flatMap((part) => part.tools).findIndex((tool) => tool.path === "slack:slack_post_message");
-  const learned = new Map([[slack, 0.7]]);
+  const learned = new Map([[slack, like(0.7)]]);
   expect(search(fresh, "standup", { limit: 5 }).tools).toEqual([]);
   expect(search(fresh, "standup", { limit: 5, learned }).tools[0]?.tool.path).toBe("slack:slack_post_message");
+});
+
+const like = (likeness: number): Lesson => ({ likeness, odds: 0 });
+
+test("words that speak for a tool lift it a little, for one tool much more than for many", () => {
+  const tools = sampleCatalog();
+  const fresh = indexOf(tools);
+  const all = tools.flatMap((part) => part.tools);
+  const numberOf = (path: string): number => all.findIndex((tool) => tool.path === path);
+  const scoreOf = (path: string, spoken: readonly string[], odds = 100): number => {
+    const learned = new Map(spoken.map((one) => [numberOf(one), { likeness: 0, odds }]));
+    const found = search(fresh, "github issues", { limit: 10, keepAll: true, learned });
+    return found.tools.find(({ tool }) => tool.path === path)?.score ?? 0;
+  };
+  const best = scoreOf("github:list_issues", []);
+  const lifted = (path: string, ...others: readonly string[]): number =>
+    (scoreOf(path, [path, ...others]) - scoreOf(path, [])) / best;
+  expect(lifted("github:create_issue")).toBeCloseTo(0.2 * (100 / 101) ** 2, 5);
+  expect(lifted("github:create_issue", "weather:get_forecast")).toBeCloseTo(0.2 * (100 / 201) ** 2, 5);
+  // Never above one whose very question was asked before.
+  expect(lifted("slack:slack_post_message")).toBeLessThan(0.2);
 });
 
 test("what was learned lifts one tool and takes no other out of the answer", () => {
@@ -121,13 +143,13 @@ test("what was learned lifts one tool and takes no other out of the answer", () 
   const query = "github merge pull request";
   const list = tools.flatMap((part) => part.tools).findIndex((tool) => tool.path === "github:list_issues");
   const ask = (similarity: number): string[] =>
-    search(fresh, query, { limit: 5, learned: new Map([[list, similarity]]) }).tools.map(({ tool }) => tool.path);
+    search(fresh, query, { limit: 5, learned: new Map([[list, like(similarity)]]) }).tools.map(({ tool }) => tool.path);
   expect(ask(0.9).slice(0, 2)).toEqual(["github:list_issues", "github:merge_pull_request"]);
   expect(ask(0.31)[0]).toBe("github:merge_pull_request");
   expect(ask(0.2)).toEqual(["github:merge_pull_request"]);
   const others = search(fresh, query, {
     limit: 5,
-    learned: new Map([[list, 0.9]]),
+    learned: new Map([[list, like(0.9)]]),
     allow: (tool) => tool.server === "slack",
   });
   expect(others.tools.map(({ tool }) => tool.path)).not.toContain("github:list_issues");
@@ -140,7 +162,7 @@ test("queries that led to many tools say little about each of them", () => {
   const ask = (paths: readonly string[]): string | undefined =>
     search(fresh, "github merge pull request", {
       limit: 5,
-      learned: new Map(paths.map((path) => [all.findIndex((tool) => tool.path === path), 0.9])),
+      learned: new Map(paths.map((path) => [all.findIndex((tool) => tool.path === path), like(0.9)])),
     }).tools[0]?.tool.path;
   const others = all.map(({ path }) => path).filter((path) => !path.startsWith("github:"));
   expect(others.length).toBeGreaterThan(3);

@@ -71,7 +71,7 @@ export function search(index: SearchIndex, query: string, options: SearchOptions
   // What was learned lifts tools; it is no reason to leave others out.
   const bestByWords = isClear ? worded.reduce((most, { score }) => Math.max(most, score), 0) : 0;
   const kept = isClear ? lifted.filter(({ score }) => score >= farBehind * bestByWords) : lifted;
-  const { match, closeness } = confidenceOf(index, plan, best, learned?.get(best.tool));
+  const { match, closeness } = confidenceOf(index, plan, best, learned?.get(best.tool)?.likeness);
   const tools = firstOf(kept, options.limit).map(({ tool, score }) => ({
     tool: toolAt(index, tool),
     score,

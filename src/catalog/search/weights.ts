@@ -1,6 +1,17 @@
 import type { FieldName } from "./fields.ts";
 
 /** Every number that the ranking has. docs/search.md explains them and says what was measured. */
+/** What past queries add, both in proportion to the best score by words. */
+export interface LearnedWeights {
+  /** For a similar query: x what the likeness is above `floor` x its share of what all of them are above it. */
+  readonly likeness: number;
+  readonly floor: number;
+  /** For the words of all queries that led to a tool: x how likely it is that the query is about this one. */
+  readonly words: number;
+  /** Words that speak less for a tool than this count nothing: 19 is twenty times as likely. */
+  readonly leastOdds: number;
+}
+
 export interface RankingWeights {
   /** BM25F saturation: how soon a second mention stops counting. */
   readonly k1: number;
@@ -12,11 +23,7 @@ export interface RankingWeights {
    * What a related word or a hint counts in phrases, in place of 1. At most 1: bounds of parts are made without it.
    */
   readonly relatedInPhrases: number;
-  /**
-   * For tools that a query like this one led to before: `weight` x the best score x what the likeness is above `floor`
-   * x its share of what all of them are above it.
-   */
-  readonly learned: { readonly weight: number; readonly floor: number };
+  readonly learned: LearnedWeights;
   /** Exponent of inverse frequency: below 1, one rare word counts less against several common ones. */
   readonly rarityPower: number;
   /** A small catalog judges rarity as if it had so many average tools more. */
@@ -75,7 +82,7 @@ export const rankingWeights: RankingWeights = Object.freeze({
   }),
   phraseWords: 12,
   relatedInPhrases: 0.5,
-  learned: Object.freeze({ weight: 3, floor: 0.3 }),
+  learned: Object.freeze({ likeness: 3, floor: 0.3, words: 0.2, leastOdds: 19 }),
   rarityPower: 0.9,
   commonTools: 300,
   strong: 1,

@@ -70,7 +70,9 @@ const explanation = z
       share: z.number().describe("Below 0 where the tool does something else than is asked."),
     }),
     serverFit: z.object({ share }),
-    learned: z.object({ likeness: z.number(), share }).describe("What such queries led to before."),
+    learned: z
+      .object({ likeness: z.number().describe("How like the most similar of them is, 0 below .3."), share })
+      .describe("What such queries, or such words, led to before."),
   })
   .describe("Where the score comes from: all shares together are 1.")
   .meta({ id: "Explanation" });
