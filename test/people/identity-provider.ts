@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 // @ts-expect-error the package has no types
@@ -91,9 +91,14 @@ function configurationOf(
   clients: Parameters<IdentityProvider["serve"]>[0],
   accounts: ReadonlyMap<string, Account>,
 ): object {
-  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const { privateKey } = generateKeyPairSync("rsa", {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  });
   return {
-    jwks: { keys: [{ ...privateKey.export({ format: "jwk" }), use: "sig", alg: "RS256" }] },
+    // Read back, because Node may wait for itself for ever where it exports a key that it has just made.
+    jwks: { keys: [{ ...createPrivateKey(privateKey).export({ format: "jwk" }), use: "sig", alg: "RS256" }] },
     cookies: { keys: ["of the tests"] },
     clients: clients.map(({ gateway, name, id }) => ({
       client_id: id,

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import { randomId } from "../../kernel/random-id.ts";
 import { sha256 } from "./access-changes.ts";
 import { assertionGrantType, assertionProfile } from "./assertion-grant.ts";
@@ -6,6 +6,7 @@ import type { FetchDocument } from "./client-documents.ts";
 import type { Library, LibraryAdapter, LibraryClient, LibraryContext, LibraryProvider } from "./library.ts";
 import { hashedMark } from "./oauth-adapter.ts";
 import type { Sealing } from "./sealed-rows.ts";
+import { createSigningKey } from "./signing-key.ts";
 
 /** What somebody types who has no browser where the app runs: how it is shown. */
 export interface DevicePages {
@@ -74,7 +75,8 @@ export function createProvider(library: Library, options: ProviderOptions): Libr
       policy: toPolicy(library),
       url: (_context: unknown, { uid }: { uid: string }) => atPath(issuer, uid),
     },
-    jwks: { keys: [signingKey()] },
+    // Nothing is signed for clients, whose tokens are looked up; the library wants a key.
+    jwks: { keys: [createSigningKey()] },
     cookies: toCookies(sealing.derive("cookies"), issuer.startsWith("https:")),
   });
   provider.proxy = true;
@@ -131,12 +133,6 @@ const longestCode = 32;
 
 function xsrfOf(form: string): string {
   return /name="xsrf" value="([^"]*)"/.exec(form)?.[1] ?? "";
-}
-
-/** Nothing is signed for clients, whose tokens are looked up; the library wants a key. */
-function signingKey(): object {
-  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  return { ...privateKey.export({ format: "jwk" }), use: "sig", alg: "ES256" };
 }
 
 function toCookies(key: string, isSecure: boolean) {
