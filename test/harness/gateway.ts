@@ -66,6 +66,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     if (gone) throw new Error(`the gateway ended at once:\n${stderr}`);
     return /^listening on (\S+)$/m.exec(stdout)?.[1];
   }).catch((error: unknown) => {
+    if (gone) throw error;
     // One that hangs is deaf to anything less, and nobody else knows of it.
     child.kill("SIGKILL");
     throw new Error(`the gateway does not answer; it said:\n${stdout}${stderr}`, { cause: error });
