@@ -180,7 +180,7 @@ describe.skipIf(hasNoPostgres)("two gateways of one PostgreSQL, behind one name"
     await client.query("select pg_advisory_lock(7402886518)");
     const waiting = "select count(*)::int as waiting from pg_locks where locktype = 'advisory' and not granted";
     return {
-      // Or more: a gateway that notes which tokens were used waits as well, and holds up what is asked of it.
+      // Or more: a gateway that notes something else waits as well.
       until: async (count: number) => await until(async () => (await client.query(waiting)).rows[0].waiting >= count),
       release: async () => await client.end(),
     };
@@ -221,6 +221,11 @@ describe.skipIf(hasNoPostgres)("two gateways of one PostgreSQL, behind one name"
           { entry: { url: "https://evil.example/mcp" } },
           boss,
         );
+      // A gateway that noted the use of a token just then would have what is asked of it wait behind that.
+      const unnoted = `select count(*)::int as unnoted from toolyard_state.pat p
+        join toolyard_state.membership m on m.id = p.membership_id join toolyard_state.user u on u.id = m.user_id
+        where u.name in ('boss-${slug}', 'kim-${slug}') and p.used_at_ms is null`;
+      await until(async () => (await postgres.run(unnoted, "yard"))[0]?.["unnoted"] === 0);
       const writers = await holdWriters();
       const [one, other] = slug === "mail" ? [move, give] : [give, move];
       const begun = one();
@@ -229,9 +234,7 @@ describe.skipIf(hasNoPostgres)("two gateways of one PostgreSQL, behind one name"
       await writers.until(2);
       await writers.release();
       const [moved, given] = slug === "mail" ? [await begun, await next] : [await next, await begun];
-      // Where a gateway noted a token just then, what was asked of it waited behind that, and the other one came first.
-      const isGivenFirst = given.status === 200;
-      expect([moved.status, given.status]).toEqual([200, isGivenFirst ? 200 : 412]);
+      expect([moved.status, given.status]).toEqual([200, slug === "mail" ? 412 : 200]);
       for (const gateway of [first, second])
         await until(async () => {
           const { fields } = (await get(`${gateway.url}${mine}`, kim)).json;
@@ -239,7 +242,7 @@ describe.skipIf(hasNoPostgres)("two gateways of one PostgreSQL, behind one name"
         });
       const { object, detail } = await ask(first, "audit", "--action", "template.change", "--limit", "1");
       const forgotten = { members: 1, fields: ["headers.X-Key"] };
-      expect([object, JSON.parse(detail)]).toEqual([slug, isGivenFirst ? { forgotten } : {}]);
+      expect([object, JSON.parse(detail)]).toEqual([slug, slug === "mail" ? {} : { forgotten }]);
       // Who agrees to the new address gives it again.
       expect((await give()).status).toBe(200);
     },

@@ -107,6 +107,8 @@ test("FAULT 60: the order is always the same", () => {
   for (let round = 0; round < 100; round += 1) expect(find("page repository message")).toEqual(first);
 });
 
+const like = (likeness: number): Lesson => ({ likeness, odds: 0 });
+
 test("a tool that was called after such words before is found by them", () => {
   const tools = sampleCatalog();
   const fresh = indexOf(tools);
@@ -116,15 +118,13 @@ test("a tool that was called after such words before is found by them", () => {
   expect(search(fresh, "standup", { limit: 5, learned }).tools[0]?.tool.path).toBe("slack:slack_post_message");
 });
 
-const like = (likeness: number): Lesson => ({ likeness, odds: 0 });
-
 test("words that speak for a tool lift it a little, for one tool much more than for many", () => {
   const tools = sampleCatalog();
   const fresh = indexOf(tools);
   const all = tools.flatMap((part) => part.tools);
   const numberOf = (path: string): number => all.findIndex((tool) => tool.path === path);
-  const scoreOf = (path: string, spoken: readonly string[], odds = 100): number => {
-    const learned = new Map(spoken.map((one) => [numberOf(one), { likeness: 0, odds }]));
+  const scoreOf = (path: string, spoken: readonly string[]): number => {
+    const learned = new Map(spoken.map((one) => [numberOf(one), { likeness: 0, odds: 100 }]));
     const found = search(fresh, "github issues", { limit: 10, keepAll: true, learned });
     return found.tools.find(({ tool }) => tool.path === path)?.score ?? 0;
   };
@@ -133,7 +133,7 @@ test("words that speak for a tool lift it a little, for one tool much more than 
     (scoreOf(path, [path, ...others]) - scoreOf(path, [])) / best;
   expect(lifted("github:create_issue")).toBeCloseTo(0.2 * (100 / 101) ** 2, 5);
   expect(lifted("github:create_issue", "weather:get_forecast")).toBeCloseTo(0.2 * (100 / 201) ** 2, 5);
-  // Never above one whose very question was asked before.
+  // One that no word leads to gets no more.
   expect(lifted("slack:slack_post_message")).toBeLessThan(0.2);
 });
 

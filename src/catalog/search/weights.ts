@@ -1,6 +1,5 @@
 import type { FieldName } from "./fields.ts";
 
-/** Every number that the ranking has. docs/search.md explains them and says what was measured. */
 /** What past queries add, both in proportion to the best score by words. */
 export interface LearnedWeights {
   /** For a similar query: x what the likeness is above `floor` x its share of what all of them are above it. */
@@ -12,6 +11,7 @@ export interface LearnedWeights {
   readonly leastOdds: number;
 }
 
+/** Every number that the ranking has. docs/search.md explains them and says what was measured. */
 export interface RankingWeights {
   /** BM25F saturation: how soon a second mention stops counting. */
   readonly k1: number;
