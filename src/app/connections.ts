@@ -75,13 +75,13 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
     };
   }
 
-  const open: OpenConnection = async (server, instance, { knownEras, events, roots, onWork }, signal) => {
+  const open: OpenConnection = async (server, instance, { events, roots, onWork, ...known }, signal) => {
     const options = {
       server: server.slug,
       transport: server.transport,
       identity: deps.identity,
       limits: connectionLimits(),
-      knownEras,
+      ...known,
       events,
       roots,
       memory: deps.memory,

@@ -28,6 +28,8 @@ export interface RawLists {
   readonly instructions: string | undefined;
   readonly capabilities: JsonObject;
   readonly eras: readonly Era[];
+  /** How the server was initialized where the usual way was refused; only `servers` reads it. */
+  readonly handshake?: unknown;
   readonly ttlMs: number | undefined;
   readonly cacheScope: "public" | "private";
   readonly transport: TransportKind;
@@ -71,6 +73,7 @@ export function buildInstanceCatalog(
     instructions: lists.instructions,
     capabilities: lists.capabilities,
     eras: lists.eras,
+    handshake: lists.handshake,
     tools: Object.freeze(tools.filter((tool) => firstOf(seenPaths, tool, skipped))),
     resources: Object.freeze(
       acceptAll(lists.resources, resourceKind, skipped).map((definition) => ({ ...owner, definition })),

@@ -23,6 +23,8 @@ export interface InstanceCatalog {
   readonly instructions: string | undefined;
   readonly capabilities: JsonObject;
   readonly eras: readonly Era[];
+  /** How the server was initialized where the usual way was refused; only `servers` reads it. */
+  readonly handshake?: unknown;
   readonly tools: readonly ToolEntry[];
   readonly resources: readonly ResourceEntry[];
   readonly templates: readonly TemplateEntry[];

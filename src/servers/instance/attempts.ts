@@ -2,13 +2,14 @@ import type { Era } from "../../kernel/call-context.ts";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import { settingNow } from "../../kernel/setting-now.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
-import type { Connection } from "../upstream/connection.ts";
+import type { Connection, FailedStep, Handshake } from "../upstream/connection.ts";
 import type { HeldConnection } from "./held-connection.ts";
 import type { InstanceDeps, Opened } from "./instance-deps.ts";
 import type { Life } from "./life.ts";
 import type { ListRefresh } from "./list-refresh.ts";
-import type { OpenInTurn } from "./opening.ts";
+import type { Known, OpenInTurn } from "./opening.ts";
 import type { Refresher } from "./refresh.ts";
+import type { ServerEvents } from "./server-events.ts";
 import type { StartReason } from "./state.ts";
 import type { Users } from "./users.ts";
 import type { Waiters } from "./waiters.ts";
@@ -19,8 +20,8 @@ export interface Attempts {
   readonly lastTryMs: number | undefined;
   /** Begins a start if the state allows one, for `by` if it is for somebody in particular. */
   start(why: StartReason, by?: PrincipalId): void;
-  /** Tells that the server was up before this gateway started, and which eras it spoke then. */
-  noteEarlierLife(eras: readonly Era[]): void;
+  /** Tells that the server was up before this gateway started, which eras it spoke, and how it was initialized. */
+  noteEarlierLife(eras: readonly Era[], handshake: Handshake | undefined): void;
   /** Makes the running start fail. Returns false when none is running. */
   fail(cause: GatewayError): boolean;
   /** Aborts the running start and drops the connection. */
@@ -36,6 +37,7 @@ export interface AttemptsParts {
   readonly refresher: Refresher;
   readonly listRefresh: ListRefresh;
   readonly openInTurn: OpenInTurn;
+  readonly serverEvents: Pick<ServerEvents, "handshake">;
   /** `isLastTry`: the server had been given up, and a call tries it once more. */
   readonly onStart: (isLastTry: boolean) => void;
   readonly onUp: () => void;
@@ -58,7 +60,7 @@ export function createAttempts(parts: AttemptsParts, deps: InstanceDeps): Attemp
   /** Settles when the start has succeeded, or has failed and its process is gone. */
   let ended: Promise<void> = Promise.resolve();
   let lastTryMs: number | undefined;
-  let eras: readonly Era[] | undefined;
+  let known: Pick<Known, "eras" | "handshake"> = nothingKnown;
   let everOnline = false;
 
   function start(why: StartReason, by?: PrincipalId): void {
@@ -77,7 +79,7 @@ export function createAttempts(parts: AttemptsParts, deps: InstanceDeps): Attemp
   async function run(attempt: Attempt): Promise<void> {
     refuseFullQueue(life.server.slug, deps);
     const { signal } = attempt.controller;
-    const opened = await parts.openInTurn({ eras, everOnline }, signal);
+    const opened = await parts.openInTurn({ ...known, everOnline }, signal);
     if (signal.aborted) {
       await opened[Symbol.asyncDispose]();
       return;
@@ -102,7 +104,7 @@ export function createAttempts(parts: AttemptsParts, deps: InstanceDeps): Attemp
 
   function takeIn(opened: Opened): void {
     parts.users.processStarted();
-    eras = opened.peer.eras;
+    known = opened.peer;
     held.take(opened);
     parts.waiters.resolveAll(opened);
   }
@@ -110,8 +112,7 @@ export function createAttempts(parts: AttemptsParts, deps: InstanceDeps): Attemp
   function failed(attempt: Attempt, cause: GatewayError): void {
     if (current !== attempt) return;
     current = undefined;
-    // The server may have been replaced by one of another era, so the next start asks again.
-    eras = undefined;
+    known = knownAfter(parts.serverEvents.handshake);
     held.drop();
     parts.onFailed(cause);
   }
@@ -121,8 +122,8 @@ export function createAttempts(parts: AttemptsParts, deps: InstanceDeps): Attemp
       return lastTryMs;
     },
     start,
-    noteEarlierLife(earlier) {
-      eras ??= earlier;
+    noteEarlierLife(eras, handshake) {
+      if (known === nothingKnown) known = { eras, handshake };
       everOnline = true;
     },
     fail(cause) {
@@ -140,6 +141,17 @@ export function createAttempts(parts: AttemptsParts, deps: InstanceDeps): Attemp
       held.drop();
     },
   };
+}
+
+const nothingKnown = Object.freeze({ eras: undefined });
+const onlyLegacy = Object.freeze({ eras: Object.freeze(["legacy"] as const) });
+
+/**
+ * What a failed start says of the next one: the server may have been replaced by one of another era, so it is asked
+ * again; but not with the probe, where that may have ended its process.
+ */
+function knownAfter(failed: readonly FailedStep[]): Pick<Known, "eras"> {
+  return failed.some(({ hasEnded }) => hasEnded) ? onlyLegacy : nothingKnown;
 }
 
 function tellUp({ wakes, startedMs, by }: Attempt, { pid }: Opened, life: Life, { clock, events }: InstanceDeps): void {

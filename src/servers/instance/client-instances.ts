@@ -8,6 +8,7 @@ import { failures } from "../../kernel/failures.ts";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import { isJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
+import { parseHandshake } from "../upstream/ladder.ts";
 import type { RootsSource } from "../upstream/connection.ts";
 import { createInstance } from "./create-instance.ts";
 import { createDepartures } from "./departures.ts";
@@ -175,7 +176,11 @@ function depsFor(deps: FleetDeps, base: Instance, roots: RootsSource | undefined
     await deps.open(
       server,
       base.id,
-      { ...options, knownEras: options.knownEras ?? deps.catalog.get(base.id)?.eras },
+      {
+        ...options,
+        knownEras: options.knownEras ?? deps.catalog.get(base.id)?.eras,
+        knownHandshake: options.knownHandshake ?? parseHandshake(deps.catalog.get(base.id)?.handshake),
+      },
       signal,
     );
   return {

@@ -20,8 +20,14 @@ export function toClosedCause(
     : new GatewayError("CONNECT_FAILED", message);
 }
 
+/** Whether a process ended in good order: such servers serve one call, or end when they are not used. */
+export function isCleanEnd(closed: Closed): boolean {
+  return closed.kind === "exited" && closed.code === 0 && closed.signal === null && closed.inFlight === 0;
+}
+
 /** Why a server's state is lost, as a sentence that begins with "it". */
 export function toEndReason(closed: Closed): string {
+  if (isCleanEnd(closed)) return "it ended on its own: exit code 0";
   if (closed.kind === "exited")
     return closed.signal === null ? `it crashed: exit code ${closed.code}` : `it crashed: killed by ${closed.signal}`;
   return closed.kind === "lost" ? `its connection was lost: ${closed.reason}` : "it was stopped";

@@ -1,6 +1,5 @@
 import type { ServerConfig } from "../../config/config.ts";
 import { traitsOf } from "../../config/transports.ts";
-import type { Era } from "../../kernel/call-context.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import type { Connection } from "../upstream/connection.ts";
 import { createAcquire, type Acquire } from "./acquisition.ts";
@@ -74,6 +73,9 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     get stderr() {
       return core.made?.serverEvents.stderr ?? noLines;
     },
+    get handshake() {
+      return core.made?.serverEvents.handshake ?? [];
+    },
     about: life.about,
     statusView: createStatusViews(life),
     get users() {
@@ -113,7 +115,7 @@ function createCore(options: InstanceOptions, deps: InstanceDeps): InstanceCore<
   const refresher = createRefresher(life, deps);
   let users = options.users;
   let made: Parts | undefined;
-  let earlierEras: readonly Era[] | undefined;
+  let earlier: Parameters<Attempts["noteEarlierLife"]> | undefined;
   const core: InstanceCore<Parts> = {
     life,
     refresher,
@@ -124,12 +126,12 @@ function createCore(options: InstanceOptions, deps: InstanceDeps): InstanceCore<
     parts() {
       if (made !== undefined) return made;
       made = createParts(options, core, deps);
-      if (earlierEras !== undefined) made.attempts.noteEarlierLife(earlierEras);
+      if (earlier !== undefined) made.attempts.noteEarlierLife(...earlier);
       return made;
     },
-    noteEarlierLife(eras) {
-      earlierEras = eras;
-      made?.attempts.noteEarlierLife(eras);
+    noteEarlierLife(...noted) {
+      earlier = noted;
+      made?.attempts.noteEarlierLife(...noted);
     },
     gone: async () => await (made === undefined ? options.after : made.held.gone),
   };
@@ -173,7 +175,10 @@ function createParts(
       onSessionReplaced() {
         users.processEnded("it ended its session");
         users.processStarted();
+        life.apply({ kind: "noted", note: undefined });
       },
+      onRenewalsExhausted: () =>
+        life.apply({ kind: "noted", note: "it loses its sessions so often that no more are opened for a minute" }),
     },
     deps,
   );

@@ -7,7 +7,8 @@ import type { Log } from "../../kernel/log.ts";
 import type { Era } from "../../kernel/call-context.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
-import type { Connection, ConnectionEvents, RootsSource } from "../upstream/connection.ts";
+import type { Connection, ConnectionEvents, Handshake, RootsSource } from "../upstream/connection.ts";
+import type { RenewalBudget } from "../upstream/renewal-budget.ts";
 import type { StartTurns } from "./start-turns.ts";
 
 /** Opens a connection to a server over any transport. `app` makes it from the connectors of `upstream/`. */
@@ -24,6 +25,8 @@ export type Opened = Connection & { readonly pid?: number };
 /** What is known and wanted when a connection is opened. */
 export interface OpenOptions {
   readonly knownEras: readonly Era[] | undefined;
+  readonly knownHandshake?: Handshake | undefined;
+  readonly renewals?: RenewalBudget | undefined;
   readonly events: ConnectionEvents;
   /** Undefined: the server gets no roots. */
   readonly roots?: RootsSource | undefined;

@@ -10,7 +10,7 @@ import type { KeptCatalog } from "./instance-deps.ts";
 
 const never = new AbortController().signal;
 const id = "x" as InstanceId;
-const crash = { kind: "exited", code: 1, signal: null, stderr: ["boom"] } as const;
+const crash = { kind: "exited", code: 1, signal: null, inFlight: 0, stderr: ["boom"] } as const;
 const http = fakeServer({ transport: { kind: "http", url: "http://x/mcp", headers: {} } });
 
 function instanceIn(world: FakeWorld, server: ServerConfig = fakeServer(), missing: readonly string[] = []): Instance {

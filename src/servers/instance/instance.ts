@@ -4,7 +4,7 @@ import type { AboutInstallation } from "../../kernel/event.ts";
 import type { GatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import type { InstanceStatus } from "../../kernel/status.ts";
-import type { Connection } from "../upstream/connection.ts";
+import type { Connection, FailedStep } from "../upstream/connection.ts";
 import type { KeptCatalog } from "./instance-deps.ts";
 import type { Users } from "./users.ts";
 import type { InstanceState, RemovalReason, StartReason } from "./state.ts";
@@ -25,6 +25,8 @@ export interface Instance {
   /** The pid of its process, if there is one. */
   readonly pid: number | undefined;
   /** The last lines of its stderr, oldest first. */
+  /** What failed of its last handshake, in order. */
+  readonly handshake: readonly FailedStep[];
   readonly stderr: readonly string[];
   statusView(): StatusView;
   /** The fields with which every event about it begins. */

@@ -70,6 +70,7 @@ export async function fetchLists(
     instructions: peer.instructions,
     capabilities: peer.capabilities,
     eras: peer.eras,
+    ...(peer.handshake === undefined ? {} : { handshake: peer.handshake }),
     ttlMs: hints.ttlMs,
     cacheScope: hints.cacheScope,
     transport,

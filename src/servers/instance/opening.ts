@@ -1,5 +1,7 @@
 import { traitsOf } from "../../config/transports.ts";
 import type { Era } from "../../kernel/call-context.ts";
+import type { Handshake } from "../upstream/connection.ts";
+import { createRenewalBudget } from "../upstream/renewal-budget.ts";
 import type { HeldConnection } from "./held-connection.ts";
 import type { InstanceDeps, Opened } from "./instance-deps.ts";
 import type { Life } from "./life.ts";
@@ -10,6 +12,8 @@ import { startLimits, withStartDeadline } from "./start-deadline.ts";
 /** What is known about a server before it is reached. */
 export interface Known {
   readonly eras: readonly Era[] | undefined;
+  /** How it was last initialized, where the usual way was refused. */
+  readonly handshake?: Handshake | undefined;
   /** Whether it was ever up; if so, starting it installs little or nothing. */
   readonly everOnline: boolean;
 }
@@ -29,7 +33,9 @@ type Deps = Pick<InstanceDeps, "clock" | "starts" | "settings" | "open">;
 
 /** Waits for its turn among all starts, and until the earlier process is gone. */
 export function createOpening({ life, held, login, serverEvents }: OpeningParts, deps: Deps): OpenInTurn {
-  async function open({ eras, everOnline }: Known, signal: AbortSignal): Promise<Opened> {
+  const renewals = createRenewalBudget(() => deps.clock.monotonic());
+
+  async function open({ eras, handshake, everOnline }: Known, signal: AbortSignal): Promise<Opened> {
     await held.gone;
     life.apply({ kind: "phase", phase: "connecting" });
     const { server } = life;
@@ -45,7 +51,12 @@ export function createOpening({ life, held, login, serverEvents }: OpeningParts,
       deadline,
       signal,
       async (limited, onWork) =>
-        await deps.open(server, life.id, { knownEras: eras, events: serverEvents.events, onWork }, limited),
+        await deps.open(
+          server,
+          life.id,
+          { knownEras: eras, knownHandshake: handshake, renewals, events: serverEvents.events, onWork },
+          limited,
+        ),
     );
     deps.starts.noteInstalled(server.transport);
     return opened;

@@ -1,4 +1,6 @@
 import { traitsOf } from "../../config/transports.ts";
+import type { Handshake } from "../upstream/connection.ts";
+import { parseHandshake } from "../upstream/ladder.ts";
 import type { Era } from "../../kernel/call-context.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Connection } from "../upstream/connection.ts";
@@ -36,7 +38,7 @@ export interface InstanceCore<Parts extends OrdersParts = OrdersParts> {
   /** Makes them if there are none. */
   readonly parts: () => Parts;
   /** The server was up before this gateway started, and spoke these eras then. */
-  noteEarlierLife(eras: readonly Era[]): void;
+  noteEarlierLife(eras: readonly Era[], handshake: Handshake | undefined): void;
   /** Settles when everything that was opened for it, and for the one before it, has ended. */
   gone(): Promise<void>;
 }
@@ -54,7 +56,7 @@ export function createOrders(core: InstanceCore, deps: InstanceDeps): Orders {
       if (state.kind === "disabled" || state.kind === "unconfigured" || state.kind === "removed") return;
       if (kept !== undefined && kept.hash === server.hash && deps.catalog.get(life.id) === undefined) {
         refresher.adopt(kept.lists);
-        core.noteEarlierLife(kept.lists.eras);
+        core.noteEarlierLife(kept.lists.eras, parseHandshake(kept.lists.handshake));
         deps.starts.noteInstalled(server.transport);
         if (traitsOf(server.transport).mayIdle) life.apply({ kind: "idle" });
       }

@@ -2,7 +2,7 @@ import { hasProcess } from "../../config/transports.ts";
 import type { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Closed, Connection } from "../upstream/connection.ts";
 import type { Attempts } from "./attempts.ts";
-import { copyOf, exitOf, toClosedCause, toEndReason, withStartHint } from "./closed-cause.ts";
+import { copyOf, exitOf, isCleanEnd, toClosedCause, toEndReason, withStartHint } from "./closed-cause.ts";
 import { createCrashCount } from "./crashes.ts";
 import type { HeldConnection } from "./held-connection.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
@@ -118,6 +118,7 @@ export function createRecovery(parts: RecoveryParts, deps: Deps): Recovery {
     connectionClosed(closed) {
       users.processEnded(toEndReason(closed));
       if (closed.kind === "asked") return;
+      if (isCleanEnd(closed) && life.state.kind === "online") return fallAsleep(life, deps);
       const cause = toClosedCause(life.server.slug, canCrash, closed, serverEvents.sinceStart);
       if (attempts.fail(cause)) return;
       if (canCrash) crashed(cause, life.state.kind === "online" ? deps.clock.monotonic() - life.state.sinceMs : 0);
@@ -143,6 +144,12 @@ export function createRecovery(parts: RecoveryParts, deps: Deps): Recovery {
       attempts.start("recovery");
     },
   };
+}
+
+/** A server that ended in good order is started again by the next call. */
+function fallAsleep(life: Life, { events }: Pick<Deps, "events">): void {
+  life.apply({ kind: "idle" });
+  events.emit({ type: "mcp.server.dormant", ...life.about(), idleMs: 0 });
 }
 
 /** HTTP 403: this call needs more than the login permits; other calls are not affected. */

@@ -1,4 +1,4 @@
-import type { ConnectionEvents } from "../upstream/connection.ts";
+import type { ConnectionEvents, FailedStep } from "../upstream/connection.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 import type { Life } from "./life.ts";
 import type { ListKind } from "./refresh.ts";
@@ -10,6 +10,8 @@ export interface ServerEvents {
   readonly stderr: readonly string[];
   /** Only those lines that the process started last has written. */
   readonly sinceStart: readonly string[];
+  /** What failed of the handshake of the last start, in order. */
+  readonly handshake: readonly FailedStep[];
   /** Call when a process is being started: earlier lines are not its own. */
   begin(): void;
 }
@@ -19,6 +21,7 @@ export interface ServerEventsOptions {
   readonly life: Pick<Life, "server" | "about">;
   readonly onListChanged: (kind: ListKind) => void;
   readonly onSessionReplaced: () => void;
+  readonly onRenewalsExhausted: () => void;
 }
 
 const keptStderrLines = 20;
@@ -32,11 +35,12 @@ const listKindOf: ReadonlyMap<string, ListKind> = new Map([
 
 /** Emits the events of one instance's connections. */
 export function createServerEvents(
-  { life, onListChanged, onSessionReplaced }: ServerEventsOptions,
+  { life, onListChanged, onSessionReplaced, onRenewalsExhausted }: ServerEventsOptions,
   { events, log }: Pick<InstanceDeps, "events" | "log">,
 ): ServerEvents {
   let stderr: readonly string[] = [];
   let ownLines = 0;
+  let handshake: readonly FailedStep[] = [];
   const { about } = life;
   const { slug: server } = life.server;
 
@@ -67,6 +71,19 @@ export function createServerEvents(
         for (const kind of listKindOf.values()) onListChanged(kind);
         events.emit({ type: "server.session_replaced", ...about() });
       },
+      onHandshakeStep(failed) {
+        handshake = [...handshake, failed];
+        log.debug({ component: "upstream", server, operation: "handshake" }, `${failed.step}: ${failed.why}`);
+      },
+      onRenewalsExhausted() {
+        onRenewalsExhausted();
+        events.emit({
+          type: "upstream.oddity",
+          ...about(),
+          kind: "sessions-lost",
+          detail: "it loses its sessions so often that no more are opened for a minute",
+        });
+      },
       onStderr(line) {
         stderr = [...stderr.slice(1 - keptStderrLines), line];
         ownLines += 1;
@@ -84,7 +101,11 @@ export function createServerEvents(
     get sinceStart() {
       return ownLines === 0 ? [] : stderr.slice(-ownLines);
     },
+    get handshake() {
+      return handshake;
+    },
     begin() {
+      handshake = [];
       ownLines = 0;
     },
   };

@@ -76,7 +76,7 @@ export function toReason(state: InstanceState): string {
       if (state.down !== undefined) return toReason(state.down);
       return state.why === "restart" ? "restarting on request" : "starting";
     case "online":
-      return "";
+      return state.note ?? "";
     case "dormant":
       return "stopped while idle; a call starts it";
     case "stopped":

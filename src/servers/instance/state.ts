@@ -19,7 +19,8 @@ export type InstanceState =
        */
       readonly down?: DownState;
     }
-  | { readonly kind: "online"; readonly sinceMs: number }
+  /** `note` is what is wrong with it although it answers. */
+  | { readonly kind: "online"; readonly sinceMs: number; readonly note?: string | undefined }
   /** Its tools are known but it has no process; a call starts it. */
   | { readonly kind: "dormant"; readonly sinceMs: number }
   /** It crashed, and is started again at `retryAtMs`. */
@@ -69,6 +70,7 @@ export type InstanceEvent =
   | { readonly kind: "crashed"; readonly cause: GatewayError; readonly verdict: CrashVerdict }
   | { readonly kind: "unreachable"; readonly cause: GatewayError }
   | { readonly kind: "refused-login"; readonly cause: GatewayError }
+  | { readonly kind: "noted"; readonly note: string | undefined }
   | { readonly kind: "idle" }
   | { readonly kind: "stop" }
   | { readonly kind: "remove"; readonly why: RemovalReason };
@@ -110,6 +112,8 @@ export function transition(state: InstanceState, event: InstanceEvent, nowMs: nu
       return state.kind === "stopped" ? state : { kind: "offline", cause: event.cause, sinceMs: nowMs };
     case "refused-login":
       return state.kind === "stopped" ? state : { kind: "needs-login", cause: event.cause, sinceMs: nowMs };
+    case "noted":
+      return state.kind === "online" && state.note !== event.note ? { ...state, note: event.note } : state;
     case "idle":
       return state.kind === "online" || state.kind === "new" ? { kind: "dormant", sinceMs: nowMs } : state;
     case "stop":

@@ -2,8 +2,9 @@ import type { HttpTransport } from "../../config/config.ts";
 import type { Era } from "../../kernel/call-context.ts";
 import type { CreateHttpClient } from "../../wire/http/http-client.ts";
 import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
-import type { Connection, ConnectionEvents, RootsSource } from "./connection.ts";
+import type { Connection, ConnectionEvents, Handshake, RootsSource } from "./connection.ts";
 import type { GatewayIdentity } from "./encode.ts";
+import type { RenewalBudget } from "./renewal-budget.ts";
 
 /** What every connector needs: how to reach the server, how to talk to it, and where to report events. */
 export interface ConnectOptions<T> {
@@ -17,6 +18,10 @@ export interface ConnectOptions<T> {
    * fails.
    */
   readonly knownEras: readonly Era[] | undefined;
+  /** How a legacy server was last initialized, where the usual way was refused. */
+  readonly knownHandshake?: Handshake | undefined;
+  /** Of the server, for longer than this connection; a new one when undefined. */
+  readonly renewals?: RenewalBudget | undefined;
   readonly events: ConnectionEvents;
   /** Undefined: the server gets no roots. */
   readonly roots?: RootsSource | undefined;

@@ -1,6 +1,7 @@
 import type { Answer, Era, Question, Replies } from "../../kernel/call-context.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
 import type { TraceSpan } from "../../kernel/tracing.ts";
+import type { Rung } from "./capabilities.ts";
 
 /** What the server said about itself. Untrusted; servers are identified by their slug, never by this. */
 export interface Peer {
@@ -13,6 +14,25 @@ export interface Peer {
   readonly eras: readonly Era[];
   /** The ids of the gateways that the server is, or has behind it, if it says so. */
   readonly gateways?: readonly string[];
+  /** How the next start should begin; undefined where nothing has to be remembered. */
+  readonly handshake?: Handshake | undefined;
+}
+
+/** The `initialize` that a server accepted; kept with its catalog, so that the next start begins with it. */
+export interface Handshake {
+  readonly rung: Rung;
+  /** The version that the server had then: another one may know more, so it is asked for everything. */
+  readonly version: string | undefined;
+}
+
+/** A request of a handshake that did not lead to a connection. */
+export interface FailedStep {
+  /** `server/discover`, or `initialize` with its revision and what was declared. */
+  readonly step: string;
+  /** One line; may quote the server. */
+  readonly why: string;
+  /** Whether the process ended at it. */
+  readonly hasEnded: boolean;
 }
 
 /**
@@ -116,6 +136,8 @@ export type Closed =
       readonly kind: "exited";
       readonly code: number | null;
       readonly signal: string | null;
+      /** Clients' requests that were not answered. */
+      readonly inFlight: number;
       readonly stderr: readonly string[];
     }
   | { readonly kind: "lost"; readonly reason: string };
@@ -144,6 +166,10 @@ export interface ConnectionEvents {
    * one, and the lists may have changed.
    */
   onSessionReplaced?(): void;
+  /** Sessions are lost so often that no more are opened for a while. */
+  onRenewalsExhausted?(): void;
+  /** A request of the handshake failed, and another one is tried or the start fails. */
+  onHandshakeStep?(failed: FailedStep): void;
   /** One line from the server's stderr, cut at 4 KB. */
   onStderr(line: string): void;
   /**
@@ -162,4 +188,5 @@ export type OddityKind =
   | "unknown-progress"
   | "request-refused"
   | "roots-refused"
-  | "notification-refused";
+  | "notification-refused"
+  | "sessions-lost";

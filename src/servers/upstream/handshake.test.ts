@@ -1,42 +1,37 @@
 import { describe, expect, test } from "vitest";
 import { toJsonBytes } from "../../kernel/json-bytes.ts";
-import {
-  declaredCapabilities,
-  initializeParams,
-  isModernError,
-  peerFromDiscover,
-  peerFromInitialize,
-} from "./handshake.ts";
+import { firstRung } from "./capabilities.ts";
+import { initializeParams, isModernError, peerFromDiscover, peerFromInitialize } from "./handshake.ts";
+
+const read = (result: Buffer) => peerFromInitialize("s", result, firstRung, undefined);
 
 describe("what a server says of itself", () => {
   test("initialize: every legacy revision is taken, anything else refused", () => {
     for (const protocolVersion of ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
-      expect(peerFromInitialize("s", toJsonBytes({ protocolVersion, capabilities: { tools: {} } }))).toMatchObject({
+      expect(read(toJsonBytes({ protocolVersion, capabilities: { tools: {} } }))).toMatchObject({
         era: "legacy",
         revision: protocolVersion,
         capabilities: { tools: {} },
         serverInfo: {},
       });
+    for (const result of [[], null, "x"])
+      expect(() => read(toJsonBytes(result)), JSON.stringify(result)).toThrow(
+        expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }),
+      );
     for (const result of [
       {},
-      [],
-      null,
-      "x",
       { protocolVersion: 1 },
       { protocolVersion: "2026-07-28" },
       { protocolVersion: "1999-01-01" },
     ])
-      expect(() => peerFromInitialize("s", toJsonBytes(result)), JSON.stringify(result)).toThrow(
-        expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }),
-      );
+      expect(read(toJsonBytes(result)), JSON.stringify(result)).toMatchObject({
+        failure: { code: "UPSTREAM_PROTOCOL" },
+      });
   });
 
   test("members of the wrong type are none", () => {
     expect(
-      peerFromInitialize(
-        "s",
-        toJsonBytes({ protocolVersion: "2025-11-25", capabilities: [], serverInfo: "x", instructions: {} }),
-      ),
+      read(toJsonBytes({ protocolVersion: "2025-11-25", capabilities: [], serverInfo: "x", instructions: {} })),
     ).toMatchObject({ capabilities: {}, serverInfo: {}, instructions: undefined });
   });
 
@@ -64,7 +59,7 @@ describe("what a server says of itself", () => {
     const deep = Buffer.from(
       `{"protocolVersion":"2025-11-25","capabilities":{"x":${"[".repeat(5_000)}${"]".repeat(5_000)}}}`,
     );
-    expect(() => peerFromInitialize("s", deep)).toThrow(expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }));
+    expect(() => read(deep)).toThrow(expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }));
   });
 
   test("only a modern server's errors prove its era", () => {
@@ -74,10 +69,10 @@ describe("what a server says of itself", () => {
 
   test("everything that can be bridged is declared to a legacy server, roots only where it has its own", () => {
     const identity = { name: "t", version: "1" };
-    const shared = initializeParams(identity, declaredCapabilities(undefined));
+    const shared = initializeParams(identity, firstRung, undefined);
     expect(shared).toMatchObject({ protocolVersion: "2025-11-25", capabilities: { sampling: {}, elicitation: {} } });
     expect(shared["capabilities"]).not.toHaveProperty("roots");
     const roots = { answer: async () => await Promise.reject(new Error("nobody asks")) };
-    expect(initializeParams(identity, declaredCapabilities(roots))["capabilities"]).toHaveProperty("roots");
+    expect(initializeParams(identity, firstRung, roots)["capabilities"]).toHaveProperty("roots");
   });
 });

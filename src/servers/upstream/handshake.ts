@@ -3,37 +3,12 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Era } from "../../kernel/call-context.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import { skipValue } from "../../wire/json/json-scan.ts";
-import {
-  eraOfRevision,
-  legacyRevisions,
-  metaKeys,
-  modernRevision,
-  newestLegacyRevision,
-} from "../../wire/mcp/revisions.ts";
+import { eraOfRevision, legacyRevisions, metaKeys, modernRevision } from "../../wire/mcp/revisions.ts";
+import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 import type { GatewayIdentity } from "./encode.ts";
-import type { Peer, RootsSource } from "./connection.ts";
-
-/**
- * The capabilities that the gateway declares at `initialize`. They cannot be changed later, so everything that can be
- * passed on to a client is declared. Whether the client of a certain call can answer is checked when a question
- * comes.
- */
-const bridgedCapabilities: JsonObject = Object.freeze({
-  sampling: { context: {}, tools: {} },
-  elicitation: { form: {}, url: {} },
-  extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } },
-});
-
-const withRoots: JsonObject = Object.freeze({ roots: { listChanged: true }, ...bridgedCapabilities });
-
-/**
- * The capabilities to declare on one connection. Roots are declared only where the connection has its own: servers
- * remember the roots that they get, and one client's roots would replace the server's own settings for everybody who
- * uses it.
- */
-export function declaredCapabilities(roots: RootsSource | undefined): JsonObject {
-  return roots === undefined ? bridgedCapabilities : withRoots;
-}
+import { capabilitiesOf, type Rung } from "./capabilities.ts";
+import type { Handshake, Peer, RootsSource } from "./connection.ts";
+import { toHandshake, type StepFailure } from "./ladder.ts";
 
 /** Error codes that only modern servers use: they prove the era, so `initialize` must not follow. */
 const modernErrorCodes: ReadonlySet<number> = new Set([
@@ -54,26 +29,61 @@ export function supportedIn(data: unknown): readonly string[] {
 }
 
 /** The `params` of `initialize`, without `_meta`. */
-export function initializeParams(identity: GatewayIdentity, capabilities: JsonObject): JsonObject {
-  return { protocolVersion: newestLegacyRevision, capabilities, clientInfo: identity };
+export function initializeParams(identity: GatewayIdentity, rung: Rung, roots: RootsSource | undefined): JsonObject {
+  return { protocolVersion: rung.revision, capabilities: capabilitiesOf(rung, roots), clientInfo: identity };
 }
 
-/** Reads the result of `initialize`. Throws UPSTREAM_PROTOCOL when it is not a valid one. */
-export function peerFromInitialize(server: string, result: JsonBytes): Peer {
+/** A failed `initialize`. */
+type InitializeFailure = StepFailure & { readonly failure: GatewayError };
+
+/** Reads the error with which a server answered `initialize`. */
+export function initializeRefusal(server: string, error: JsonBytes): InitializeFailure {
+  const { code, message, data } = parseErrorObject(error);
+  const why = `${message.slice(0, 200)} (${code})`;
+  const failure = new GatewayError("UPSTREAM_PROTOCOL", `${server} refused initialize: ${why}`, { data: { code } });
+  return { why, failure, text: `${message} ${JSON.stringify(data ?? "")}` };
+}
+
+/**
+ * Reads the error with which a server answered `server/discover`. Throws UPSTREAM_PROTOCOL when it proves that the
+ * server is a modern one without a revision in common: then `initialize` must not follow.
+ */
+export function probeRefusal(server: string, error: JsonBytes): StepFailure {
+  const { code, message, data } = parseErrorObject(error);
+  const supported = supportedIn(data);
+  if (!isModernError(code) || supported.some((version) => eraOfRevision(version) === "legacy"))
+    return { why: `${message.slice(0, 200)} (${code})`, text: supported.join(" ") };
+  throw new GatewayError(
+    "UPSTREAM_PROTOCOL",
+    `${server} refused server/discover with error ${code}, and speaks no revision that the gateway knows: ` +
+      message.slice(0, 200),
+    { data: { code, supported: supported.slice(0, 20).map((version) => version.slice(0, 40)) } },
+  );
+}
+
+/** Reads the result of `initialize` as asked by `rung`. A failure when it names no revision that the gateway speaks. */
+export function peerFromInitialize(
+  server: string,
+  result: JsonBytes,
+  rung: Rung,
+  before: Handshake | undefined,
+): Peer | InitializeFailure {
   const parsed = parseResult(server, "initialize", result);
   const revision = parsed["protocolVersion"];
-  if (typeof revision !== "string")
-    throw new GatewayError("UPSTREAM_PROTOCOL", `${server} answered initialize without a protocolVersion`);
-  if (!(legacyRevisions as readonly string[]).includes(revision)) {
-    throw new GatewayError(
-      "UPSTREAM_PROTOCOL",
-      `${server} answered initialize with protocol version ${revision.slice(0, 40)}, which the gateway does not know`,
-    );
+  if (typeof revision !== "string" || !(legacyRevisions as readonly string[]).includes(revision)) {
+    const why =
+      typeof revision === "string"
+        ? `with protocol version ${revision.slice(0, 40)}, which the gateway does not know`
+        : "without a protocolVersion";
+    const failure = new GatewayError("UPSTREAM_PROTOCOL", `${server} answered initialize ${why}`);
+    return { why: `answered ${why}`, failure };
   }
+  const serverInfo = isJsonObject(parsed["serverInfo"]) ? parsed["serverInfo"] : {};
   return {
     era: "legacy",
     revision,
-    serverInfo: isJsonObject(parsed["serverInfo"]) ? parsed["serverInfo"] : {},
+    serverInfo,
+    handshake: toHandshake(rung, serverInfo, before),
     capabilities: isJsonObject(parsed["capabilities"]) ? parsed["capabilities"] : {},
     instructions: typeof parsed["instructions"] === "string" ? parsed["instructions"] : undefined,
     eras: ["legacy"],

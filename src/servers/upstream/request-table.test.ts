@@ -20,7 +20,8 @@ function setUp(options: { questionsAllowed?: boolean } = {}) {
       onOddity: (kind) => void oddities.push(kind),
     },
     send: (text) => void sent.push(text),
-    questionsAllowed: () => options.questionsAllowed ?? true,
+    declared: () =>
+      options.questionsAllowed === false ? undefined : { roots: {}, sampling: {}, elicitation: { form: {}, url: {} } },
     onTimeout: (request) => {
       timedOut.push(request.method);
       // What is asked at that very moment must have its deadline too.

@@ -1,5 +1,6 @@
 import type { GatewayError } from "../../kernel/gateway-error.ts";
 import type { ConnectionEvents, PendingRequest, Reply, RootsSource, UpstreamRequest } from "./connection.ts";
+import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { StrayFlow } from "./stray-flow.ts";
 import type { Inbound } from "../../wire/mcp/server-message.ts";
 import { createElicitations } from "./elicitations.ts";
@@ -39,8 +40,8 @@ export interface RequestTableOptions {
   readonly strays: StrayFlow;
   /** Sends a complete message (latin1, no line end): an answer to a request of the server, or a cancellation. */
   readonly send: (text: string, reason: "answer" | "cancel", id: number | undefined) => void;
-  /** False for servers that must not send requests (modern era); their requests are refused (fault 84). */
-  readonly questionsAllowed: () => boolean;
+  /** What was declared to the server; undefined for servers that must not send requests (modern era, fault 84). */
+  readonly declared: () => JsonObject | undefined;
   /** Called when a request was not answered in time, for whatever reason. */
   readonly onTimeout?: (request: UpstreamRequest) => void;
 }
@@ -59,7 +60,7 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
     events,
     roots,
     send: (text, stream) => options.send(text, "answer", stream),
-    allowed: options.questionsAllowed,
+    declared: options.declared,
     ownerOf: waiting.ownerOf,
     inFlight: () => waiting.size,
     elicitations,

@@ -5,7 +5,8 @@ import { asciiJson } from "../../wire/json/ascii-json.ts";
 import type { Answer, Question } from "../../kernel/call-context.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { failureAnswer } from "../../wire/mcp/failure-text.ts";
-import { isJsonObject, parseJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
+import { isJsonObject, parseJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import { isDeclared } from "./capabilities.ts";
 import type { ConnectionEvents, RootsSource } from "./connection.ts";
 import type { Elicitations } from "./elicitations.ts";
 import { createOpenQuestions } from "./open-questions.ts";
@@ -26,8 +27,8 @@ export interface ServerQuestionsDeps {
   /** The connection's own roots, which do not depend on the call. */
   readonly roots: RootsSource | undefined;
   readonly send: (text: string, stream: number | undefined) => void;
-  /** False for servers that must not send requests (modern era); their requests are refused (fault 84). */
-  readonly allowed: () => boolean;
+  /** What was declared to the server; undefined for servers that must not send requests (modern era, fault 84). */
+  readonly declared: () => JsonObject | undefined;
   /** The call that a question belongs to; undefined when that is not clear. */
   readonly ownerOf: (stream: number | undefined) => WaitingRequest | undefined;
   readonly inFlight: () => number;
@@ -69,11 +70,16 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
     stream: number | undefined,
   ): Promise<Answer> {
     if (!isQuestion(method)) return refusal(rpcCodes.methodNotFound, `the gateway does not answer ${method}`);
-    if (!deps.allowed()) {
+    const declared = deps.declared();
+    if (declared === undefined) {
       deps.events.onOddity("request-refused", `${method} is not allowed in revision 2026-07-28`);
       return refusal(rpcCodes.invalidRequest, `${method} must be sent as an input_required result in this revision`);
     }
     if (method === "roots/list") return await answerRoots(id, params);
+    if (!isDeclared(declared, method, modeOf(params))) {
+      deps.events.onOddity("request-refused", `${method}, which was not declared to the server`);
+      return refusal(rpcCodes.methodNotFound, `${method} was not declared to this server`);
+    }
     const owner = deps.ownerOf(stream);
     if (owner === undefined) {
       const inFlight = deps.inFlight();
@@ -95,7 +101,7 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
   }
 
   async function answerRoots(id: string | number, params: JsonBytes): Promise<Answer> {
-    if (deps.roots === undefined) {
+    if (deps.roots === undefined || deps.declared()?.["roots"] === undefined) {
       deps.events.onOddity("roots-refused", "roots/list, although no roots were declared to the server");
       return refusal(rpcCodes.methodNotFound, "no roots were declared: this server does not run for a single client");
     }
@@ -120,6 +126,11 @@ function progressTokenOf(params: JsonBytes): string | number | undefined {
   const meta = parseJsonObject(params)?.["_meta"];
   const token = isJsonObject(meta) ? meta["progressToken"] : undefined;
   return typeof token === "string" || typeof token === "number" ? token : undefined;
+}
+
+/** The mode of an elicitation; a form unless it says otherwise (2025-11-25, elicitation). */
+function modeOf(params: JsonBytes): unknown {
+  return params.includes('"mode"') ? parseJsonObject(params)?.["mode"] : undefined;
 }
 
 function isQuestion(method: string): method is Question["method"] {

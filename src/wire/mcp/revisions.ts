@@ -7,6 +7,8 @@ import type { Era } from "../../kernel/call-context.ts";
 export const modernRevision = "2026-07-28";
 /** The revisions that begin with `initialize`, newest first. */
 export const legacyRevisions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
+/** A revision that begins with `initialize`. */
+export type LegacyRevision = (typeof legacyRevisions)[number];
 /** All revisions, newest first. */
 export const supportedRevisions: readonly string[] = [modernRevision, ...legacyRevisions];
 /** The revision that the gateway asks legacy servers for. */

@@ -6,6 +6,7 @@ import { connectSse } from "../sse/connect-sse.ts";
 import { parseServerAddress } from "../streamable/server-address.ts";
 import { createHttpConnection } from "../streamable/http-connection.ts";
 import { createLifetime, type Lifetime } from "../streamable/lifetime.ts";
+import { createLadder } from "../ladder.ts";
 import { negotiate } from "../streamable/negotiate.ts";
 import { httpTuning, type HttpTuning } from "../../../wire/http/tuning.ts";
 import { createSocketPool } from "../../../wire/http/socket-pool.ts";
@@ -49,6 +50,7 @@ export async function connectHttpWith(
     createClient: options.createClient ?? createSocketPool,
     memory: options.memory,
     roots: options.roots,
+    knownHandshake: options.knownHandshake,
     authorize: options.authorize,
     signal: lifetime.signal,
     onUnreachable: (error: GatewayError) => lifetime.end({ kind: "lost", reason: error.message }),
@@ -63,12 +65,19 @@ export async function connectHttpWith(
 }
 
 async function negotiateFirst(options: RemoteOptions, signal: AbortSignal): Promise<Connection> {
-  const negotiated = await negotiate(options.wire, options.identity, options.knownEras, signal);
-  if (negotiated.kind !== "neither") return createHttpConnection({ ...options, negotiated });
-  try {
-    return await connectSse(options, signal);
-  } catch (error) {
+  const { wire, identity } = options;
+  const ladder = createLadder(options);
+  let hasTriedSse = false;
+  for (;;) {
+    const negotiated = await negotiate(wire, identity, ladder, signal);
+    if (negotiated.kind !== "neither") return createHttpConnection({ ...options, negotiated });
+    try {
+      if (!hasTriedSse) return await connectSse(options, signal);
+    } catch (error) {
+      if (toGatewayError(error).code !== "UPSTREAM_HTTP") throw error;
+    }
+    hasTriedSse = true;
     // There is no event stream either; what the server answered to `initialize` says more.
-    throw toGatewayError(error).code === "UPSTREAM_HTTP" ? negotiated.failure : error;
+    if (negotiated.final !== undefined) throw negotiated.final;
   }
 }

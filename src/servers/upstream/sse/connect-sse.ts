@@ -1,12 +1,12 @@
 import { writeNotification } from "../../../wire/mcp/envelope.ts";
 import { abortReason } from "../../../kernel/abort.ts";
 import { asciiJson } from "../../../wire/json/ascii-json.ts";
-import { newestLegacyRevision } from "../../../wire/mcp/revisions.ts";
-import { GatewayError } from "../../../kernel/gateway-error.ts";
+import { GatewayError, toGatewayError } from "../../../kernel/gateway-error.ts";
+import { capabilitiesOf, type Rung } from "../capabilities.ts";
 import type { Connection, Peer, UpstreamRequest } from "../connection.ts";
 import { createDialect } from "../encode.ts";
-import { declaredCapabilities, initializeParams, peerFromInitialize } from "../handshake.ts";
-import { parseErrorObject } from "../../../wire/mcp/error-object.ts";
+import { initializeParams, initializeRefusal, peerFromInitialize } from "../handshake.ts";
+import { createLadder, type StepFailure } from "../ladder.ts";
 import { openSseChannel, type SseChannel, type SseOptions } from "./sse-channel.ts";
 
 /**
@@ -15,7 +15,7 @@ import { openSseChannel, type SseChannel, type SseOptions } from "./sse-channel.
  * UPSTREAM_HTTP when the URL gives no event stream.
  */
 export async function connectSse(options: SseOptions, signal: AbortSignal): Promise<Connection> {
-  const { server, wire, lifetime, identity } = options;
+  const { server, wire, lifetime } = options;
   const channel = await openSseChannel(options, signal);
   const peer = await initialize(channel, options, signal);
   await channel.post(writeNotification("notifications/initialized", {}));
@@ -28,7 +28,6 @@ export async function connectSse(options: SseOptions, signal: AbortSignal): Prom
     wire.dispose();
   }
 
-  channel.setDialect(createDialect("legacy", peer.revision, identity, {}));
   return {
     peer,
     request: (request) => channel.request(request),
@@ -48,13 +47,26 @@ export async function connectSse(options: SseOptions, signal: AbortSignal): Prom
   };
 }
 
-async function initialize(
+/** Asks in the order of `ladder`, which has no probe here: only the oldest revision has this transport. */
+async function initialize(channel: SseChannel, options: SseOptions, signal: AbortSignal): Promise<Peer> {
+  const ladder = createLadder({ ...options, mayProbe: false });
+  for (let step = ladder.next(); step !== undefined; step = ladder.next()) {
+    if (step.kind !== "initialize") continue;
+    const peer = await initializeAs(step.rung, channel, options, signal);
+    if (!("why" in peer)) return peer;
+    ladder.refused(peer);
+  }
+  throw ladder.failure();
+}
+
+async function initializeAs(
+  rung: Rung,
   channel: SseChannel,
   { server, identity, wire }: SseOptions,
   signal: AbortSignal,
-): Promise<Peer> {
+): Promise<Peer | StepFailure> {
   const timeoutMs = wire.tuning.initializeTimeoutMs;
-  const params = Object.entries(initializeParams(identity, declaredCapabilities(wire.roots))).map(
+  const params = Object.entries(initializeParams(identity, rung, wire.roots)).map(
     ([key, value]) => [key, Buffer.from(asciiJson(value), "latin1")] as const,
   );
   const request: UpstreamRequest = {
@@ -64,13 +76,16 @@ async function initialize(
     timeoutMs,
     maxTimeoutMs: timeoutMs,
   };
-  channel.setDialect(createDialect("legacy", newestLegacyRevision, identity, {}));
-  const reply = await channel.request(request).catch((error: unknown) => {
-    throw signal.aborted ? abortReason(signal) : error;
-  });
-  if (reply.kind === "result") return peerFromInitialize(server, reply.result);
-  const { code } = parseErrorObject(reply.error);
-  throw new GatewayError("UPSTREAM_PROTOCOL", `${server} refused initialize with error ${code}`, {
-    data: { code },
-  });
+  channel.setDialect(createDialect("legacy", rung.revision, identity, capabilitiesOf(rung, wire.roots)));
+  try {
+    const reply = await channel.request(request);
+    return reply.kind === "result"
+      ? peerFromInitialize(server, reply.result, rung, wire.knownHandshake)
+      : initializeRefusal(server, reply.error);
+  } catch (error) {
+    if (signal.aborted) throw abortReason(signal);
+    const failure = toGatewayError(error);
+    if (failure.code !== "UPSTREAM_HTTP") throw failure;
+    return { why: failure.message, failure };
+  }
 }

@@ -1,6 +1,7 @@
 import { abortReason } from "../../../kernel/abort.ts";
 import { GatewayError } from "../../../kernel/gateway-error.ts";
-import type { ConnectionEvents } from "../connection.ts";
+import type { Era } from "../../../kernel/call-context.ts";
+import type { ConnectionEvents, Handshake } from "../connection.ts";
 import { encodeRequest, type Dialect, type GatewayIdentity } from "../encode.ts";
 import { withFiniteTimeouts, type Channel } from "../streamable/channel.ts";
 import { withPath } from "../streamable/server-address.ts";
@@ -19,6 +20,8 @@ export interface SseOptions {
   readonly events: ConnectionEvents;
   readonly wire: Wire;
   readonly lifetime: Lifetime;
+  readonly knownEras: readonly Era[] | undefined;
+  readonly knownHandshake?: Handshake | undefined;
 }
 
 /** Requests to a server over HTTP+SSE. */
@@ -40,7 +43,7 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
     events,
     strays: wire.strays,
     roots: wire.roots,
-    questionsAllowed: () => true,
+    declared: () => dialect?.capabilities,
     send(text, reason, id) {
       if (reason === "cancel" && id !== undefined) posts.abort(id);
       posts.post(text).catch((error: unknown) => {

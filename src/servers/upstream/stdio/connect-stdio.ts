@@ -4,6 +4,7 @@ import type { StdioTransport } from "../../../config/config.ts";
 import type { Era } from "../../../kernel/call-context.ts";
 import type { Connection, Peer } from "../connection.ts";
 import type { ConnectOptions } from "../connect.ts";
+import { createLadder, type Ladder } from "../ladder.ts";
 import { createLink, type Link } from "./link.ts";
 import { watchWork } from "./work-watch.ts";
 import type { ServerProcess, SpawnServer } from "./server-process.ts";
@@ -11,11 +12,27 @@ import { shakeHands } from "./shake-hands.ts";
 
 /**
  * Starts the server and finds out which era it speaks, in the same process (2026-07-28, stdio, backward
- * compatibility).
+ * compatibility). A server that ends at a request that it does not expect is started once more, for the next step.
  */
 export async function connectStdio(
   options: ConnectOptions<StdioTransport>,
   spawn: SpawnServer,
+  signal: AbortSignal,
+): Promise<Connection & { readonly pid: number }> {
+  const ladder = createLadder(options);
+  for (;;) {
+    try {
+      return await connectOnce(options, spawn, ladder, signal);
+    } catch (error) {
+      if (signal.aborted || !ladder.mayStartAgain()) throw error;
+    }
+  }
+}
+
+async function connectOnce(
+  options: ConnectOptions<StdioTransport>,
+  spawn: SpawnServer,
+  ladder: Ladder,
   signal: AbortSignal,
 ): Promise<Connection & { readonly pid: number }> {
   const { events, onWork, giveUpMs = 0 } = options;
@@ -30,7 +47,7 @@ export async function connectStdio(
   const giveUp = () => void link.end({ kind: "asked" }, giveUpMs, true);
   signal.addEventListener("abort", giveUp, { once: true });
   try {
-    const peer = await shakeHands(options, link, signal);
+    const peer = await shakeHands(options, link, ladder, signal);
     return toConnection(options, child, link, peer);
   } catch (error) {
     await link.end({ kind: "asked" }, giveUpMs, true);

@@ -1,10 +1,11 @@
+import { once } from "node:events";
 import type { StdioTransport } from "../../../config/config.ts";
 import { modernRevision } from "../../../wire/mcp/revisions.ts";
 import { GatewayError } from "../../../kernel/gateway-error.ts";
 import type { Closed, Reply, UpstreamRequest } from "../connection.ts";
 import type { ConnectOptions } from "../connect.ts";
+import { capabilitiesOf, firstRung } from "../capabilities.ts";
 import { createDialect, encodeRequest, type Dialect } from "../encode.ts";
-import { declaredCapabilities } from "../handshake.ts";
 import { createRequestTable, type RequestTable } from "../request-table.ts";
 import { createOutbox } from "./outbox.ts";
 import { createStrayFlow } from "../stray-flow.ts";
@@ -40,7 +41,7 @@ export function createLink(options: ConnectOptions<StdioTransport>, child: Serve
   );
 
   const link: Link = {
-    dialect: createDialect("modern", modernRevision, options.identity, declaredCapabilities(options.roots)),
+    dialect: createDialect("modern", modernRevision, options.identity, capabilitiesOf(firstRung, options.roots)),
     table: createRequestTable({
       server: options.server,
       events: options.events,
@@ -50,7 +51,7 @@ export function createLink(options: ConnectOptions<StdioTransport>, child: Serve
         if (ended === undefined && !outbox.offer(text) && strays.mayTell())
           options.events.onOddity("answer-dropped", `${options.server} does not read its input`);
       },
-      questionsAllowed: () => link.dialect.era === "legacy",
+      declared: () => (link.dialect.era === "legacy" ? link.dialect.capabilities : undefined),
       onTimeout: (request) => void checkLife(Math.min(request.timeoutMs, lifeSignMs)),
     }),
     closed,
@@ -105,9 +106,20 @@ export function createLink(options: ConnectOptions<StdioTransport>, child: Serve
       void child.stop(0);
     },
   });
-  void child.exited.then(({ code, signal }) => finish({ kind: "exited", code, signal, stderr: child.stderrTail() }));
+  void endOf(child, link).then(finish);
   return link;
 }
+
+/** Resolves when the process is gone and what it wrote last is read: an answer may still be in the pipe. */
+async function endOf(child: ServerProcess, { table }: Link): Promise<Closed> {
+  const exit = await child.exited;
+  // A descendant may hold the pipe open for ever.
+  if (table.size > 0 && !child.stdout.readableEnded)
+    await once(child.stdout, "end", { signal: AbortSignal.timeout(lastWordsMs) }).catch(() => undefined);
+  return { kind: "exited", ...exit, inFlight: table.pending().length, stderr: child.stderrTail() };
+}
+
+const lastWordsMs = 200;
 
 /** After a call was not answered in time, any message within this time proves that the server is alive. */
 const lifeSignMs = 10_000;

@@ -1,21 +1,21 @@
 import { writeNotification } from "../../../wire/mcp/envelope.ts";
 import type { StdioTransport } from "../../../config/config.ts";
-import { eraOfRevision } from "../../../wire/mcp/revisions.ts";
 import { abortReason } from "../../../kernel/abort.ts";
-import { GatewayError } from "../../../kernel/gateway-error.ts";
+import { toGatewayError } from "../../../kernel/gateway-error.ts";
 import { toJsonBytes } from "../../../kernel/json-bytes.ts";
 import type { Peer, UpstreamRequest } from "../connection.ts";
 import type { ConnectOptions } from "../connect.ts";
 import { createDialect } from "../encode.ts";
+import { modernRevision } from "../../../wire/mcp/revisions.ts";
+import { capabilitiesOf, firstRung, type Rung } from "../capabilities.ts";
 import {
-  declaredCapabilities,
   initializeParams,
-  isModernError,
+  initializeRefusal,
   peerFromDiscover,
   peerFromInitialize,
-  supportedIn,
+  probeRefusal,
 } from "../handshake.ts";
-import { parseErrorObject } from "../../../wire/mcp/error-object.ts";
+import type { Ladder, StepFailure } from "../ladder.ts";
 import type { Link } from "./link.ts";
 
 /**
@@ -26,49 +26,55 @@ import type { Link } from "./link.ts";
 const probePatienceMs = 5_000;
 
 /**
- * Finds out which era the server speaks, and sets `link.dialect` to it. Throws UPSTREAM_PROTOCOL when there is no
- * revision in common.
+ * Finds out which era and revision the server speaks, in the order of `ladder`, and sets `link.dialect` to it. Throws
+ * UPSTREAM_PROTOCOL when there is none in common, and UPSTREAM_CLOSED when the process ended.
  */
 export async function shakeHands(
   options: ConnectOptions<StdioTransport>,
   link: Link,
+  ladder: Ladder,
   signal: AbortSignal,
 ): Promise<Peer> {
-  const known = options.knownEras;
-  if (known !== undefined && !known.includes("modern")) return await reinitialize(options, link, signal);
-  const probe = discover(link, signal);
-  const first = await Promise.race([probe, patience(signal)]);
-  if (first === "silent") {
-    const legacy = initialize(options, link, signal);
-    legacy.catch(() => undefined);
-    const late = await Promise.race([probe, legacy.then(() => "initialized" as const)]);
-    if (late !== "legacy" && late !== "initialized") {
-      link.dialect = { ...link.dialect, era: "modern" };
-      return late;
+  let late: Promise<Peer> | undefined;
+  for (let step = ladder.next(); step !== undefined; step = ladder.next()) {
+    try {
+      if (step.kind === "initialize") {
+        const peer = await firstOf(initialize(options, link, step.rung, signal), late);
+        if (!("why" in peer)) return peer;
+        ladder.refused(peer);
+        continue;
+      }
+      const probe = discover(options, link, signal);
+      const answer = await Promise.race([probe, patience(signal)]);
+      if (answer === undefined) {
+        ladder.refused({ why: `no answer within ${probePatienceMs / 1_000} s` });
+        late = probe.then((found) => ("why" in found ? new Promise<never>(() => undefined) : found));
+        late.catch(() => undefined);
+      } else if (!("why" in answer)) return answer;
+      else ladder.refused(answer);
+    } catch (error) {
+      if (!signal.aborted && link.ended() !== undefined)
+        ladder.refused({ ...endOf(error), hasEnded: true, isUntried: late !== undefined });
+      throw error;
     }
-    return await legacy;
   }
-  return first === "legacy" ? await initialize(options, link, signal) : first;
+  throw ladder.failure();
 }
 
-/**
- * Begins with `initialize`, because the server was legacy when it was last seen. The program behind the command may
- * have been replaced since, so a refusal leads to `server/discover`.
- */
-async function reinitialize(options: ConnectOptions<StdioTransport>, link: Link, signal: AbortSignal): Promise<Peer> {
-  const { dialect } = link;
-  try {
-    return await initialize(options, link, signal);
-  } catch (error) {
-    if (!(error instanceof GatewayError) || error.code !== "UPSTREAM_PROTOCOL") throw error;
-    link.dialect = dialect;
-    const peer = await discover(link, signal);
-    if (peer === "legacy") throw error;
-    return peer;
-  }
+/** The outcome of `initialize`, unless the answer to a probe that was sent before still comes first. */
+async function firstOf(outcome: Promise<Peer | StepFailure>, late: Promise<Peer> | undefined) {
+  if (late === undefined) return await outcome;
+  outcome.catch(() => undefined);
+  return await Promise.race([outcome, late]);
 }
 
-async function patience(signal: AbortSignal): Promise<"silent"> {
+function endOf(error: unknown): StepFailure {
+  const failure = toGatewayError(error);
+  return { why: failure.message, failure };
+}
+
+/** Resolves when the probe has had its time. */
+async function patience(signal: AbortSignal): Promise<undefined> {
   return await new Promise((resolve, reject) => {
     const giveUp = () => {
       clearTimeout(timer);
@@ -76,41 +82,45 @@ async function patience(signal: AbortSignal): Promise<"silent"> {
     };
     const timer = setTimeout(() => {
       signal.removeEventListener("abort", giveUp);
-      resolve("silent");
+      resolve(undefined);
     }, probePatienceMs);
     timer.unref();
     signal.addEventListener("abort", giveUp, { once: true });
   });
 }
 
-async function discover(link: Link, signal: AbortSignal): Promise<Peer | "legacy"> {
+async function discover(
+  { server, identity, roots }: ConnectOptions<StdioTransport>,
+  link: Link,
+  signal: AbortSignal,
+): Promise<Peer | StepFailure> {
+  const modern = createDialect("modern", modernRevision, identity, capabilitiesOf(firstRung, roots));
+  link.dialect = modern;
   const reply = await link.request(handshakeRequest("server/discover", signal));
-  if (reply.kind === "result") return peerFromDiscover(reply.result) ?? "legacy";
-  const error = parseErrorObject(reply.error);
-  if (!isModernError(error.code) || supportedIn(error.data).some((version) => eraOfRevision(version) === "legacy"))
-    return "legacy";
-  throw new GatewayError(
-    "UPSTREAM_PROTOCOL",
-    `the server speaks no revision that the gateway knows: ${error.message.slice(0, 200)}`,
-  );
+  if (reply.kind === "error") return probeRefusal(server, reply.error);
+  const peer = peerFromDiscover(reply.result);
+  if (peer === undefined) return { why: "answered without supportedVersions" };
+  link.dialect = modern;
+  return peer;
 }
 
-async function initialize(options: ConnectOptions<StdioTransport>, link: Link, signal: AbortSignal): Promise<Peer> {
-  link.dialect = { ...link.dialect, era: "legacy" };
-  const capabilities = declaredCapabilities(options.roots);
-  const params = Object.entries(initializeParams(options.identity, capabilities)).map(
+async function initialize(
+  options: ConnectOptions<StdioTransport>,
+  link: Link,
+  rung: Rung,
+  signal: AbortSignal,
+): Promise<Peer | StepFailure> {
+  const { server, identity, roots } = options;
+  const capabilities = capabilitiesOf(rung, roots);
+  link.dialect = createDialect("legacy", rung.revision, identity, capabilities);
+  const params = Object.entries(initializeParams(identity, rung, roots)).map(
     ([key, value]) => [key, toJsonBytes(value)] as const,
   );
   const reply = await link.request({ ...handshakeRequest("initialize", signal), params });
-  if (reply.kind === "error") {
-    const error = parseErrorObject(reply.error);
-    throw new GatewayError(
-      "UPSTREAM_PROTOCOL",
-      `${options.server} refused initialize: ${error.message.slice(0, 200)} (${error.code})`,
-    );
-  }
-  const peer = peerFromInitialize(options.server, reply.result);
-  link.dialect = createDialect("legacy", peer.revision, options.identity, capabilities);
+  if (reply.kind === "error") return initializeRefusal(server, reply.error);
+  const peer = peerFromInitialize(server, reply.result, rung, options.knownHandshake);
+  if ("why" in peer) return peer;
+  link.dialect = createDialect("legacy", peer.revision, identity, capabilities);
   link.write(writeNotification("notifications/initialized", {}));
   return peer;
 }

@@ -1,6 +1,7 @@
 import { GatewayError } from "../../../kernel/gateway-error.ts";
 import type { HttpExchange, HttpExchangeSink } from "./http-exchange.ts";
 import type { LegacySession } from "./legacy-session.ts";
+import { signOfRefusal, type RefusalSign } from "./refusal-sign.ts";
 import { toReopenDelayMs } from "./resume-delay.ts";
 import type { Wire } from "./wire.ts";
 
@@ -17,8 +18,8 @@ export interface BackgroundStreamOptions {
   readonly wire: Wire;
   readonly session: LegacySession;
   readonly onMessage: (message: Buffer) => void;
-  /** Called when the server no longer knows the session (404). */
-  readonly onSessionGone: () => void;
+  /** Called when the server refused the stream, although it had one in this session before. */
+  readonly onRefused: (sign: RefusalSign) => void;
 }
 
 /** What ends one stream, and says nothing of the next one. */
@@ -26,7 +27,7 @@ const isOfStream: ReadonlySet<string> = new Set(["UPSTREAM_CLOSED", "RESULT_TOO_
 
 /**
  * Opens the stream, and opens it again, with growing delays, whenever it ends while the session lives. A refusal
- * other than 5xx ends it for good.
+ * other than 5xx ends it for good: the first time it says that there is no such stream, whatever its status.
  */
 export function openBackgroundStream(options: BackgroundStreamOptions): BackgroundStream {
   const { wire, session } = options;
@@ -35,6 +36,7 @@ export function openBackgroundStream(options: BackgroundStreamOptions): Backgrou
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   let failures = 0;
+  let hasBeenOpen = false;
   let lastEventId: string | undefined;
 
   function open(): void {
@@ -56,7 +58,9 @@ export function openBackgroundStream(options: BackgroundStreamOptions): Backgrou
 
   const sink: HttpExchangeSink = {
     onSent: () => undefined,
-    onHead: () => undefined,
+    onHead({ status }) {
+      hasBeenOpen ||= status === 200;
+    },
     onMessage(message) {
       failures = 0;
       options.onMessage(message);
@@ -64,9 +68,9 @@ export function openBackgroundStream(options: BackgroundStreamOptions): Backgrou
     onEnd(isEventStream) {
       if (isEventStream) openLater();
     },
-    onRefused({ head: { status } }) {
-      if (status === 404 && session.id !== undefined) options.onSessionGone();
-      else if (status >= 500) openLater();
+    onRefused(refusal) {
+      if (refusal.head.status >= 500) openLater();
+      else if (hasBeenOpen && session.id !== undefined) options.onRefused(signOfRefusal(refusal, wire.limits.depth));
     },
     onFailed(error: GatewayError) {
       if (isOfStream.has(error.code)) openLater();

@@ -1,9 +1,13 @@
 import { toGatewayError, GatewayError } from "../../../kernel/gateway-error.ts";
+import { requestText } from "../../../wire/mcp/envelope.ts";
+import { capabilitiesOf } from "../capabilities.ts";
 import type { ConnectionEvents } from "../connection.ts";
 import { createDialect, type Dialect, type GatewayIdentity } from "../encode.ts";
-import { declaredCapabilities } from "../handshake.ts";
+import type { RenewalBudget } from "../renewal-budget.ts";
 import { openBackgroundStream, type BackgroundStream } from "./background-stream.ts";
+import { exchangeOnce } from "./exchange-once.ts";
 import { openLegacySession, type LegacySession } from "./legacy-session.ts";
+import { isAlike, signOfOutcome, type RefusalSign } from "./refusal-sign.ts";
 import type { Wire } from "./wire.ts";
 
 /** What a session needs from its connection. */
@@ -12,6 +16,8 @@ export interface SessionOptions {
   readonly identity: GatewayIdentity;
   readonly events: ConnectionEvents;
   readonly session: LegacySession;
+  /** Shared by all connections to the server, one after the other. */
+  readonly renewals: RenewalBudget;
   /** Aborts when the connection is disposed of. */
   readonly signal: AbortSignal;
   /** Called when the session ended and the server does not open another. */
@@ -22,8 +28,16 @@ export interface SessionOptions {
 export interface CurrentSession {
   readonly session: LegacySession;
   readonly dialect: Dialect;
-  /** Opens a new session to replace `stale`. Everybody who finds `stale` gone gets the same new session. */
-  renew(stale: LegacySession): Promise<LegacySession>;
+  /**
+   * Opens a new session to replace `stale`: the only place where that happens. Everybody who finds `stale` gone gets
+   * the same new session. Undefined when there were too many; then the refusal stands.
+   */
+  renew(stale: LegacySession): Promise<LegacySession | undefined>;
+  /**
+   * Whether the server refuses everything in this session as it refused a request: then it has lost the session, and
+   * the request did not run. Asked with a ping, shared by all requests that are refused meanwhile.
+   */
+  isLost(session: LegacySession, sign: RefusalSign): Promise<boolean>;
   /** Notes that the server has answered a request in this session. */
   noteAnswered(session: LegacySession): void;
   /** Whether the server has answered in this session, or had the time to: always true for one that was replaced. */
@@ -32,28 +46,40 @@ export interface CurrentSession {
   close(): void;
 }
 
+/** No request has this id: tables count from 1, and `initialize` has 0. */
+const pingText = requestText(-1, "ping", "{}");
+
 /** Begins with `options.session`, and listens on its stream. */
 export function createCurrentSession(options: SessionOptions, onMessage: (message: Buffer) => void): CurrentSession {
-  const { wire, events } = options;
+  const { wire, events, renewals } = options;
   let session = options.session;
-  let renewing: Promise<LegacySession> | undefined;
+  let renewing: Promise<LegacySession | undefined> | undefined;
+  let pinging: Promise<RefusalSign | undefined> | undefined;
   let dialect = dialectOf();
   let isProven = false;
+  let isReplacement = false;
   let stream = listen();
 
   function dialectOf(): Dialect {
-    return createDialect("legacy", session.peer.revision, options.identity, declaredCapabilities(wire.roots));
+    const { peer, rung } = session;
+    return createDialect("legacy", peer.revision, options.identity, capabilitiesOf(rung, wire.roots));
   }
 
   function listen(): BackgroundStream {
     const own = session;
-    const onSessionGone = () => void renew(own).catch(() => undefined);
-    return openBackgroundStream({ wire, session: own, onMessage, onSessionGone });
+    const onRefused = (sign: RefusalSign) =>
+      void isLost(own, sign)
+        .then(async (lost) => (lost ? await renew(own) : undefined))
+        .catch(() => undefined);
+    return openBackgroundStream({ wire, session: own, onMessage, onRefused });
   }
 
-  function renew(stale: LegacySession): Promise<LegacySession> {
+  function renew(stale: LegacySession): Promise<LegacySession | undefined> {
     if (renewing !== undefined) return renewing;
     if (stale !== session) return Promise.resolve(session);
+    const may = renewals.take();
+    if (may === "exhausted") events.onRenewalsExhausted?.();
+    if (may !== "now") return Promise.resolve(undefined);
     renewing = replaceSession().finally(() => {
       renewing = undefined;
     });
@@ -61,7 +87,7 @@ export function createCurrentSession(options: SessionOptions, onMessage: (messag
   }
 
   async function replaceSession(): Promise<LegacySession> {
-    const opening = await openAgain(options);
+    const opening = await openAgain(options, session);
     if (opening.kind === "refused") {
       options.onLost(`the session ended, and a new one was refused: ${opening.failure.message}`);
       throw opening.failure;
@@ -70,9 +96,18 @@ export function createCurrentSession(options: SessionOptions, onMessage: (messag
     session = opening.session;
     dialect = dialectOf();
     isProven = false;
+    isReplacement = true;
     stream = listen();
-    events.onSessionReplaced?.();
     return session;
+  }
+
+  async function isLost(asked: LegacySession, sign: RefusalSign): Promise<boolean> {
+    if (asked !== session) return true;
+    pinging ??= ping(options, asked).finally(() => {
+      pinging = undefined;
+    });
+    const answer = await pinging;
+    return asked !== session || (answer !== undefined && isAlike(sign, answer));
   }
 
   return {
@@ -83,22 +118,43 @@ export function createCurrentSession(options: SessionOptions, onMessage: (messag
       return dialect;
     },
     renew,
+    isLost,
     noteAnswered(answered) {
-      if (answered === session) isProven = true;
+      if (answered !== session || isProven) return;
+      isProven = true;
+      renewals.noteProven();
+      // Not before: a session that is lost at once must not have everything listed again.
+      if (isReplacement) events.onSessionReplaced?.();
     },
     isProven: (candidate) => candidate !== session || isProven,
     close: () => stream.close(),
   };
 }
 
-async function openAgain({ wire, identity, signal, onLost }: SessionOptions): ReturnType<typeof openLegacySession> {
+/** How the session refuses a ping; undefined where it is answered, or nothing is known. */
+async function ping({ wire, signal }: SessionOptions, session: LegacySession): Promise<RefusalSign | undefined> {
   try {
-    return await openLegacySession(wire, identity, signal);
+    const outgoing = { method: "POST", headers: session.postHeaders, body: pingText } as const;
+    const outcome = await exchangeOnce(wire, outgoing, { signal, timeoutMs: wire.tuning.postTimeoutMs });
+    return signOfOutcome(outcome, wire.limits.depth);
+  } catch {
+    return undefined;
+  }
+}
+
+async function openAgain(
+  { wire, identity, signal, onLost }: SessionOptions,
+  { rung }: LegacySession,
+): ReturnType<typeof openLegacySession> {
+  try {
+    return await openLegacySession(wire, identity, rung, signal);
   } catch (error) {
     const failure = signal.aborted
       ? new GatewayError("UPSTREAM_CLOSED", `the connection to ${wire.address.server} was closed`)
       : toGatewayError(error);
-    onLost(`the session ended, and no new one could be opened: ${failure.message}`);
+    // The failure of the call tells that a login is needed; the connection itself is not lost.
+    if (failure.code !== "SERVER_NEEDS_LOGIN")
+      onLost(`the session ended, and no new one could be opened: ${failure.message}`);
     throw failure;
   }
 }

@@ -4,10 +4,12 @@ import type { ConnectionEvents, Peer } from "../connection.ts";
 import type { GatewayIdentity } from "../encode.ts";
 import type { Channel } from "./channel.ts";
 import { createLegacyChannel, type LegacyChannel } from "./legacy-channel.ts";
-import { openLegacySession, type LegacySession } from "./legacy-session.ts";
+import { createLadder } from "../ladder.ts";
+import type { LegacySession } from "./legacy-session.ts";
+import { createRenewalBudget, type RenewalBudget } from "../renewal-budget.ts";
 import type { Lifetime } from "./lifetime.ts";
 import { createModernChannel } from "./modern-channel.ts";
-import { discover, type Negotiated } from "./negotiate.ts";
+import { discover, negotiate, type Negotiated } from "./negotiate.ts";
 import type { Wire } from "./wire.ts";
 
 /** What a connection is made from after the era was negotiated. */
@@ -15,6 +17,7 @@ export interface HttpConnectionOptions {
   readonly server: string;
   readonly identity: GatewayIdentity;
   readonly events: ConnectionEvents;
+  readonly renewals?: RenewalBudget | undefined;
   readonly wire: Wire;
   readonly lifetime: Lifetime;
   readonly negotiated: Exclude<Negotiated, { kind: "neither" }>;
@@ -35,6 +38,7 @@ export interface EraChannels {
 /** The channel of the era that was negotiated; the other one is made when it is first needed. */
 export function createEraChannels(options: HttpConnectionOptions): EraChannels {
   const { wire, lifetime, negotiated, events, identity, server } = options;
+  const { renewals = createRenewalBudget() } = options;
   let modern: Channel | undefined;
   let legacy: LegacyChannel | undefined;
   let peer: Peer;
@@ -61,6 +65,7 @@ export function createEraChannels(options: HttpConnectionOptions): EraChannels {
       identity,
       events,
       session,
+      renewals,
       signal: lifetime.signal,
       onLost,
     });
@@ -78,22 +83,26 @@ export function createEraChannels(options: HttpConnectionOptions): EraChannels {
 
   async function tryLegacy(): Promise<LegacyChannel | undefined> {
     try {
-      const answer = await openLegacySession(wire, identity, lifetime.signal);
-      if (answer.kind === "refused") return undefined;
+      const answer = await negotiate(
+        wire,
+        identity,
+        createLadder({ server, knownEras: undefined, mayProbe: false, events }),
+        lifetime.signal,
+      );
+      if (answer.kind !== "legacy") return undefined;
       legacy = startLegacy(answer.session);
       peer = { ...peer, eras: withEra(peer.eras, "legacy") };
       return legacy;
     } catch (error) {
       // A modern server may answer `initialize` with anything, or not at all.
-      if (error instanceof GatewayError && (error.code === "UPSTREAM_TIMEOUT" || error.code === "UPSTREAM_PROTOCOL"))
-        return undefined;
+      if (error instanceof GatewayError && notLegacy.has(error.code)) return undefined;
       throw error;
     }
   }
 
   /** Asks a server that answers like a legacy one again which era it speaks; once per connection. */
   async function reconsider(): Promise<Channel | undefined> {
-    if ((await discover(wire, identity, lifetime.signal)) !== undefined) return undefined;
+    if (!("why" in (await discover(wire, identity, lifetime.signal)))) return undefined;
     const channel = await openLegacy();
     if (channel === undefined) return undefined;
     modern = undefined;
@@ -114,6 +123,8 @@ export function createEraChannels(options: HttpConnectionOptions): EraChannels {
     openLegacy,
   };
 }
+
+const notLegacy: ReadonlySet<string> = new Set(["UPSTREAM_TIMEOUT", "UPSTREAM_PROTOCOL", "UPSTREAM_HTTP"]);
 
 function withEra(eras: readonly Era[], era: Era): readonly Era[] {
   return eras.includes(era) ? eras : [...eras, era];

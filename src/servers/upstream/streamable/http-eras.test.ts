@@ -76,7 +76,8 @@ test("-32022 that names a legacy revision leads to initialize", async () => {
 });
 
 test("a login that server/discover asks for is not taken for a legacy server", async () => {
-  const server = await serve({ discover: refuse(401) });
+  const challenge = { "www-authenticate": 'Bearer resource_metadata="https://auth.example/metadata"' };
+  const server = await serve({ discover: (response) => response.writeHead(401, challenge).end() });
   await expect(connect(server.url)).rejects.toMatchObject({ code: "SERVER_NEEDS_LOGIN" });
   expect(server.seen).toHaveLength(1);
 });

@@ -1,4 +1,5 @@
-import { rpcCodes } from "../../../wire/mcp/rpc-codes.ts";
+import { isJsonObject, type JsonBytes } from "../../../kernel/json-bytes.ts";
+import { readInbound } from "../../../wire/mcp/server-message.ts";
 import type { SlotTable } from "../../../kernel/slot-table.ts";
 import { withTraceHeaders } from "../../../kernel/trace-context.ts";
 import type { GatewayError } from "../../../kernel/gateway-error.ts";
@@ -9,6 +10,7 @@ import type { HttpExchange, HttpExchangeSink } from "./http-exchange.ts";
 import type { LegacySession } from "./legacy-session.ts";
 import { endedUnanswered } from "./modern-channel.ts";
 import { failureOfRefusal, rpcErrorOf, type Refusal, type RpcError } from "./refusal.ts";
+import { signOfError, signOfNothing, signOfRefusal, type RefusalSign } from "./refusal-sign.ts";
 import { toPollDelayMs } from "./resume-delay.ts";
 import type { Wire } from "./wire.ts";
 
@@ -16,8 +18,9 @@ import type { Wire } from "./wire.ts";
 export interface LegacyCallHost extends Delivery {
   readonly wire: Wire;
   readonly calls: SlotTable<LegacyCall>;
-  /** Opens a new session to replace one that the server no longer knows; the same one for everybody who asks. */
-  renew(stale: LegacySession): Promise<LegacySession>;
+  /** Opens a new session to replace one that the server no longer knows; see `CurrentSession`. */
+  renew(stale: LegacySession): Promise<LegacySession | undefined>;
+  isLost(session: LegacySession, sign: RefusalSign): Promise<boolean>;
   /** Notes that the server has answered in this session, which proves that it was valid. */
   onAnswered(session: LegacySession): void;
   isProven(session: LegacySession): boolean;
@@ -36,6 +39,8 @@ export class LegacyCall implements HttpExchangeSink {
   #isAnswered = false;
   #isRenewed = false;
   #isResuming = false;
+  /** True while it is found out whether an error is one of the session. */
+  #isJudged = false;
   #lastEventId: string | undefined;
   #fruitlessTries = 0;
   /** Streams in a row that brought no message at all. */
@@ -79,6 +84,13 @@ export class LegacyCall implements HttpExchangeSink {
 
   onMessage(message: Buffer): void {
     this.#emptyStreams = 0;
+    const error = message.length > largestError ? undefined : this.#suspectIn(message);
+    if (error !== undefined) {
+      this.#exchange?.expectEnd();
+      this.#isJudged = true;
+      this.#unlessLost(signOfError(error), () => this.#deliverLate(message));
+      return;
+    }
     if (!deliver(this.#host, this.id, message)) return;
     this.#isAnswered = true;
     if (this.#session !== undefined) this.#host.onAnswered(this.#session);
@@ -90,8 +102,9 @@ export class LegacyCall implements HttpExchangeSink {
     if (this.#isAnswered) return;
     this.#emptyStreams += 1;
     const failure = endedUnanswered(this.#host.wire.address.server, isEventStream);
-    if (!isEventStream) {
-      this.fail(failure);
+    if (this.#isJudged) return;
+    if (!isEventStream || (this.#lastEventId ?? this.#exchange?.lastEventId) === undefined) {
+      this.#unlessLost(signOfNothing, () => this.fail(failure));
       return;
     }
     // A server that lets its client reconnect for the answer makes ours do the same (2025-11-25, transports, sending
@@ -101,60 +114,94 @@ export class LegacyCall implements HttpExchangeSink {
   }
 
   onFailed(error: GatewayError): void {
-    if (this.#isAnswered) return;
+    if (this.#isAnswered || this.#isJudged) return;
     if (error.code === "UPSTREAM_CLOSED") this.#resumeOrFail(error);
     else this.fail(error);
   }
 
   onRefused(refusal: Refusal): void {
     const { wire, table, maxDepth } = this.#host;
-    const failure = failureOfRefusal(wire.address.server, refusal);
-    if (failure.code === "SERVER_NEEDS_LOGIN" || refusal.head.status === 403) {
-      this.fail(failure);
-      return;
-    }
     if (this.#isResuming) {
       this.fail(endedUnanswered(wire.address.server, true));
       return;
     }
+    const failure = failureOfRefusal(wire.address.server, refusal);
     const error = rpcErrorOf(refusal.body, maxDepth);
     if (this.#isSessionGone(refusal.head.status, error)) {
-      void this.#sendAgain();
+      void this.#sendAgain(() => this.fail(failure));
       return;
     }
-    if (error === undefined) {
-      this.fail(failure);
-      return;
-    }
-    this.#leave();
-    table.receive({ kind: "error", id: this.id, error: error.bytes }, this.id);
+    const giveUp = () => {
+      if (error === undefined || failure.code === "SERVER_NEEDS_LOGIN" || refusal.head.status === 403) {
+        this.fail(failure);
+        return;
+      }
+      this.#leave();
+      table.receive({ kind: "error", id: this.id, error: error.bytes }, this.id);
+    };
+    if (mayBeOfSession(failure)) this.#unlessLost(signOfRefusal(refusal, maxDepth), giveUp);
+    else giveUp();
+  }
+
+  /** 404 means that the server no longer knows the session (2025-11-25, transports, session management). */
+  #isSessionGone(status: number, error: RpcError | undefined): boolean {
+    if (this.#session === undefined || this.#isRenewed) return false;
+    // The server has become a modern one. It will open no new session, which ends this connection.
+    if (error !== undefined && isModernError(error.code)) return true;
+    return this.#session.id !== undefined && status === 404;
   }
 
   /**
-   * Whether a refusal means that the server no longer knows the session. 404 means that (2025-11-25, transports,
-   * session management). Many servers, those made with the SDKs among them, use 400 with the code -32000 instead,
-   * which may also be an ordinary error; so that is believed once per request, and only in a session that has worked.
-   * If the error has the request's own id, the request did run and the error is the tool's.
+   * Calls `giveUp`, unless the server has lost the session: then the request did not run, and is sent again in a new
+   * one. Servers say that in many ways, so it is found by where the refusal stands: in a session that had worked, and
+   * in the place of any answer. Believed once per request.
    */
-  #isSessionGone(status: number, error: RpcError | undefined): boolean {
+  #unlessLost(sign: RefusalSign, giveUp: () => void): void {
     const session = this.#session;
-    if (session === undefined || this.#isRenewed) return false;
-    // The server has become a modern one. It will open no new session, which ends this connection.
-    if (error !== undefined && isModernError(error.code)) return true;
-    if (session.id === undefined) return false;
-    if (status === 404) return true;
-    if (status !== 400 || error?.code !== rpcCodes.serverError || error.id === this.id) return false;
-    return this.#host.isProven(session);
+    if (session?.id === undefined || this.#isRenewed || this.#isResuming || !this.#host.isProven(session)) {
+      giveUp();
+      return;
+    }
+    void this.#host.isLost(session, sign).then((isLost) => {
+      if (this.#host.calls.get(this.id) !== this) return;
+      if (isLost) void this.#sendAgain(giveUp);
+      else giveUp();
+    });
   }
 
   /** The refusal means that the request was not executed, so it is sent again in a new session. */
-  async #sendAgain(): Promise<void> {
+  async #sendAgain(giveUp: () => void): Promise<void> {
     this.#isRenewed = true;
+    this.#isJudged = false;
     try {
       const session = await this.#host.renew(this.#session as LegacySession);
-      if (this.#host.calls.get(this.id) === this) this.send(session);
+      if (this.#host.calls.get(this.id) !== this) return;
+      if (session === undefined) {
+        giveUp();
+        return;
+      }
+      // What it still says would be taken for the end of the new one.
+      this.#exchange?.abort();
+      this.send(session);
     } catch (error) {
       this.fail(error as GatewayError);
+    }
+  }
+
+  /** The error in a message that answers this request, if the server may have lost the session. */
+  #suspectIn(message: Buffer): JsonBytes | undefined {
+    const session = this.#session;
+    if (session?.id === undefined || this.#isRenewed || !message.includes('"error"')) return undefined;
+    if (!this.#host.isProven(session)) return undefined;
+    const inbound = readInbound(message, this.#host.maxDepth);
+    const isOurs = inbound.kind === "error" && (inbound.id === this.id || inbound.id === null);
+    return isOurs ? inbound.error : undefined;
+  }
+
+  #deliverLate(message: Buffer): void {
+    if (deliver(this.#host, this.id, message)) {
+      this.#isAnswered = true;
+      this.#leave();
     }
   }
 
@@ -196,4 +243,17 @@ export class LegacyCall implements HttpExchangeSink {
     clearTimeout(this.#timer);
     this.#host.calls.take(this.id);
   }
+}
+
+/** Larger messages are results: what refuses a request is short. */
+const largestError = 65_536;
+
+/** Whether a refusal may mean that the session is lost; otherwise it is about load, a login, or a server behind it. */
+function mayBeOfSession({ code, data }: GatewayError): boolean {
+  if (code === "SERVER_NEEDS_LOGIN") {
+    const challenge = data?.["challenge"];
+    return data?.["status"] === 401 && isJsonObject(challenge) && challenge["resource_metadata"] === undefined;
+  }
+  // Of these the request may have run behind the proxy that answered.
+  return code === "UPSTREAM_HTTP" && data?.["status"] !== 502 && data?.["status"] !== 504;
 }

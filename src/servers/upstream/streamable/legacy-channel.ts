@@ -31,7 +31,7 @@ export function createLegacyChannel(options: SessionOptions): LegacyChannel {
     events,
     strays: wire.strays,
     roots: wire.roots,
-    questionsAllowed: () => true,
+    declared: () => current.dialect.capabilities,
     send(text, reason, id) {
       const cancelled = reason === "cancel" && id !== undefined ? calls.get(id) : undefined;
       if (cancelled?.isSent === false) {
@@ -68,6 +68,7 @@ export function createLegacyChannel(options: SessionOptions): LegacyChannel {
     wire,
     calls,
     renew: current.renew,
+    isLost: current.isLost,
     onAnswered: current.noteAnswered,
     isProven: current.isProven,
   };

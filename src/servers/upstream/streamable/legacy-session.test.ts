@@ -35,14 +35,16 @@ test("a session that expired is replaced once for all who wait, and each request
 });
 
 test.each([
-  ["without the request's id mean that it is gone, once", "none", 3],
-  ["with the request's id are what the tool says: it ran", "own", 2],
-])("400 and -32000 in a session that worked, %s", async (_what, given, sessions) => {
+  ["mean that it is gone, where a ping is refused alike: once", "every request", 3],
+  ["are what the tool says, where a ping is answered", "calls", 2],
+])("400 and -32000 in a session that worked, %s", async (_what, refused, sessions) => {
   let isBroken = false;
   const server = await serve({
     unknownStatus: 400,
     onCall: (response, message) =>
-      isBroken ? refuse(response, 400, given === "own" ? message.id : null) : answer(response, message.id, {}),
+      isBroken && (refused === "every request" || message.method !== "ping")
+        ? refuse(response, 400, message.id)
+        : answer(response, message.id, {}),
   });
   const { connection } = await connect(server.url);
   await connection.request(call());

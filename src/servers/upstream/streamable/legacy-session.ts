@@ -3,7 +3,9 @@ import { GatewayError } from "../../../kernel/gateway-error.ts";
 import { asciiJson } from "../../../wire/json/ascii-json.ts";
 import type { Peer } from "../connection.ts";
 import { type GatewayIdentity } from "../encode.ts";
-import { declaredCapabilities, initializeParams, peerFromInitialize } from "../handshake.ts";
+import type { Rung } from "../capabilities.ts";
+import { initializeParams, initializeRefusal, peerFromInitialize } from "../handshake.ts";
+import type { StepFailure } from "../ladder.ts";
 import { parseErrorObject } from "../../../wire/mcp/error-object.ts";
 import { exchangeOnce } from "./exchange-once.ts";
 import type { ResponseHead } from "../../../wire/http/response-head.ts";
@@ -15,6 +17,8 @@ import type { Wire } from "./wire.ts";
  */
 export interface LegacySession {
   readonly id: string | undefined;
+  /** How it was asked for. */
+  readonly rung: Rung;
   readonly peer: Peer;
   /** Headers of every POST in this session. */
   readonly postHeaders: readonly string[];
@@ -23,15 +27,17 @@ export interface LegacySession {
 }
 
 /** What came of `initialize`. */
-export type LegacyOpening =
-  | { readonly kind: "open"; readonly session: LegacySession }
-  /** The server refused. `status` is 200 for a JSON-RPC error, whose code is `code`. */
-  | {
-      readonly kind: "refused";
-      readonly status: number;
-      readonly code: number | undefined;
-      readonly failure: GatewayError;
-    };
+export type LegacyOpening = { readonly kind: "open"; readonly session: LegacySession } | Refused;
+
+/** The server refused `initialize`. `status` is 200 for a JSON-RPC error, whose code is `code`. */
+export interface Refused extends StepFailure {
+  readonly kind: "refused";
+  readonly status: number;
+  readonly code: number | undefined;
+  /** Whether an HTTP refusal is an answer of the program, and not the page of a proxy or framework. */
+  readonly isJson: boolean;
+  readonly failure: GatewayError;
+}
 
 /**
  * The SDK counts from 0, so every server accepts it. Request tables count from 1, so no other request in the session
@@ -46,10 +52,11 @@ const initializeId = 0;
 export async function openLegacySession(
   wire: Wire,
   identity: GatewayIdentity,
+  rung: Rung,
   signal: AbortSignal,
 ): Promise<LegacyOpening> {
   const { server, headers } = wire.address;
-  const params = asciiJson(initializeParams(identity, declaredCapabilities(wire.roots)));
+  const params = asciiJson(initializeParams(identity, rung, wire.roots));
   const text = requestText(initializeId, "initialize", params);
   const outgoing = {
     method: "POST",
@@ -61,29 +68,35 @@ export async function openLegacySession(
     timeoutMs: wire.tuning.initializeTimeoutMs,
   });
   if (outcome.kind === "refused") {
+    const { head, body } = outcome.refusal;
     const failure = failureOfRefusal(server, outcome.refusal);
     if (failure.code !== "UPSTREAM_HTTP") throw failure;
-    const code = rpcErrorOf(outcome.refusal.body, wire.limits.depth)?.code;
-    return { kind: "refused", status: outcome.refusal.head.status, code, failure };
+    const error = rpcErrorOf(body, wire.limits.depth);
+    const why = error === undefined ? `HTTP ${head.status}` : initializeRefusal(server, error.bytes).why;
+    const text = body.toString("utf8", 0, longestRefusal);
+    const isJson = head.get("content-type")?.toLowerCase().includes("json") ?? false;
+    return { kind: "refused", status: head.status, code: error?.code, isJson, failure, why, text };
   }
+  const { status } = outcome.head;
   if (outcome.kind === "empty") {
     throw new GatewayError(
       "UPSTREAM_PROTOCOL",
-      `${server} answered initialize with HTTP ${outcome.head.status} and no JSON-RPC message`,
+      `${server} answered initialize with HTTP ${status} and no JSON-RPC message`,
     );
   }
   if (outcome.answer.kind === "error") {
     const { code } = parseErrorObject(outcome.answer.error);
-    const failure = new GatewayError("UPSTREAM_PROTOCOL", `${server} refused initialize with error ${code}`, {
-      data: { code },
-    });
-    return { kind: "refused", status: outcome.head.status, code, failure };
+    return { kind: "refused", status, code, isJson: true, ...initializeRefusal(server, outcome.answer.error) };
   }
-  const peer = peerFromInitialize(server, outcome.answer.result);
-  const session = sessionOf(wire, peer, readSessionId(server, outcome.head));
+  const peer = peerFromInitialize(server, outcome.answer.result, rung, wire.knownHandshake);
+  if ("why" in peer) return { kind: "refused", status, code: undefined, isJson: true, ...peer };
+  const session = sessionOf(wire, rung, peer, readSessionId(server, outcome.head));
   await postInSession(wire, session, writeNotification("notifications/initialized", {}), signal);
   return { kind: "open", session };
 }
+
+/** Of a refusal's body, the part in which revisions are looked for. */
+const longestRefusal = 8_192;
 
 /** Posts a message that gets no answer. If the server refuses it, the promise resolves to the failure. */
 export async function postInSession(
@@ -123,12 +136,13 @@ const bothTypes = ["accept", "application/json, text/event-stream", "accept-enco
 const postHeaders: readonly string[] = ["content-type", "application/json", ...bothTypes];
 const streamHeaders: readonly string[] = ["accept", "text/event-stream", "accept-encoding", "identity"];
 
-function sessionOf(wire: Wire, peer: Peer, id: string | undefined): LegacySession {
+function sessionOf(wire: Wire, rung: Rung, peer: Peer, id: string | undefined): LegacySession {
   const own = ["mcp-protocol-version", peer.revision];
   if (id !== undefined) own.push("mcp-session-id", id);
   const { headers } = wire.address;
   return {
     id,
+    rung,
     peer,
     postHeaders: [...postHeaders, ...own, ...headers],
     streamHeaders: [...streamHeaders, ...own, ...headers],

@@ -5,7 +5,8 @@ import { withTraceHeaders } from "../../../kernel/trace-context.ts";
 import { GatewayError, toGatewayError } from "../../../kernel/gateway-error.ts";
 import type { ConnectionEvents, UpstreamRequest } from "../connection.ts";
 import { createDialect, encodeRequest, type Dialect, type GatewayIdentity } from "../encode.ts";
-import { declaredCapabilities, isModernError } from "../handshake.ts";
+import { capabilitiesOf, firstRung } from "../capabilities.ts";
+import { isModernError } from "../handshake.ts";
 import { createRequestTable, type RequestTable } from "../request-table.ts";
 import { withFiniteTimeouts, type Channel } from "./channel.ts";
 import { deliver, type Delivery } from "./deliver.ts";
@@ -28,7 +29,7 @@ export interface ModernChannelOptions {
 
 /** The dialect of modern requests over this wire. */
 export function modernDialect(identity: GatewayIdentity, { roots }: Pick<Wire, "roots">): Dialect {
-  return createDialect("modern", modernRevision, identity, declaredCapabilities(roots));
+  return createDialect("modern", modernRevision, identity, capabilitiesOf(firstRung, roots));
 }
 
 /**
@@ -44,7 +45,7 @@ export function createModernChannel(options: ModernChannelOptions): Channel {
     server: wire.address.server,
     events,
     strays: wire.strays,
-    questionsAllowed: () => false,
+    declared: () => undefined,
     send(_text, reason, id) {
       // In this revision, a request is cancelled by closing its stream, and answers to a server's requests must not
       // be sent.

@@ -1,13 +1,14 @@
 import { rpcCodes } from "../../../wire/mcp/rpc-codes.ts";
-import type { Era } from "../../../kernel/call-context.ts";
 import { GatewayError } from "../../../kernel/gateway-error.ts";
-import { eraOfRevision, modernRevision } from "../../../wire/mcp/revisions.ts";
+import { isJsonObject } from "../../../kernel/json-bytes.ts";
+import { modernRevision } from "../../../wire/mcp/revisions.ts";
 import type { Peer, UpstreamRequest } from "../connection.ts";
 import { encodeRequest, type GatewayIdentity } from "../encode.ts";
-import { isModernError, peerFromDiscover, supportedIn } from "../handshake.ts";
+import { isModernError, peerFromDiscover, probeRefusal, supportedIn } from "../handshake.ts";
+import type { Ladder, StepFailure } from "../ladder.ts";
 import { parseErrorObject } from "../../../wire/mcp/error-object.ts";
 import { exchangeOnce, type ExchangeOutcome } from "./exchange-once.ts";
-import { openLegacySession, type LegacyOpening, type LegacySession } from "./legacy-session.ts";
+import { openLegacySession, type LegacySession, type Refused } from "./legacy-session.ts";
 import { createModernHeaders, modernDialect } from "./modern-channel.ts";
 import { failureOfRefusal, rpcErrorOf } from "./refusal.ts";
 import type { Wire } from "./wire.ts";
@@ -16,38 +17,65 @@ import type { Wire } from "./wire.ts";
 export type Negotiated =
   | { readonly kind: "modern"; readonly peer: Peer }
   | { readonly kind: "legacy"; readonly session: LegacySession }
-  /** Neither era, so only the old HTTP+SSE transport is left to try. If that fails too, `failure` is thrown. */
-  | { readonly kind: "neither"; readonly failure: GatewayError };
+  /**
+   * Neither era, so the old HTTP+SSE transport is tried. If that fails too, `final` is thrown; where it is undefined,
+   * the negotiation goes on.
+   */
+  | { readonly kind: "neither"; readonly final: GatewayError | undefined };
 
 /**
- * Finds out which era a server speaks (2026-07-28, streamable-http and versioning, backward compatibility). Nothing
- * depends on a single error code: whatever is not a modern answer to `server/discover` leads to `initialize`, and a
- * 4xx to that suggests HTTP+SSE. Rejects with SERVER_NEEDS_LOGIN, CONNECT_FAILED and similar failures when the server
- * was not reached at all.
+ * Finds out which era and revision a server speaks (2026-07-28, streamable-http and versioning, backward
+ * compatibility), in the order of `ladder`: whatever is not a modern answer to `server/discover` leads to
+ * `initialize`. A refusal that is not about what `initialize` says suggests HTTP+SSE; call again when that is not
+ * there either. Rejects with SERVER_NEEDS_LOGIN, CONNECT_FAILED and similar failures when the server was not reached
+ * at all.
  */
 export async function negotiate(
   wire: Wire,
   identity: GatewayIdentity,
-  knownEras: readonly Era[] | undefined,
+  ladder: Ladder,
   signal: AbortSignal,
 ): Promise<Negotiated> {
-  if (knownEras !== undefined && knownEras.length > 0 && !knownEras.includes("modern")) {
-    const opening = await openLegacySession(wire, identity, signal);
+  let last: Refused | undefined;
+  for (let step = ladder.next(); step !== undefined; step = ladder.next()) {
+    if (step.kind === "probe") {
+      const peer = await discover(wire, identity, signal);
+      if (!("why" in peer)) return { kind: "modern", peer };
+      ladder.refused(peer);
+      continue;
+    }
+    const opening = await openLegacySession(wire, identity, step.rung, signal);
     if (opening.kind === "open") return { kind: "legacy", session: opening.session };
-    // The server used to be legacy and no longer is, so it is asked which revisions it supports.
-    const peer = await discover(wire, identity, signal);
-    return peer === undefined ? neither(opening) : { kind: "modern", peer };
+    ladder.refused(opening);
+    last = opening;
+    // What was legacy may be modern now, and is asked which revisions it knows.
+    if (isModern(opening) && ladder.mayProbe) continue;
+    if (!isAboutContent(opening)) return neither(opening, opening.failure);
+    // A status alone may as well mean that there is no endpoint for this transport.
+    if (opening.code === undefined && opening.status >= 400 && !ladder.hasNames) return neither(opening);
   }
-  const peer = await discover(wire, identity, signal);
-  if (peer !== undefined) return { kind: "modern", peer };
-  const opening = await openLegacySession(wire, identity, signal);
-  return opening.kind === "open" ? { kind: "legacy", session: opening.session } : neither(opening);
+  if (last === undefined) throw ladder.failure();
+  return neither(last, ladder.failure());
 }
 
-function neither(opening: Extract<LegacyOpening, { kind: "refused" }>): Negotiated {
-  const isModern = opening.code !== undefined && isModernError(opening.code);
-  if (isModern || opening.status < 400 || opening.status >= 500) throw opening.failure;
-  return { kind: "neither", failure: opening.failure };
+/** Refusals of `initialize` (HTTP) after which another shape of it may be accepted. */
+const worthAnotherStep: ReadonlySet<number> = new Set([200, 400, 422]);
+
+/** Whether a refusal of `initialize` is about what it says, and not about the server or the way to it. */
+function isAboutContent({ status, code, isJson }: Refused): boolean {
+  if (code === rpcCodes.methodNotFound || (code !== undefined && isModernError(code))) return false;
+  return worthAnotherStep.has(status) || (status === 500 && isJson);
+}
+
+function isModern({ code }: Refused): boolean {
+  return code !== undefined && isModernError(code);
+}
+
+/** `final`: thrown when the server does not speak HTTP+SSE either; undefined while there are other steps. */
+function neither(opening: Refused, final?: GatewayError): Negotiated {
+  const mayBeSse = !isModern(opening) && opening.status >= 400 && opening.status < 500;
+  if (final !== undefined && !mayBeSse) throw final;
+  return { kind: "neither", final };
 }
 
 /** Failures of `server/discover` that a legacy server may cause; any other means that no server was reached. */
@@ -58,8 +86,12 @@ const inconclusive: ReadonlySet<string> = new Set([
   "RESULT_TOO_LARGE",
 ]);
 
-/** Asks the server as a modern one. Resolves to undefined when it is not. */
-export async function discover(wire: Wire, identity: GatewayIdentity, signal: AbortSignal): Promise<Peer | undefined> {
+/** Asks the server as a modern one. Resolves to the reason when it is not. */
+export async function discover(
+  wire: Wire,
+  identity: GatewayIdentity,
+  signal: AbortSignal,
+): Promise<Peer | StepFailure> {
   const request: UpstreamRequest = {
     method: "server/discover",
     params: [],
@@ -76,43 +108,38 @@ export async function discover(wire: Wire, identity: GatewayIdentity, signal: Ab
     outcome = await ask();
     if (speaksOurs(wire, outcome)) outcome = await ask();
   } catch (error) {
-    if (error instanceof GatewayError && inconclusive.has(error.code) && !signal.aborted) return undefined;
+    if (error instanceof GatewayError && inconclusive.has(error.code) && !signal.aborted) return { why: error.message };
     throw error;
   }
   return peerFromOutcome(wire, outcome);
 }
 
-function peerFromOutcome(wire: Wire, outcome: ExchangeOutcome): Peer | undefined {
+function peerFromOutcome(wire: Wire, outcome: ExchangeOutcome): Peer | StepFailure {
   const { server } = wire.address;
   switch (outcome.kind) {
     case "empty":
-      return undefined;
+      return { why: `HTTP ${outcome.head.status} without an answer` };
     case "answer":
-      if (outcome.answer.kind === "result") return peerFromDiscover(outcome.answer.result);
-      refuseModernError(server, outcome.answer.error);
-      return undefined;
+      if (outcome.answer.kind === "error") return probeRefusal(server, outcome.answer.error);
+      return peerFromDiscover(outcome.answer.result) ?? { why: "answered without supportedVersions" };
     case "refused": {
       const failure = failureOfRefusal(server, outcome.refusal);
-      if (failure.code !== "UPSTREAM_HTTP" || outcome.refusal.head.status === 403) throw failure;
+      if (failure.code === "SERVER_NEEDS_LOGIN" ? mustLogIn(wire, failure) : failure.code !== "UPSTREAM_HTTP")
+        throw failure;
       const error = rpcErrorOf(outcome.refusal.body, wire.limits.depth);
-      if (error !== undefined) refuseModernError(server, error.bytes);
-      return undefined;
+      return error === undefined ? { why: failure.message } : probeRefusal(server, error.bytes);
     }
   }
 }
 
 /**
- * A modern server without a revision in common is not a legacy one, unless it says that it also speaks a legacy
- * revision. Throws UPSTREAM_PROTOCOL for the first kind.
+ * Whether a refused probe proves that a login is needed: it had no credential, and the server says where to get one
+ * (RFC 9728). Many servers refuse whatever they do not know with 401 or 403; then `initialize` decides.
  */
-function refuseModernError(server: string, bytes: Buffer): void {
-  const { code, data } = parseErrorObject(bytes);
-  if (!isModernError(code)) return;
-  const supported = supportedIn(data);
-  if (supported.some((version) => eraOfRevision(version) === "legacy")) return;
-  throw new GatewayError("UPSTREAM_PROTOCOL", `${server} refused server/discover with error ${code}`, {
-    data: { code, supported: supported.slice(0, 20).map((version) => version.slice(0, 40)) },
-  });
+function mustLogIn({ address, authorize }: Wire, { data }: GatewayError): boolean {
+  const challenge = data?.["challenge"];
+  const hasCredential = authorize !== undefined || address.hasConfiguredHeaders;
+  return !hasCredential && isJsonObject(challenge) && challenge["resource_metadata"] !== undefined;
 }
 
 /**

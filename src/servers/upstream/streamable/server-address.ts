@@ -13,6 +13,8 @@ export interface ServerAddress {
   readonly path: string;
   /** A flat list: name, value, name, value. Names are in lower case. */
   readonly headers: readonly string[];
+  /** Whether some of them are configured, and may be a credential. */
+  readonly hasConfiguredHeaders: boolean;
 }
 
 /** Headers that the transport sets itself; a configured one of the same name would break it, and is ignored. */
@@ -72,6 +74,7 @@ export function parseServerAddress(
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
     headers: [...headers].flat(),
+    hasConfiguredHeaders: headers.size > 1,
   };
 }
 

@@ -2,7 +2,7 @@ import { createSlotTable } from "../../../kernel/slot-table.ts";
 import type { GatewayError } from "../../../kernel/gateway-error.ts";
 import type { LargeBuffers } from "../../../wire/json/large-buffers.ts";
 import type { ConnectionLimits, HttpCredentials } from "../connect.ts";
-import type { RootsSource } from "../connection.ts";
+import type { Handshake, RootsSource } from "../connection.ts";
 import type { ExchangeWire, LiveExchange } from "./exchange-wire.ts";
 import { createStrayFlow } from "../stray-flow.ts";
 import type { ServerAddress } from "./server-address.ts";
@@ -14,6 +14,7 @@ import type { HttpTuning } from "../../../wire/http/tuning.ts";
 export interface Wire extends ExchangeWire {
   readonly memory: LargeBuffers;
   readonly roots: RootsSource | undefined;
+  readonly knownHandshake: Handshake | undefined;
   /** Makes an exchange; `start()` it. */
   exchange(outgoing: Outgoing, sink: HttpExchangeSink): HttpExchange;
   /** Monotonic ms of the last bytes in either direction. */
@@ -30,6 +31,7 @@ export interface WireOptions {
   readonly createClient: CreateHttpClient;
   readonly memory: LargeBuffers;
   readonly roots: RootsSource | undefined;
+  readonly knownHandshake?: Handshake | undefined;
   readonly authorize: HttpCredentials["authorize"];
   /** Aborts when the connection is disposed of. */
   readonly signal: AbortSignal;
@@ -62,6 +64,7 @@ export function createWire(options: WireOptions): Wire {
     strays: createStrayFlow(),
     memory: options.memory,
     roots: options.roots,
+    knownHandshake: options.knownHandshake,
     authorize: options.authorize === undefined ? undefined : shareRefresh(options.authorize, options.signal),
     exchange: (outgoing, sink) => new HttpExchange(live.nextId(), wire, outgoing, sink),
     admitQueued(bytes) {
