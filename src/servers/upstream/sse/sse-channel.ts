@@ -87,7 +87,8 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
       signal.removeEventListener("abort", onAbort);
       stream.abort();
       reject(error);
-      lifetime.end({ kind: "lost", reason: error.message });
+      // Before that, another transport may still be tried.
+      if (posts.hasPath) lifetime.end({ kind: "lost", reason: error.message });
       table.failAll(() =>
         error instanceof GatewayError
           ? error
