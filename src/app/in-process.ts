@@ -70,7 +70,8 @@ export function createInProcess(parts: Parts): InProcess {
 
   /** A server whose tools nobody has seen yet is started, because then they are known. */
   async function resolve(name: string, args: object, signal: AbortSignal): Promise<ReturnType<typeof resolveTool>> {
-    const value = args as JsonObject;
+    // JavaScript may pass null.
+    const value = ((args as unknown) ?? {}) as JsonObject;
     const read = () => resolveTool(parts.viewOf(owner), name, { bytes: toJsonBytes(value), value });
     const makeNames = () => parts.namesInTurns(parts.viewOf(owner), undefined, name);
     try {

@@ -67,8 +67,10 @@ export const faultGroups = [
       },
       {
         number: "8",
-        what: "`params` is an array or a scalar, or one of its members is missing or has the wrong type.",
-        gets: "-32602 (`PARAMS_INVALID`).",
+        what: "`params` is an array of something or a scalar, or one of its members is missing or has the wrong type.",
+        gets:
+          "-32602 (`PARAMS_INVALID`). `null`, and an empty array, are how many languages write that there is " +
+          "nothing: they are taken for that, as params, as arguments and as optional members.",
       },
       {
         number: "9",

@@ -35,9 +35,26 @@ describe("arguments of discover_mcp_tools", () => {
   });
 
   test.each([
+    [{ queries: "a" }, { queries: ["a"], grouped: true }],
+    [{ queries: '["a", "b"]' }, { queries: ["a", "b"], grouped: true }],
+    [{ queries: [null, "a"] }, { queries: ["a"], grouped: true }],
+    [
+      { query: ["a", "b"], queries: null },
+      { queries: ["a", "b"], grouped: true },
+    ],
+    [{ query: ["a"] }, { queries: ["a"], grouped: false }],
+    [{ query: "[draft] pages" }, { queries: ["[draft] pages"], grouped: false }],
+    [
+      { query: "a", detail: "Names", server: null, readOnly: null },
+      { queries: ["a"], detail: "names" },
+    ],
+  ])("what %j means is clear", (given, read) => {
+    expect(readDiscoverArguments(given)).toMatchObject(read);
+  });
+
+  test.each([
     { query: 7 },
     { query: {} },
-    { queries: "a" },
     { queries: [1] },
     { queries: Array(11).fill("a") },
     { detail: "all" },

@@ -11,15 +11,12 @@ const mostQueries = 10;
  * clamped). Throws ARGUMENTS_INVALID for what cannot be understood, QUERY_INVALID for a query above 10 KB.
  */
 export function readDiscoverArguments(given: JsonObject): DiscoverRequest {
-  const { query, queries } = given;
-  const grouped = queries !== undefined && queries !== null;
-  if (grouped && (!Array.isArray(queries) || queries.some((item) => typeof item !== "string")))
-    throw invalid("queries", "must be an array of strings");
-  if (query !== undefined && query !== null && typeof query !== "string") throw invalid("query", "must be a string");
-  const wanted = [
-    ...(typeof query === "string" && (!grouped || query !== "") ? [query] : []),
-    ...(grouped ? (queries as readonly string[]) : []),
-  ];
+  const one = readTexts(given["query"]);
+  const several = readTexts(given["queries"]);
+  if (several === undefined) throw invalid("queries", "must be an array of strings");
+  if (one === undefined) throw invalid("query", "must be a string");
+  const grouped = several.length > 0 || one.length > 1;
+  const wanted = [...one, ...several];
   if (wanted.length > mostQueries) throw invalid("queries", `must hold at most ${mostQueries} queries`);
   for (const text of wanted) {
     if (Buffer.byteLength(text) > queryByteLimit)
@@ -35,6 +32,32 @@ export function readDiscoverArguments(given: JsonObject): DiscoverRequest {
     readOnly: given["readOnly"] === true || given["readOnly"] === "true",
     detail: readDetail(given["detail"]),
   };
+}
+
+/**
+ * One text or several, whichever of them is expected: a list, also as JSON in a text, or one text alone. Undefined for
+ * anything else.
+ */
+function readTexts(given: unknown): readonly string[] | undefined {
+  if (given === undefined || given === null || given === "") return [];
+  if (typeof given === "string") return (given.trimStart().startsWith("[") ? readList(given) : undefined) ?? [given];
+  return readList(given);
+}
+
+/** A member that is null is none. */
+function readList(given: unknown): readonly string[] | undefined {
+  const list = typeof given === "string" ? parseList(given) : given;
+  if (!Array.isArray(list)) return undefined;
+  const texts = list.filter((item) => item !== null);
+  return texts.every((item): item is string => typeof item === "string") ? texts : undefined;
+}
+
+function parseList(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Reads the arguments of list_mcp_resources. Throws ARGUMENTS_INVALID. */
@@ -56,7 +79,8 @@ export function readUriArgument(given: JsonObject): string {
 
 function readDetail(detail: unknown): DiscoverRequest["detail"] {
   if (detail === undefined || detail === null || detail === "") return "signature";
-  if (detail === "names" || detail === "signature" || detail === "schema") return detail;
+  const word = typeof detail === "string" ? detail.trim().toLowerCase() : detail;
+  if (word === "names" || word === "signature" || word === "schema") return word;
   throw invalid("detail", 'must be "names", "signature" or "schema"');
 }
 

@@ -6,12 +6,20 @@ import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
 
 /** The same result with members inserted at the beginning of its `_meta`. Every other byte stays. */
 export function withMetaEntries(result: JsonBytes, entries: JsonObject): JsonBytes {
+  return withEntries(result, "_meta", entries);
+}
+
+/**
+ * The same object with members inserted at the beginning of one of its own members, which is an object or absent; what
+ * else stands there is replaced. Every other byte stays.
+ */
+export function withEntries(result: JsonBytes, within: string, entries: JsonObject): JsonBytes {
   const members = scanMembers(result, 0, result.length, deepestJson);
   const text = asciiJson(entries).slice(1, -1);
-  const meta = findMember(members, "_meta");
+  const meta = findMember(members, within);
   if (meta === undefined)
     return Buffer.concat([
-      Buffer.from(`{"_meta":{${text}}${members.length > 0 ? "," : ""}`, "latin1"),
+      Buffer.from(`{${asciiJson(within)}:{${text}}${members.length > 0 ? "," : ""}`, "latin1"),
       result.subarray(result.indexOf(openBrace) + 1),
     ]);
   // A `_meta` that is no object violates the protocol, so that nothing of it is worth keeping.

@@ -3,7 +3,7 @@ import { toNativeUri } from "../model/resource-uri.ts";
 import type { ClientProfile } from "../../config/client-profiles.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { findMember, scanElements, scanFor, scanMembers } from "../../wire/json/json-scan.ts";
-import { noArguments, toCallArguments, type CallArguments } from "../../kernel/call-arguments.ts";
+import { areNone, noArguments, toCallArguments, type CallArguments } from "../../kernel/call-arguments.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { ServerSlug } from "../../kernel/ids.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
@@ -94,14 +94,18 @@ function resolveExecute(view: View, bytes: JsonBytes | undefined, value: JsonObj
 }
 
 /**
- * Some models write the arguments as a string of JSON, or null for none. What they mean is clear, so that it is
- * accepted.
+ * Some models write the arguments as a string of JSON, or null, an empty list or an empty string for none. What they
+ * mean is clear, so that it is accepted.
  */
 function innerArguments(bytes: JsonBytes, value: unknown): CallArguments {
-  if (value === null) return noArguments;
-  if (typeof value !== "string" || !value.trimStart().startsWith("{")) return { bytes, value };
+  if (areNone(value)) return noArguments;
+  if (typeof value !== "string") return { bytes, value };
+  const text = value.trim();
+  if (text === "") return noArguments;
   try {
-    return toCallArguments(Buffer.from(value.trim(), "utf8"));
+    const written = toCallArguments(Buffer.from(text, "utf8"));
+    if (areNone(written.value)) return noArguments;
+    return isJsonObject(written.value) ? written : { bytes, value };
   } catch {
     return { bytes, value };
   }

@@ -1,11 +1,7 @@
-import { deepestJson } from "../../kernel/limits.ts";
-import { openBracket } from "../../wire/json/characters.ts";
-import { asciiJson } from "../../wire/json/ascii-json.ts";
-import { findMember, scanMembers, skipSpace } from "../../wire/json/json-scan.ts";
-import type { JsonBytes } from "../../kernel/json-bytes.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import { serverOf } from "./intent-server.ts";
 import type { Intent } from "./intent.ts";
+import { withLastBlock } from "./last-block.ts";
 import { withMetaEntries } from "./meta-entry.ts";
 
 /** The key under which programs find the notice. */
@@ -37,17 +33,4 @@ export function withLossTold(result: ResultBytes, { reason, intent, forModel }: 
 
 function isOfTool(intent: Intent): boolean {
   return intent.kind === "call" || (intent.kind === "read" && intent.as === "tool");
-}
-
-function withLastBlock(result: JsonBytes, text: string): JsonBytes {
-  const content = findMember(scanMembers(result, 0, result.length, deepestJson), "content");
-  // A result without `content` so far, such as that of a task.
-  if (content === undefined || result[content.start] !== openBracket) return result;
-  const end = content.end - 1;
-  const isEmpty = skipSpace(result, content.start + 1, end) === end;
-  return Buffer.concat([
-    result.subarray(0, end),
-    Buffer.from(`${isEmpty ? "" : ","}${asciiJson({ type: "text", text })}`, "latin1"),
-    result.subarray(end),
-  ]);
 }

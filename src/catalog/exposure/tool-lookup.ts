@@ -85,8 +85,9 @@ function unknownTool(view: View, spelling: string): GatewayError {
  * up, so the longest matching slug decides.
  */
 function ownerOf(view: View, spelling: string): ViewServer | undefined {
+  const given = spelling.trim().toLowerCase();
   return view.servers
-    .filter(({ slug }) => spelling.startsWith(slug) && separator.test(spelling.slice(slug.length)))
+    .filter(({ slug }) => given.startsWith(slug.toLowerCase()) && separator.test(given.slice(slug.length)))
     .toSorted((one, other) => other.slug.length - one.slug.length)[0];
 }
 

@@ -44,6 +44,44 @@ function checkTable(offers: readonly NamedCatalog[]): void {
   }
 }
 
+describe("what is nearly a name", () => {
+  const names = buildNames([
+    offer("files", "a/b", "Read", "read", "Stat"),
+    offer("Work-Mail", "send"),
+    offer("x", "y"),
+  ]);
+
+  test.each([
+    ["files/Stat", "files:Stat"],
+    ["files/stat", "files:Stat"],
+    ["FILES:STAT", "files:Stat"],
+    [" files:Stat\n", "files:Stat"],
+    ["files/a/b", "files:a/b"],
+    ["files:A/B", "files:a/b"],
+    ["work-mail/send", "Work-Mail:send"],
+    ["WORK-MAIL-SEND", "Work-Mail:send"],
+    ["Work_Mail__Send", "Work-Mail:send"],
+    ["files/read", "files:read"],
+    ["files/Read", "files:Read"],
+  ])("%j is %s", (spelling, path) => {
+    expect(names.find(spelling)).toMatchObject({ kind: "one", tool: { path } });
+  });
+
+  test("letters in a case that tells no two tools apart mean both", () => {
+    expect(names.find("files/READ")).toMatchObject({
+      kind: "several",
+      tools: [{ path: "files:Read" }, { path: "files:read" }],
+    });
+  });
+
+  test.each(["files:a:b", "files|Stat", "file/sStat", "/files:Stat", "files//Stat", "x/", "/y", "", " ", "STAT"])(
+    "%j is none",
+    (spelling) => {
+      expect(names.find(spelling)).toEqual({ kind: "none" });
+    },
+  );
+});
+
 describe("a table of names", () => {
   test("FAULT 53: 25 servers with 25 tools each, joined with every separator, keep 625 names apart", () => {
     const slugs = ["-", ".", "_", "__", "_1mcp_"].flatMap((mark) => [

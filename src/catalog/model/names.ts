@@ -1,6 +1,7 @@
 import { toClientName } from "./client-name.ts";
 import { madeInSteps } from "./made-in-steps.ts";
 import { assignNames, claim, claimantsOf, noClaims, type Assigned, type Claims } from "./name-claims.ts";
+import { findNear } from "./near-names.ts";
 import type { InstanceCatalog, PromptEntry, ToolEntry } from "./snapshot.ts";
 
 /**
@@ -100,6 +101,27 @@ export function buildNames(catalogs: readonly NamedCatalog[]): NameTable {
     if (findForm(spelling).length === 0) yield* bare.steps();
   }
 
+  function find(spelling: string, listing?: Listing): Found {
+    const listed = listing === undefined ? undefined : listings[listing].get().listed.get(spelling);
+    if (listed !== undefined && listing !== undefined) return { kind: "one", tool: listed, form: listing };
+    const byPath = paths.get().get(spelling);
+    if (byPath !== undefined) return { kind: "one", tool: byPath, form: "path" };
+    const byForm = findForm(spelling);
+    const [first] = byForm;
+    if (first !== undefined)
+      return byForm.length === 1
+        ? { kind: "one", ...first }
+        : { kind: "several", tools: byForm.map(({ tool }) => tool) };
+    const byName = claimantsOf(bare.get(), spelling);
+    const [only] = byName;
+    if (only !== undefined)
+      return byName.length === 1 ? { kind: "bare", tool: only } : { kind: "several", tools: byName };
+    const trimmed = spelling.trim();
+    if (trimmed !== spelling) return find(trimmed, listing);
+    const { namespaced: ofNamespaces, flat: ofFlat } = listings;
+    return findNear(spelling, paths.get(), { namespaced: ofNamespaces.get().listed, flat: ofFlat.get().listed });
+  }
+
   return {
     tools,
     flatName: (tool) => flat.get().names.get(tool) ?? tool.path,
@@ -107,22 +129,7 @@ export function buildNames(catalogs: readonly NamedCatalog[]): NameTable {
     promptName: (prompt) => prompts.get().names.get(prompt) ?? prompt.definition.name,
     findPrompt: (name) => prompts.get().owners(name)[0],
     inSteps: (listing, spelling) => (isMadeTo(listing, spelling) ? undefined : stepsTo(listing, spelling)),
-    find(spelling, listing) {
-      const listed = listing === undefined ? undefined : listings[listing].get().listed.get(spelling);
-      if (listed !== undefined && listing !== undefined) return { kind: "one", tool: listed, form: listing };
-      const byPath = paths.get().get(spelling);
-      if (byPath !== undefined) return { kind: "one", tool: byPath, form: "path" };
-      const byForm = findForm(spelling);
-      const [first] = byForm;
-      if (first !== undefined)
-        return byForm.length === 1
-          ? { kind: "one", ...first }
-          : { kind: "several", tools: byForm.map(({ tool }) => tool) };
-      const byName = claimantsOf(bare.get(), spelling);
-      const [only] = byName;
-      if (only === undefined) return { kind: "none" };
-      return byName.length === 1 ? { kind: "bare", tool: only } : { kind: "several", tools: byName };
-    },
+    find,
   };
 }
 

@@ -31,9 +31,9 @@ export function withUri(request: OriginalRequest, uri: string | undefined): Para
     : params.map(([key, value]): ParamMember => (key === "uri" ? ["uri", toJsonBytes(uri)] : [key, value]));
 }
 
-/** The same with a reference that uses the server's own names. */
+/** The same with a reference that uses the server's own names. An optional member that is null is not there. */
 export function withRef(request: OriginalRequest, ref: JsonObject): ParamMember[] {
-  return passedParams(request).map(([key, value]): ParamMember =>
-    key === "ref" ? ["ref", toJsonBytes(ref)] : [key, value],
-  );
+  return passedParams(request)
+    .filter(([key]) => request.params[key] !== null)
+    .map(([key, value]): ParamMember => (key === "ref" ? ["ref", toJsonBytes(ref)] : [key, value]));
 }

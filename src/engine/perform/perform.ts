@@ -6,6 +6,7 @@ import type { Instance } from "../../servers/instance/instance.ts";
 import type { CallAudit } from "../../records/call-audit.ts";
 import type { ApprovalStage } from "./approval.ts";
 import { createAuditedRun } from "./audited-run.ts";
+import { withFormatsTold } from "./format-note.ts";
 import type { OutcomeOf } from "./outcome.ts";
 import { createPolicyStage } from "./policy.ts";
 import { createRecordEndStage, type RecordEndDeps } from "./record-end.ts";
@@ -63,7 +64,10 @@ export function createPerformer(deps: PerformDeps): Performer {
       run: deps.callAudit === undefined ? run : createAuditedRun(run, deps.callAudit),
       fit(intent, work, outcome) {
         const own = sharedTasks.fit(intent, work, outcome);
-        return resultBudget === undefined ? own : resultBudget(intent, work, own);
+        const cut = resultBudget === undefined ? own : resultBudget(intent, work, own);
+        return cut instanceof Promise
+          ? cut.then((outcome) => withFormatsTold(intent, work, outcome))
+          : withFormatsTold(intent, work, cut);
       },
       recordEnd(intent, work, startedMs, ended) {
         inFlight -= 1;

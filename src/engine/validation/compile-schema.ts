@@ -1,8 +1,8 @@
-import { _, type Ajv, type Options } from "ajv";
+import type { Options } from "ajv";
 import standalone from "ajv/dist/standalone/index.js";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import { dialectsOf, isDraft04, type Dialect } from "./dialects.ts";
-import { checkedFormats } from "./formats.ts";
+import { createFormatSearch } from "./format-search.ts";
 import { guardKeywords } from "./guards.ts";
 import { inlinedKeywords } from "./plain-keywords.ts";
 import { runtimeNames } from "./runtime.ts";
@@ -44,8 +44,7 @@ function compileAs(dialect: Dialect, schema: JsonObject): string {
   const dropped = draft04 ? ["$schema", "id"] : ["$schema"];
   const rest = Object.fromEntries(Object.entries(schema).filter(([key]) => !dropped.includes(key)));
   const ajv = dialect.create(ajvOptions());
-  for (const [name, type] of Object.entries(checkedFormats)) addFormat(ajv, name, type);
-  guardKeywords(ajv, draft04);
+  guardKeywords(ajv, { isDraft04: draft04, namesFormat: createFormatSearch(rest) });
   return standalone.default(ajv, ajv.compile(rest));
 }
 
@@ -60,21 +59,17 @@ function ajvOptions(): Options {
     // all the same.
     meta: false,
     validateSchema: false,
+    // An annotation, in every dialect: the server decides.
+    validateFormats: false,
     logger: false,
     inlineRefs: inlinedKeywords,
     // Ajv's optimizer takes quadratic time and makes the code only a tenth shorter.
     code: {
       source: true,
       optimize: false,
-      formats: _`require(${runtimeNames.formats})`,
       regExp: patternStandIn(),
     },
   };
-}
-
-function addFormat(ajv: Ajv, name: string, type: "string" | "number"): void {
-  if (type === "number") ajv.addFormat(name, { type, validate: () => true });
-  else ajv.addFormat(name, { type, validate: () => true });
 }
 
 /**

@@ -2,7 +2,7 @@ import { _, type Ajv, type CodeKeywordDefinition, type KeywordCxt } from "ajv";
 import { stringify } from "ajv/dist/compile/codegen/index.js";
 import { isJsonObject } from "../../kernel/json-bytes.ts";
 import { unitsPerLook } from "./budget.ts";
-import { checkedFormats } from "./formats.ts";
+import type { FormatSearch } from "./format-search.ts";
 import { patternCost } from "./pattern.ts";
 import { runtimeNames } from "./runtime.ts";
 import { namedFieldLimit } from "./wording.ts";
@@ -43,10 +43,13 @@ const totalProgramLimit = 20_000;
 
 /**
  * Changes the code that this Ajv instance writes, so that it is safe to run on the main thread: it pays from the
- * budget, leaves out patterns that RE2 cannot run and formats that are not checked, and names the allowed fields when
+ * budget, leaves out patterns that RE2 cannot run, lets nothing depend on formats, and names the allowed fields when
  * one is unknown.
  */
-export function guardKeywords(ajv: Ajv, isDraft04: boolean): void {
+export function guardKeywords(
+  ajv: Ajv,
+  { isDraft04, namesFormat }: { readonly isDraft04: boolean; readonly namesFormat: FormatSearch },
+): void {
   const usable = createPatternJudge();
   for (const [keyword, charge] of Object.entries(charges)) {
     change(ajv, keyword, (emit) => (cxt, ruleType) => {
@@ -55,11 +58,7 @@ export function guardKeywords(ajv: Ajv, isDraft04: boolean): void {
     });
   }
   change(ajv, "pattern", (emit) => (cxt, ruleType) => (usable(String(cxt.schema)) ? emit(cxt, ruleType) : undefined));
-  change(
-    ajv,
-    "format",
-    (emit) => (cxt, ruleType) => (Object.hasOwn(checkedFormats, String(cxt.schema)) ? emit(cxt, ruleType) : undefined),
-  );
+  leaveFormatsOpen(ajv, namesFormat);
   for (const keyword of ["patternProperties", "additionalProperties"]) {
     change(ajv, keyword, (emit) => (cxt, ruleType) => {
       if (hasUsablePatterns(cxt, usable)) return emit(cxt, ruleType);
@@ -71,6 +70,28 @@ export function guardKeywords(ajv: Ajv, isDraft04: boolean): void {
   nameAllowedFields(ajv);
   // `id` has a meaning in draft-04 only, where Ajv does not support it and says so.
   if (!isDraft04) change(ajv, "id", () => () => undefined);
+}
+
+/**
+ * Of alternatives with formats one has to fit, and not exactly one. What else is a fault where it fits, is left out,
+ * with what follows from it.
+ */
+function leaveFormatsOpen(ajv: Ajv, namesFormat: FormatSearch): void {
+  const anyOf = definitionOf(ajv, "anyOf");
+  change(ajv, "oneOf", (emit) => (cxt, ruleType) => {
+    if (anyOf === undefined || !namesFormat(cxt.schema)) return emit(cxt, ruleType);
+    cxt.setParams({ passing: _`null` });
+    return anyOf.code(cxt, ruleType);
+  });
+  for (const keyword of ["not", "if", "contains"]) {
+    change(ajv, keyword, (emit) => (cxt, ruleType) => {
+      const decides = keyword !== "contains" || cxt.parentSchema["maxContains"] !== undefined;
+      if (!decides || !namesFormat(cxt.schema)) return emit(cxt, ruleType);
+      // Which members it describes is unknown, so that all of them count as described.
+      if (keyword !== "not") cxt.it.props = cxt.it.items = true;
+      return undefined;
+    });
+  }
 }
 
 function emitCharge(cxt: KeywordCxt, charge: number | "entries" | "items"): void {

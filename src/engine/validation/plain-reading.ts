@@ -1,5 +1,6 @@
 import type { ErrorObject } from "ajv";
 import { NotPlain } from "./plain-keywords.ts";
+import type { FormatSearch } from "./format-search.ts";
 import type { Runtime } from "./runtime.ts";
 
 /** Finds what is wrong with a value, innermost first and as Ajv would report it; undefined when it fits. */
@@ -15,6 +16,7 @@ export interface Reading {
   readonly isBranch: boolean;
   /** Up to draft-07 what stands beside a reference is ignored. */
   readonly areReferencesAlone: boolean;
+  readonly namesFormat: FormatSearch;
   /** Compiled code pays for what it does in the same way (guards.ts). */
   pay(units: number): void;
   /** Throws NotPlain when there are too many in all. */
@@ -23,7 +25,9 @@ export interface Reading {
   follow(reading: Reading, reference: unknown, depth: number): PlainTest;
 }
 
-export function startReading(given: Pick<Reading, "runtime" | "areReferencesAlone" | "follow">): Reading {
+export function startReading(
+  given: Pick<Reading, "runtime" | "areReferencesAlone" | "follow" | "namesFormat">,
+): Reading {
   const { runtime } = given;
   let parts = 0;
   return {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
-import { checkedFormats } from "./formats.ts";
+import { createFormatSearch } from "./format-search.ts";
 import { unitsPerLook } from "./budget.ts";
 import { estimateProgram, mayRun } from "./pattern-limits.ts";
 import { anyOf, not, oneOf } from "./plain-combinations.ts";
@@ -40,7 +40,8 @@ export function toPlainTest(schema: JsonObject, runtime: Runtime): PlainTest | u
   if (!sharedDialects.includes(name)) return undefined;
   try {
     const areReferencesAlone = name.includes("draft-0");
-    const reading = startReading({ runtime, areReferencesAlone, follow: createReferences(rest, read) });
+    const follow = createReferences(rest, read);
+    const reading = startReading({ runtime, areReferencesAlone, follow, namesFormat: createFormatSearch(rest) });
     return read(reading, rest, 0);
   } catch (error) {
     if (error instanceof NotPlain) return undefined;
@@ -124,9 +125,13 @@ function readCombinations(reading: Reading, schema: JsonObject, depth: number): 
   const branchesOf = (keyword: string, as: Reading): readonly PlainTest[] =>
     filled(schema[keyword]).map((each) => read(as, each, depth + 1));
   const steps: PlainTest[] = [];
-  if (schema["not"] !== undefined) steps.push(not(read(branch, schema["not"], depth + 1)));
+  if (schema["not"] !== undefined) {
+    const inner = read(branch, schema["not"], depth + 1);
+    if (!reading.namesFormat(schema["not"])) steps.push(not(inner));
+  }
   if (schema["anyOf"] !== undefined) steps.push(anyOf(reading, branchesOf("anyOf", branch)));
-  if (schema["oneOf"] !== undefined) steps.push(oneOf(reading, branchesOf("oneOf", branch)));
+  if (schema["oneOf"] !== undefined)
+    steps.push(oneOf(reading, branchesOf("oneOf", branch), reading.namesFormat(schema["oneOf"])));
   if (schema["allOf"] !== undefined) steps.push(inOrder(branchesOf("allOf", reading)));
   return steps;
 }
@@ -143,7 +148,8 @@ function readKeyword(reading: Reading, { group, keyword, schema, depth }: Place)
   if (given === undefined) return undefined;
   switch (keyword) {
     case "format":
-      return readFormat(reading, given, group);
+      if (typeof given !== "string") throw new NotPlain();
+      return undefined;
     case "pattern":
       return readPattern(reading, given);
     case "multipleOf":
@@ -218,15 +224,6 @@ function multipleOf(divisor: unknown): PlainTest {
     // As Ajv has it: what is written with an exponent is not found to be whole.
     return divisor !== 0 && times === Number.parseInt(String(times), 10) ? undefined : wrong;
   };
-}
-
-function readFormat(reading: Reading, format: unknown, group: Group): PlainTest | undefined {
-  if (typeof format !== "string") throw new NotPlain();
-  const type = Object.hasOwn(checkedFormats, format) ? checkedFormats[format] : undefined;
-  if (type !== group) return undefined;
-  const wrong = [fault("format", { format })];
-  const { formats } = reading.runtime;
-  return (value) => (formats()[format]?.validate(value as string | number) === false ? wrong : undefined);
 }
 
 function items(reading: Reading, item: PlainTest): PlainTest {

@@ -1,5 +1,4 @@
 import { createBudget, type Budget } from "./budget.ts";
-import { loadFormats, type Format } from "./formats.ts";
 import { createMatchers, toPatternTest } from "./matcher.ts";
 
 /**
@@ -14,8 +13,6 @@ export interface Runtime {
   readonly codePoints: (text: string) => number;
   /** Whether a text has the pattern in it, as far as that can be told; see `toPatternTest`. */
   readonly pattern: (pattern: string) => (text: string) => boolean;
-  /** Those that are checked, by name; loaded when they are first asked for. */
-  readonly formats: () => Readonly<Record<string, Format>>;
 }
 
 /** The names that compiled code requires. The first two are Ajv's own. */
@@ -24,20 +21,16 @@ export const runtimeNames = Object.freeze({
   length: "ajv/dist/runtime/ucs2length",
   budget: "toolyard/budget",
   matcher: "toolyard/matcher",
-  formats: "toolyard/formats",
 });
 
 export function createRuntime(monotonic: () => number, checkMs: number): Runtime {
   const budget = createBudget(monotonic, checkMs);
   const matcher = createMatchers(budget);
-  let loaded: Readonly<Record<string, Format>> | undefined;
-  const formats = (): Readonly<Record<string, Format>> => (loaded ??= loadFormats());
   const length = (text: string): number => codePoints(text, budget);
   return {
     budget,
     codePoints: length,
     pattern: (pattern) => toPatternTest(matcher, pattern),
-    formats,
     require(name) {
       switch (name) {
         case runtimeNames.equal:
@@ -48,8 +41,6 @@ export function createRuntime(monotonic: () => number, checkMs: number): Runtime
           return budget;
         case runtimeNames.matcher:
           return matcher;
-        case runtimeNames.formats:
-          return formats();
         default:
           throw new Error(`compiled code asks for ${name}`);
       }

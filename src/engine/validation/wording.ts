@@ -80,8 +80,6 @@ function demand(keyword: string, params: Readonly<Record<string, unknown>>): str
       return `must have at most ${limit} fields`;
     case "pattern":
       return `must match the pattern ${cut(String(params["pattern"]), listLimit)}`;
-    case "format":
-      return `must be a valid ${cut(String(params["format"]), nameLimit)}`;
     case "uniqueItems":
       return `must not hold the same item twice (items ${[params["i"], params["j"]]
         .map(Number)
@@ -137,7 +135,7 @@ function member(path: string, name: unknown): string {
   return path === "" ? String(name) : `${path}.${String(name)}`;
 }
 
-function quoted(name: string): string {
+export function quoted(name: string): string {
   return `\`${cut(name, nameLimit)}\``;
 }
 

@@ -34,7 +34,7 @@ import { encodeOutcome, toReplyBody, type Answered, type EncodeParts } from "./o
 import { toWireError } from "./wire-error.ts";
 import type { ClientRequest } from "../../wire/mcp/client-message.ts";
 import { createParamHeaderCheck, type CheckParamHeaders } from "./param-headers.ts";
-import type { PageBook } from "./pages.ts";
+import { isStart, type PageBook } from "./pages.ts";
 import { ownResultText } from "./result-text.ts";
 
 export interface DispatchDeps {
@@ -200,7 +200,7 @@ function list(parts: Parts, work: Work, kind: ListKind): string {
   const { caller, request } = work;
   const client = clientProfileOf(request, caller, parts.profileOf);
   const { exposure } = caller.endpoint;
-  if (kind === "tools" && request.params["cursor"] === undefined)
+  if (kind === "tools" && isStart(request.params["cursor"]))
     parts.finding.listed(work.context, { view: work.view, exposure, client });
   const page = parts.pages.page(work.view, exposure, {
     kind,

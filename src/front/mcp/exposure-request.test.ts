@@ -19,13 +19,16 @@ describe("a call of a tool", () => {
     expect(given.value).toMatchObject({ n: 1.5 });
   });
 
-  test("without arguments sends none, and is checked as an empty object", () => {
-    const { arguments: given } = readToolsCall(request("tools/call", '{"name":""}'));
-    expect(given.bytes).toBeUndefined();
-    expect(given.value).toEqual({});
-  });
+  test.each(["", ',"arguments":null', ',"arguments":[]'])(
+    "with%s no arguments sends none, and is checked as an empty object",
+    (none) => {
+      const { arguments: given } = readToolsCall(request("tools/call", `{"name":""${none}}`));
+      expect(given.bytes).toBeUndefined();
+      expect(given.value).toEqual({});
+    },
+  );
 
-  test.each(["null", "[]", '"{}"', "1", "false"])("cannot have %s as arguments", (args) => {
+  test.each(["[1]", '"{}"', "1", "false"])("cannot have %s as arguments", (args) => {
     expect(() => readToolsCall(request("tools/call", `{"name":"t","arguments":${args}}`))).toThrow(
       expect.objectContaining({ code: "PARAMS_INVALID", message: "arguments must be an object" }),
     );

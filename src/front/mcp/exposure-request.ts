@@ -1,6 +1,6 @@
 import type { ExposureRequest, Intent } from "../../catalog/exposure/intent.ts";
 import { resolveSkill } from "../../catalog/exposure/skill-intent.ts";
-import { noArguments } from "../../kernel/call-arguments.ts";
+import { areNone, noArguments } from "../../kernel/call-arguments.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { ClientWork } from "./outcome-text.ts";
@@ -27,9 +27,9 @@ export function toSkillIntent({ request, view }: ClientRequestWork): Intent {
 export function readToolsCall(request: ClientRequest): Asked<"tools/call"> {
   const bytes = request.paramBytes("arguments");
   const value = request.params["arguments"];
-  if (bytes !== undefined && !isJsonObject(value))
-    throw new GatewayError("PARAMS_INVALID", "arguments must be an object");
-  const given = bytes === undefined ? noArguments : { bytes, value };
+  const isGiven = bytes !== undefined && !areNone(value);
+  if (isGiven && !isJsonObject(value)) throw new GatewayError("PARAMS_INVALID", "arguments must be an object");
+  const given = isGiven ? { bytes, value } : noArguments;
   return { method: "tools/call", name: requireText(request, "name"), arguments: given };
 }
 
@@ -41,7 +41,7 @@ export function readPromptsGet(request: ClientRequest): Asked<"prompts/get"> {
   return {
     method: "prompts/get",
     name: requireText(request, "name"),
-    arguments: request.paramBytes("arguments"),
+    arguments: areNone(request.params["arguments"]) ? undefined : request.paramBytes("arguments"),
   };
 }
 

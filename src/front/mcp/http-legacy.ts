@@ -55,14 +55,15 @@ export function createLegacyHttp(deps: LegacyHttpDeps, { run, admit }: HttpRun):
   return {
     receive(incoming, message) {
       const { request, response } = incoming;
+      // Opens a session of its own, whatever session a client still names that lost it.
+      if (message.kind === "request" && message.method === "initialize") {
+        initialize(incoming, message);
+        return;
+      }
       const session = findSession(incoming);
       if (message.kind !== "request") {
         deps.legacy.receive(message, session);
         response.writeHead(202).end();
-        return;
-      }
-      if (message.method === "initialize") {
-        initialize(incoming, message);
         return;
       }
       const header = request.headers["mcp-protocol-version"];

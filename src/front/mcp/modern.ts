@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { withoutNulls } from "../../wire/mcp/client-capabilities.ts";
 import { isLogLevel } from "../../wire/mcp/log-level.ts";
 import { metaKeys, modernRevision } from "../../wire/mcp/revisions.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
@@ -52,9 +53,9 @@ export function checkEnvelope(request: ClientRequest, headers: IncomingHttpHeade
   if (!isJsonObject(capabilities))
     throw new GatewayError("PARAMS_INVALID", `params._meta needs ${metaKeys.clientCapabilities}, an object`);
   const level = meta[metaKeys.logLevel];
-  if (level !== undefined && !isLogLevel(level))
+  if (level !== undefined && level !== null && !isLogLevel(level))
     throw new GatewayError("PARAMS_INVALID", `${quote(level)} is no log level`);
-  return capabilities;
+  return withoutNulls(capabilities);
 }
 
 function checkHeaders(request: ClientRequest, headers: IncomingHttpHeaders): void {

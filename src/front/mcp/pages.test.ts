@@ -52,7 +52,7 @@ test("FAULT 59: a cursor of another person, list or exposure is refused, and so 
   expect(() => book.page(viewOf("alice"), exposureOf(items, "meta"), { kind: "tools", cursor: cursor })).toThrowError(
     refused,
   );
-  for (const invented of ["", "x", 1, {}, "1", Buffer.from("1.sig").toString("base64url"), "x".repeat(100_000)]) {
+  for (const invented of [" ", "x", 1, {}, "1", Buffer.from("1.sig").toString("base64url"), "x".repeat(100_000)]) {
     expect(() =>
       book.page(viewOf("alice"), exposure, { kind: "tools" satisfies ListKind, cursor: invented }),
     ).toThrowError(refused);

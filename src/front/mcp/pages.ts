@@ -32,6 +32,11 @@ export interface PageBook {
 const pageItems = 1_000;
 const pageBytes = 2 * 1024 * 1024;
 
+/** A cursor of "" is none that was given out: it means the start, as null and none do. */
+export function isStart(cursor: unknown): boolean {
+  return cursor === undefined || cursor === null || cursor === "";
+}
+
 /**
  * Lists are serialised once per view, exposure, kind, and kind of client where it matters; the view's memo is the
  * cache's lifetime.
@@ -48,7 +53,7 @@ export function createPageBook(key: Buffer): PageBook {
   }
 
   function readCursor(cursor: unknown, binding: string): number {
-    if (cursor === undefined || cursor === null) return 0;
+    if (isStart(cursor)) return 0;
     const [page, signature] =
       typeof cursor === "string" ? Buffer.from(cursor.slice(0, 200), "base64url").toString("latin1").split(".") : [];
     if (page === undefined || signature === undefined || sign(`${page}.${binding}`) !== signature) {

@@ -23,7 +23,9 @@ export function toCallContext(
   const logLevel = logLevelOf(meta, caller);
   const onLog = caller.client.era === "modern" && logLevel === undefined ? undefined : logSender(logLevel, channel);
   const { requestState } = request.params;
-  const inputResponses = caller.client.era === "modern" ? request.paramBytes("inputResponses") : undefined;
+  const { inputResponses: responses = null } = request.params;
+  const hasResponses = responses !== null && caller.client.era === "modern";
+  const inputResponses = hasResponses ? request.paramBytes("inputResponses") : undefined;
   // All fields always: objects of one shape are what the optimizer wants on this path.
   return {
     principal: caller.principal,
@@ -60,7 +62,7 @@ const ownParams: ReadonlySet<string> = new Set(["name", "arguments", "uri", "_me
 function extraParams(request: ClientRequest): CallContext["extraParams"] {
   let extra: (readonly [string, JsonBytes])[] | undefined;
   for (const key in request.params) {
-    const bytes = ownParams.has(key) ? undefined : request.paramBytes(key);
+    const bytes = ownParams.has(key) || request.params[key] === null ? undefined : request.paramBytes(key);
     if (bytes !== undefined) (extra ??= []).push([key, bytes]);
   }
   return extra;

@@ -4,10 +4,11 @@ import { renderShared } from "../../catalog/exposure/meta.ts";
 import { withLossTold } from "../../catalog/exposure/restart-notice.ts";
 import { resolveBare, resolveTool } from "../../catalog/exposure/tool-lookup.ts";
 import type { Intent } from "../../catalog/exposure/intent.ts";
+import { openBrace } from "../../wire/json/characters.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { newestLegacyRevision } from "../../wire/mcp/revisions.ts";
 import type { ServerAnswer } from "../../engine/calls/server-answer.ts";
-import { noArguments, type CallArguments } from "../../kernel/call-arguments.ts";
+import { areNone, noArguments, type CallArguments } from "../../kernel/call-arguments.ts";
 import type { CallContext } from "../../kernel/call-context.ts";
 import type { FailureCode } from "../../kernel/failures.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
@@ -68,7 +69,7 @@ export interface NamedTool {
  * Throws TOOL_UNKNOWN, TOOL_AMBIGUOUS, SERVER_UNKNOWN, PARAMS_INVALID, and what {@link parseJsonBody} throws.
  */
 export function readExecution(view: View, named: NamedTool, body: Buffer, maxDepth: number): CallIntent {
-  if (body.length === 0) return resolveInContext(view, named, undefined);
+  if (holdsNone(body)) return resolveInContext(view, named, undefined);
   const parsed = parseJsonBody(body, maxDepth);
   const field = Object.hasOwn(parsed.value, contextField) ? parsed.value[contextField] : undefined;
   const intent = resolveInContext(view, named, field);
@@ -79,6 +80,17 @@ export function readExecution(view: View, named: NamedTool, body: Buffer, maxDep
         ? { bytes: body, value: parsed.value }
         : withoutContext(body, parsed),
   };
+}
+
+/** Nothing, or what many languages write for it. Only what is short enough is looked at. */
+function holdsNone(body: Buffer): boolean {
+  if (body.length === 0) return true;
+  if (body.length > 16 || body[0] === openBrace) return false;
+  try {
+    return areNone(JSON.parse(body.toString("utf8")));
+  } catch {
+    return false;
+  }
 }
 
 /**

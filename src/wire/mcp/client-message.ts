@@ -72,7 +72,8 @@ export function readClientMessage(bytes: Buffer, maxDepth: number): ClientMessag
   const { value, members, inner } = parseBody(bytes, maxDepth);
   const idMember = findMember(members, "id");
   const id = value["id"];
-  if (idMember !== undefined && !isId(id))
+  const hasNullId = id === null && isNotification(value["method"]);
+  if (idMember !== undefined && !isId(id) && !hasNullId)
     throw new MessageError("REQUEST_INVALID", "the id is neither a string nor an integer");
   const idText = idMember === undefined ? "null" : bytes.toString("latin1", idMember.start, idMember.end);
   if (value["jsonrpc"] !== "2.0") throw new MessageError("REQUEST_INVALID", 'jsonrpc is not "2.0"', idText);
@@ -81,10 +82,10 @@ export function readClientMessage(bytes: Buffer, maxDepth: number): ClientMessag
     return readResponse(bytes, members, value, id as string | number, idText);
   if (typeof method !== "string" || method === "")
     throw new MessageError("REQUEST_INVALID", "the method is not a string", idText);
-  const params = value["params"] ?? noParams;
+  const params = readParams(value["params"]);
   if (!isJsonObject(params))
     throw new MessageError("PARAMS_INVALID", `the params of ${method.slice(0, 100)} are not an object`, idText);
-  if (idMember === undefined) return { kind: "notification", method, params };
+  if (idMember === undefined || hasNullId) return { kind: "notification", method, params };
   return new ClientRequest({ value: id as string | number, text: idText }, method, params, bytes, inner ?? []);
 }
 
@@ -148,11 +149,23 @@ function readResponse(
   id: string | number,
   idText: string,
 ): ClientMessage {
-  const kind = value["result"] !== undefined ? "result" : "error";
+  // The other one may be there as well, as null.
+  const hasError = (value["error"] ?? null) !== null;
+  const kind = value["result"] === undefined || (value["result"] === null && hasError) ? "error" : "result";
   const member = findMember(members, kind);
   if (member === undefined)
     throw new MessageError("REQUEST_INVALID", "the message has neither method nor result nor error", idText);
   return { kind: "response", id, body: { kind, bytes: bytes.subarray(member.start, member.end) } };
+}
+
+/** Null and an empty list are how many languages write "none". */
+function readParams(params: unknown): unknown {
+  return params === undefined || params === null || (Array.isArray(params) && params.length === 0) ? noParams : params;
+}
+
+/** The name says it, where a client writes the id that it has not as null. */
+function isNotification(method: unknown): boolean {
+  return typeof method === "string" && method.startsWith("notifications/");
 }
 
 function isId(id: unknown): id is string | number {

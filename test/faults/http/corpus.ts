@@ -24,7 +24,7 @@ const requests: readonly (readonly [string, string, object])[] = [
   ["a call that throws", "tools/call", { name: "throw" }],
   ["a call with bad arguments", "tools/call", { name: "echo", arguments: { text: 5 } }],
   ["a call without arguments that are needed", "tools/call", { name: "echo" }],
-  ["a call with arguments that are a list", "tools/call", { name: "echo", arguments: [] }],
+  ["a call with arguments that are a list", "tools/call", { name: "echo", arguments: ["x"] }],
   ["a call of an unknown tool", "tools/call", { name: "nobody", arguments: {} }],
   ["a call of __proto__", "tools/call", { name: "__proto__", arguments: {} }],
   [
@@ -68,7 +68,8 @@ const garbage: readonly (readonly [string, string | Buffer])[] = [
   ["an id that is an object", '{"jsonrpc":"2.0","id":{},"method":"tools/list"}'],
   ["a method that is a number", '{"jsonrpc":"2.0","id":1,"method":5}'],
   ["an empty method", '{"jsonrpc":"2.0","id":1,"method":""}'],
-  ["params that are a list", '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":[]}'],
+  ["params that are a list", '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":["x"]}'],
+  ["params that are an empty list", '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":[]}'],
   ["params that are a string", '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":"x"}'],
   ["invalid UTF-8", Buffer.from([0x7b, 0xff, 0x7d])],
   ["a byte-order mark", '\ufeff{"jsonrpc":"2.0","id":1,"method":"ping"}'],

@@ -74,6 +74,14 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     ],
   },
   {
+    reason: "An empty list is how some languages write an object without members; the SDK calls the message invalid.",
+    requests: [
+      ["modern: params that are an empty list", "400 1 error -32602", "400 1 error -32600"],
+      ["stateless: params that are an empty list", '200 1 {"…', "400 1 error -32600"],
+      ["session: params that are an empty list", '200 1 {"…', "400 null error -32700"],
+    ],
+  },
+  {
     reason: "A byte-order mark is not JSON (RFC 8259, 8.1; fault 17); the SDK strips it.",
     requests: [
       ["modern: a byte-order mark", "400 null error -32700", "400 1 error -32602"],

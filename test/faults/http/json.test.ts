@@ -194,19 +194,19 @@ describe("FAULT 7: methods", () => {
 });
 
 test("FAULT 8: params that are no object are invalid params, and so are members of the wrong type", async () => {
-  for (const params of ["[]", '["a"]', '"x"', "1", "true"])
+  for (const params of ['["a"]', "[null]", '"x"', "1", "true"])
     await expectError(`{"jsonrpc":"2.0","id":5,"method":"tools/list","params":${params}}`, 400, -32602, 5);
   const wrong: readonly (readonly [string, object])[] = [
     ["tools/call", {}],
     ["tools/call", { name: 5 }],
-    ["tools/call", { name: "execute_mcp_tool", arguments: [] }],
+    ["tools/call", { name: "execute_mcp_tool", arguments: ["x"] }],
     ["tools/call", { name: "execute_mcp_tool", arguments: "x" }],
     ["tools/list", { cursor: 5 }],
     ["tools/list", { cursor: "invented" }],
     ["resources/read", {}],
     ["resources/read", { uri: ["x"] }],
     ["prompts/get", { name: {} }],
-    ["prompts/get", { name: "bad-greeting", arguments: [] }],
+    ["prompts/get", { name: "bad-greeting", arguments: ["x"] }],
     ["completion/complete", { ref: "x" }],
     ["completion/complete", { ref: { type: "ref/prompt" } }],
     ["logging/setLevel", { level: "loud" }],

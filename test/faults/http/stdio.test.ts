@@ -126,7 +126,7 @@ describe("bad input", () => {
       [Buffer.from([0x7b, 0xff, 0x7d]), -32700],
       [`{"jsonrpc":"2.0","method":"x","params":{"a":${"[".repeat(100_000)}`, -31102],
       ['{"jsonrpc":"2.0","id":77,"method":"nope"}', -32601],
-      ['{"jsonrpc":"2.0","id":78,"method":"tools/list","params":[]}', -32602],
+      ['{"jsonrpc":"2.0","id":78,"method":"tools/list","params":[1]}', -32602],
     ];
     const errors = (): readonly string[] => front.lines().filter((line) => line.includes('"error":'));
     let count = 0;
