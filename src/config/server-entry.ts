@@ -85,7 +85,6 @@ export function parseServerEntry(value: unknown, origin: Origin, warnings: strin
         warnings.push(withoutEffect(origin, field, "only a server with a `url` is reached over the network"));
     return { ...common, transport: { kind, command: command ?? "", args: args ?? [], env: env ?? {}, envFile, cwd } };
   }
-  if (envFile !== undefined) warnings.push(withoutEffect(origin, "envFile", "only a process has an environment"));
   const field = addressField({ httpUrl, url, serverUrl }) ?? "url";
   return {
     ...common,

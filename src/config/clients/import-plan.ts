@@ -1,5 +1,6 @@
 import { lookAlikeForm, toSlug } from "../slug.ts";
-import { inputVariable, substitute, type Variables } from "../substitution.ts";
+import { fillEntry } from "../entry-variables.ts";
+import { inputVariable, type Variables } from "../substitution.ts";
 import type { ImportedEntry } from "./client-entry.ts";
 import { marksOf, type CommandMark } from "./command-marks.ts";
 import { findLiteralSecrets, toConstant, withSecretVariables, type LiteralSecret } from "./literal-secrets.ts";
@@ -147,7 +148,7 @@ const predefined: Variables = Object.fromEntries(
 );
 
 function missingIn(entry: ImportedEntry, env: Variables): readonly string[] {
-  const { missing } = substitute(entry, env, predefined);
+  const { missing } = fillEntry(entry, { variables: env, predefined });
   const names = missing.map(({ name }) => (name.startsWith("input:") ? inputVariable(name.slice(6)) : name));
   return [...new Set(names)];
 }
