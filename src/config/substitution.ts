@@ -81,7 +81,7 @@ export interface Reference {
 
 export interface ReferenceRules {
   /** What stands for it; undefined for its default, in which references are replaced as well. */
-  readonly valueOf: (reference: Reference) => string | undefined;
+  readonly valueOf: (reference: Reference, path: readonly (string | number)[]) => string | undefined;
   /** Of one that has neither a value nor a default: it is left as it was written. */
   readonly onMissing: (reference: Reference, path: readonly (string | number)[]) => void;
 }
@@ -195,7 +195,7 @@ function closingBrace(text: string, from: number): number {
 }
 
 function valueOf(reference: Reference, written: string, { rules, path, depth }: Filling): string {
-  const value = rules.valueOf(reference);
+  const value = rules.valueOf(reference, path);
   if (value !== undefined) return value;
   const { fallback } = reference;
   if (fallback !== undefined && depth < mostNesting) return fill(fallback, { rules, path, depth: depth + 1 });
