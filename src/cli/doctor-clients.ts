@@ -5,7 +5,7 @@ import type { ClientRow } from "../config/clients/client-row.ts";
 import type { FoundClient, FoundFile, FoundServer } from "../config/clients/read-clients.ts";
 import type { GatewayHolder } from "../store/gateway-holder.ts";
 import type { CommandContext } from "./command-context.ts";
-import { isExecutable, findInPath } from "./command-path.ts";
+import { isExecutable, findInPath } from "../config/command-path.ts";
 import { askEndpoint, type EndpointAnswer } from "./doctor-endpoint.ts";
 import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
 import { findClients } from "./import-command.ts";

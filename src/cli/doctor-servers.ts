@@ -9,7 +9,7 @@ import { countText } from "../kernel/count-text.ts";
 import { isComing } from "../kernel/status-words.ts";
 import type { ServerStatus } from "../records/gateway-status.ts";
 import { plainText, shorten } from "./plain-text.ts";
-import { findInPath, isExecutable } from "./command-path.ts";
+import { findInPath, isExecutable } from "../config/command-path.ts";
 import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
 import { toReason } from "./registry-client.ts";
 import { toAdvice } from "./trial-text.ts";

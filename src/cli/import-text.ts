@@ -1,4 +1,4 @@
-import { findLiteralSecrets } from "../config/clients/literal-secrets.ts";
+import { findLiteralSecrets, schemeOf } from "../config/clients/literal-secrets.ts";
 import type { ImportedEntry } from "../config/clients/client-entry.ts";
 import type { ImportPlan, PlannedServer, Sighting } from "../config/clients/import-plan.ts";
 import { redacted } from "../config/spans.ts";
@@ -55,9 +55,10 @@ export function serverLines(server: PlannedServer, width: number, secrets: Secre
   ];
 }
 
-function secretFact({ variable, isSet }: PlannedServer["secrets"][number], way: SecretWay | undefined): string {
+function secretFact({ variable, isSet, scheme }: PlannedServer["secrets"][number], way: SecretWay | undefined): string {
   if (way === "keep") return "a secret, kept as it is";
-  const set = isSet ? ", which is set" : ", which you have to set";
+  const whole = scheme === undefined ? "" : ` with the "${scheme}" before it`;
+  const set = isSet ? ", which is set" : `, which you have to set${whole}`;
   return way === "variables" ? `a secret, written as \${${variable}}${set}` : `a secret, could be \${${variable}}`;
 }
 
@@ -91,8 +92,15 @@ function quoted(word: string): string {
 
 /** Takes the secrets of a server's entry out of a text. */
 function hiding(server: PlannedServer): (text: string) => string {
-  const values = findLiteralSecrets(server.literal, server.key).map(({ value }) => value);
+  const values = secretTexts(server);
   return (text) => values.reduce((hidden, value) => hidden.replaceAll(value, redacted), text);
+}
+
+/** Each secret, and without the `Bearer ` before it: it may be in another place alone. */
+function secretTexts(server: PlannedServer): readonly string[] {
+  return findLiteralSecrets(server.literal, server.key).flatMap(({ value }) => [
+    ...new Set([value, value.slice(schemeOf(value).length)]),
+  ]);
 }
 
 /** The plan for programs. No secret is in it. */
@@ -118,7 +126,7 @@ export function planJson(plan: ImportPlan): object {
 
 /** Takes the secrets of all these servers out of lines, also as JSON writes them. */
 export function hideSecrets(lines: readonly string[], servers: readonly PlannedServer[]): readonly string[] {
-  const values = servers.flatMap((server) => findLiteralSecrets(server.literal, server.key).map(({ value }) => value));
+  const values = servers.flatMap(secretTexts);
   const written = values.map((value) => JSON.stringify(value).slice(1, -1));
   return lines.map((line) => written.reduce((hidden, value) => hidden.replaceAll(value, redacted), line));
 }

@@ -5,7 +5,7 @@ import { registryChoices, type RegistryChoice } from "../config/registry-entry.t
 import type { RemoteKind } from "../config/transports.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { isSecretName } from "../config/secret-names.ts";
-import { findInPath } from "./command-path.ts";
+import { findInPath } from "../config/command-path.ts";
 import { newestVersion } from "./newest-version.ts";
 import { findInRegistry } from "./registry-client.ts";
 

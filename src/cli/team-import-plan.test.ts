@@ -38,3 +38,15 @@ test("names are those of the configuration: with dots and dashes, inputs of VS C
   expect(planned("a${/}b")).toMatchObject({ text: "a${/}b", missing: [] });
   expect(planned("${} $PLACE ${secret:OWN}").text).toBe("${} $PLACE ${secret:OWN}");
 });
+
+test("variables that the entry itself sets stay variables of it, and null is nothing", () => {
+  const env = { AUTH: "Bearer abc123secretabc123", REGION: "${REGION}", NONE: null, PORT: 1 };
+  const written = { command: "x", args: ["--auth=${AUTH}", "${REGION:-eu}", "${HOST}"], env, headers: null, cwd: null };
+  const [server] = planServers([{ key: "mail", written }], { ...nothing, env: { REGION: "us" } });
+  expect(server?.entry).toEqual({
+    command: "x",
+    args: ["--auth=${AUTH}", "${REGION:-eu}", "${secret:HOST}"],
+    env: { AUTH: "${secret:MAIL_AUTH}", REGION: "${secret:REGION}", PORT: "1" },
+  });
+  expect(Object.fromEntries(server?.secrets ?? [])).toEqual({ MAIL_AUTH: env.AUTH, REGION: "us" });
+});

@@ -95,8 +95,13 @@ function planEntry(
     const wanted = `${variable}_`.startsWith(`${own}_`) ? variable : `${own}_${variable}`;
     return [secret, `secret:${claim(wanted, value)}`] as const;
   });
-  const named = replaceReferences(withSecretVariables(entry, new Map(literals)), {
-    valueOf({ variable, fallback }) {
+  const withSecrets = withSecretVariables(entry, new Map(literals));
+  const named = replaceReferences(withSecrets, {
+    valueOf({ kind, variable, fallback }, path) {
+      if (kind === "secret") return undefined;
+      // The entry's own variables are known in the template, too. One that names itself means the environment.
+      if (Object.hasOwn(withSecrets.env ?? {}, variable) && path.join(".") !== `env.${variable}`)
+        return `\${${variable}${fallback === undefined ? "" : `:-${fallback}`}}`;
       // The separator of paths is no variable, and every template has it.
       if (variable === "/") return "${/}";
       if (there.has(variable)) {
@@ -111,18 +116,21 @@ function planEntry(
   return { entry: named as JsonObject, secrets, kept: [...kept], missing: [...missing] };
 }
 
-/** Files of clients have numbers and switches among their variables. */
+/** Files of clients have numbers and switches among their variables, and null where there is nothing. */
 function withTexts(entry: JsonObject): JsonObject {
   const toText = (part: unknown): unknown =>
-    isJsonObject(part)
-      ? Object.fromEntries(Object.entries(part).map(([name, value]) => [name, isScalar(value) ? String(value) : value]))
-      : part;
-  const { env, headers, ...others } = entry;
+    isJsonObject(part) ? mapped(part, (value) => (isScalar(value) ? String(value) : value)) : part;
+  const { env, headers, ...others } = mapped(entry, (value) => value);
   return {
     ...others,
     ...(env === undefined ? {} : { env: toText(env) }),
     ...(headers === undefined ? {} : { headers: toText(headers) }),
   };
+}
+
+function mapped(members: JsonObject, toValue: (value: unknown) => unknown): JsonObject {
+  const given = Object.entries(members).filter(([, value]) => value !== null);
+  return Object.fromEntries(given.map(([name, value]) => [name, toValue(value)]));
 }
 
 function isScalar(value: unknown): value is string | number | boolean {

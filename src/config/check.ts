@@ -121,15 +121,24 @@ export function unknownFields(
   return warnings;
 }
 
+/** Whether the user chooses the names of its members. */
+export function isRecord(schema: v.GenericSchema): boolean {
+  return innerOf(schema).type === "record";
+}
+
+function innerOf(schema: v.GenericSchema): v.GenericSchema {
+  return "wrapped" in schema ? (schema.wrapped as v.GenericSchema) : schema;
+}
+
 function fieldsOf(schema: v.GenericSchema): readonly string[] {
-  const inner = "wrapped" in schema ? (schema.wrapped as v.GenericSchema) : schema;
+  const inner = innerOf(schema);
   return "entries" in inner ? Object.keys(inner.entries as object) : [];
 }
 
 /** Finds the schema of a member by its key. Undefined when the schema's values have no members of their own. */
-function membersOf(schema: v.GenericSchema): ((key: string) => v.GenericSchema | undefined) | undefined {
-  const inner = "wrapped" in schema ? (schema.wrapped as v.GenericSchema) : schema;
-  if (inner.type === "record" && "value" in inner) return () => inner.value as v.GenericSchema;
+export function membersOf(schema: v.GenericSchema): ((key: string) => v.GenericSchema | undefined) | undefined {
+  const inner = innerOf(schema);
+  if (isRecord(inner) && "value" in inner) return () => inner.value as v.GenericSchema;
   if (!("entries" in inner)) return undefined;
   const entries = inner.entries as Readonly<Record<string, v.GenericSchema>>;
   return (key) => (Object.hasOwn(entries, key) ? entries[key] : undefined);

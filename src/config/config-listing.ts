@@ -119,7 +119,17 @@ function envFileOf(document: Document | undefined, entry: Path): Written | undef
 
 /** What a server is in force, field by field, as an entry would say it. */
 function fieldsOf(server: ServerConfig): readonly (readonly [readonly string[], unknown])[] {
-  const { slug: _slug, key: _key, hash: _hash, transport, tools, required, disabledReason, ...rest } = server;
+  const {
+    slug: _slug,
+    key: _key,
+    hash: _hash,
+    refill: _refill,
+    transport,
+    tools,
+    required,
+    disabledReason,
+    ...rest
+  } = server;
   const { staysForClients: _stays, idleTimeoutMs, ...others } = rest;
   const members = {
     enabled: disabledReason === undefined,

@@ -1,5 +1,6 @@
 import type { ServerSlug, PrincipalId } from "../kernel/ids.ts";
 import type { ClientProfiles } from "./client-profiles.ts";
+import type { Refill } from "./entry-variables.ts";
 import type { ProcessKind, RemoteKind } from "./transports.ts";
 import type { instanceRows, serverTimes } from "./instance-rows.ts";
 import type { ProviderSettings } from "./provider-rows.ts";
@@ -130,6 +131,11 @@ export interface ServerConfig extends Resolved<typeof plainFields> {
    * the same hash.
    */
   readonly hash: string;
+  /**
+   * Present where arguments or variables of the process refer to variables that people or teams could give. Has values
+   * of variables, which must never be shown.
+   */
+  readonly refill?: Refill;
   /** Absent for servers of the configuration. */
   readonly installed?: Installed;
 }

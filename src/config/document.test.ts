@@ -17,7 +17,7 @@ describe("FAULT 87: what is wrong in the file is refused with its place", () => 
       '{ "mcpServers": { "a": { "command": "x" },\n "a": { "command": "y" } } }',
       'toolyard.json:2:2: the key "a" stands here a second time; keep one',
     ],
-    ['{ "mcpServers": [] }', "toolyard.json:1:17: mcpServers: expected an object with one member per server"],
+    ['{ "mcpServers": [1] }', "toolyard.json:1:17: mcpServers: expected an object with one member per server"],
     ['{ "toolyard": { "port": "3001" } }', "toolyard.json:1:25: toolyard.port: expected a number, found a string"],
     ['{ "toolyard": { "port": 70000 } }', "toolyard.json:1:25: toolyard.port: expected a whole number from 0 to 65535"],
     [
@@ -128,7 +128,7 @@ describe("one wrong entry disables that server with its place, and the others ar
       `${server}{ "command": "x", "args": ["y", [7]] } } }`,
       "toolyard.json:1:56: mcpServers.a.args[1]: expected a string, found an array",
     ],
-    [`${server}{ "command": "" } } }`, "toolyard.json:1:37: mcpServers.a.command: expected a string that is not empty"],
+    [`${server}{ "command": "" } } }`, "toolyard.json:1:24: mcpServers.a: expected `command` (a process) or `url`"],
     [`${server}{} } }`, "toolyard.json:1:24: mcpServers.a: expected `command` (a process) or `url` (a remote server)"],
     [
       `${server}{ "command": "x", "url": "http://y" } } }`,
@@ -168,9 +168,9 @@ describe("one wrong entry disables that server with its place, and the others ar
       "toolyard.json:1:51: mcpServers.a.tools: expected an object, found a string",
     ],
     [
-      `${server}{ "command": "x", "args": {}, "env": { "A": null } } } }`,
+      `${server}{ "command": "x", "args": { "0": "x" }, "env": { "A": [] } } } }`,
       "toolyard.json:1:50: mcpServers.a.args: expected an array, found an object; " +
-        "toolyard.json:1:68: mcpServers.a.env.A: expected a string, found null",
+        "toolyard.json:1:78: mcpServers.a.env.A: expected a string, found an array",
     ],
     [
       `${server}{ "args": 3, "type": "stdio" } } }`,

@@ -3,7 +3,9 @@ import { parseEnv } from "node:util";
 import type { Document } from "./document.ts";
 import { readText } from "./file.ts";
 import { findServers } from "./source.ts";
-import { substitute, type Variables } from "./substitution.ts";
+import { fillEntry } from "./entry-variables.ts";
+import { isJsonObject } from "../kernel/json-bytes.ts";
+import type { Variables } from "./substitution.ts";
 
 /** The contents of a file of `NAME=value` lines, or why it cannot be used. */
 export type EnvFile =
@@ -30,19 +32,21 @@ export async function readEnvFiles(source: EnvFileSource): Promise<EnvFiles> {
   return new Map(await Promise.all(paths.map(async (path) => [path, await readEnvFile(path)] as const)));
 }
 
-/** The absolute path of an `envFile` as written in the configuration. */
-export function toEnvFilePath(directory: string, written: string): string {
-  return isAbsolute(written) ? written : resolve(directory, written);
+/**
+ * The absolute path of the `envFile` of an entry. Undefined where it has none, or where a variable in its path is
+ * missing. The entry's own `env` counts there, but not what the file itself says.
+ */
+export function envFilePath(entry: unknown, source: Omit<EnvFileSource, "document">): string | undefined {
+  if (!isJsonObject(entry) || typeof entry["envFile"] !== "string" || entry["envFile"] === "") return undefined;
+  const { env, envFile } = entry;
+  const path = (fillEntry({ env, envFile }, source).value as { readonly envFile: string }).envFile;
+  if (path.includes("\0") || path.includes("${")) return undefined;
+  return isAbsolute(path) ? path : resolve(source.directory, path);
 }
 
-function envFilePaths({ document, directory, variables, predefined }: EnvFileSource): string[] {
+function envFilePaths({ document, ...source }: EnvFileSource): string[] {
   try {
-    return findServers(document).flatMap(({ path }) => {
-      const written = document.value([...path, "envFile"]);
-      if (typeof written !== "string" || written.includes("\0")) return [];
-      const filled = substitute(written, variables, predefined);
-      return filled.missing.length > 0 ? [] : [toEnvFilePath(directory, String(filled.value))];
-    });
+    return findServers(document).flatMap(({ path }) => envFilePath(document.value(path), source) ?? []);
   } catch {
     // The problem is reported when the configuration is built.
     return [];

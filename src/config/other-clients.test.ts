@@ -162,12 +162,10 @@ describe("envFile", () => {
     expect(parseEnvFile(text)).toEqual({ problem });
   });
 
-  test("on a remote server it has no effect, and a warning says so", async () => {
+  test("on a remote server, one that cannot be read is a warning", async () => {
     const { servers, warnings } = await load({ mcpServers: { a: { url: "http://a", envFile: "x" } } });
     expect(servers[0]?.disabledReason).toBeUndefined();
-    expect(warnings[0]).toMatch(
-      /toolyard\.json:1:48: mcpServers\.a\.envFile: has no effect here: only a process has an environment$/,
-    );
+    expect(warnings).toEqual([expect.stringMatching(/toolyard\.json:1:48: mcpServers\.a\.envFile: x: no such file$/)]);
   });
 });
 

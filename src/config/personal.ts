@@ -1,4 +1,5 @@
 import type { HttpTransport, ServerConfig, ServerOverrides, StdioTransport, Transport } from "./config.ts";
+import { refillEntry } from "./entry-variables.ts";
 import { deepFreeze } from "./freeze.ts";
 import { hashTransport } from "./hash.ts";
 import { allowOverrides } from "./member-rules.ts";
@@ -35,19 +36,42 @@ export function personalServer(server: ServerConfig, values: PersonalValues): Pe
   const team = allowOverrides(server.transport, teamOverrides);
   const user = allowOverrides(server.transport, userOverrides);
 
-  const transport = mergeLevels(server.transport, [team, user]);
+  const { transport: refilled, missing: unfilled } = refillLevels(server, [team, user]);
+  const transport = mergeLevels(refilled ?? server.transport, [team, user]);
   const template = isOnlyUser ? [server.transport] : [];
   const missing = [
     ...server.required.user.filter((path) => ![user, ...template].some((source) => has(source, path))),
     ...server.required.team.filter((path) => ![team, user, ...template].some((source) => has(source, path))),
     ...(userOverrides.missing ?? []),
     ...(teamOverrides.missing ?? []).filter((path) => !has(user, path)),
+    ...unfilled,
   ];
   return deepFreeze({
     server: { ...server, transport, hash: hashTransport(transport, server.roots) },
     missing: [...new Set(missing)],
     ignored: [...new Set([...team.ignored, ...user.ignored])],
   });
+}
+
+/**
+ * The template's transport with its arguments and variables as they are with the values of these levels: its
+ * `--token=${TOKEN}` means the token that a level gives. Undefined where nothing refers to any such variable. `missing`
+ * has the paths of variables that nobody gives. What a level gives is never searched for variables.
+ *
+ * @param other values that come first, by the name of the variable
+ */
+export function refillLevels(
+  { transport, refill }: ServerConfig,
+  levels: readonly ServerOverrides[],
+  other: (name: string) => string | undefined = () => undefined,
+): { readonly transport: StdioTransport | undefined; readonly missing: readonly string[] } {
+  if (refill === undefined || !hasProcess(transport)) return { transport: undefined, missing: [] };
+  const given = Object.assign({}, ...levels.map(({ env }) => env)) as Readonly<Record<string, string>>;
+  const { args, env, missing } = refillEntry(
+    refill,
+    (name) => other(name) ?? (Object.hasOwn(given, name) ? given[name] : undefined),
+  );
+  return { transport: { ...transport, args, env }, missing: missing.map((name) => `env.${name}`) };
 }
 
 /** The template with what each level sets; a later one takes the place of an earlier one. */

@@ -5,12 +5,12 @@ const textParts = ["args", "env", "headers"] as const;
 
 /**
  * A server's entry or overrides with the numbers and booleans under `args`, `env` and `headers` as texts, exactly as
- * they stand in the file. As JavaScript numbers, `3.10` and an identifier of twenty digits would change. Everything
- * else is unchanged.
+ * they stand in the file. As JavaScript numbers, `3.10` and an identifier of twenty digits would change. What is null,
+ * there or in the entry, is left out: many programs write that where there is nothing. Everything else is unchanged.
  */
 export function withTexts(value: unknown, origin: Origin): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  const copy = { ...value } as Record<string, unknown>;
+  const copy = withoutNulls(value);
   for (const part of textParts) {
     if (Object.hasOwn(copy, part)) copy[part] = membersAsTexts(copy[part], origin, part);
   }
@@ -24,7 +24,11 @@ function membersAsTexts(members: unknown, origin: Origin, part: string): unknown
       : member;
   if (Array.isArray(members)) return members.map((member, index) => textOf(member, index));
   if (typeof members !== "object" || members === null) return members;
-  return Object.fromEntries(Object.entries(members).map(([key, member]) => [key, textOf(member, key)]));
+  return Object.fromEntries(Object.entries(withoutNulls(members)).map(([key, member]) => [key, textOf(member, key)]));
+}
+
+function withoutNulls(members: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(([, member]) => member !== null));
 }
 
 /** The same for the values that teams and people set for servers in the `toolyard` object. */

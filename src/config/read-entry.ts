@@ -1,10 +1,14 @@
 import { problemAt, refuse, type Origin } from "./check.ts";
 import type { Path } from "./document.ts";
-import { toEnvFilePath, type EnvFile, type EnvFiles } from "./env-file.ts";
+import { fillEntry, type Refill } from "./entry-variables.ts";
+import { envFilePath, type EnvFiles } from "./env-file.ts";
+import { isJsonObject } from "../kernel/json-bytes.ts";
+import { withTexts } from "./plain-values.ts";
 import { problemsOf, toReason } from "./problems.ts";
 import { toRootUri } from "./root-uri.ts";
 import { parseServerEntry, type ServerEntry } from "./server-entry.ts";
-import { missingText, substitute, type Variables } from "./substitution.ts";
+import { missingText, type Variables } from "./substitution.ts";
+import { environmentSecrets } from "./secrets.ts";
 import { hasProcess } from "./transports.ts";
 
 /** What an entry is read with. */
@@ -15,6 +19,8 @@ export interface EntrySource {
   /** Names that have a value without any variable; see `substitute`. */
   readonly predefined: Variables;
   readonly envFiles: EnvFiles;
+  /** Names of variables that people or teams may give it, beside those that the entry itself names. */
+  readonly later?: readonly string[];
 }
 
 export interface ReadEntry {
@@ -26,13 +32,16 @@ export interface ReadEntry {
   readonly warnings: readonly string[];
   readonly secrets: ReadonlySet<string>;
   readonly envFile: string | undefined;
+  readonly refill?: Refill | undefined;
 }
 
 /** Reads one server's entry. When a value that came from a variable is wrong, the entry itself is not. */
 export function readEntry(origin: Origin, source: EntrySource): ReadEntry {
   const { document, path } = origin;
-  const written = document.value(path);
-  const { value, missing, secrets } = substitute(written, source.variables, source.predefined);
+  const written = withTexts(document.value(path), origin);
+  const file = readEnvironment(written, origin, source);
+  const later = new Set([...laterNames(written), ...(source.later ?? [])]);
+  const { value, missing, secrets, refill } = fillEntry(written, { ...source, fromFile: file.values, later });
   const unusable = (problems: readonly string[], warnings: readonly string[] = []): ReadEntry => ({
     entry: standIn(value),
     problem: toReason(problems, document.fileName),
@@ -46,15 +55,42 @@ export function readEntry(origin: Origin, source: EntrySource): ReadEntry {
   const lacking = missingText(missing);
   const read = attemptEntry(value, origin, lacking === undefined);
   if ("entry" in read) {
-    const file = readEnvironment(read.entry, origin, source);
-    const problem = [lacking, file.problem].filter((reason) => reason !== undefined).join("; ") || undefined;
-    const all = new Set([...secrets, ...file.secrets]);
-    return { entry: file.entry, problem, wrong: [], warnings: read.warnings, secrets: all, envFile: file.path };
+    const { transport } = read.entry;
+    const isProcess = hasProcess(transport);
+    const entry = isProcess
+      ? { ...read.entry, transport: { ...transport, env: { ...file.values, ...transport.env } } }
+      : read.entry;
+    // A remote server gets nothing of the file but what it names.
+    const unread = isProcess && file.problem !== undefined ? toReason([file.problem], document.fileName) : undefined;
+    const problem = [lacking, unread].filter((reason) => reason !== undefined).join("; ") || undefined;
+    const warnings = [...read.warnings, ...(isProcess || file.problem === undefined ? [] : [file.problem])];
+    const all = new Set([...secrets, ...Object.values(file.values), ...(isProcess ? [] : ownSecrets(value))]);
+    return { entry, problem, wrong: [], warnings, secrets: all, envFile: file.path, refill };
   }
   const literal = secrets.size === 0 ? undefined : attemptEntry(written, origin, false);
   if (literal === undefined || !("entry" in literal)) return unusable(read.problems, read.warnings);
   const problem = `a variable in it has a value that does not fit (${toReason(read.problems, document.fileName)})`;
   return { ...literal, problem, wrong: [], secrets, envFile: undefined };
+}
+
+/**
+ * Variables that the entry leaves to people and teams. One instance for everybody is started before any of them could
+ * give one.
+ */
+function laterNames(written: unknown): readonly string[] {
+  if (!isJsonObject(written) || written["scope"] === "shared") return [];
+  const lists = [written["required"], written["optional"]].flatMap((group) =>
+    isJsonObject(group) ? [group["user"], group["team"]] : [],
+  );
+  return lists.flat().flatMap((path) => (typeof path === "string" && path.startsWith("env.") ? [path.slice(4)] : []));
+}
+
+/** Values under `env` of a remote server: they may be in its address and headers. */
+function ownSecrets(entry: unknown): readonly string[] {
+  const env = isJsonObject(entry) && isJsonObject(entry["env"]) ? entry["env"] : {};
+  return environmentSecrets(
+    Object.fromEntries(Object.entries(env).filter((pair): pair is [string, string] => typeof pair[1] === "string")),
+  );
 }
 
 /** Whether `path` lies within what stands at `outer`. */
@@ -129,27 +165,17 @@ function standIn(value: unknown): ServerEntry {
 }
 
 interface Environment {
-  readonly entry: ServerEntry;
+  readonly values: Readonly<Record<string, string>>;
   readonly problem: string | undefined;
-  readonly secrets: readonly string[];
   readonly path: string | undefined;
 }
 
-/** The entry with the variables of its `envFile`. Those under `env` take precedence, as in VS Code. */
-function readEnvironment(entry: ServerEntry, { document, path }: Origin, source: EntrySource): Environment {
-  const { transport } = entry;
-  if (!hasProcess(transport) || transport.envFile === undefined)
-    return { entry, problem: undefined, secrets: [], path: undefined };
-  const filePath = toEnvFilePath(source.directory, transport.envFile);
-  // When a variable is missing in the path, that has already been reported.
-  const unread: EnvFile = transport.envFile.includes("${") ? { values: {} } : { problem: "was not read" };
-  const { values = {}, problem } = source.envFiles.get(filePath) ?? unread;
+/** The variables of the entry's `envFile`. Those under `env` take precedence, as in VS Code. */
+function readEnvironment(entry: unknown, { document, path }: Origin, source: EntrySource): Environment {
+  const filePath = envFilePath(entry, source);
+  if (filePath === undefined) return { values: {}, problem: undefined, path: undefined };
+  const { values = {}, problem } = source.envFiles.get(filePath) ?? { problem: "was not read" };
   const origin: Origin = { document, path: [...path, "envFile"] };
-  const written = String(document.value(origin.path));
-  return {
-    entry: { ...entry, transport: { ...transport, env: { ...values, ...transport.env } } },
-    problem: problem && toReason([problemAt(origin, `${written}: ${problem}`)], document.fileName),
-    secrets: Object.values(values),
-    path: filePath,
-  };
+  const told = problem && problemAt(origin, `${String(document.value(origin.path))}: ${problem}`);
+  return { values, problem: told, path: filePath };
 }

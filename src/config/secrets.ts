@@ -77,7 +77,7 @@ function linesOf(value: string): string[] {
  * Hiding values like `online` and `300000` would black out the log's own words. Where the name suggests a secret,
  * even those are hidden.
  */
-function environmentSecrets(env: Readonly<Record<string, string>>): string[] {
+export function environmentSecrets(env: Readonly<Record<string, string>>): string[] {
   return Object.entries(env).flatMap(([name, value]) => (isPlain(value) && !speaksOfSecrets(name) ? [] : [value]));
 }
 

@@ -1,3 +1,5 @@
+import { isJsonObject } from "../kernel/json-bytes.ts";
+import { withoutAbsent } from "./absent-members.ts";
 import type { TlsFiles } from "./config.ts";
 import { check, problemAt, refuse, unknownFields, type Origin } from "./check.ts";
 import { createProblems, InvalidConfig } from "./problems.ts";
@@ -61,7 +63,7 @@ export interface ServerEntry extends Omit<WrittenEntry, WrittenTransport> {
  * unknown fields become warnings.
  */
 export function parseServerEntry(value: unknown, origin: Origin, warnings: string[]): ServerEntry {
-  const plain = withTexts(value, origin);
+  const plain = withoutAbsent(schemaFor(value), withTexts(value, origin));
   refuseOpenCode(plain, origin);
   const problems = createProblems();
   const written = problems.attempt(() => checkEntry(plain, origin, warnings));
@@ -85,7 +87,6 @@ export function parseServerEntry(value: unknown, origin: Origin, warnings: strin
         warnings.push(withoutEffect(origin, field, "only a server with a `url` is reached over the network"));
     return { ...common, transport: { kind, command: command ?? "", args: args ?? [], env: env ?? {}, envFile, cwd } };
   }
-  if (envFile !== undefined) warnings.push(withoutEffect(origin, "envFile", "only a process has an environment"));
   const field = addressField({ httpUrl, url, serverUrl }) ?? "url";
   return {
     ...common,
@@ -109,13 +110,16 @@ function definedOnly(tls: object): TlsFiles {
 }
 
 function checkEntry(value: unknown, origin: Origin, warnings: string[]): WrittenEntry {
-  const isListed = typeof value === "object" && value !== null && "tools" in value && Array.isArray(value.tools);
-  const schema = isListed ? listedToolsSchema : entrySchema;
+  const schema = schemaFor(value);
   const written = check(schema, value, origin);
   const misspelled = misspelledSafetyFields(value, origin);
   if (misspelled.length > 0) throw new InvalidConfig(misspelled);
   warnings.push(...unknownFields(schema, value, origin, meaninglessFields));
   return written;
+}
+
+function schemaFor(value: unknown): typeof entrySchema | typeof listedToolsSchema {
+  return isJsonObject(value) && Array.isArray(value["tools"]) ? listedToolsSchema : entrySchema;
 }
 
 function refuseOpenCode(value: unknown, origin: Origin): void {

@@ -62,7 +62,7 @@ describe("servers as other clients write them", () => {
     [{ proxy: true }, "expected false or string"],
     [{ proxy: "socks5://proxy:1080" }, "expected the http:// or https:// URL of a proxy"],
     [{ tls: { certFile: "a.pem" } }, "expected `certFile` and `keyFile` together"],
-    [{ tls: { caFile: "" } }, "caFile"],
+    [{ tls: { caFile: ["a.pem"] } }, "caFile"],
   ])("%j is refused", async (fields, why) => {
     const { disabledReason } = await loadServer({ url: "https://a/mcp", ...fields });
     expect(disabledReason).toContain(why);

@@ -4,6 +4,7 @@ import { toRootUri } from "./root-uri.ts";
 import type { ServerSlug } from "../kernel/ids.ts";
 import type { ServerConfig, ServerDefaults, TlsFiles, ToolRules, Transport } from "./config.ts";
 import type { Document } from "./document.ts";
+import type { Refill } from "./entry-variables.ts";
 import { hashTransport } from "./hash.ts";
 import { isKnownStateful } from "./known-state.ts";
 import { readEntry, type EntrySource } from "./read-entry.ts";
@@ -59,6 +60,7 @@ export function buildServers(places: readonly ServerPlace[], source: ServerSourc
     return toServer(place.key, slug, read.entry, {
       source,
       disabledReason: isOn ? problem : switchedOff,
+      refill: read.refill,
     });
   });
   return { servers, warnings, secrets, problems, envFiles: [...envFiles] };
@@ -88,13 +90,14 @@ function createNames() {
 interface Finishing {
   readonly source: ServerSource;
   readonly disabledReason: string | undefined;
+  readonly refill: Refill | undefined;
 }
 
 function toServer(
   key: string,
   slug: ServerSlug,
   entry: ServerEntry,
-  { source, disabledReason }: Finishing,
+  { source, disabledReason, refill }: Finishing,
 ): ServerConfig {
   const { inherited } = source;
   const transport = toTransport(entry.transport, source.directory);
@@ -124,6 +127,7 @@ function toServer(
     required,
     optional,
     hash: hashTransport(transport, roots),
+    ...(refill !== undefined && hasProcess(transport) ? { refill } : {}),
   };
 }
 

@@ -42,7 +42,7 @@ export function readSettings(document: Document, variables: Variables, predefine
   const problems = createProblems();
   const fill = (name: string, isAllowed: (path: Path) => boolean) => {
     const origin: Origin = { document, path: [name] };
-    const filled = substitute(writtenAt(origin), variables, predefined);
+    const filled = substitute(writtenAt(origin), { variables, predefined });
     for (const missing of filled.missing) {
       if (isAllowed(missing.path)) continue;
       problems.add(problemAt({ document, path: [name, ...missing.path] }, missingText([missing]) ?? ""));

@@ -20,7 +20,7 @@ test.each([
   ["$${A}", "$one"],
   ["${config:x} ${command:y}", "${config:x} ${command:y}"],
 ])("%j becomes %j", (text, expected) => {
-  expect(substitute(text, variables)).toMatchObject({ value: expected, missing: [] });
+  expect(substitute(text, { variables })).toMatchObject({ value: expected, missing: [] });
 });
 
 test("FAULT 88: what is missing is named with its path, and left as it was written", () => {
@@ -29,7 +29,7 @@ test("FAULT 88: what is missing is named with its path, and left as it was writt
     b: { c: "${input:api-key}" },
     d: "${toString}${__proto__}",
   };
-  const result = substitute(value, variables);
+  const result = substitute(value, { variables });
   expect(result.value).toEqual({
     a: ["x", "${GONE}/one"],
     b: { c: "${input:api-key}" },
@@ -46,16 +46,16 @@ test("FAULT 88: what is missing is named with its path, and left as it was writt
 test("a text made to cost time or the stack costs neither", () => {
   for (const part of ["${A:-", "${GONE:-", "${", "${GONE:-{"]) {
     const text = part.repeat(20_000);
-    expect(substitute(text, variables).value).toEqual(expect.any(String));
-    expect(substitute(`${text}${"}".repeat(20_000)}`, variables).value).toEqual(expect.any(String));
+    expect(substitute(text, { variables }).value).toEqual(expect.any(String));
+    expect(substitute(`${text}${"}".repeat(20_000)}`, { variables }).value).toEqual(expect.any(String));
   }
 });
 
 test("values that went in are secrets, defaults and the home directory are not", () => {
-  expect([...substitute("${A}${GONE:-d}${HOME}", variables).secrets]).toEqual(["one"]);
+  expect([...substitute("${A}${GONE:-d}${HOME}", { variables }).secrets]).toEqual(["one"]);
 });
 
 test("a string without `${` is never changed, whatever the variables are", () => {
   const text = fc.string({ unit: "binary" }).filter((candidate) => !candidate.includes("${"));
-  fc.assert(fc.property(text, (candidate) => substitute(candidate, variables).value === candidate));
+  fc.assert(fc.property(text, (candidate) => substitute(candidate, { variables }).value === candidate));
 });

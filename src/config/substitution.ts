@@ -29,47 +29,59 @@ const notSecret: readonly string[] = [
   "LOCALAPPDATA",
 ];
 
+/** Where the values of variables come from. */
+export interface VariableSource {
+  readonly variables: Variables;
+  /** Names that are no variables, like `workspaceFolder` and `input:id`; these are not secret. */
+  readonly predefined?: Variables;
+  /** What comes before `variables`. Its values are known to be secret or not without this. */
+  readonly own?: (name: string) => string | undefined;
+}
+
 /**
  * Fills in `${VAR}`, `${env:VAR}` and `${VAR:-default}` in every string of `value`. As in a shell, the default
  * applies when the variable is unset or empty, and may itself refer to variables. The value of a variable is not
- * substituted again. `${input:id}`, for which VS Code asks its user, is the variable `TOOLYARD_INPUT_ID`.
- * `predefined` supplies names that are no variables, like `workspaceFolder` and `input:id`; these are not secret. All
- * other text is kept byte for byte.
+ * substituted again. `${input:id}`, for which VS Code asks its user, is the variable `TOOLYARD_INPUT_ID`. All other
+ * text is kept byte for byte.
  */
-export function substitute(value: unknown, variables: Variables, predefined: Variables = {}): Substituted {
+export function substitute(value: unknown, { variables, predefined = {}, own }: VariableSource): Substituted {
   const missing: MissingVariable[] = [];
   const secrets = new Set<string>();
 
   function valueOf({ kind, name, variable, fallback }: Reference): string | undefined {
-    const preset = kind === "env" ? undefined : ownValue(predefined, kind === "input" ? `input:${name}` : name);
-    const given = ownValue(variables, variable);
+    const preset =
+      kind === "env" || kind === "secret" ? undefined : ownValue(predefined, kind === "input" ? `input:${name}` : name);
+    const first = own?.(variable);
+    const given = first ?? ownValue(variables, variable);
     if (given === undefined || (given === "" && (fallback ?? preset) !== undefined)) return preset;
-    if (!notSecret.includes(name)) secrets.add(given);
+    if (first === undefined && !notSecret.includes(name)) secrets.add(given);
     return given;
   }
 
   const filled = replaceReferences(value, {
     valueOf,
     onMissing({ kind, name }, path) {
+      // A secret of a team is known only where the server runs for one.
+      if (kind === "secret") return;
       missing.push({ path, name: kind === "input" ? `input:${name}` : name });
     },
   });
   return { value: filled, missing, secrets };
 }
 
-/** `${VAR}`, `${env:VAR}` or `${input:id}` in a text, with or without a default. */
+/** `${VAR}`, `${env:VAR}`, `${input:id}` or a team's `${secret:NAME}` in a text, with or without a default. */
 export interface Reference {
   /** `plain` means without a prefix, as predefined names are written. */
-  readonly kind: "env" | "input" | "plain";
+  readonly kind: "env" | "input" | "secret" | "plain";
   readonly name: string;
-  /** The variable that it means, also where it names an input. */
+  /** The variable that it means, also where it names an input. Of a secret, `secret:NAME`. */
   readonly variable: string;
   readonly fallback: string | undefined;
 }
 
 export interface ReferenceRules {
   /** What stands for it; undefined for its default, in which references are replaced as well. */
-  readonly valueOf: (reference: Reference) => string | undefined;
+  readonly valueOf: (reference: Reference, path: readonly (string | number)[]) => string | undefined;
   /** Of one that has neither a value nor a default: it is left as it was written. */
   readonly onMissing: (reference: Reference, path: readonly (string | number)[]) => void;
 }
@@ -122,11 +134,12 @@ interface Filling {
  * Nobody nests defaults more deeply or writes longer ones. Without limits, a hostile text would take quadratic time
  * or overflow the stack.
  */
-const mostNesting = 16;
+export const mostNesting = 16;
 const longestDefault = 4_096;
 
-/** An input's name is free text. `${/}` is the path separator. */
-const opening = /\$\{(?:(input):([^{}:]{1,100})|(env:)?([A-Za-z_][A-Za-z0-9_.-]*|\/))(:-|\})/y;
+/** The name of an input is free text, and that of a secret as teams give them. `${/}` is the path separator. */
+const opening =
+  /\$\{(?:input:(?<input>[^{}:]{1,100})|secret:(?<secret>[A-Za-z0-9][A-Za-z0-9._-]{0,99})(?=\})|(?<env>env:)?(?<plain>[A-Za-z_][A-Za-z0-9_.-]*|\/))(?<end>:-|\})/y;
 
 function fill(text: string, filling: Filling): string {
   let result = "";
@@ -156,12 +169,17 @@ function readReference(text: string, start: number): FoundReference | undefined 
   pattern.lastIndex = start;
   const match = pattern.exec(text);
   if (!match) return undefined;
-  const kind = match[1] === "input" ? "input" : match[3] === undefined ? "plain" : "env";
-  const name = match[2] ?? match[4] ?? "";
-  const about = { kind, name, variable: kind === "input" ? inputVariable(name) : name } as const;
-  if (match[5] === "}") return { ...about, fallback: undefined, end: pattern.lastIndex };
+  const about = toReference(match.groups ?? {});
+  if (match.groups?.["end"] === "}") return { ...about, fallback: undefined, end: pattern.lastIndex };
   const close = closingBrace(text, pattern.lastIndex);
   return close === -1 ? undefined : { ...about, fallback: text.slice(pattern.lastIndex, close), end: close + 1 };
+}
+
+function toReference(found: Readonly<Record<string, string | undefined>>): Omit<Reference, "fallback"> {
+  const { input, secret, env, plain = "" } = found;
+  if (input !== undefined) return { kind: "input", name: input, variable: inputVariable(input) };
+  if (secret !== undefined) return { kind: "secret", name: secret, variable: `secret:${secret}` };
+  return { kind: env === undefined ? "plain" : "env", name: plain, variable: plain };
 }
 
 /** A default may contain `${OTHER}` and JSON, so that braces in it are counted. */
@@ -177,7 +195,7 @@ function closingBrace(text: string, from: number): number {
 }
 
 function valueOf(reference: Reference, written: string, { rules, path, depth }: Filling): string {
-  const value = rules.valueOf(reference);
+  const value = rules.valueOf(reference, path);
   if (value !== undefined) return value;
   const { fallback } = reference;
   if (fallback !== undefined && depth < mostNesting) return fill(fallback, { rules, path, depth: depth + 1 });

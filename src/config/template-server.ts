@@ -1,3 +1,4 @@
+import { isJsonObject } from "../kernel/json-bytes.ts";
 import type { Config, ServerConfig } from "./config.ts";
 import { parseDocument } from "./document.ts";
 import { buildServers } from "./servers.ts";
@@ -10,18 +11,24 @@ export interface TemplateServer {
   readonly problems: readonly string[];
 }
 
+export interface TemplateSurroundings {
+  readonly inherited: NonNullable<Config["inherited"]>;
+  readonly directory: string;
+  readonly fields: unknown;
+}
+
 /**
  * Builds the server of a template: an entry as in `mcpServers`, but not of the file. Variables of the gateway's
  * environment stand for nothing in it, because whoever writes a template is not always whoever owns the gateway;
  * `envFile` neither. Pure.
  *
- * @param directory absolute; relative paths start there
+ * @param template `directory` is absolute, and relative paths start there; `fields` are as they were written: variables
+ * that they name may be missing
  */
 export function buildTemplateServer(
   key: string,
   entry: unknown,
-  inherited: NonNullable<Config["inherited"]>,
-  directory: string,
+  { inherited, directory, fields }: TemplateSurroundings,
 ): TemplateServer | undefined {
   const document = parseDocument(JSON.stringify({ mcpServers: { [key]: entry } }), "(template)");
   const { defaults, facts } = inherited;
@@ -33,8 +40,15 @@ export function buildTemplateServer(
     envFiles: new Map(),
     inherited: defaults,
     facts,
+    later: variableNames(fields),
   };
   const { servers, problems, warnings } = buildServers(findServers(document), source);
   const [server] = servers;
   return server && { server, problems: [...problems, ...warnings] };
+}
+
+/** Variables that a template's fields ask for. The fields need not be right. */
+function variableNames(fields: unknown): readonly string[] {
+  const paths = Array.isArray(fields) ? fields.map((field: unknown) => (isJsonObject(field) ? field["path"] : "")) : [];
+  return paths.flatMap((path) => (typeof path === "string" && path.startsWith("env.") ? [path.slice(4)] : []));
 }

@@ -12,7 +12,11 @@ const homeDirectories = { config: "/h", data: "/h" };
 const { inherited } = buildConfig(undefined, { cwd: "/", env: { HOME: "/root" }, flags: {}, homeDirectories });
 
 function tiered(entry: object, fields: readonly Partial<TierField>[], locks: readonly string[] = []): TieredServer {
-  const built = buildTemplateServer("mail", entry, inherited as NonNullable<typeof inherited>, "/");
+  const built = buildTemplateServer("mail", entry, {
+    inherited: inherited as NonNullable<typeof inherited>,
+    directory: "/",
+    fields,
+  });
   if (built === undefined) throw new Error("no server");
   const { server } = built;
   expect(server.disabledReason).toBeUndefined();
@@ -261,4 +265,26 @@ test("a server.json becomes a template: required secrets and values are the team
   const merged = merge(tiered(entry, fields), { "env.API_KEY": "k" }, { "args.1-root": "/srv" });
   expect(merged.server.transport).toMatchObject({ args: ["-y", "mail-mcp@1.2.3", "start", "--root", "/srv", "end"] });
   expect(merged.missing).toEqual([{ path: "secret:MAIL_TOKEN", tier: "team" }]);
+});
+
+test("arguments and variables of a template mean what its tiers give; a member's text names neither", () => {
+  const entry = {
+    command: "/usr/bin/mail-server",
+    args: ["--header", "Authorization:${AUTH}", "${secret:KEY}", "--as=${NAME}", "--in=${REGION:-eu}"],
+    env: { AUTH: "Bearer ${TOKEN}", TOKEN: "${secret:KEY}" },
+  };
+  const server = tiered(entry, [{ path: "env.TOKEN" }, { path: "env.NAME", tier: "team" }, { path: "env.REGION" }]);
+  const byTeam = merge(server, { "env.NAME": "${secret:KEY}" });
+  expect(byTeam).toMatchObject({ missing: [], ignored: [] });
+  expect(byTeam.server.transport).toMatchObject({
+    args: ["--header", "Authorization:Bearer k€y &=", "k€y &=", "--as=k€y &=", "--in=eu"],
+    env: { AUTH: "Bearer k€y &=", TOKEN: "k€y &=", NAME: "k€y &=" },
+  });
+  const text = "${secret:KEY}${AUTH}";
+  const own = merge(server, { "env.NAME": "n" }, { "env.TOKEN": text, "env.REGION": "us" });
+  expect(own.server.transport).toMatchObject({
+    args: ["--header", `Authorization:Bearer ${text}`, "k€y &=", "--as=n", "--in=us"],
+    env: { AUTH: `Bearer ${text}`, TOKEN: text },
+  });
+  expect(merge(server, {}).missing).toEqual([{ path: "env.NAME", tier: "team" }]);
 });

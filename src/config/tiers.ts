@@ -3,7 +3,7 @@ import { deepFreeze } from "./freeze.ts";
 import { hashTransport } from "./hash.ts";
 import { findForeignFlag } from "./locked-flags.ts";
 import { allowOverrides } from "./member-rules.ts";
-import { mergeLevels } from "./personal.ts";
+import { mergeLevels, refillLevels } from "./personal.ts";
 import { nameOf, partOf, pathKey, problemOfValue, type Tier, type TierField, type TierValues } from "./tier-fields.ts";
 import { hasProcess } from "./transports.ts";
 
@@ -54,17 +54,26 @@ export function mergeTiers(tiered: TieredServer, input: TierInput): MergedServer
   );
   const team = permitted(tiered, "team", input.team, { ignored, fill: secrets.fill });
   const user = input.user === undefined ? {} : permitted(tiered, "user", input.user, { ignored, fill: (text) => text });
-  const base = mapTexts(server.transport, secrets.fill);
   const levels = [
     toOverrides(fields, mapValues(templateValues, secrets.fill)),
     checked(server.transport, toOverrides(fields, mapValues(team, secrets.fill)), ignored),
     checked(server.transport, toOverrides(fields, user), ignored),
   ];
+  const { transport: refilled, missing: unfilled } = refillLevels(server, levels, (name) =>
+    name.startsWith("secret:") ? secrets.fill(`\${${name}}`) : undefined,
+  );
+  const base = refilled ?? mapTexts(server.transport, secrets.fill);
   const transport = withNamedArgs(base, tiered, [templateValues, team, user], { secrets, levels, ignored });
   const missing = missingOf(tiered, { templateValues, team, user, isShared: input.user === undefined });
   return deepFreeze({
     server: { ...server, transport, hash: hashTransport(transport, server.roots) },
-    missing: [...missing, ...secrets.unknown().map((name): MissingValue => ({ path: `secret:${name}`, tier: "team" }))],
+    missing: [
+      ...missing,
+      ...unfilled
+        .filter((path) => !missing.some((known) => known.path === path))
+        .map((path) => unfilledOf(tiered, path)),
+      ...secrets.unknown().map((name): MissingValue => ({ path: `secret:${name}`, tier: "team" })),
+    ],
     ignored: [...new Set(ignored)],
   });
 }
@@ -203,6 +212,11 @@ function missingOf(tiered: TieredServer, { templateValues, team, user, isShared 
     if (has(team, path)) return [];
     return [{ path, tier: tier === "template" || field.locked ? "template" : "team" }];
   });
+}
+
+/** A variable that an argument refers to: without it, the argument would have the name of the variable in it. */
+function unfilledOf({ fields }: TieredServer, path: string): MissingValue {
+  return { path, tier: fields.find((field) => field.path === path)?.tier ?? "template" };
 }
 
 interface SecretNames {

@@ -134,6 +134,22 @@ describe("servers of several clients", () => {
     expect(cwds("/shop")).toEqual([undefined, "/else", undefined]);
   });
 
+  test("one entry of one real file is one server, whatever links lead clients to it, and for whatever folder", () => {
+    const [cursor, vscode] = foundIn({ cursor: { a: { command: "./a" } }, vscode: { a: { command: "/shop/a" } } });
+    const linked = { ...vscode!, files: vscode!.files.map((file) => ({ ...file, realPath: "/cursor.json" })) };
+    const plan = planImport([cursor!, linked], nothing);
+    expect(plan.servers.map(({ key, entry, seen }) => [key, entry, seen.length])).toEqual([
+      ["a", { command: "./a" }, 2],
+    ]);
+    expect(keys(planImport([cursor!, vscode!], nothing))).toEqual(["a", "a-vscode"]);
+  });
+
+  test("a variable that the entry itself sets is not missing", () => {
+    const env = { AUTH: "Bearer ${TOKEN}" };
+    const entry = { command: "x", args: ["Authorization:${AUTH}"], env };
+    expect(planned({ cursor: { a: entry } }).servers[0]?.missing).toEqual(["TOKEN"]);
+  });
+
   test("variables that are not set are named", () => {
     const entry = { command: "x", args: ["${A}", "${B:-b}", "${input:my-key}", "${userHome}", "${SET}"] };
     expect(planned({ cursor: { a: entry } }, { env: { SET: "1" } }).servers[0]?.missing).toEqual([
@@ -218,6 +234,21 @@ describe("secrets that stand in a client's file", () => {
       ["TOKEN"],
       ["TWO_TOKEN"],
       ["TOKEN", "THREE_SET_TOKEN"],
+    ]);
+  });
+
+  test("a variable of an entry is moved whole, so that an argument that refers to it stays as it was", () => {
+    const env = { AUTH_HEADER: "Bearer abc123secretabc123", DB: "postgres://u:s3cretS3cret@h/d?password=s3cretS3cret" };
+    const entry = { command: "npx", args: ["--header", "Authorization:${AUTH_HEADER}"], env };
+    const [server] = planned({ cursor: { a: entry } }).servers;
+    expect(server?.entry).toEqual({ ...entry, env: { AUTH_HEADER: "${AUTH_HEADER}", DB: "${DB}" } });
+    expect(server?.secrets).toEqual([
+      { where: "env.AUTH_HEADER", variable: "AUTH_HEADER", isSet: false, scheme: "Bearer " },
+      { where: "env.DB", variable: "DB", isSet: false },
+    ]);
+    expect(planned({ cursor: { a: entry } }, { env }).servers[0]?.secrets.map(({ isSet }) => isSet)).toEqual([
+      true,
+      true,
     ]);
   });
 

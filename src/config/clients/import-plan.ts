@@ -1,9 +1,16 @@
 import { lookAlikeForm, toSlug } from "../slug.ts";
-import { inputVariable, substitute, type Variables } from "../substitution.ts";
+import { fillEntry } from "../entry-variables.ts";
+import { inputVariable, type Variables } from "../substitution.ts";
 import type { ImportedEntry } from "./client-entry.ts";
 import { marksOf, type CommandMark } from "./command-marks.ts";
-import { findLiteralSecrets, toConstant, withSecretVariables, type LiteralSecret } from "./literal-secrets.ts";
-import type { FoundClient, FoundServer } from "./read-clients.ts";
+import {
+  findLiteralSecrets,
+  schemeOf,
+  toConstant,
+  withSecretVariables,
+  type LiteralSecret,
+} from "./literal-secrets.ts";
+import type { FoundClient, FoundFile, FoundServer } from "./read-clients.ts";
 import { serverIdentity } from "./server-identity.ts";
 
 /** What an import would do, before anything is done. */
@@ -52,6 +59,8 @@ export interface PlannedSecret {
   readonly variable: string;
   /** Whether the environment already has that variable with this value. */
   readonly isSet: boolean;
+  /** What the variable's value begins with, such as `Bearer `. Absent where it is the secret alone. */
+  readonly scheme?: string;
 }
 
 /** A server that our configuration has. */
@@ -74,7 +83,7 @@ export interface PlanOptions {
  */
 export function planImport(found: readonly FoundClient[], { present, env, directory }: PlanOptions): ImportPlan {
   const all = found.flatMap(({ row, files }) =>
-    files.flatMap(({ servers }) => servers.map((server): Candidate => ({ client: row, server }))),
+    files.flatMap((file) => file.servers.map((server): Candidate => ({ client: row, file, server }))),
   );
   const groups = groupSame(all.filter(({ server }) => server.gateway === undefined));
   const names = createNames(present.map(({ key }) => key));
@@ -97,13 +106,19 @@ export function planImport(found: readonly FoundClient[], { present, env, direct
 
 interface Candidate {
   readonly client: FoundClient["row"];
+  readonly file: Pick<FoundFile, "path" | "realPath">;
   readonly server: FoundServer;
 }
 
+/** An entry that several clients read from one real file is one server, whatever folder each of them reads it for. */
 function groupSame(candidates: readonly Candidate[]): ReadonlyMap<string, readonly Candidate[]> {
   const groups = new Map<string, Candidate[]>();
+  const identities = new Map<string, string>();
   for (const candidate of candidates) {
-    const identity = serverIdentity(candidate.server.entry);
+    const { file, server } = candidate;
+    const place = `${file.realPath}${server.place.slice(file.path.length)}\0${server.name}`;
+    const identity = identities.get(place) ?? serverIdentity(server.entry);
+    identities.set(place, identity);
     const group = groups.get(identity);
     if (group === undefined) groups.set(identity, [candidate]);
     else group.push(candidate);
@@ -111,7 +126,7 @@ function groupSame(candidates: readonly Candidate[]): ReadonlyMap<string, readon
   return groups;
 }
 
-function toSighting({ client, server }: Candidate): Sighting {
+function toSighting({ client, server }: Pick<Candidate, "client" | "server">): Sighting {
   return { client: client.label, name: server.name, place: server.place };
 }
 
@@ -147,7 +162,7 @@ const predefined: Variables = Object.fromEntries(
 );
 
 function missingIn(entry: ImportedEntry, env: Variables): readonly string[] {
-  const { missing } = substitute(entry, env, predefined);
+  const { missing } = fillEntry(entry, { variables: env, predefined });
   const names = missing.map(({ name }) => (name.startsWith("input:") ? inputVariable(name.slice(6)) : name));
   return [...new Set(names)];
 }
@@ -226,7 +241,8 @@ function createVariableNames(env: Variables): PlanTools["variables"] {
       const known = values.get(name) ?? (env[name] || undefined);
       if (known !== undefined && known !== value) continue;
       values.set(name, value);
-      return { where, variable: name, isSet: env[name] === value };
+      const scheme = schemeOf(value);
+      return { where, variable: name, isSet: env[name] === value, ...(scheme === "" ? {} : { scheme }) };
     }
   };
 }

@@ -56,6 +56,11 @@ interface TextPlace {
   readonly name: string | undefined;
   /** What a variable for it should be called. */
   readonly variable: (name: string | undefined) => string;
+  /**
+   * Whether the variable takes the place of the whole text, because it has the name of this one: whoever sets
+   * `DATABASE_URL` gives the whole address, and an argument may refer to it.
+   */
+  readonly isWhole?: boolean;
 }
 
 function eachText(
@@ -70,7 +75,8 @@ function eachText(
     Object.fromEntries(
       Object.entries(values).map(([name, value]) => {
         const own = part === "env" && /^[A-Za-z_]\w*$/.test(name);
-        return [name, change(value, { where: `${part}.${name}`, name, variable: own ? () => name : ofServer })];
+        const variable = own ? () => name : ofServer;
+        return [name, change(value, { where: `${part}.${name}`, name, variable, isWhole: own })];
       }),
     );
   return {
@@ -95,11 +101,17 @@ function optionBefore(args: readonly string[], index: number): string | undefine
   return isValue ? before.replace(/^-+/, "") : undefined;
 }
 
-function secretsIn(text: string, { where, name, variable }: TextPlace): readonly LiteralSecret[] {
+function secretsIn(text: string, place: TextPlace): readonly LiteralSecret[] {
   if (text.includes("${")) return [];
+  const { where, name, variable, isWhole } = place;
+  const parts = secretParts(text, place);
+  return isWhole === true && parts.length > 0 ? [{ where, value: text, variable: variable(name) }] : parts;
+}
+
+function secretParts(text: string, { where, name, variable }: TextPlace): readonly LiteralSecret[] {
   if (name !== undefined && isSecretName(name)) {
     // `Bearer abc`: the scheme is no secret, and says what the rest is.
-    const value = /^(?:Bearer|Basic|Token|ApiKey)\s+(\S.*)$/i.exec(text)?.[1] ?? text;
+    const value = text.slice(schemeOf(text).length);
     return isPlain(value) ? [] : [{ where, value, variable: variable(name) }];
   }
   const assigned = /^(?:-+)?([A-Za-z_][\w.-]*)=(.+)$/s.exec(text);
@@ -112,6 +124,11 @@ function secretsIn(text: string, { where, name, variable }: TextPlace): readonly
     value: text.slice(start, end),
     variable: variable(/([A-Za-z][\w-]*)=$/.exec(text.slice(0, start))?.[1] ?? name),
   }));
+}
+
+/** What stands before a credential and says how it is used, such as `Bearer `. Empty where there is nothing. */
+export function schemeOf(text: string): string {
+  return /^(?:Bearer|Basic|Token|ApiKey)\s+(?=\S)/i.exec(text)?.[0] ?? "";
 }
 
 /** What a member with a secret's name may hold without being one: nothing, a switch, a number, a file. */

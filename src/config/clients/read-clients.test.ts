@@ -566,6 +566,22 @@ describe("FAULT 93: a client's file that is wrong is a problem with its place, a
     expect([file?.realPath, file?.servers.map(({ name }) => name)]).toEqual([real, ["a"]]);
   });
 
+  test.each([null, "", []])(
+    "servers that are %j are none, and a single one that is null costs only itself",
+    async (value) => {
+      const home = fakeHome();
+      await home.write(".cursor/mcp.json", `\uFEFF${JSON.stringify({ mcpServers: value })}`);
+      await home.write(
+        ".lmstudio/mcp.json",
+        JSON.stringify({ mcpServers: { a: null, b: { command: "b", env: value } } }),
+      );
+      expect(await serversOf("cursor", home)).toEqual([]);
+      const [file] = await filesOf("lmstudio", home);
+      expect(file?.servers.map(({ name, entry }) => [name, entry])).toEqual([["b", { command: "b" }]]);
+      expect(file?.problems).toEqual([expect.stringContaining("mcpServers.a: expected an object")]);
+    },
+  );
+
   test("an empty file has no servers and is no problem", async () => {
     const home = fakeHome();
     await home.write(cursor, " \r\n");
@@ -595,5 +611,53 @@ describe("an entry that leads to a gateway is known", () => {
     await home.write(".cursor/mcp.json", JSON.stringify({ mcpServers: { a: entry } }));
     const [file] = await filesOf("cursor", home, ["http://127.0.0.1:3001"]);
     expect(file?.servers[0]?.gateway).toEqual(name && { name, isOurs });
+  });
+});
+
+describe("one real file is one file", () => {
+  /** Where clients keep both the user's servers and, in each project, that project's. */
+  const files = Object.entries({
+    cursor: [".cursor/mcp.json", "mcpServers"],
+    gemini: [".gemini/settings.json", "mcpServers"],
+    zed: [".zed/settings.json", "context_servers", ".config/zed/settings.json"],
+    vscode: [".vscode/mcp.json", "servers", ".config/Code/User/mcp.json"],
+    opencode: ["opencode.json", "mcp", ".config/opencode/opencode.json"],
+  });
+
+  test.each(files)(
+    "of %s in the home folder, and in a folder that a link leads to",
+    async (id, [project, key, user]) => {
+      const home = fakeHome();
+      const entry = id === "opencode" ? { type: "local", command: ["./bin/one"] } : { command: "./bin/one" };
+      const written = await home.write(user ?? project!, JSON.stringify({ [key!]: { one: entry } }));
+      const inFolder = async (cwd: string) =>
+        (await filesOf(id, { ...home, surroundings: { ...home.surroundings, cwd } })).map(
+          ({ path, scope, servers }) => [
+            [path, scope],
+            servers.map((server) => [server.entry.command, server.project]),
+          ],
+        );
+      const ofUser = [[[written, "user"], [["./bin/one", undefined]]]];
+      const { home: folder, cwd } = home.surroundings;
+      expect(await inFolder(cwd)).toEqual(ofUser);
+      await mkdir(dirname(join(cwd, project!)), { recursive: true });
+      await symlink(written, join(cwd, project!));
+      expect(await inFolder(cwd)).toEqual(ofUser);
+      if (user !== undefined) return;
+      expect(await inFolder(folder)).toEqual(ofUser);
+      await symlink(folder, join(root, "link"));
+      expect(await inFolder(join(root, "link"))).toEqual(ofUser);
+    },
+  );
+
+  test("of Codex, in TOML; what Claude Code has for one project stands in the user's file, and is another place", async () => {
+    const home = fakeHome();
+    const { home: folder } = home.surroundings;
+    const there = { ...home, surroundings: { ...home.surroundings, cwd: folder } };
+    await home.write(".codex/config.toml", '[mcp_servers.one]\ncommand = "./bin/one"\n');
+    const local = { projects: { [folder]: { mcpServers: { mine: { command: "b" } } } } };
+    await home.write(".claude.json", JSON.stringify({ mcpServers: { one: { command: "a" } }, ...local }));
+    expect((await serversOf("codex", there)).map(({ name, project }) => [name, project])).toEqual([["one", undefined]]);
+    expect((await serversOf("claude-code", there)).map(({ name }) => name)).toEqual(["one", "mine"]);
   });
 });

@@ -3,6 +3,7 @@ import { isJsonObject } from "../../kernel/json-bytes.ts";
 import type { Document, Path } from "../document.ts";
 import { problemsOf } from "../problems.ts";
 import { isWithin } from "../read-entry.ts";
+import { isNothing } from "../source.ts";
 import { placesOf, type ClientPlace, type ClientSurroundings } from "./client-places.ts";
 import type { ClientFormat, ClientRow, ClientScope } from "./client-row.ts";
 import { clientTable } from "./client-table.ts";
@@ -59,11 +60,28 @@ export async function readClients(options: ReadClientsOptions): Promise<readonly
     clientTable.map(async (row): Promise<readonly FoundClient[]> => {
       const places = placesOf(row, options);
       const files = await Promise.all(places.map(async (place) => await readPlace({ row, place, options, settings })));
-      const all = files.flat();
+      const all = withoutRepeated(places, files);
       return all.length > 0 || (await isInstalled(places, options)) ? [{ row, files: all }] : [];
     }),
   );
   return found.flat();
+}
+
+/**
+ * One real file is one file, of the first place that leads to it: in the home folder, `~/.cursor/mcp.json` is the
+ * user's and no project's. Links and, where the system ignores it, case do not make two of one.
+ */
+function withoutRepeated(
+  places: readonly ClientPlace[],
+  files: readonly (readonly FoundFile[])[],
+): readonly FoundFile[] {
+  const seen = new Set<string>();
+  return places.flatMap(({ keyPath }, index) =>
+    (files[index] ?? []).filter(({ realPath }) => {
+      const id = JSON.stringify([realPath, keyPath]);
+      return !seen.has(id) && seen.add(id);
+    }),
+  );
 }
 
 type Settings =
@@ -153,7 +171,7 @@ function readServers(
   { row, place, options }: PlaceReading,
 ): Pick<FoundFile, "servers" | "problems"> {
   const at = valueAt(document, place.keyPath, options);
-  if (at === undefined) return { servers: [], problems: [] };
+  if (at === undefined || isNothing(at.value)) return { servers: [], problems: [] };
   const isList = row.entries === "continue" && Array.isArray(at.value);
   if (!isList && !isJsonObject(at.value))
     return { servers: [], problems: [`${document.place(at.path)}: expected an object with one member per server`] };

@@ -20,14 +20,17 @@ function withMember(text: string, { path, value }: EntryChange): string | undefi
   const pair = memberOf(document, outermost);
   if (pair === undefined) {
     if (value === undefined) return text;
-    return withLine(text, eol) + written(emptyWith(path, value), { eol });
+    return withLine(text, eol) + written(new Document(nested(path, value)), { eol });
   }
   const start = startOf(pair);
   const end = endOf(pair, text);
   if (start === undefined || end === undefined) return undefined;
   try {
     if (value === undefined) document.deleteIn([...path]);
-    else document.setIn([...path], document.createNode(value));
+    else {
+      const length = existingLength(document, path);
+      document.setIn(path.slice(0, length), document.createNode(nested(path.slice(length), value)));
+    }
   } catch {
     return undefined;
   }
@@ -41,6 +44,15 @@ function withMember(text: string, { path, value }: EntryChange): string | undefi
     changed.key.spaceBefore = false;
   }
   return text.slice(0, start) + written(only, { eol, like: text.slice(start, end) }) + text.slice(end);
+}
+
+/** A key without a value on the path is how people write that there is no map yet: the value goes in its place. */
+function existingLength(document: Document, path: EntryChange["path"]): number {
+  const isEmpty = (length: number): boolean => {
+    const node: unknown = document.getIn(path.slice(0, length), true);
+    return isScalar(node) && node.value === null;
+  };
+  return path.findIndex((_step, index) => isEmpty(index + 1)) + 1 || path.length;
 }
 
 function memberOf(document: Document, key: string): Pair | undefined {
@@ -64,12 +76,9 @@ function endOf({ value }: Pair, text: string): number | undefined {
   return at === -1 ? text.length : at + 1;
 }
 
-function emptyWith(path: EntryChange["path"], value: unknown): Document {
-  const nested = path.reduceRight<unknown>(
-    (within, key) => (typeof key === "number" ? [within] : { [key]: within }),
-    value,
-  );
-  return new Document(nested);
+/** The value in the objects and lists that the path leads through. */
+function nested(path: EntryChange["path"], value: unknown): unknown {
+  return path.reduceRight<unknown>((within, key) => (typeof key === "number" ? [within] : { [key]: within }), value);
 }
 
 /** As its owner indents, where there is something to go by. Long lines stay long: nobody folds a command. */
@@ -77,9 +86,9 @@ function written(
   document: Pick<Document, "toString">,
   { eol, like = "" }: { readonly eol: string; readonly like?: string },
 ): string {
-  const nested = /^( *)(- )?/m.exec(like.slice(like.indexOf("\n") + 1).replace(/^\s*(#.*)?\r?\n/gm, ""));
-  const indent = nested?.[1]?.length ?? 0;
-  const isAtKey = nested?.[2] !== undefined && indent === 0;
+  const first = /^( *)(- )?/m.exec(like.slice(like.indexOf("\n") + 1).replace(/^\s*(#.*)?\r?\n/gm, ""));
+  const indent = first?.[1]?.length ?? 0;
+  const isAtKey = first?.[2] !== undefined && indent === 0;
   return document
     .toString({
       lineWidth: 0,

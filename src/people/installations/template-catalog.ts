@@ -136,7 +136,7 @@ function createBuild({ config, directory }: Pick<TemplateCatalogDeps, "config" |
   return function build({ slug, entry, fields }: Pick<WrittenTemplate, "slug" | "entry" | "fields">) {
     const { inherited } = config();
     if (inherited === undefined) throw new GatewayError("INTERNAL", "the configuration was made by hand");
-    const built = buildTemplateServer(slug, entry, inherited, directory());
+    const built = buildTemplateServer(slug, entry, { inherited, directory: directory(), fields });
     const problems = built?.problems ?? ["it is no entry"];
     const reason = built?.server.disabledReason ?? problems[0];
     if (built === undefined || reason !== undefined)
@@ -164,9 +164,10 @@ function createTemplateChanges(deps: TemplateCatalogDeps, build: Build): Templat
   }
 
   /** Undefined for a program, and for what an earlier version took. */
-  function addressOf({ slug, entry }: TemplateRow): string | undefined {
+  function addressOf({ slug, entry, fields }: TemplateRow): string | undefined {
     const { inherited } = deps.config();
-    const built = inherited && buildTemplateServer(slug, JSON.parse(entry), inherited, deps.directory());
+    const about = inherited && { inherited, directory: deps.directory(), fields: JSON.parse(fields) as unknown };
+    const built = about && buildTemplateServer(slug, JSON.parse(entry), about);
     return built === undefined || hasProcess(built.server.transport) ? undefined : built.server.transport.url;
   }
 

@@ -69,10 +69,13 @@ export function createTieredServers({ book, config, directory, teamSlug }: Tiere
     const row = book.templates.get(id);
     const known = row && templates.get(`${id}@${row.version}`);
     if (known !== undefined) return known;
-    const built = row && buildTemplateServer(row.slug, JSON.parse(row.entry), inherited(), directory());
-    if (row === undefined || built === undefined) return undefined;
+    if (row === undefined) return undefined;
+    const written: unknown = JSON.parse(row.fields);
+    const about = { inherited: inherited(), directory: directory(), fields: written };
+    const built = buildTemplateServer(row.slug, JSON.parse(row.entry), about);
+    if (built === undefined) return undefined;
     const server = row.teamId === null || row.byAdmin ? built.server : withinReach(built.server);
-    const fields = parseTierFields(JSON.parse(row.fields), server.transport.kind);
+    const fields = parseTierFields(written, server.transport.kind);
     const made = { server, fields };
     if (templates.size >= mostKept) templates.clear();
     templates.set(`${id}@${row.version}`, made);
