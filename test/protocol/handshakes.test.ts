@@ -1,7 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
@@ -104,6 +107,35 @@ test("a server of one call is started again by the next, however often, also whe
     expect(await seenBy(gateway, "once")).toContain("tools/call");
     await until(async () => (await get(`${gateway.url}/api/servers`)).json.servers[0].dormant === true);
   }
+});
+
+test("what worked is kept with the catalog for the next gateway, until the server has another version", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "toolyard-handshakes-"));
+  onTestFinished(async () => await rm(directory, { recursive: true, force: true }));
+  const rules = { revisions: ["2024-11-05"], names: true };
+  const rulesFile = join(directory, "rules.json");
+  const mcpServers = { old: { command: process.execPath, args: [file, `--rules=${rulesFile}`] } };
+  const kept = async () => {
+    const files = await readdir(join(directory, "data"), { recursive: true });
+    const name = files.find((path) => /catalog\/old-.*\.json$/.test(path));
+    return name === undefined ? "" : await readFile(join(directory, "data", name), "utf8");
+  };
+  const run = async (version: string, isRemembered: boolean) => {
+    await writeFile(rulesFile, JSON.stringify({ ...rules, version }));
+    await using gateway = await startGateway({ config: { mcpServers }, directory });
+    await untilOnline(gateway.url);
+    const seen = await seenBy(gateway, "old");
+    await until(async () => {
+      const text = await kept();
+      return text.includes(`"version":"${version}"`) && text.includes('"handshake"') === isRemembered;
+    });
+    return seen.filter((method) => /^(initialize|server)/.test(method));
+  };
+  const remembered = ["initialize 2024-11-05"];
+  expect((await run("1", true)).slice(0, 2)).toEqual(["server/discover", "initialize 2025-11-25"]);
+  expect(await run("1", true)).toEqual(remembered);
+  expect(await run("2", false)).toEqual(remembered);
+  expect((await run("2", true))[0]).toBe("initialize 2025-11-25");
 });
 
 test("what was not declared to a server is refused without asking a client", async () => {

@@ -1,11 +1,15 @@
 // A legacy server that is strict where others are lenient, over stdio, Streamable HTTP (--http) or HTTP+SSE (--sse).
-// The argument is JSON: which revisions it takes, how it refuses others, which members of capabilities it knows, and
+// The argument is JSON, or --rules=FILE with it: which revisions it takes, how it refuses others, which members of capabilities it knows, and
 // what ends it. `seen` answers with the methods and headers that the process has had, `ask` with what a question got.
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";
 
 const flags = process.argv.slice(2);
-const rules = JSON.parse(flags.find((flag) => flag.startsWith("{")) ?? "{}");
+const rulesFile = flags.find((flag) => flag.startsWith("--rules="))?.slice("--rules=".length);
+const rules = JSON.parse(
+  rulesFile === undefined ? (flags.find((flag) => flag.startsWith("{")) ?? "{}") : readFileSync(rulesFile, "utf8"),
+);
 const seen = [];
 let isOpen = false;
 let nextAsked = 1_000;
