@@ -19,6 +19,8 @@ export interface OddAnswers {
   readonly device?: object;
   /** In their order; the last one is given again and again. */
   readonly tokens?: readonly OddAnswer[];
+  /** What the browser brings back beside code and state. */
+  readonly response?: (own: string) => Readonly<Record<string, string>>;
   /** In place of the usual challenge. */
   readonly challenge?: (own: string) => string | undefined;
   /** Takes a request away from the server: true when it was answered. */
@@ -79,7 +81,8 @@ export async function startOddServer(answers: OddAnswers = {}): Promise<OddServe
     if (path === "/device") return send(response, { ...usualDevice(origin), ...answers.device });
     if (path === "/authorize") {
       const back = new URL(query.get("redirect_uri") ?? "");
-      back.search = new URLSearchParams({ code: "code", state: query.get("state") ?? "" }).toString();
+      const brought = { code: "code", state: query.get("state") ?? "", ...answers.response?.(origin) };
+      back.search = new URLSearchParams(brought).toString();
       return void response.writeHead(302, { location: back.href }).end();
     }
     if (path === "/token") {

@@ -3,7 +3,7 @@ import { abortAfter } from "../../kernel/abort.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isLoopbackHost } from "./addresses.ts";
 import { describeError } from "./answer-members.ts";
-import { isSameIssuer, type AuthorizationMetadata } from "./authorization-metadata.ts";
+import type { AuthorizationMetadata } from "./authorization-metadata.ts";
 import type { Credential } from "./credential.ts";
 import { findClient } from "./find-client.ts";
 import { loginTimeoutMs } from "./login-limits.ts";
@@ -85,10 +85,11 @@ function checkEncrypted(endpoint: string): void {
 
 /**
  * RFC 9207 before anything else: of a response that comes from another authorization server nothing is used or shown.
+ * The issuer is compared with the one of the metadata as it is written (section 2.4), also to the slash at its end.
  */
 function readResponse(query: URLSearchParams, { issuer, namesIssuer }: AuthorizationMetadata): string {
   const named = query.get("iss");
-  if (named === null ? namesIssuer : !isSameIssuer(named, issuer))
+  if (named === null ? namesIssuer : named !== issuer)
     throw new GatewayError(
       "LOGIN_FAILED",
       "the answer in the browser came from another authorization server than the one that was asked; it was not used",

@@ -71,7 +71,7 @@ function parseMetadata(flow: Flow, named: string, value: JsonObject): Authorizat
     );
   };
   const issuer = needed("issuer", textOf(value, "issuer"));
-  if (!isSameIssuer(named, issuer) && named !== `${issuer}/`) {
+  if (!isSameIssuer(named, issuer)) {
     const whose = URL.canParse(issuer) ? `on ${new URL(issuer).origin}` : "no URL";
     throw refusal(named, `publishes metadata that is that of another one: its issuer is ${whose}`);
   }
@@ -114,11 +114,11 @@ function refusal(named: string, what: string): GatewayError {
 }
 
 /**
- * RFC 8414, section 3.3, and RFC 9207, section 2.4: issuers are compared as they are written. Only the slash of one
- * without a path means nothing (RFC 3986, section 6.2.3).
+ * RFC 8414, section 3.3: issuers are compared as they are written. Only the slash of one without a path means nothing
+ * (RFC 3986, section 6.2.3); of one with a path, a slash may be missing that the server that names it has added.
  */
-export function isSameIssuer(one: string, other: string): boolean {
-  return withoutRootSlash(one) === withoutRootSlash(other);
+function isSameIssuer(named: string, issuer: string): boolean {
+  return withoutRootSlash(named) === withoutRootSlash(issuer) || named === `${issuer}/`;
 }
 
 function withoutRootSlash(issuer: string): string {

@@ -42,6 +42,10 @@ describe("a login works, whatever else is in", () => {
     ["metadata with no methods", { metadata: () => ({ token_endpoint_auth_methods_supported: [] }) }],
     ["an issuer with a slash", { metadata: (own) => ({ issuer: `${own}/` }) }],
     [
+      "an issuer with a slash that comes back as it is written",
+      { metadata: (own) => ({ issuer: `${own}/` }), response: (own) => ({ iss: `${own}/` }) },
+    ],
+    [
       "an issuer without the slash that it is named with",
       { resource: (own) => ({ authorization_servers: [`${own}/`] }) },
     ],
@@ -153,6 +157,11 @@ test.each<readonly [string, OddAnswers, string]>([
     "an endpoint without encryption",
     { metadata: () => ({ token_endpoint: "http://as.example/token" }) },
     "token_endpoint is not used: http://as.example is not encrypted",
+  ],
+  [
+    "an answer of another issuer, were it only for a slash",
+    { response: (own) => ({ iss: `${own}/` }) },
+    "came from another authorization server",
   ],
   [
     "an error with HTTP 200",
