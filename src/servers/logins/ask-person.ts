@@ -74,8 +74,8 @@ function toAuthorizationUrl(endpoint: string, { scope, resource }: Wish, questio
 }
 
 /**
- * MCP, authorization: a code is redeemed over TLS, also at the server itself where that is reached without. Of this
- * machine, nobody is on the way (RFC 6761, section 6.3, for `*.localhost`).
+ * MCP, authorization: a code is redeemed over TLS, even where the server itself is reached without. What stays on this
+ * machine needs none (`*.localhost`: RFC 6761, section 6.3).
  */
 function checkEncrypted(endpoint: string): void {
   const { protocol, hostname, origin } = new URL(endpoint);

@@ -4,7 +4,7 @@ import type { AuthorizationServer, Flow } from "./login-flow.ts";
 import { checkUrl } from "./outgoing.ts";
 import type { ResourceMetadata } from "./resource-metadata.ts";
 
-/** Somebody waits for the login, and each may take its time to be down. */
+/** A person waits for the login, and a server that is down may take 15 s to show it. */
 const mostServers = 3;
 
 /**
@@ -18,7 +18,7 @@ export async function findAuthorizationServer(
 ): Promise<AuthorizationServer> {
   const named = resource?.authorizationServers ?? [];
   if (named.length === 0) return await findOwn(flow);
-  // A client that was registered at the first one is none of the others' business, nor is its secret.
+  // The user registered the client at one server: its id and secret are not sent to another.
   const tried = named.slice(0, flow.options.client === undefined ? mostServers : 1);
   let problem: GatewayError | undefined;
   for (const url of tried) {
