@@ -1,12 +1,13 @@
-import type { OAuthClientInformationMixed } from "@modelcontextprotocol/client";
 import { sleep } from "../../kernel/abort.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
-import { findClient } from "./authorization-server.ts";
+import { errorCodeOf, flawOf, isSuccess, millisecondsOf, parseAnswer, textOf } from "./answer-members.ts";
+import type { Grant } from "./ask-person.ts";
+import type { Credential } from "./credential.ts";
+import { findClient } from "./find-client.ts";
 import type { AuthorizationServer, DeviceCode, Flow, Wish } from "./login-flow.ts";
-import { checkUrl, type OutgoingAnswer } from "./outgoing.ts";
-import { clientForm, parseAnswer } from "./renew.ts";
-import { errorCode } from "./sdk-calls.ts";
+import { checkUrl } from "./outgoing.ts";
+import { askForTokens, clientForm, type TokenAnswer } from "./token-endpoint.ts";
 
 const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
 /** Nobody is sent there: a registration wants an address, and this one is of the same machine. */
@@ -24,37 +25,34 @@ const longestWaitMs = 900_000;
 const longestUrl = 2_000;
 /** Codes that people type are of eight or nine characters. */
 const longestCode = 64;
-
-/** What was given for the code that the person typed elsewhere. */
-export interface DeviceGrant {
-  readonly client: OAuthClientInformationMixed;
-  readonly answer: JsonObject;
-  /** When it was asked for: wall clock, ms. */
-  readonly askedAtMs: number;
-}
+/** It goes back in a form. */
+const longestSecret = 10_000;
 
 /**
  * The device authorization grant (RFC 8628), for terminals on machines without a browser: shows an address and a code,
- * and asks until somebody has typed it there. Written here because the SDK has none. Rejects with LOGIN_FAILED, or the
- * signal's reason.
+ * and asks until somebody has typed it there. Rejects with LOGIN_FAILED, or the signal's reason.
  */
-export async function askDevice(flow: Flow, server: AuthorizationServer, wish: Wish): Promise<DeviceGrant> {
-  const endpoint = deviceEndpointOf(server.metadata);
-  const { origin } = new URL(server.url);
+export async function askDevice(flow: Flow, server: AuthorizationServer, wish: Wish): Promise<Grant> {
+  const { origin } = server;
+  const endpoint = server.metadata.deviceEndpoint;
   if (endpoint === undefined)
     throw new GatewayError("LOGIN_FAILED", `${origin} has no device flow`, {
       hint: "Log in without --device, on a machine with a browser.",
     });
-  checkUrl(endpoint, flow.rules, flow.home);
   // The code's own grant stands there for its response type (RFC 7591, section 2.1).
   const grantTypes = [deviceGrantType, "authorization_code", "refresh_token"];
   const client = await findClient(flow, server, { scope: wish.scope, redirectUrl: unusedRedirect, grantTypes });
-  const started = await post(flow, endpoint, { server, client }, toForm(wish));
-  const device = parseDevice(flow, started.value);
-  if (!isFine(started.answer) || device === undefined)
-    throw new GatewayError("LOGIN_FAILED", `${origin} started no device flow: ${reasonOf(started.value)}`);
+  const form = toForm({ scope: wish.scope, resource: wish.resource });
+  const answer = await flow.outgoing(endpoint, clientForm(client, form), flow.signal);
+  const value = parseAnswer(answer);
+  if (!isSuccess(answer) || errorCodeOf(value) !== undefined)
+    throw new GatewayError(
+      "LOGIN_FAILED",
+      `${origin} started no device flow: ${errorCodeOf(value) ?? `HTTP ${answer.status}`}`,
+    );
+  const device = parseDevice(flow, server, value);
   flow.options.device?.(device.shown);
-  return { client, ...(await poll(flow, { server, client, device }, wish)) };
+  return { client, answer: await poll(flow, { server, client, device }, wish) };
 }
 
 interface Device {
@@ -65,90 +63,64 @@ interface Device {
 
 interface Asking {
   readonly server: AuthorizationServer;
-  readonly client: OAuthClientInformationMixed;
+  readonly client: Credential["client"];
+  readonly device: Device;
 }
 
-async function poll(
-  flow: Flow,
-  asking: Asking & { readonly device: Device },
-  wish: Wish,
-): Promise<Omit<DeviceGrant, "client">> {
-  const { device, server } = asking;
-  const endsAtMs = flow.options.now() + device.shown.lifetimeMs;
+async function poll(flow: Flow, { server, client, device }: Asking, { resource }: Wish): Promise<TokenAnswer> {
+  const { now } = flow.options;
+  const endsAtMs = now() + device.shown.lifetimeMs;
   let lost: unknown;
-  const form = toForm(wish, { grant_type: deviceGrantType, device_code: device.secret });
-  for (let { intervalMs } = device; flow.options.now() + intervalMs < endsAtMs;) {
+  for (let { intervalMs } = device; now() + intervalMs < endsAtMs;) {
     await sleep(intervalMs, flow.signal);
-    const askedAtMs = flow.options.now();
-    const told = await post(flow, server.metadata.token_endpoint, asking, form).catch((error: unknown) => {
+    const form = toForm({ grant_type: deviceGrantType, device_code: device.secret, resource });
+    const request = { endpoint: server.metadata.tokenEndpoint, client, form, nowMs: now() };
+    const answer = await askForTokens(request, flow.outgoing, flow.signal).catch((error: unknown) => {
       if (flow.signal.aborted) throw error;
       lost = error;
       return undefined;
     });
-    const { answer, value } = told ?? {};
+    if (answer?.kind === "tokens") return answer;
     if (answer !== undefined) lost = undefined;
-    if (answer !== undefined && isFine(answer) && value !== undefined) return { answer: value, askedAtMs };
-    const error = value?.["error"];
+    const { error, status = 0 } = answer ?? {};
     if (error === "authorization_pending") continue;
     // One that cannot be reached for a while, or has too much to do, is asked less often, too (section 3.5).
-    if (error === "slow_down" || answer === undefined || answer.status === 429 || answer.status >= 500)
+    if (error === "slow_down" || answer === undefined || status === 429 || status >= 500)
       intervalMs = Math.min(intervalMs + slowerMs, longestIntervalMs);
     else if (error === "access_denied") throw new GatewayError("LOGIN_FAILED", "the login was declined");
     else if (error === "expired_token") break;
-    else throw new GatewayError("LOGIN_FAILED", `the authorization server refused: ${reasonOf(value)}`);
+    else throw new GatewayError("LOGIN_FAILED", `the authorization server refused: ${answer.reason}`);
   }
   if (lost !== undefined)
-    throw new GatewayError("LOGIN_FAILED", `${new URL(server.url).origin} could not be asked any more`, {
-      cause: lost,
-    });
+    throw new GatewayError("LOGIN_FAILED", `${server.origin} could not be asked any more`, { cause: lost });
   throw new GatewayError("LOGIN_FAILED", "nobody typed the code in time");
 }
 
-async function post(flow: Flow, url: string, { server, client }: Asking, form: URLSearchParams) {
-  const { client_id: id, client_secret: secret } = client;
-  const methods = server.metadata.token_endpoint_auth_methods_supported ?? [];
-  const about = { id, secret, auth: flow.sdk.selectClientAuthMethod(client, methods) };
-  const answer = await flow.outgoing(url, clientForm(about, form), flow.signal);
-  return { answer, value: parseAnswer(answer) };
+function toForm(members: Readonly<Record<string, string | undefined>>): URLSearchParams {
+  const given = Object.entries(members).filter((member): member is [string, string] => member[1] !== undefined);
+  return new URLSearchParams(given);
 }
 
-function toForm({ scope, resource }: Wish, more: Readonly<Record<string, string>> = {}): URLSearchParams {
-  const isStart = more["grant_type"] === undefined;
-  return new URLSearchParams({
-    ...more,
-    ...(scope === undefined || !isStart ? {} : { scope }),
-    ...(resource === undefined ? {} : { resource }),
-  });
-}
-
-/** Section 3.2. Undefined when it is no such answer. */
-function parseDevice({ rules, home }: Flow, value: JsonObject | undefined): Device | undefined {
-  const { device_code: secret, user_code: code, verification_uri: uri, expires_in: lifetime } = value ?? {};
-  if (typeof secret !== "string" || typeof code !== "string" || typeof uri !== "string") return undefined;
-  if (secret === "" || code === "" || code.length > longestCode || uri.length > longestUrl) return undefined;
-  if (typeof lifetime !== "number" || lifetime <= 0) return undefined;
-  const interval = value?.["interval"];
-  const intervalMs = typeof interval === "number" && interval > 0 ? interval * 1_000 : usualIntervalMs;
+/** Section 3.2. Throws LOGIN_FAILED, which names the member that is missing or wrong. */
+function parseDevice({ rules, home }: Flow, { origin }: AuthorizationServer, value: JsonObject | undefined): Device {
+  const needed = (member: string, longest: number): string => {
+    const text = textOf(value, member);
+    if (text !== undefined && text.length <= longest) return text;
+    throw new GatewayError(
+      "LOGIN_FAILED",
+      `the answer with which ${origin} starts a device flow ${flawOf(value, member)}`,
+    );
+  };
+  const secret = needed("device_code", longestSecret);
+  const code = needed("user_code", longestCode);
+  const intervalMs = millisecondsOf(value, "interval") ?? usualIntervalMs;
   return {
     shown: {
       code,
-      url: checkUrl(uri, rules, home).href,
-      lifetimeMs: Math.min(lifetime * 1_000, longestWaitMs),
+      url: checkUrl(needed("verification_uri", longestUrl), rules, home).href,
+      lifetimeMs: Math.min(millisecondsOf(value, "expires_in") ?? longestWaitMs, longestWaitMs),
     },
     secret,
     intervalMs: Math.min(Math.max(intervalMs, shortestIntervalMs), longestIntervalMs),
   };
-}
-
-function deviceEndpointOf(metadata: AuthorizationServer["metadata"]): string | undefined {
-  const endpoint = (metadata as Readonly<Record<string, unknown>>)["device_authorization_endpoint"];
-  return typeof endpoint === "string" ? endpoint : undefined;
-}
-
-function isFine({ status }: OutgoingAnswer): boolean {
-  return status >= 200 && status < 300;
-}
-
-function reasonOf(value: JsonObject | undefined): string {
-  return errorCode(typeof value?.["error"] === "string" ? value["error"] : null);
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 
 /** How the client proves itself at the token endpoint (RFC 6749, section 2.3). */
-type ClientAuth = "none" | "client_secret_basic" | "client_secret_post";
+export type ClientAuth = "none" | "client_secret_basic" | "client_secret_post";
 
 /** One login at one server: what the gateway needs to use and to renew it, and nothing of the browser's part. */
 export interface Credential {
@@ -85,7 +85,7 @@ export function parseCredential(text: string): Credential | undefined {
   };
 }
 
-function isClientAuth(value: unknown): value is ClientAuth {
+export function isClientAuth(value: unknown): value is ClientAuth {
   return value === "none" || value === "client_secret_basic" || value === "client_secret_post";
 }
 

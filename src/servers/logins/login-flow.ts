@@ -1,5 +1,5 @@
-import type { AuthorizationServerMetadata } from "@modelcontextprotocol/client";
 import type { AddressRules } from "./addresses.ts";
+import type { AuthorizationMetadata } from "./authorization-metadata.ts";
 import type { Callback } from "./callback.ts";
 import type { LoginPlace, Outgoing } from "./outgoing.ts";
 
@@ -30,11 +30,8 @@ export interface DeviceCode {
   readonly lifetimeMs: number;
 }
 
-export type Sdk = typeof import("./sdk.ts");
-
 /** What every step of one login works with. */
 export interface Flow {
-  readonly sdk: Sdk;
   readonly options: LoginOptions;
   readonly rules: AddressRules;
   readonly outgoing: Outgoing;
@@ -44,8 +41,8 @@ export interface Flow {
 }
 
 export interface AuthorizationServer {
-  readonly url: string;
-  readonly metadata: AuthorizationServerMetadata;
+  readonly origin: string;
+  readonly metadata: AuthorizationMetadata;
   /** It publishes none: its endpoints are where revision 2025-03-26 puts them. */
   readonly isAssumed: boolean;
 }
@@ -55,9 +52,4 @@ export interface Wish {
   /** Exactly as the server's metadata write it: parsed, an address without a path would end in a slash. */
   readonly resource: string | undefined;
   readonly scope: string | undefined;
-}
-
-/** Without the members that are undefined: the SDK's types tell absent from undefined. */
-export function given<T extends object>(members: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
 }

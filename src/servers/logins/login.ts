@@ -1,16 +1,13 @@
-import type { AuthorizationServerMetadata, OAuthClientInformationMixed } from "@modelcontextprotocol/client";
 import { randomBytes } from "node:crypto";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { addressRulesFor } from "./addresses.ts";
 import { askDevice } from "./ask-device.ts";
 import { askPerson, type Grant } from "./ask-person.ts";
-import { findAuthorizationServer, revocationEndpointOf } from "./authorization-server.ts";
+import { findAuthorizationServer } from "./authorization-server.ts";
 import type { Credential } from "./credential.ts";
-import { given, type AuthorizationServer, type Flow, type LoginOptions, type Wish } from "./login-flow.ts";
+import type { AuthorizationServer, Flow, LoginOptions, Wish } from "./login-flow.ts";
 import { createOutgoing } from "./outgoing.ts";
-import { parseTokens } from "./renew.ts";
 import { fetchResourceMetadata, probe, type Challenge, type ResourceMetadata } from "./resource-metadata.ts";
-import { explained, toFetch } from "./sdk-calls.ts";
 
 /**
  * The authorization code flow with PKCE for one server (MCP 2026-07-28, authorization): metadata of the resource and
@@ -25,7 +22,6 @@ export async function logIn(options: LoginOptions, signal: AbortSignal): Promise
   if (resource === undefined && challenge.status !== 401)
     throw new GatewayError("LOGIN_FAILED", `the server asks for no login: it answered with HTTP ${challenge.status}`);
   const flow: Flow = {
-    sdk: await import("./sdk.ts"),
     options,
     rules,
     outgoing,
@@ -35,12 +31,10 @@ export async function logIn(options: LoginOptions, signal: AbortSignal): Promise
   const server = await findAuthorizationServer(flow, resource);
   const wish = {
     resource: resource?.resource,
-    scope: chooseScope(options, challenge, resource, server.metadata),
+    scope: chooseScope(options, challenge, resource, server.metadata.scopes),
   };
-  const grant =
-    options.device === undefined
-      ? await redeem(flow, server, wish, await askPerson(flow, server, wish))
-      : await askDevice(flow, server, wish);
+  const ask = options.device === undefined ? askPerson : askDevice;
+  const grant = await ask(flow, server, wish);
   const credential = toCredential(flow, server, wish, grant);
   await tryToken(flow, credential.tokens.access);
   return credential;
@@ -54,66 +48,33 @@ function chooseScope(
   options: LoginOptions,
   challenge: Challenge,
   resource: ResourceMetadata | undefined,
-  metadata: AuthorizationServerMetadata,
+  offered: readonly string[],
 ): string | undefined {
   const scopes = new Set(
     (options.scope ?? challenge.scope ?? resource?.scopes.join(" ") ?? "").split(/\s+/).filter((scope) => scope !== ""),
   );
-  if (scopes.size > 0 && metadata.scopes_supported?.includes("offline_access") === true) scopes.add("offline_access");
+  if (scopes.size > 0 && offered.includes("offline_access")) scopes.add("offline_access");
   return scopes.size === 0 ? undefined : [...scopes].join(" ");
 }
 
-interface Given {
-  readonly client: OAuthClientInformationMixed;
-  /** Of the token endpoint. */
-  readonly answer: Readonly<Record<string, unknown>>;
-  /** When it was asked for: wall clock, ms. */
-  readonly askedAtMs: number;
-}
-
-async function redeem(
-  { sdk, options, outgoing, signal }: Flow,
-  { url, metadata }: AuthorizationServer,
-  wish: Wish,
-  { client, ...grant }: Grant,
-): Promise<Given> {
-  const askedAtMs = options.now();
-  const request = {
-    metadata,
-    clientInformation: client,
-    authorizationCode: grant.code,
-    codeVerifier: grant.codeVerifier,
-    redirectUri: grant.redirectUrl,
-    fetchFn: toFetch(outgoing, signal),
-    ...given({ iss: grant.iss, resource: wish.resource }),
-  };
-  const answer = await explained(() => sdk.exchangeAuthorization(url, request), signal);
-  return { client, answer, askedAtMs };
-}
-
 function toCredential(
-  { sdk, options }: Flow,
+  { options }: Flow,
   { metadata }: AuthorizationServer,
   wish: Wish,
-  { client, answer, askedAtMs }: Given,
+  { client, answer }: Grant,
 ): Credential {
-  const tokens = parseTokens(answer, askedAtMs);
-  if (tokens === undefined)
-    throw new GatewayError("LOGIN_FAILED", `${new URL(metadata.token_endpoint).origin} gave no bearer token`);
+  if (answer.kind === "refused")
+    throw new GatewayError("LOGIN_FAILED", `${new URL(metadata.tokenEndpoint).origin} gave no token: ${answer.reason}`);
   return {
     loginId: randomBytes(16).toString("hex"),
     serverUrl: options.serverUrl,
     resource: wish.resource,
     issuer: metadata.issuer,
-    tokenEndpoint: metadata.token_endpoint,
-    revocationEndpoint: revocationEndpointOf(metadata),
-    client: {
-      id: client.client_id,
-      secret: client.client_secret,
-      auth: sdk.selectClientAuthMethod(client, metadata.token_endpoint_auth_methods_supported ?? []),
-    },
-    scope: typeof answer["scope"] === "string" ? answer["scope"] : wish.scope,
-    tokens,
+    tokenEndpoint: metadata.tokenEndpoint,
+    revocationEndpoint: metadata.revocationEndpoint,
+    client,
+    scope: answer.scope ?? wish.scope,
+    tokens: answer.tokens,
   };
 }
 

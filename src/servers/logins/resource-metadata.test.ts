@@ -45,6 +45,7 @@ async function challengeOf(header: string): Promise<Challenge> {
 test.each([
   ["nothing, where there is none", "", undefined, undefined],
   ["nothing, where it has no parameters", "Bearer", undefined, undefined],
+  ["nothing, where what it says is empty", 'Bearer resource_metadata="", scope=""', undefined, undefined],
   [
     "place and scope in quotation marks",
     'Bearer resource_metadata="https://a.example/m", scope="read write"',
@@ -81,13 +82,17 @@ test("without a named place, the well-known ones are asked: that of the path fir
     if (request.url !== "/.well-known/oauth-protected-resource") response.writeHead(404).end();
     else
       response.end(
-        JSON.stringify({ resource: own, authorization_servers: ["https://as.example", 5], scopes_supported: "x" }),
+        JSON.stringify({
+          resource: own,
+          authorization_servers: ["https://as.example", 5],
+          scopes_supported: [null, "", "x"],
+        }),
       );
   });
   await expect(fetchResourceMetadata(`${origin}/mcp/`, unnamed, outgoing, signal)).resolves.toEqual({
     resource: origin,
     authorizationServers: ["https://as.example"],
-    scopes: [],
+    scopes: ["x"],
   });
   const root = "/.well-known/oauth-protected-resource";
   expect(asked).toEqual([`${root}/mcp`, root]);
@@ -121,10 +126,74 @@ test.each([
   else await expect(found).rejects.toThrow("is for another resource");
 });
 
-test.each(["", "[]", "{", "{}", '{"resource":"no url"}', '{"resource":5}'])(
-  "metadata %j names no resource",
+test.each([
+  ["{}", "has no resource"],
+  ['{"resource":null}', "has null as resource"],
+  ['{"resource":""}', "has an empty resource"],
+  ['{"resource":"no url"}', "has an unusable resource"],
+  ['{"resource":5}', "has a number as resource"],
+  ['{"resource":["https://a.example"]}', "has a list as resource"],
+])("metadata %j names no resource, and it is said why", async (body, flaw) => {
+  const { origin, outgoing } = await serve(() => (_request, response) => response.end(body));
+  await expect(fetchResourceMetadata(origin, unnamed, outgoing, signal)).rejects.toThrow(
+    `names no resource: it ${flaw}`,
+  );
+});
+
+test.each(["", "[]", "{", "null", "<!doctype html><title>App</title>"])(
+  "a site that answers every path with %j has no metadata, unless it says that they are there",
   async (body) => {
     const { origin, outgoing } = await serve(() => (_request, response) => response.end(body));
-    await expect(fetchResourceMetadata(origin, unnamed, outgoing, signal)).rejects.toThrow("names no resource");
+    await expect(fetchResourceMetadata(origin, unnamed, outgoing, signal)).resolves.toBeUndefined();
+    const named = { ...unnamed, resourceMetadata: `${origin}/m` };
+    await expect(fetchResourceMetadata(origin, named, outgoing, signal)).rejects.toThrow("it is no JSON object");
   },
 );
+
+test.each([
+  ["a path", "/elsewhere/metadata", "/elsewhere/metadata"],
+  ["a path beside the server's", "metadata", "/team/metadata"],
+])("a named place that is %s is one of the server's own", async (_name, resourceMetadata, path) => {
+  const { origin, outgoing, asked } = await serve((own) => (request, response) => {
+    if (request.url === path) response.end(JSON.stringify({ resource: own }));
+    else response.writeHead(404).end();
+  });
+  const named = { ...unnamed, resourceMetadata };
+  await expect(fetchResourceMetadata(`${origin}/team/mcp`, named, outgoing, signal)).resolves.toMatchObject({
+    resource: origin,
+  });
+  expect(asked).toEqual([path]);
+});
+
+test("where the named place is empty, or the first of the well-known ones says nothing of a resource, the next is asked", async () => {
+  const root = "/.well-known/oauth-protected-resource";
+  const { origin, outgoing, asked } = await serve((own) => (request, response) => {
+    if (request.url === root) response.end(JSON.stringify({ resource: own }));
+    else if (request.url === `${root}/mcp`) response.end('{"detail":"not found"}');
+    else response.writeHead(404).end();
+  });
+  const named = { ...unnamed, resourceMetadata: `${origin}/m` };
+  await expect(fetchResourceMetadata(`${origin}/mcp`, named, outgoing, signal)).resolves.toMatchObject({
+    resource: origin,
+  });
+  expect(asked).toEqual(["/m", `${root}/mcp`, root]);
+});
+
+test.each([
+  ["null", null, []],
+  ["an empty list", [], []],
+  ["one URL in place of a list", "https://as.example", ["https://as.example"]],
+  ["a list with others in it", [null, "", 5, {}, "https://as.example"], ["https://as.example"]],
+  ["an object", {}, []],
+])("authorization_servers that are %s", async (_name, authorization_servers, found) => {
+  const { origin, outgoing } = await serve((own) => (_request, response) => {
+    // As an editor of Windows saves it, and as a server of files sends it.
+    response.writeHead(200, { "content-type": "text/html" });
+    const metadata = { resource: own, authorization_servers, scopes_supported: null, jwks_uri: null };
+    response.end(`\uFEFF${JSON.stringify(metadata)}`);
+  });
+  await expect(fetchResourceMetadata(origin, unnamed, outgoing, signal)).resolves.toMatchObject({
+    authorizationServers: found,
+    scopes: [],
+  });
+});

@@ -2,7 +2,8 @@ import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { requestText } from "../../wire/mcp/envelope.ts";
 import { metaKeys, modernRevision } from "../../wire/mcp/revisions.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import type { JsonObject } from "../../kernel/json-bytes.ts";
+import { flawOf, isSuccess, parseAnswer, textOf, textsOf, urlOf } from "./answer-members.ts";
 import type { Outgoing, OutgoingAnswer } from "./outgoing.ts";
 
 /** What a server says of itself as a protected resource (RFC 9728), as far as a login needs it. */
@@ -65,13 +66,15 @@ function readChallenge(answer: OutgoingAnswer): Challenge {
     const key = name.toLowerCase();
     if (!facts.has(key)) facts.set(key, quoted?.replace(/\\(.)/g, "$1") ?? plain ?? "");
   }
-  return { status: answer.status, resourceMetadata: facts.get("resource_metadata"), scope: facts.get("scope") };
+  const given = Object.fromEntries(facts);
+  return { status: answer.status, resourceMetadata: textOf(given, "resource_metadata"), scope: textOf(given, "scope") };
 }
 
 /**
- * Fetches the metadata from where the challenge says, otherwise from the well-known places, in the order of the
- * specification. Undefined when there is none: a server of revision 2025-03-26 is its own authorization server.
- * Rejects with LOGIN_FAILED.
+ * Fetches the metadata from where the challenge says, and where nothing is there from the well-known places, in the
+ * order of the specification. Undefined when there is none: a server of revision 2025-03-26 is its own authorization
+ * server. A page in place of metadata is none: many sites answer every path with one. Rejects with LOGIN_FAILED for
+ * metadata of another resource, for a server that fails, and for one that names a place where nothing is.
  */
 export async function fetchResourceMetadata(
   serverUrl: string,
@@ -80,18 +83,26 @@ export async function fetchResourceMetadata(
   signal: AbortSignal,
 ): Promise<ResourceMetadata | undefined> {
   const headers = { "mcp-protocol-version": modernRevision };
-  const named = challenge.resourceMetadata;
-  for (const url of named === undefined ? wellKnownUrls(serverUrl) : [named]) {
+  const named = namedUrl(serverUrl, challenge);
+  let problem: string | undefined;
+  for (const url of new Set([...(named === undefined ? [] : [named]), ...wellKnownUrls(serverUrl)])) {
     const answer = await outgoing(url, { method: "GET", headers }, signal);
-    if (answer.status === 200) return parseMetadata(answer, serverUrl);
+    const value = isSuccess(answer) ? parseAnswer(answer) : undefined;
+    const resource = urlOf(value, "resource");
+    if (value !== undefined && resource !== undefined) return toMetadata(value, resource, serverUrl);
     if (answer.status >= 500)
-      throw new GatewayError(
-        "LOGIN_FAILED",
-        `${new URL(url).origin} answered with HTTP ${answer.status} when asked for its metadata`,
-      );
+      problem ??= `${new URL(url).origin} answered with HTTP ${answer.status} when asked for its metadata`;
+    else if (value !== undefined || (isSuccess(answer) && url === named))
+      problem ??= `the server's metadata names no resource: it ${flawOf(value, "resource")}`;
   }
-  if (named !== undefined) throw new GatewayError("LOGIN_FAILED", "the server names metadata that is not there");
-  return undefined;
+  if (problem === undefined && named === undefined) return undefined;
+  throw new GatewayError("LOGIN_FAILED", problem ?? "the server names metadata that is not there");
+}
+
+/** A place without an origin is one of the server's own (RFC 3986, section 5). */
+function namedUrl(serverUrl: string, { resourceMetadata }: Challenge): string | undefined {
+  if (resourceMetadata === undefined) return undefined;
+  return URL.canParse(resourceMetadata, serverUrl) ? new URL(resourceMetadata, serverUrl).href : resourceMetadata;
 }
 
 function wellKnownUrls(serverUrl: string): readonly string[] {
@@ -101,11 +112,7 @@ function wellKnownUrls(serverUrl: string): readonly string[] {
   return path === "" ? [root] : [`${root}${path}`, root];
 }
 
-function parseMetadata(answer: OutgoingAnswer, serverUrl: string): ResourceMetadata {
-  const value = parseObject(answer.body);
-  const resource = value?.["resource"];
-  if (typeof resource !== "string" || !URL.canParse(resource))
-    throw new GatewayError("LOGIN_FAILED", "the server's metadata names no resource");
+function toMetadata(value: JsonObject, resource: string, serverUrl: string): ResourceMetadata {
   if (!covers(new URL(resource), new URL(serverUrl))) {
     throw new GatewayError(
       "LOGIN_FAILED",
@@ -114,8 +121,8 @@ function parseMetadata(answer: OutgoingAnswer, serverUrl: string): ResourceMetad
   }
   return {
     resource,
-    authorizationServers: strings(value?.["authorization_servers"]),
-    scopes: strings(value?.["scopes_supported"]),
+    authorizationServers: textsOf(value, "authorization_servers"),
+    scopes: textsOf(value, "scopes_supported"),
   };
 }
 
@@ -126,21 +133,4 @@ function parseMetadata(answer: OutgoingAnswer, serverUrl: string): ResourceMetad
 function covers(resource: URL, server: URL): boolean {
   const folder = resource.pathname.endsWith("/") ? resource.pathname : `${resource.pathname}/`;
   return resource.origin === server.origin && `${server.pathname}/`.startsWith(folder);
-}
-
-function strings(value: unknown): readonly string[] {
-  return Array.isArray(value)
-    ? value.filter((item): item is string => typeof item === "string").slice(0, mostItems)
-    : [];
-}
-
-const mostItems = 100;
-
-function parseObject(body: Buffer): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString("utf8"));
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
