@@ -73,6 +73,7 @@ describe("a login works, whatever else is in", () => {
       bare(),
     ],
     ["empty text in place of it", { access_token: "t1", token_type: "", expires_in: "", refresh_token: "" }, bare()],
+    ["a type of the server's own", { access_token: "t1", token_type: "user" }, bare()],
     ["other types", { access_token: "t1", token_type: 5, expires_in: {}, refresh_token: [], scope: 7 }, bare()],
     ["an access token alone", { access_token: "t1" }, bare()],
     ["a lifetime as text", { ...usualTokens, expires_in: "60" }, { expiresAtMs: 60_000 }],

@@ -64,13 +64,16 @@ export async function askForTokens(
 /** What can stand in a header; a token with a line break in it is an attack or a fault. */
 const tokenText = /^[\x21-\x7e]+$/;
 
-/** A type that is not named is Bearer: no other is used here. One that is named must be (RFC 6749, section 7.1). */
+/** Types of tokens that are of no use without a proof of a key (RFC 9449, RFC 6749 section 7.1). */
+const needProof = /^(dpop|pop|mac)$/i;
+
+/**
+ * Every client sends the token as Bearer, so a type of the server's own ("user", "token") is one too; only those that
+ * need more are refused.
+ */
 function tokenFlaw(value: JsonObject | undefined, access: string | undefined): string | undefined {
   if (access === undefined || !tokenText.test(access)) return flawOf(value, "access_token");
-  const type = textOf(value, "token_type");
-  return type === undefined || type.trim().toLowerCase() === "bearer"
-    ? undefined
-    : "has a token_type that is not Bearer";
+  return needProof.test(textOf(value, "token_type")?.trim() ?? "") ? "has a token_type that is not Bearer" : undefined;
 }
 
 /** A form post of a client that says who it is (RFC 6749, section 2.3). `form` gets what belongs into it. */
