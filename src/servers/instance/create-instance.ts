@@ -75,6 +75,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
       return core.made?.serverEvents.stderr ?? noLines;
     },
     about: life.about,
+    oddities: life.oddities,
     statusView: createStatusViews(life),
     get users() {
       return core.users();
