@@ -31,8 +31,11 @@ export interface Oddity {
 export interface Oddities {
   /** Counts one. The first of its kind is logged at level warn, later ones at level debug. */
   note(kind: OddityKind, example: string): void;
-  /** Says how many there are now, for what is judged as a whole, such as a list. None removes the kind. */
-  replace(kind: OddityKind, examples: readonly string[]): void;
+  /**
+   * Says how many there are now, for what is judged as a whole, such as a list. None removes the kind. Logged at level
+   * warn when it differs, unless each was logged already.
+   */
+  replace(kind: OddityKind, examples: readonly string[], areLogged?: boolean): void;
   all(): readonly Oddity[];
   /** One sentence per kind: `2 tools have odd definitions: create_x (annotations.title is null), list_y (…)`. */
   sentences(): readonly string[];
@@ -42,31 +45,38 @@ const mostExamples = 5;
 const longestExample = 200;
 
 /** `slug` is asked when something is logged. */
-export function createOddities(slug: () => string, log: Log): Oddities {
+export function createOddities(slug: () => string, { warn, debug }: Pick<Log, "warn" | "debug">): Oddities {
   /** Made with the first oddity: most instances have none. */
   let known: Map<OddityKind, Oddity> | undefined;
 
-  function put(kind: OddityKind, oddity: Oddity, isNews: boolean): void {
-    (known ??= new Map()).set(kind, oddity);
+  function put(oddity: Oddity): void {
+    (known ??= new Map()).set(oddity.kind, oddity);
+  }
+
+  function log(oddity: Oddity, isNews: boolean): void {
     const fields = { component: "instance", server: slug(), operation: "oddity" };
-    if (isNews) log.warn(fields, `${slug()}: ${toSentence(oddity)}`);
-    else log.debug(fields, `${slug()}: ${kind} again: ${oddity.examples.at(-1) ?? ""}`);
+    if (isNews) warn(fields, `${slug()}: ${toSentence(oddity)}`);
+    else debug(fields, `${slug()}: ${oddity.kind} again: ${oddity.examples.at(-1) ?? ""}`);
   }
 
   return {
     note(kind, example) {
       const before = known?.get(kind);
       const { count = 0, examples = [] } = before ?? {};
-      put(kind, { kind, count: count + 1, examples: withExample(examples, example) }, before === undefined);
+      const oddity = { kind, count: count + 1, examples: withExample(examples, example) };
+      put(oddity);
+      log(oddity, before === undefined);
     },
-    replace(kind, all) {
+    replace(kind, all, areLogged = false) {
       const before = known?.get(kind);
       if (all.length === 0) {
         known?.delete(kind);
         return;
       }
       const oddity = { kind, count: all.length, examples: all.reduce<readonly string[]>(withExample, []) };
-      if (before === undefined || toSentence(before) !== toSentence(oddity)) put(kind, oddity, true);
+      if (before !== undefined && toSentence(before) === toSentence(oddity)) return;
+      put(oddity);
+      if (!areLogged) log(oddity, true);
     },
     all: () => [...(known?.values() ?? [])],
     sentences: () => [...(known?.values() ?? [])].map(toSentence),
