@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { GatewayStatus, ServerStatus } from "../records/gateway-status.ts";
-import { toStatusLines } from "./status-text.ts";
+import { toServerTable, toStatusLines } from "./status-text.ts";
 
 const nowMs = Date.parse("2026-11-22T12:00:00Z");
 
@@ -28,6 +28,7 @@ const github: ServerStatus = {
   p95Ms: 340,
   memoryBytes: 50 * 1024 ** 2,
   pid: 77,
+  oddities: [],
 };
 
 const idle = { tools: 0, tokens: 0, tokensExact: true, calls: 0, errors: 0, p95Ms: null, memoryBytes: null, pid: null };
@@ -80,6 +81,13 @@ test("a gateway is one line, and a table of its servers with what to do about th
       fs      asleep (a call starts it)      -       -      -       -       -        -
       db      restarting (in 4 s)            -       -      -       -       -        -"
   `);
+});
+
+test("what servers do that was mended is told below the table, with nothing that a terminal would obey", () => {
+  const odd = { ...github, oddities: ["1 tool has an odd definition: x\u001b[2J (title is null)"] };
+  const line = "github: 1 tool has an odd definition: x [2J (title is null)";
+  expect(toStatusLines(statusOf([odd]), nowMs).at(-1)).toBe(`  ${line}`);
+  expect(toServerTable([odd], nowMs).at(-1)).toBe(line);
 });
 
 test("what is wrong with the gateway stands before its servers, and there is no table without servers", () => {

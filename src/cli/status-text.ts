@@ -28,6 +28,7 @@ export function toStatusLines(status: GatewayStatus, nowMs: number): readonly st
           columns,
           status.servers.map((server) => toRow(server, nowMs)),
         )),
+    ...toOddityLines(status.servers).map((line) => `  ${line}`),
   ];
 }
 
@@ -59,7 +60,7 @@ function toRow(server: ServerStatus, nowMs: number): readonly string[] {
 
 /** The same rows without what only a gateway that has run for a while can say. */
 export function toServerTable(servers: readonly ServerStatus[], nowMs: number): readonly string[] {
-  return toTable(
+  const table = toTable(
     [
       { heading: "SERVER" },
       { heading: "STATUS" },
@@ -71,6 +72,14 @@ export function toServerTable(servers: readonly ServerStatus[], nowMs: number): 
       const [name = "", status = "", tools = "", tokens = ""] = toRow(server, nowMs);
       return [name.trim(), status, tools, tokens, nextText(server)];
     }),
+  );
+  return [...table, ...toOddityLines(servers)];
+}
+
+/** What servers do that was mended, for their authors. */
+function toOddityLines(servers: readonly ServerStatus[]): readonly string[] {
+  return servers.flatMap((server) =>
+    server.oddities.map((sentence) => `${toInstanceText(server)}: ${plainText(sentence)}`),
   );
 }
 

@@ -77,6 +77,8 @@ export interface ServerStatus {
   /** Resident, of its process and all that this started; null without a process. */
   readonly memoryBytes: number | null;
   readonly pid: number | null;
+  /** What it does that the protocol does not allow and that was mended, in sentences for its author. */
+  readonly oddities: readonly string[];
 }
 
 /** Who asks. */
@@ -214,6 +216,7 @@ function toServerStatus(instance: Instance, { deps, cost, used, isOwn }: ServerF
     p95Ms: used === undefined ? null : p95Of(used),
     memoryBytes: isOwn ? memoryOf(pid) : null,
     pid: isOwn ? (pid ?? null) : null,
+    oddities: instance.oddities.sentences().map(deps.redact),
   };
 }
 

@@ -124,7 +124,7 @@ export function createListCosts(
 }
 
 function textsOf(view: View, exposure: Exposure, client: ClientProfile | undefined): readonly string[] {
-  return [...exposure.list(view, "tools", client).items, exposure.instructions(view)];
+  return [...exposure.list(view, "tools", { client }).items, exposure.instructions(view)];
 }
 
 function priceText(text: string): Pick<Priced, "key" | "estimate"> {

@@ -288,8 +288,9 @@ export const faultGroups = [
           "A result or error of the wrong shape: no content, a `text` that is an object, an `isError` " +
           "that is a string, JSON that breaks off, an error without a number.",
         gets:
-          "A result is refused at once as `UPSTREAM_PROTOCOL`, which names the server. An error becomes" +
-          " one that clients can read.",
+          "What can be mended of a result is: blocks that are none become text, members that are odd are left out, " +
+          "and the server is told of in `toolyard servers`. What is no object is refused at once as " +
+          "`UPSTREAM_PROTOCOL`, which names the server. An error becomes one that clients can read.",
       },
       {
         number: "42",

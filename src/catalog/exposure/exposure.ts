@@ -2,6 +2,7 @@ import type { Listing as NameListing } from "../model/names.ts";
 import type { View, ViewServer } from "../model/view.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import type { ClientProfile } from "../../config/client-profiles.ts";
+import type { Era } from "../../kernel/call-context.ts";
 import type { ExposureRequest, Intent } from "./intent.ts";
 
 export type ListKind = "tools" | "resources" | "resourceTemplates" | "prompts" | "skills";
@@ -11,6 +12,14 @@ export interface Listing {
   readonly items: readonly string[];
   readonly ttlMs: number;
   readonly cacheScope: "public" | "private";
+}
+
+/** Who reads a list of tools. */
+export interface Reader {
+  /** By default the newest, which can hold everything. */
+  readonly era?: Era | undefined;
+  /** Where the client is of a kind that has a profile. */
+  readonly client?: ClientProfile | undefined;
 }
 
 /**
@@ -29,7 +38,8 @@ export interface Exposure {
   readonly spelling?: NameListing;
   /** Whether its list of tools depends on the kind of client. */
   readonly toolsByClient?: boolean;
-  list(view: View, kind: ListKind, client?: ClientProfile): Listing;
+  /** Of tools, as clients of this reader's era can read them. */
+  list(view: View, kind: ListKind, reader?: Reader): Listing;
   resolve(view: View, request: ExposureRequest): Intent;
   /** The server's result with links and URIs spelled so that this client can read them. */
   render(view: View, intent: Intent, result: ResultBytes): ResultBytes;

@@ -5,7 +5,15 @@ import type { Exposure } from "./exposure.ts";
 import type { ExposureRequest, Intent } from "./intent.ts";
 import { describeServers } from "./instructions.ts";
 import { renderShared } from "./meta.ts";
-import { listNative, resolveCompletion, resolvePrompt, resolveRead, toListedTool, toListing } from "./native.ts";
+import {
+  listNative,
+  resolveCompletion,
+  resolvePrompt,
+  resolveRead,
+  toListedTool,
+  toListing,
+  toolFor,
+} from "./native.ts";
 import { resolveOffered } from "./offered-tool.ts";
 
 /** Every tool as `server-tool` (docs/exposures/flat.md). */
@@ -14,13 +22,15 @@ export const flatExposure: Exposure = Object.freeze({
   toolsChange: true,
   spelling: "flat",
   showsDefinitions: true,
-  list(view, kind) {
+  list(view, kind, reader) {
     if (kind !== "tools") return listNative(view, kind);
     const shown = view.servers.filter((server) => server.shown);
     return toListing(
       shown,
       shown.flatMap((server) =>
-        server.tools.map((tool) => toListedTool(tool.definition, view.names.flatName(tool), server)),
+        server.tools.map((tool) =>
+          toListedTool(toolFor(reader?.era, tool.definition), view.names.flatName(tool), server),
+        ),
       ),
     );
   },

@@ -32,7 +32,7 @@ export const metaExposure: Exposure = Object.freeze({
   name: "meta",
   toolsChange: false,
   toolsByClient: true,
-  list: (view, kind, client) => (kind === "tools" ? listTools(client) : listNative(view, kind)),
+  list: (view, kind, reader) => (kind === "tools" ? listTools(reader?.client) : listNative(view, kind)),
   resolve: resolveMeta,
   render: renderShared,
   toUri: (server, uri) => toNativeUri(server as ServerSlug, uri),

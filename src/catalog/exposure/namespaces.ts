@@ -1,6 +1,7 @@
 import { toNativeUri } from "../model/resource-uri.ts";
 import type { View } from "../model/view.ts";
 import type { CallArguments } from "../../kernel/call-arguments.ts";
+import type { Era } from "../../kernel/call-context.ts";
 import type { ServerSlug } from "../../kernel/ids.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { Exposure, Listing } from "./exposure.ts";
@@ -11,7 +12,15 @@ import { invalid } from "./meta-arguments.ts";
 import { renderHelp } from "./namespace-help.ts";
 import { buildNamespaceTable, type Control, type NamespaceTable } from "./namespace-table.ts";
 import { helpDefinition, listDefinition } from "./namespace-tools.ts";
-import { listNative, resolveCompletion, resolvePrompt, resolveRead, toListedTool, toListing } from "./native.ts";
+import {
+  listNative,
+  resolveCompletion,
+  resolvePrompt,
+  resolveRead,
+  toListedTool,
+  toListing,
+  toolFor,
+} from "./native.ts";
 import { resolveOffered } from "./offered-tool.ts";
 import { toCall } from "./tool-lookup.ts";
 
@@ -29,14 +38,14 @@ export function createNamespacesExposure(options: { readonly helpTool: () => str
     return table;
   }
 
-  function listTools(view: View): Listing {
+  function listTools(view: View, era: Era | undefined): Listing {
     const table = tableOf(view);
     const loaded = table.servers.filter((server) => view.loaded.has(server.instance) && server.shown);
     const items = [
       helpDefinition(options.helpTool()),
       ...table.servers.map((server) => listDefinition(server, table.listName(server))),
       ...loaded.flatMap((server) =>
-        server.tools.map((tool) => toListedTool(tool.definition, table.toolName(tool), server)),
+        server.tools.map((tool) => toListedTool(toolFor(era, tool.definition), table.toolName(tool), server)),
       ),
     ];
     // What is loaded belongs to this principal alone, even where the servers are shared.
@@ -86,7 +95,7 @@ export function createNamespacesExposure(options: { readonly helpTool: () => str
     spelling: "namespaced",
     showsDefinitions: true,
     toolsDependOn: "loaded namespaces",
-    list: (view, kind) => (kind === "tools" ? listTools(view) : listNative(view, kind)),
+    list: (view, kind, reader) => (kind === "tools" ? listTools(view, reader?.era) : listNative(view, kind)),
     resolve,
     render: renderShared,
     toUri: (server, uri) => toNativeUri(server as ServerSlug, uri),

@@ -1,6 +1,8 @@
 import { offersSkills } from "../model/skill-extension.ts";
 import { serverOf, type View, type ViewServer } from "../model/view.ts";
 import { isRawUri, parseResourceUri, toNativeTemplate, toNativeUri } from "../model/resource-uri.ts";
+import type { Era } from "../../kernel/call-context.ts";
+import { legacyTool } from "../../wire/mcp/definition-shapes.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
@@ -148,6 +150,11 @@ function parseTemplateUri(view: View, uri: string): { server: ViewServer; uri: s
 export function toListedTool(definition: JsonObject, name: string, server: ViewServer): string {
   const meta = definition["_meta"];
   return asciiJson({ ...definition, name, ...(isJsonObject(meta) ? { _meta: withNativeUi(meta, server) } : {}) });
+}
+
+/** A definition as readers of an era can read it; of all eras where none is given. */
+export function toolFor<T extends JsonObject>(era: Era | undefined, definition: T): T {
+  return era === "legacy" ? legacyTool(definition) : definition;
 }
 
 function withNativeUi(meta: JsonObject, server: ViewServer): JsonObject {

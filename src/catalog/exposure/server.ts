@@ -2,9 +2,10 @@ import type { View, ViewServer } from "../model/view.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
-import type { Exposure, ListKind } from "./exposure.ts";
+import type { Era } from "../../kernel/call-context.ts";
+import type { Exposure, ListKind, Reader } from "./exposure.ts";
 import type { ExposureRequest, Intent } from "./intent.ts";
-import { toListing } from "./native.ts";
+import { toListing, toolFor } from "./native.ts";
 
 /** One server unchanged: names, URIs and results (docs/exposures/server.md). */
 export function createServerExposure(slug: string): Exposure {
@@ -29,11 +30,11 @@ function createTransparentExposure(name: string, serverOf: (view: View) => ViewS
   return Object.freeze({
     name,
     toolsChange: true,
-    list(view: View, kind: ListKind) {
+    list(view: View, kind: ListKind, reader?: Reader) {
       const server = serverOf(view);
       return toListing(
         [server],
-        definitionsOf(server, kind).map((definition) => asciiJson(definition)),
+        definitionsOf(server, kind, reader?.era).map((definition) => asciiJson(definition)),
       );
     },
     resolve: (view: View, request: ExposureRequest) => resolveOwn(serverOf(view), request),
@@ -45,11 +46,11 @@ function createTransparentExposure(name: string, serverOf: (view: View) => ViewS
   } satisfies Exposure);
 }
 
-function definitionsOf(server: ViewServer, kind: ListKind): readonly unknown[] {
+function definitionsOf(server: ViewServer, kind: ListKind, era: Era | undefined): readonly unknown[] {
   const { catalog } = server;
   switch (kind) {
     case "tools":
-      return server.tools.map((tool) => tool.definition);
+      return server.tools.map((tool) => toolFor(era, tool.definition));
     case "resources":
       return catalog?.resources.map((entry) => entry.definition) ?? [];
     case "resourceTemplates":

@@ -40,8 +40,8 @@ describe("what a server lists", () => {
     expect(skipped).toEqual([]);
   });
 
-  test("malformed ones are left out one by one, each named with a reason", () => {
-    const { catalog, skipped } = build({
+  test("odd ones are mended, or left out one by one, each named with a reason", () => {
+    const { catalog, skipped, mended } = build({
       tools: [
         tool("ok"),
         null,
@@ -59,11 +59,28 @@ describe("what a server lists", () => {
       templates: [{ uriTemplate: "t://{x}", name: "t" }, { uriTemplate: 1 }],
       prompts: [{ name: "p" }, { name: "q", arguments: {} }, null],
     });
-    expect(catalog.tools.map((entry) => entry.upstreamName)).toEqual(["ok", "null-text"]);
-    expect([catalog.resources.length, catalog.templates.length, catalog.prompts.length]).toEqual([1, 1, 1]);
-    expect(skipped).toHaveLength(9 + 3 + 1 + 2);
+    expect(catalog.tools.map((entry) => entry.upstreamName)).toEqual([
+      "ok",
+      "no-schema",
+      "bad-output",
+      "bad-text",
+      "null-text",
+    ]);
+    expect(catalog.tools.slice(1).map(({ definition: { name: _name, ...rest } }) => rest)).toEqual(
+      Array.from({ length: 4 }, () => ({ inputSchema: { type: "object" } })),
+    );
+    expect([catalog.resources.length, catalog.templates.length, catalog.prompts.length]).toEqual([2, 1, 2]);
+    expect(mended.map(({ name, reason }) => `${name}: ${reason}`)).toEqual([
+      "no-schema: inputSchema is missing",
+      "bad-output: outputSchema is a number",
+      "bad-text: description is an object",
+      "null-text: description is null",
+      "c://d: title is a number, name is missing",
+      "q: arguments is an object",
+    ]);
+    expect(skipped).toHaveLength(6 + 2 + 1 + 1);
     expect(skipped.every((item) => item.name !== "" && item.reason !== "")).toBe(true);
-    expect(skipped.map((item) => item.name)).toEqual(expect.arrayContaining(["no-schema", "bad-output", "#1"]));
+    expect(skipped.map((item) => item.name)).toEqual(expect.arrayContaining(["#1", "#5"]));
   });
 
   test("FAULT 56: of two of one name the first is kept", () => {

@@ -12,6 +12,8 @@ import type { InstanceId, ToolPath } from "../../kernel/ids.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import { phrasesKey } from "../../kernel/tool-phrases.ts";
 import type { Era } from "../../kernel/call-context.ts";
+import { promptShape, resourceShape, templateShape, toolShape } from "../../wire/mcp/definition-shapes.ts";
+import { Notes, type Shape } from "../../wire/mcp/shape.ts";
 import { faultyHeaderParameter } from "./header-parameters.ts";
 import { skillProblem } from "./skill-check.ts";
 import type { InstanceCatalog, ToolEntry } from "./snapshot.ts";
@@ -35,28 +37,33 @@ export interface RawLists {
   readonly transport: TransportKind;
 }
 
-/** Something that a server listed and that cannot be offered. The rest of its list is unaffected. */
+/** Something that a server listed and that is odd: it cannot be offered, or is mended. The rest is unaffected. */
 export interface SkippedItem {
   readonly kind: "tool" | "resource" | "template" | "prompt" | "skill";
   readonly name: string;
   readonly reason: string;
 }
 
-/** A longer name is no mistake but an attack on whoever lists it. */
-const longestName = 1_024;
+/** What could not be offered, and what is offered in another form than it was listed in. */
+interface Report {
+  readonly skipped: SkippedItem[];
+  readonly mended: SkippedItem[];
+}
 
 /**
- * Checks what a server listed, applies the configuration's `rename`, `describe` and `phrases`, and freezes it. Pure.
+ * Mends what a server listed, leaves out what cannot be mended, applies the configuration's `rename`, `describe` and
+ * `phrases`, and freezes it. Pure.
  */
 export function buildInstanceCatalog(
   server: ServerConfig,
   instance: InstanceId,
   lists: RawLists,
-): { catalog: InstanceCatalog; skipped: readonly SkippedItem[] } {
-  const skipped: SkippedItem[] = [];
+): { catalog: InstanceCatalog; skipped: readonly SkippedItem[]; mended: readonly SkippedItem[] } {
+  const report: Report = { skipped: [], mended: [] };
+  const { skipped } = report;
   const owner = { server: server.slug };
   const { mirrorsHeaders } = traitsOf(server.transport);
-  const tools = acceptAll(lists.tools, toolKind, skipped)
+  const tools = acceptAll(lists.tools, toolKind, report)
     .filter((tool) => {
       const reason = mirrorsHeaders ? faultyHeaderParameter(tool.inputSchema) : undefined;
       if (reason !== undefined) skipped.push({ kind: "tool", name: tool.name, reason });
@@ -76,20 +83,20 @@ export function buildInstanceCatalog(
     handshake: lists.handshake,
     tools: Object.freeze(tools.filter((tool) => firstOf(seenPaths, tool, skipped))),
     resources: Object.freeze(
-      acceptAll(lists.resources, resourceKind, skipped).map((definition) => ({ ...owner, definition })),
+      acceptAll(lists.resources, resourceKind, report).map((definition) => ({ ...owner, definition })),
     ),
     templates: Object.freeze(
-      acceptAll(lists.templates, templateKind, skipped).map((definition) => ({ ...owner, definition })),
+      acceptAll(lists.templates, templateKind, report).map((definition) => ({ ...owner, definition })),
     ),
     prompts: Object.freeze(
-      acceptAll(lists.prompts, promptKind, skipped).map((definition) => ({ ...owner, definition })),
+      acceptAll(lists.prompts, promptKind, report).map((definition) => ({ ...owner, definition })),
     ),
-    skills: Object.freeze(acceptAll(lists.skills, skillKind, skipped).map((definition) => ({ ...owner, definition }))),
+    skills: Object.freeze(acceptAll(lists.skills, skillKind, report).map((definition) => ({ ...owner, definition }))),
     ttlMs: lists.ttlMs,
     // What was fetched with a person's credentials must not be shared, whatever the server says (fault 52).
     cacheScope: hasCredentials(server) ? "private" : lists.cacheScope,
   });
-  return { catalog, skipped };
+  return { catalog, ...report };
 }
 
 function hasCredentials({ transport }: ServerConfig): boolean {
@@ -139,44 +146,48 @@ function firstOf(seen: Set<string>, tool: ToolEntry, skipped: SkippedItem[]): bo
   return false;
 }
 
-/** How one kind of item is checked, and by which key duplicates are found. */
+/** How one kind of item is made usable, and by which key duplicates are found. */
 interface ItemKind<T> {
   readonly kind: SkippedItem["kind"];
-  readonly problemOf: (item: JsonObject) => string | undefined;
+  readonly shape: Shape;
   readonly keyOf: (item: T) => string;
 }
 
-const toolKind: ItemKind<ToolDefinition> = { kind: "tool", problemOf: toolProblem, keyOf: ({ name }) => name };
-const resourceKind: ItemKind<ResourceDefinition> = {
-  kind: "resource",
-  problemOf: resourceProblem,
-  keyOf: ({ uri }) => uri,
-};
+const toolKind: ItemKind<ToolDefinition> = { kind: "tool", shape: toolShape, keyOf: ({ name }) => name };
+const resourceKind: ItemKind<ResourceDefinition> = { kind: "resource", shape: resourceShape, keyOf: ({ uri }) => uri };
 const templateKind: ItemKind<ResourceTemplateDefinition> = {
   kind: "template",
-  problemOf: templateProblem,
+  shape: templateShape,
   keyOf: ({ uriTemplate }) => uriTemplate,
 };
-const promptKind: ItemKind<PromptDefinition> = { kind: "prompt", problemOf: promptProblem, keyOf: ({ name }) => name };
-const skillKind: ItemKind<SkillDefinition> = { kind: "skill", problemOf: skillProblem, keyOf: ({ uri }) => uri };
+const promptKind: ItemKind<PromptDefinition> = { kind: "prompt", shape: promptShape, keyOf: ({ name }) => name };
+const skillKind: ItemKind<SkillDefinition> = { kind: "skill", shape: skillShape, keyOf: ({ uri }) => uri };
 
-/** Keeps the items that are valid and whose key is new (fault 56: of duplicates the first is kept). */
-function acceptAll<T>(items: readonly unknown[], { kind, problemOf, keyOf }: ItemKind<T>, skipped: SkippedItem[]): T[] {
+/** A skill is as its extension defines it, or is left out. */
+function skillShape(value: unknown, notes: Notes): unknown {
+  const problem = isJsonObject(value) ? skillProblem(value) : "is no object";
+  return problem === undefined ? value : notes.odd(problem);
+}
+
+/** Keeps the items that are usable and whose key is new (fault 56: of duplicates the first is kept). */
+function acceptAll<T>(items: readonly unknown[], { kind, shape, keyOf }: ItemKind<T>, report: Report): T[] {
   const seen = new Set<string>();
   const accepted: T[] = [];
-  for (const [index, item] of items.entries()) {
-    const problem = isJsonObject(item) ? problemOf(item) : "is no object";
-    if (problem !== undefined) {
-      skipped.push({ kind, name: nameOf(item, index), reason: problem });
+  for (const [index, given] of items.entries()) {
+    const notes = new Notes();
+    const item = shape(given, notes) as T | undefined;
+    if (item === undefined) {
+      report.skipped.push({ kind, name: nameOf(given, index), reason: notes.text });
       continue;
     }
-    const key = keyOf(item as T);
+    const key = keyOf(item);
     if (seen.has(key)) {
-      skipped.push({ kind, name: key, reason: "listed twice; the first is kept" });
+      report.skipped.push({ kind, name: key, reason: "listed twice; the first is kept" });
       continue;
     }
+    if (!notes.isEmpty) report.mended.push({ kind, name: nameOf(given, index), reason: notes.text });
     seen.add(key);
-    accepted.push(item as T);
+    accepted.push(item);
   }
   return accepted;
 }
@@ -184,52 +195,4 @@ function acceptAll<T>(items: readonly unknown[], { kind, problemOf, keyOf }: Ite
 function nameOf(item: unknown, index: number): string {
   const name = isJsonObject(item) ? (item["name"] ?? item["uri"] ?? item["uriTemplate"]) : undefined;
   return typeof name === "string" && name !== "" ? name.slice(0, 100) : `#${index}`;
-}
-
-function toolProblem(tool: JsonObject): string | undefined {
-  const schema = tool["inputSchema"];
-  return (
-    nameProblem(tool["name"]) ??
-    (isJsonObject(schema) ? undefined : "inputSchema is no object") ??
-    (tool["outputSchema"] === undefined || isJsonObject(tool["outputSchema"])
-      ? undefined
-      : "outputSchema is no object") ??
-    textProblem(tool)
-  );
-}
-
-function resourceProblem(resource: JsonObject): string | undefined {
-  return (
-    (typeof resource["uri"] === "string" && resource["uri"] !== "" ? undefined : "has no uri") ?? textProblem(resource)
-  );
-}
-
-function templateProblem(template: JsonObject): string | undefined {
-  return (
-    (typeof template["uriTemplate"] === "string" && template["uriTemplate"] !== ""
-      ? undefined
-      : "has no uriTemplate") ?? textProblem(template)
-  );
-}
-
-function promptProblem(prompt: JsonObject): string | undefined {
-  return (
-    nameProblem(prompt["name"]) ??
-    (prompt["arguments"] === undefined || Array.isArray(prompt["arguments"]) ? undefined : "arguments is no array") ??
-    textProblem(prompt)
-  );
-}
-
-function nameProblem(name: unknown): string | undefined {
-  if (typeof name !== "string") return "has no name";
-  if (name === "") return "its name is empty";
-  return name.length > longestName ? `its name is longer than ${longestName} characters` : undefined;
-}
-
-function textProblem(item: JsonObject): string | undefined {
-  for (const field of ["title", "description"]) {
-    if (item[field] !== undefined && item[field] !== null && typeof item[field] !== "string")
-      return `its ${field} is no text`;
-  }
-  return undefined;
 }

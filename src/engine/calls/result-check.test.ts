@@ -1,11 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { createLateTextSearch } from "../../wire/json/text-search.ts";
-import { checkResult, checkToolResult } from "./result-check.ts";
+import { checkResult } from "./result-check.ts";
 
 const limits = { resultBytes: 1_000_000, contentBlocks: 5, depth: 100, textSearch: createLateTextSearch() };
 const check = async (text: string, mustParse = false) =>
-  await checkToolResult("s:t", Buffer.from(text), limits, mustParse);
-const checkOther = async (text: string | Buffer) => await checkResult("x", Buffer.from(text), limits);
+  await checkResult({ what: "s:t", method: "tools/call" }, Buffer.from(text), limits, mustParse);
+const checkOther = async (text: string | Buffer) =>
+  await checkResult({ what: "x://a", method: "x/y" }, Buffer.from(text), limits);
+const textsOf = (...texts: readonly string[]) => texts.map((text) => ({ type: "text", text }));
 /** Makes a result larger than those that are parsed. Scanning it must find the same faults. */
 const padding = `"pad":"${"x".repeat(70_000)}"`;
 
@@ -15,24 +17,50 @@ describe.each([
 ])("a %s result", (size, write) => {
   test("of the right shape passes as the bytes that it is", async () => {
     const text = write(
-      '"content":[{"type":"text","text":"a"},{"type":"hologram"}],"structuredContent":{"n":9007199254740993},"isError":true,"x":1',
+      '"content":[{"type":"text","text":"a"},{"type":"image","data":"aGk=","mimeType":"image/png","more":null}],"structuredContent":{"n":9007199254740993},"isError":true,"x":1',
     );
     expect((await check(text)).bytes.toString()).toBe(text);
     expect((await check(text)).known === undefined).toBe(size === "large");
   });
 
   test.each([
-    "",
-    '"content":{}',
-    '"content":"x"',
-    '"content":null',
-    '"content":[null]',
-    '"content":["x"]',
-    '"content":[],"isError":"no"',
-    '"content":[],"isError":null',
-    '"content":[],"structuredContent":null',
-  ])("FAULT 41: with %s is refused", async (members) => {
-    await expect(check(write(members))).rejects.toThrow(expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }));
+    ['"content":{}', textsOf("{}")],
+    ['"content":"x"', textsOf("x")],
+    ['"content":null,"structuredContent":{"n":9007199254740993}', [{ type: "text", text: '{"n":9007199254740993}' }]],
+    ['"structuredContent":{"a":1}', [{ type: "text", text: '{"a":1}' }]],
+    ['"content":[],"structuredContent":{"a":1}', [{ type: "text", text: '{"a":1}' }]],
+    ['"content":[null]', [{ type: "text", text: "null" }]],
+    ['"content":["x",{"type":"hologram","n":1e400}]', textsOf("x", '{"type":"hologram","n":1e400}')],
+    ['"content":[{"type":"text","text":9007199254740993}]', textsOf("9007199254740993")],
+    ['"content":[{"type":"text","text":"x","annotations":null,"_meta":null}]', textsOf("x")],
+    [`"content":[{"type":"image","data":"${"aGk=".repeat(1)}"}]`, textsOf('{"type":"image","data":"4 characters"}')],
+  ])("FAULT 41: with %s is mended, and says so", async (members, content) => {
+    const result = await check(write(members));
+    expect(JSON.parse(result.bytes.toString())).toMatchObject({ content });
+    expect(result.parsed()).toMatchObject({ content });
+    expect(result.verdict?.oddity).toMatch(/^content/);
+  });
+
+  test.each(['"isError":null', '"isError":"no"', '"structuredContent":null', '"_meta":null', '"_meta":7'])(
+    "FAULT 41: with %s beside its content is the same without it, and every other byte stays",
+    async (member) => {
+      const rest = '"content" : [{"type":"text","text":"\\u00e4"}],"big":9007199254740993';
+      expect((await check(write(`${rest},${member}`))).bytes.toString()).toBe(write(rest));
+    },
+  );
+
+  test("a failure that is told by a text or a number is a failure", async () => {
+    for (const value of ['"true"', "1"])
+      expect((await check(write(`"content":[],"isError":${value}`))).isError).toBe(true);
+  });
+
+  test("of a modern server may have any value, and says which revision can hold it", async () => {
+    for (const value of ["null", "[1]", "7"]) {
+      const text = write(`"resultType":"complete","content":[{"type":"text","text":"x"}],"structuredContent":${value}`);
+      const result = await check(text);
+      expect(result.bytes.toString()).toBe(text);
+      expect(result.verdict).toEqual({ needs: "2026-07-28", oddity: undefined });
+    }
   });
 
   test("FAULT 43: with too many blocks is refused, and the limit is named", async () => {
@@ -69,24 +97,15 @@ describe.each([
 });
 
 describe("a result", () => {
-  test.each([
-    '{"content":[{"type":"text"}]}',
-    '{"content":[{"type":"text","text":{}}]}',
-    '{"content":[{"type":"image"}]}',
-    '{"content":[{"type":"resource","resource":"x"}]}',
-    '{"content":[{}]}',
-    '{"content":[],"structuredContent":null}',
-    "[]",
-    '"x"',
-    "null",
-    "{broken",
-  ])("FAULT 41: %s is refused", async (text) => {
+  test.each(["[]", '"x"', "null", "{broken"])("FAULT 41: %s is refused", async (text) => {
     await expect(check(text)).rejects.toThrow(expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }));
   });
 
   test("FAULT 43: beyond the limit of bytes is refused before it is looked at", () => {
     const large = Buffer.alloc(limits.resultBytes + 1, 0x20);
-    for (const refuse of [() => checkToolResult("s:t", large, limits, true), () => checkResult("x", large, limits)])
+    for (const refuse of [true, false].map(
+      (must) => () => checkResult({ what: "s:t", method: "tools/call" }, large, limits, must),
+    ))
       expect(refuse).toThrow(
         expect.objectContaining({ code: "RESULT_TOO_LARGE", message: expect.stringContaining("resultBytes") }),
       );

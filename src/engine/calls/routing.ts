@@ -117,7 +117,7 @@ export function createRouting(deps: RoutingDeps): Routing {
       repeatable: true,
       binding: () => `${method} ${name}`,
       refetch: method === "tools/call" && traitsOf(instance.server.transport).mirrorsHeaders,
-      check: (result) => checkResult(name, result, limits),
+      check: (result) => checkResult({ what: name, method }, result, limits),
     };
     return tellingLoss(instance, relay({ instance, target, params: request.params, context }), context);
   }

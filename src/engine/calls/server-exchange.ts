@@ -60,7 +60,9 @@ export function createServerExchange(deps: ExchangeDeps): ServerExchange {
         if (instance.server.stateful) instance.users.note(presenceOf(context));
         if (reply.kind === "result") {
           const checked = target.check(reply.result);
-          answer = { kind: "result", result: checked instanceof Promise ? await checked : checked };
+          const result = checked instanceof Promise ? await checked : checked;
+          if (result.verdict?.oddity !== undefined) noteOddity(call, result.verdict.oddity);
+          answer = { kind: "result", result };
         } else answer = reply;
         if (answer.kind === "result" || !target.refetch || tries > 1) break;
         if (parseErrorObject(answer.error).code !== failures.HEADER_MISMATCH.rpc) break;
@@ -77,6 +79,10 @@ export function createServerExchange(deps: ExchangeDeps): ServerExchange {
     }
     return conclude(answer, call);
   };
+}
+
+function noteOddity({ instance, target }: ServerCall, oddity: string): void {
+  instance.oddities.note("results.odd", `${target.nameHeader ?? target.method} (${oddity})`);
 }
 
 /** Waits for a server that has to be started first, and counts how long that takes. */

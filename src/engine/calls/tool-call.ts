@@ -10,7 +10,8 @@ import type { Validators } from "../validation/validators.ts";
 import { checkArguments } from "./arguments.ts";
 import type { MirrorArguments, MirroredHeaders } from "./mirrored-headers.ts";
 import type { Relay } from "./relay.ts";
-import { checkToolResult, type ResultChecks } from "./result-check.ts";
+import { checkResult } from "./result-check.ts";
+import type { ResultChecks } from "./result-faults.ts";
 import type { ServerAnswer } from "./server-answer.ts";
 import type { Target } from "./server-call.ts";
 import type { StructuredCheck } from "./structured-check.ts";
@@ -69,7 +70,7 @@ export function createToolCalls(deps: ToolCallDeps): SendToolCall {
       repeatable: isRepeatable(tool),
       binding: () => `tools/call ${tool.path} ${given.bytes?.toString("latin1") ?? ""}`,
       refetch: mirrorsHeaders,
-      check: (result) => checkToolResult(tool.path, result, deps.limits, mustParse),
+      check: (result) => checkResult({ what: tool.path, method: "tools/call" }, result, deps.limits, mustParse),
     };
   }
 

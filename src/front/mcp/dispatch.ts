@@ -206,6 +206,7 @@ function list(parts: Parts, work: Work, kind: ListKind): string {
     kind,
     cursor: request.params["cursor"],
     client,
+    era: caller.client.era,
   });
   if (caller.client.era === "legacy") return `{${page.body}}`;
   return `{"resultType":"complete",${page.body},${page.hints},"_meta":{"io.modelcontextprotocol/serverInfo":${parts.serverInfoText}}}`;

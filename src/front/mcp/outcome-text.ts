@@ -8,6 +8,8 @@ import type { Work } from "../../engine/perform/work.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import type { FindingMeter } from "../../records/finding.ts";
 import { stringifyExact } from "../../wire/json/exact-json.ts";
+import { fitResult } from "../../wire/mcp/result-fit.ts";
+import { assumedRevision, newestLegacyRevision } from "../../wire/mcp/revisions.ts";
 import type { Caller, ReplyBody } from "./caller.ts";
 import { relayError } from "./relayed-error.ts";
 import { ownResultText, prefixed, toResultText, type WireText } from "./result-text.ts";
@@ -59,7 +61,12 @@ function encodeResult(
   const told =
     loss === undefined ? rendered : withLossTold(rendered, { reason: loss, intent, forModel: !exposure.isTransparent });
   const hints = intent.kind === "read" && !result.isQuestion ? neverCached : "";
-  return toResultText(told, caller.client.era, parts.serverInfoText, hints);
+  return toResultText(fitResult(told, revisionOf(caller)), caller.client.era, parts.serverInfoText, hints);
+}
+
+/** A client that never said its revision is not taken for an old one: what it can read is its own business. */
+function revisionOf({ client: { revision }, session }: Caller): string {
+  return session === undefined && revision === assumedRevision ? newestLegacyRevision : revision;
 }
 
 /** What a server gives to read is fetched at every read. */

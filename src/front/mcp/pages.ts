@@ -1,5 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { View } from "../../catalog/model/view.ts";
+import type { Era } from "../../kernel/call-context.ts";
+import { hasModernOutput } from "../../wire/mcp/definition-shapes.ts";
 import type { ClientProfile } from "../../config/client-profiles.ts";
 import type { Exposure, ListKind, Listing } from "../../catalog/exposure/exposure.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
@@ -18,6 +20,7 @@ export interface WantedPage {
   readonly cursor: unknown;
   /** Where the client is of a kind that has a profile. */
   readonly client?: ClientProfile | undefined;
+  readonly era?: Era | undefined;
 }
 
 export interface PageBook {
@@ -38,11 +41,23 @@ export function isStart(cursor: unknown): boolean {
 }
 
 /**
- * Lists are serialised once per view, exposure, kind, and kind of client where it matters; the view's memo is the
- * cache's lifetime.
+ * Lists are serialised once per view, exposure, kind, and kind and era of client where they matter; the view's memo is
+ * the cache's lifetime.
  */
 export function createPageBook(key: Buffer): PageBook {
   const memo = new WeakMap<View, Map<string, readonly Page[]>>();
+  const eraMatters = new WeakMap<View, boolean>();
+
+  /** Only definitions that an earlier revision cannot hold are listed in two ways. */
+  function eraFor(view: View, kind: ListKind, era: Era | undefined): Era | undefined {
+    if (era !== "legacy" || kind !== "tools") return undefined;
+    let matters = eraMatters.get(view);
+    if (matters === undefined) {
+      matters = view.servers.some(({ tools }) => tools.some(({ definition }) => hasModernOutput(definition)));
+      eraMatters.set(view, matters);
+    }
+    return matters ? era : undefined;
+  }
 
   function sign(text: string): string {
     return createHmac("sha256", key).update(text).digest("base64url").slice(0, 22);
@@ -83,16 +98,18 @@ export function createPageBook(key: Buffer): PageBook {
   }
 
   return {
-    page(view, exposure, { kind, cursor, client: anyClient }) {
+    page(view, exposure, { kind, cursor, client: anyClient, era: anyEra }) {
       const client = exposure.toolsByClient === true && kind === "tools" ? anyClient : undefined;
+      const era = eraFor(view, kind, anyEra);
       const binding = `${view.principal.id}\n${exposure.name}\n${kind}`;
       const wanted = readCursor(cursor, binding);
       let books = memo.get(view);
       if (books === undefined) memo.set(view, (books = new Map()));
       // By content: profiles are few, and a reloaded configuration brings equal ones as other objects.
-      const name = `${exposure.name}\n${kind}${client === undefined ? "" : `\n${JSON.stringify(client)}`}`;
+      const name = `${exposure.name}\n${kind}${client === undefined ? "" : `\n${JSON.stringify(client)}`}${era === undefined ? "" : `\n${era}`}`;
       let pages = books.get(name);
-      if (pages === undefined) books.set(name, (pages = buildPages(exposure.list(view, kind, client), kind, binding)));
+      if (pages === undefined)
+        books.set(name, (pages = buildPages(exposure.list(view, kind, { client, era }), kind, binding)));
       // The list may have become shorter since the cursor was given out: then nothing is left of it.
       return pages[wanted] ?? { body: `"${kind}":[]`, hints: pages[0]?.hints ?? "" };
     },

@@ -28,6 +28,7 @@ const instanceList = z.object({ instances: z.array(instanceSchema) }).meta({ id:
 const instanceDetails = instanceSchema
   .extend({
     stderr: z.array(z.string()).describe("The last lines that its process wrote to stderr."),
+    oddities: schemas.oddities,
   })
   .meta({ id: "InstanceDetails" });
 
@@ -100,7 +101,8 @@ function showInstance(deps: RestDeps): Route {
     handle(request) {
       const instance = findInstance(deps, request.principal, request.params.id);
       const stderr = instance.stderr.map(deps.redact);
-      return cachedAnswer(toCachedText({ ...describeInstance(instance, request, deps), stderr }));
+      const oddities = instance.oddities.sentences().map(deps.redact);
+      return cachedAnswer(toCachedText({ ...describeInstance(instance, request, deps), stderr, oddities }));
     },
   });
 }

@@ -32,6 +32,7 @@ const serverDetails = z
       .object({ tools: z.int(), resources: z.int(), templates: z.int(), prompts: z.int(), skills: z.int() })
       .describe("All that it offers."),
     shownTools: z.int().describe("Those that the rules let whoever asks see."),
+    oddities: schemas.oddities,
   })
   .meta({ id: "ServerDetails" });
 
@@ -70,6 +71,7 @@ function showServer(deps: RestDeps): Route {
       if (server === undefined)
         throw new GatewayError("SERVER_UNKNOWN", "there is no such server", { hint: "GET /api/servers lists yours." });
       const { catalog } = server;
+      const instance = deps.instancesOf(principal).find(({ id }) => id === server.instance);
       const told = (name: string): string | null => {
         const value = catalog?.serverInfo[name];
         return typeof value === "string" ? deps.redact(value) : null;
@@ -96,6 +98,7 @@ function showServer(deps: RestDeps): Route {
             skills: catalog?.skills.length ?? 0,
           },
           shownTools: server.tools.length,
+          oddities: instance?.oddities.sentences().map(deps.redact) ?? [],
         },
         notCached,
       );

@@ -39,6 +39,7 @@ const serverStatus = z
     p95Ms: z.number().nullable().describe("The upper bound of the bucket in which it lies."),
     memoryBytes: z.int().nullable().describe("Resident, of its process and all that this started."),
     pid: z.int().nullable(),
+    oddities: schemas.oddities,
   })
   .meta({ id: "ServerStatus" });
 

@@ -7,6 +7,9 @@ import * as z from "zod";
 
 export const json = z.record(z.string(), z.unknown());
 export const nullableText = z.string().nullable();
+export const oddities = z
+  .array(z.string())
+  .describe("What the server does that the protocol does not allow and that was mended, for its author.");
 
 export const problem = z
   .object({

@@ -77,6 +77,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
       return core.made?.serverEvents.handshake ?? [];
     },
     about: life.about,
+    oddities: life.oddities,
     statusView: createStatusViews(life),
     get users() {
       return core.users();

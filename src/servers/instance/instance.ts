@@ -6,6 +6,7 @@ import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import type { InstanceStatus } from "../../kernel/status.ts";
 import type { Connection, FailedStep } from "../upstream/connection.ts";
 import type { KeptCatalog } from "./instance-deps.ts";
+import type { Oddities } from "./oddities.ts";
 import type { Users } from "./users.ts";
 import type { InstanceState, RemovalReason, StartReason } from "./state.ts";
 
@@ -31,6 +32,8 @@ export interface Instance {
   statusView(): StatusView;
   /** The fields with which every event about it begins. */
   about(): AboutInstallation;
+  /** What its server does that was mended. */
+  readonly oddities: Oddities;
   /** The clients that used its processes. Recorded only where `server.stateful` says that it matters. */
   readonly users: Users;
   /**

@@ -4,6 +4,7 @@ import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import { firstState, transition, type InstanceEvent, type InstanceState } from "./state.ts";
 import { stepOf, toReason, toStatus } from "./state-status.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
+import { createOddities, type Oddities } from "./oddities.ts";
 import { createWaiters, type Waiters } from "./waiters.ts";
 
 /** The identity of an instance, its current configuration, and its state, which is changed nowhere else. */
@@ -20,6 +21,8 @@ export interface Life {
   settled(signal: AbortSignal): Promise<void>;
   /** The fields with which every event about the instance begins. */
   about(): AboutInstallation;
+  /** What its server does that was mended, for the author of that server. */
+  readonly oddities: Oddities;
 }
 
 /** What the life of an instance begins with. */
@@ -92,5 +95,6 @@ export function createLife({ id, owner, missing, advice, team, stderr, ...given 
       if (state.kind === "starting") await (settling ??= createWaiters()).wait(signal);
     },
     about,
+    oddities: createOddities(() => server.slug, deps.log),
   };
 }

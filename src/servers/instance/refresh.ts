@@ -3,6 +3,7 @@ import { buildInstanceCatalog, type RawLists, type SkippedItem } from "../../cat
 import { offersSkills } from "../../catalog/model/skill-extension.ts";
 import type { InstanceCatalog } from "../../catalog/model/snapshot.ts";
 import type { Connection } from "../upstream/connection.ts";
+import type { Oddities } from "./oddities.ts";
 import { fetchLists } from "./lists.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 import type { Life } from "./life.ts";
@@ -28,14 +29,15 @@ type Deps = Pick<InstanceDeps, "catalog" | "events" | "log" | "clock" | "limits"
 /**
  * `life` tells the configuration that is valid now: names and descriptions of tools may change while the server runs.
  */
-export function createRefresher(life: Pick<Life, "id" | "server" | "about">, deps: Deps): Refresher {
+export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "oddities">, deps: Deps): Refresher {
   const { id: instance } = life;
   let refreshedAtMs: number | undefined;
 
   function putInForce(lists: RawLists): { readonly catalog: InstanceCatalog; readonly kinds: readonly ListKind[] } {
     const { server } = life;
-    const { catalog, skipped } = buildInstanceCatalog(server, instance, lists);
+    const { catalog, skipped, mended } = buildInstanceCatalog(server, instance, lists);
     for (const item of skipped) reportSkipped(item);
+    noteOddities(life.oddities, skipped, mended);
     const before = deps.catalog.get(instance);
     const kinds = before === undefined ? (["tools", "resources", "prompts"] as const) : changedKinds(before, catalog);
     if (before === undefined || kinds.length > 0) {
@@ -104,6 +106,14 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about">, dep
     const { slug } = life.server;
     deps.log.warn({ component: "catalog", server: slug, operation: list }, `${slug}: ${list} is cut: ${reason}`);
   }
+}
+
+function noteOddities(oddities: Oddities, skipped: readonly SkippedItem[], mended: readonly SkippedItem[]): void {
+  const told = (items: readonly SkippedItem[]): readonly string[] =>
+    items.map(({ name, reason }) => `${name} (${reason})`);
+  oddities.replace("items.skipped", told(skipped), true);
+  for (const kind of ["tool", "resource", "template", "prompt"] as const)
+    oddities.replace(`${kind}s.odd`, told(mended.filter((item) => item.kind === kind)));
 }
 
 /** Compares by content, so that a refresh with the same lists changes nothing for anybody. */

@@ -6,6 +6,14 @@ import { findMember, scanFor, scanMembers, type Member } from "../json/json-scan
 /** Where the parts of a large result are: its members, and the blocks of its `content` with their types. */
 export type ResultOutline = Pick<JsonOutline, "members" | "elements">;
 
+/** What there is to say of a result that is not as every client can read it. */
+export interface Verdict {
+  /** The oldest revision that can hold it; "" for all of them. */
+  readonly needs: string;
+  /** What was odd, and is mended in these bytes. */
+  readonly oddity: string | undefined;
+}
+
 /**
  * A result as the bytes that its server wrote, together with the value parsed from them, if any. The two always
  * match: changed bytes make a new object that has not been parsed.
@@ -14,13 +22,15 @@ export class ResultBytes {
   readonly bytes: JsonBytes;
   /** Where its parts are, of large results that were checked without being parsed. */
   readonly outline: ResultOutline | undefined;
+  readonly verdict: Verdict | undefined;
   #parsed: JsonObject | undefined;
   #isError: boolean | undefined;
   #saysType: boolean | undefined;
 
   /** `parsed` and `outline`, where given, must be what the bytes contain. */
-  constructor(bytes: JsonBytes, parsed?: JsonObject, outline?: ResultOutline) {
+  constructor(bytes: JsonBytes, parsed?: JsonObject, outline?: ResultOutline, verdict?: Verdict) {
     this.bytes = bytes;
+    this.verdict = verdict;
     this.#parsed = parsed;
     this.outline = outline;
   }
@@ -75,9 +85,9 @@ export class ResultBytes {
     return mayHoldType(this.bytes) && hasType(this.bytes);
   }
 
-  /** A result with these bytes; the same object when the bytes are the same. */
+  /** A result with these bytes, which say the same of another spelling; the same object when the bytes are the same. */
   with(bytes: JsonBytes): ResultBytes {
-    return bytes === this.bytes ? this : new ResultBytes(bytes);
+    return bytes === this.bytes ? this : new ResultBytes(bytes, undefined, undefined, this.verdict);
   }
 }
 

@@ -18,9 +18,8 @@ const written: Readonly<Record<string, string>> = {
     '"structuredContent":{"b":1,"a":2,"2":3,"1":4,"esc":"\\u0041\\/"},"content":[{"text":"keys","type":"text"}]',
   "duplicate-keys": '"content":[{"type":"text","text":"first","text":"second"}]',
   "unknown-fields":
-    '"content":[{"type":"text","text":"known","x-block":{"deep":[1]}},{"type":"hologram","frames":3}],"x-result":true,"_meta":{',
-  "proto-result":
-    '"content":[],"structuredContent":{"__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}}}',
+    '"content":[{"type":"text","text":"known","x-block":{"deep":[1]}},{"type":"text","text":"{\\"type\\":\\"hologram\\",\\"frames\\":3}"}],"x-result":true,"_meta":{',
+  "proto-result": '"structuredContent":{"__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}}}',
 };
 
 describe("what passes through passes as bytes", () => {
@@ -42,22 +41,28 @@ describe("what passes through passes as bytes", () => {
     for (const server of servers) await server[Symbol.asyncDispose]();
   });
 
-  test.each(flavours)("results arrive as the server wrote them, at clients of both eras (%s)", async (flavour) => {
-    for (const [tool, bytes] of Object.entries(written)) {
-      const call = { name: "execute_mcp_tool", arguments: { tool_path: `${slugOf(flavour)}:${tool}`, arguments: {} } };
-      expect((await rpc(`${gateway.url}/mcp`, "tools/call", call)).text, tool).toContain(bytes);
-      expect((await modernRpc(`${gateway.url}/mcp`, "tools/call", call)).text, tool).toContain(bytes);
-    }
-    const vendor = await modernRpc(`${gateway.url}/mcp`, "tools/call", {
-      name: "execute_mcp_tool",
-      arguments: { tool_path: `${slugOf(flavour)}:unknown-fields`, arguments: {} },
-    });
-    expect(vendor.json.result._meta).toMatchObject({
-      "vendor.example/trace": "kept",
-      "io.modelcontextprotocol/serverInfo": { name: "toolyard" },
-    });
-    await gateway.stillServes();
-  });
+  test.each(flavours)(
+    "results arrive as the server wrote them, but for blocks of no known type, at clients of both eras (%s)",
+    async (flavour) => {
+      for (const [tool, bytes] of Object.entries(written)) {
+        const call = {
+          name: "execute_mcp_tool",
+          arguments: { tool_path: `${slugOf(flavour)}:${tool}`, arguments: {} },
+        };
+        expect((await rpc(`${gateway.url}/mcp`, "tools/call", call)).text, tool).toContain(bytes);
+        expect((await modernRpc(`${gateway.url}/mcp`, "tools/call", call)).text, tool).toContain(bytes);
+      }
+      const vendor = await modernRpc(`${gateway.url}/mcp`, "tools/call", {
+        name: "execute_mcp_tool",
+        arguments: { tool_path: `${slugOf(flavour)}:unknown-fields`, arguments: {} },
+      });
+      expect(vendor.json.result._meta).toMatchObject({
+        "vendor.example/trace": "kept",
+        "io.modelcontextprotocol/serverInfo": { name: "toolyard" },
+      });
+      await gateway.stillServes();
+    },
+  );
 
   test.each(flavours)("arguments arrive as the client wrote them (%s)", async (flavour) => {
     const bytes =

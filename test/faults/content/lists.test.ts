@@ -21,6 +21,11 @@ const definitions: readonly string[] = [
   '{"name":"second","inputSchema":{"type":"object","__proto__":{"admin":true},"constructor":{"prototype":1},"properties":{"__proto__":{"type":"string"}}},"unknown":[true,null,1.5,"\\u0000"]}',
   '{"name":"third","description":null,"inputSchema":{"$ref":"https://example.invalid/schema.json"}}',
 ];
+/** The same as they are listed: only what no client can read is another. */
+const listed = [
+  ...definitions.slice(0, 2),
+  '{"name":"third","inputSchema":{"$ref":"https://example.invalid/schema.json","type":"object"}}',
+];
 
 describe("lists as the servers wrote them", () => {
   let gateway: FaultyGateway;
@@ -60,7 +65,7 @@ describe("lists as the servers wrote them", () => {
 
   test.each(flavours)("one server as it is: every definition with every field, in its order (%s)", async (flavour) => {
     const answer = await rpc(`${gateway.url}/mcp/server/${slugOf(flavour)}`, "tools/list");
-    expect(answer.json.result.tools.map((tool: unknown) => JSON.stringify(tool))).toEqual(definitions);
+    expect(answer.json.result.tools.map((tool: unknown) => JSON.stringify(tool))).toEqual(listed);
     expect(({} as Record<string, unknown>)["admin"]).toBeUndefined();
     await gateway.stillServes();
   });
@@ -77,7 +82,7 @@ describe("lists as the servers wrote them", () => {
           .replace(`"name":"${slug}-`, '"name":"')
           .replace(`ui://${slug}/first/main`, "ui://first/main"),
       ),
-    ).toEqual(definitions);
+    ).toEqual(listed);
     expect(own[0]?._meta?.ui.resourceUri).toBe(`ui://${slug}/first/main`);
   });
 

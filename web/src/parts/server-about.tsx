@@ -49,6 +49,15 @@ export function ServerAbout({ slug }: { readonly slug: string }) {
             <Section title="About itself">
               <Facts facts={facts} />
             </Section>
+            {server.oddities.length > 0 && (
+              <Section title="Oddities" about="Against the protocol, and mended here. Its author would like to know.">
+                <ul>
+                  {server.oddities.map((sentence) => (
+                    <li key={sentence}>{plain(sentence)}</li>
+                  ))}
+                </ul>
+              </Section>
+            )}
             <Section title="Instructions for models">
               {server.instructions === null ? (
                 <p className="muted">None.</p>

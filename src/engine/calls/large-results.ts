@@ -1,0 +1,140 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
+import { openBrace, quote } from "../../wire/json/characters.ts";
+import { JsonOutline } from "../../wire/json/json-outline.ts";
+import { findMember, scanMembers, skipSpace, type Span } from "../../wire/json/json-scan.ts";
+import { checkJson } from "../../wire/json/json-validity.ts";
+import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
+import { resultShape } from "../../wire/mcp/result-shapes.ts";
+import { Notes } from "../../wire/mcp/shape.ts";
+import { faulty, tooManyBlocks, toVerdict, type ResultChecks, type ResultSubject } from "./result-faults.ts";
+
+/**
+ * A result that is too large to be parsed without need, checked by its skeleton: what is parsed is everything but its
+ * long strings and its structured content. Undefined where it has to be parsed after all, because something is odd, or
+ * because it concerns the gateway itself. Throws UPSTREAM_PROTOCOL for what is no JSON object, and RESULT_TOO_LARGE.
+ *
+ * Works in several turns of the event loop: fifteen megabytes at once would delay all other requests (fault K).
+ */
+export async function judgeLarge(
+  { what, method }: ResultSubject,
+  result: JsonBytes,
+  limits: ResultChecks,
+): Promise<ResultBytes | undefined> {
+  const list = Object.hasOwn(lists, method) ? (lists[method] as string) : "content";
+  const outline = await outlineOf(what, result, { list, limits });
+  const { members, elements } = outline;
+  if (!isOrdinary(result, outline)) return undefined;
+  const seen = { members, elements: list === "content" ? elements : undefined };
+  const shape = resultShape(method, what);
+  if (shape === undefined) return new ResultBytes(result, undefined, seen);
+  if ((elements?.length ?? 0) > limits.contentBlocks) {
+    if (method === "tools/call") throw tooManyBlocks(what, limits);
+    return undefined;
+  }
+  const base64: Span[] = [];
+  const skeleton = await skeletonOf({ result, base64 }, outline, list);
+  const notes = new Notes();
+  if (shape(skeleton, notes) !== skeleton) return undefined;
+  for (const span of base64) if (!(await isPlainBase64(result, span))) return undefined;
+  return new ResultBytes(result, undefined, seen, toVerdict(notes));
+}
+
+/** What the results of methods are lists of. */
+const lists: Readonly<Record<string, string>> = Object.freeze({
+  "resources/read": "contents",
+  "prompts/get": "messages",
+});
+
+/** Finds the parts, and checks that all of it is valid JSON, because nobody parses it later. */
+async function outlineOf(
+  what: string,
+  result: JsonBytes,
+  { list, limits }: { readonly list: string; readonly limits: ResultChecks },
+): Promise<JsonOutline> {
+  // One more than there may be, so that it is seen where there are too many. The type of a content block decides
+  // whether it is passed on as it is.
+  const outline = new JsonOutline(result, { list, names: ["type"], most: limits.contentBlocks + 1 });
+  if (result[skipSpace(result, 0, result.length)] !== openBrace) throw faulty(what, "is no JSON object");
+  const options = { outline, search: limits.textSearch() };
+  try {
+    for (const _slice of checkJson(result, limits.depth, options)) await nextTurn();
+    return outline;
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    throw faulty(what, error.code === "BODY_TOO_DEEP" ? "nests too deeply" : "is no JSON object");
+  }
+}
+
+/**
+ * Whether the gateway only passes the result on. Questions and tasks concern the gateway itself, and are parsed
+ * whatever their size (faults 48, 49).
+ */
+function isOrdinary(result: JsonBytes, { members }: JsonOutline): boolean {
+  const type = findMember(members, "resultType");
+  return (
+    findMember(members, "task") === undefined &&
+    (type === undefined || result.toString("latin1", type.start, type.end) === '"complete"')
+  );
+}
+
+/** Where something is taken from, and the strings in it that should be base64 and were not taken. */
+interface Source {
+  readonly result: JsonBytes;
+  readonly base64: Span[];
+}
+
+/** Up to this size a part is parsed, however it is made. */
+const parsedPartBytes = 4_096;
+/** How much is looked at in one turn. */
+const sliceBytes = 524_288;
+
+async function skeletonOf(source: Source, { members, elements }: JsonOutline, list: string): Promise<JsonObject> {
+  const { result } = source;
+  const items: unknown[] = [];
+  let untilYield = sliceBytes;
+  for (const element of elements ?? []) {
+    items.push(partOf(source, element));
+    if ((untilYield -= element.end - element.start) > 0) continue;
+    await nextTurn();
+    untilYield = sliceBytes;
+  }
+  const parts = members.map((member): readonly [string, unknown] => {
+    const { key, start } = member;
+    if (key === list && elements !== undefined) return [key, items];
+    return [key, key === "structuredContent" && result[start] === openBrace ? {} : partOf(source, member)];
+  });
+  return Object.fromEntries(parts);
+}
+
+function partOf(source: Source, span: Span, key = ""): unknown {
+  const { result, base64 } = source;
+  const { start, end } = span;
+  if (end - start > parsedPartBytes) {
+    if (result[start] === quote) {
+      if (key === "data" || key === "blob") base64.push(span);
+      return "";
+    }
+    if (result[start] === openBrace && key !== "_meta") {
+      const members = scanMembers(result, start, end, Number.POSITIVE_INFINITY);
+      return Object.fromEntries(members.map((member) => [member.key, partOf(source, member, member.key)]));
+    }
+  }
+  return JSON.parse(result.toString("utf8", start, end));
+}
+
+const base64Slice = /^[A-Za-z0-9+/]*$/;
+
+/** Whether a string is base64 as nearly everybody writes it. Others are parsed, and looked at then. */
+async function isPlainBase64(result: JsonBytes, { start, end }: Span): Promise<boolean> {
+  const first = start + 1;
+  let last = end - 1;
+  if ((last - first) % 4 !== 0) return false;
+  while (last > end - 3 && result.toString("latin1", last - 1, last) === "=") last -= 1;
+  for (let at = first; at < last; at += sliceBytes) {
+    if (!base64Slice.test(result.toString("latin1", at, Math.min(at + sliceBytes, last)))) return false;
+    if (at + sliceBytes < last) await nextTurn();
+  }
+  return true;
+}
