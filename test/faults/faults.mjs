@@ -33,7 +33,9 @@ export const faultGroups = [
       {
         number: "3",
         what: "The body is valid JSON but no object: a number, `null`, a string, `true`.",
-        gets: "400 and -32600 (`REQUEST_INVALID`).",
+        gets:
+          "400 and -32600 (`REQUEST_INVALID`). At `POST /execute/{name}`, where the body is the arguments, " +
+          "`null` and `[]` are none.",
       },
       {
         number: "4",

@@ -3,7 +3,7 @@ import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } f
 import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as LegacyHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { modernRpc, rpc, send, type RawAnswer } from "../harness/rpc.ts";
 import { openSse } from "./sse-client.ts";
 
@@ -16,7 +16,13 @@ const echo = { command: process.execPath, args: [file] };
 let gateway: RunningGateway;
 beforeAll(async () => {
   gateway = await startGateway({
-    config: { mcpServers: { echo, Work: echo, closed: { ...echo, disabledTools: ["Look-Up"] } } },
+    config: {
+      mcpServers: {
+        echo,
+        closed: { ...echo, disabledTools: ["Look-Up"] },
+        bad: { ...badServer("--era", "legacy"), scope: "client" },
+      },
+    },
   });
 });
 afterAll(async () => await gateway[Symbol.asyncDispose]());
@@ -183,6 +189,38 @@ describe("what is null, or an empty list, is not there", () => {
     const params = { ref: { type: "ref/prompt", name: "echo-greet" }, argument: { name: "who", value: "" } };
     const answer = await rpc(`${gateway.url}/mcp`, "completion/complete", { ...params, context: null });
     expect(answer.json.result.completion.values[0]).not.toContain("context");
+  });
+
+  describe("in what a client declares and answers", () => {
+    /** What the tool says of the answer to its question, which is `answer`. */
+    async function asked(tool: string, capabilities: object, answer: object): Promise<string> {
+      const sse = await openSse(`${gateway.url}/sse/flat`);
+      await sse.initialize(capabilities);
+      await sse.post({ jsonrpc: "2.0", id: 7, method: "tools/call", params: { name: `bad-${tool}`, arguments: null } });
+      const said = await sse.next(({ id, method }) => id === 7 || (method !== undefined && id !== undefined));
+      if (said.id !== 7) await sse.post({ jsonrpc: "2.0", id: said.id, ...answer });
+      const result = await sse.next(({ id }) => id === 7);
+      sse.close();
+      return JSON.stringify(result);
+    }
+
+    const declined = { error: null, result: { action: "decline", content: null, _meta: null } };
+
+    test("a mode that is null is none, and an answer's members pass as they are", async () => {
+      expect(await asked("elicit", { elicitation: { form: null, url: null } }, declined)).toContain("decline");
+      expect(await asked("elicit", { elicitation: { form: {} }, roots: null }, declined)).toContain("decline");
+    });
+
+    test("a capability that is null is not declared", async () => {
+      expect(await asked("elicit", { elicitation: null }, declined)).not.toContain("decline");
+    });
+
+    test("a root without a name, and a sampled message", async () => {
+      const roots = { result: { roots: [{ uri: "file:///work", name: null }], nextCursor: null } };
+      expect(await asked("roots", { roots: {} }, roots)).toContain("file:///work");
+      const sampled = { role: "assistant", content: { type: "text", text: "Paris" }, model: "m", stopReason: null };
+      expect(await asked("sample", { sampling: { tools: null } }, { result: sampled })).toContain("Paris");
+    });
   });
 
   test("the members of _meta", async () => {

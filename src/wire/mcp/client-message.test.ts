@@ -111,6 +111,23 @@ test("requests, notifications and responses are told apart", () => {
   });
 });
 
+test("what is null is not there", () => {
+  for (const params of ["null", "[]", "[ ]"]) {
+    const request = read(`{"jsonrpc":"2.0","id":1,"method":"m","params":${params}}`);
+    expect(request).toMatchObject({ kind: "request", params: {} });
+    expect((request as ClientRequest).paramBytes("a")).toBeUndefined();
+  }
+  expect(read('{"jsonrpc":"2.0","id":null,"method":"notifications/x","params":null}')).toEqual({
+    kind: "notification",
+    method: "notifications/x",
+    params: {},
+  });
+  const answered = (members: string): unknown => read(`{"jsonrpc":"2.0","id":1,${members}}`);
+  expect(answered('"result":null,"error":{"code":1,"message":"m"}')).toMatchObject({ body: { kind: "error" } });
+  expect(answered('"error":null,"result":{}')).toMatchObject({ body: { kind: "result" } });
+  expect(answered('"result":null')).toMatchObject({ body: { kind: "result" } });
+});
+
 test("hostile keys are plain data", () => {
   const message = read(
     '{"jsonrpc":"2.0","id":1,"method":"m","params":{"__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}}},"__proto__":{"method":"other"}}',
