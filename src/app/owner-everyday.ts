@@ -13,6 +13,8 @@ export function loadEveryday(gateway: GatewayParts): Everyday {
     routing: gateway.routing,
     discovery: gateway.discovery,
     usage: gateway.usage.usage,
+    instanceOf: (instance) => gateway.fleet.of(gateway.owner).find(({ id }) => id === instance),
+    redact: gateway.redaction.text,
     keptSearches: gateway.keptSearches,
     clock: parts.clock,
     adopting: gateway.fleet.adopting,

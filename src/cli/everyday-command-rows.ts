@@ -62,8 +62,9 @@ ${startsOne}`,
   },
   show: {
     words: 1,
-    usage: "toolyard show <tool> [options]",
-    about: "Shows what is known of one tool: what it takes, says of itself, costs, and how it is used.",
+    usage: "toolyard show <tool|server> [options]",
+    about:
+      "Shows what is known of one tool (what it takes, says of itself, costs, and how it is used) or of one server.",
     options: { ...common, json: { about: "print one JSON object, with the whole definition" } },
     notes: startsOne,
     load: async () => (await import("./short-commands.ts")).shortCommands.show,

@@ -1,4 +1,4 @@
-import type { ToolDetailsLine, ToolUse } from "../front/owner/everyday-lines.ts";
+import type { ServerDetailsLine, ToolDetailsLine, ToolUse } from "../front/owner/everyday-lines.ts";
 import { countText } from "../kernel/count-text.ts";
 import type { CommandContext } from "./command-context.ts";
 import { isOn } from "./options.ts";
@@ -6,14 +6,40 @@ import { plainText } from "./plain-text.ts";
 import { refuseUsage, runEveryday } from "./everyday-run.ts";
 import { plainLines } from "./plain-lines.ts";
 
-/** `toolyard show <tool>`: all that is known of one tool. */
+/** `toolyard show <tool|server>`: all that is known of one tool, or of one server. */
 export async function show(context: CommandContext): Promise<number> {
   const [name] = context.positionals;
-  if (name === undefined) return refuseUsage("which tool?", "toolyard show <tool> [options]");
-  return await runEveryday(context, { command: "show", request: { name } }, ({ details }) => {
+  if (name === undefined) return refuseUsage("which tool or server?", "toolyard show <tool|server> [options]");
+  return await runEveryday(context, { command: "show", request: { name } }, ({ details, serverDetails: server }) => {
+    if (server !== undefined)
+      process.stdout.write(`${isOn(context, "json") ? JSON.stringify(server) : toServerText(server)}\n`);
     if (details === undefined) return;
     process.stdout.write(isOn(context, "json") ? `${toJson(details)}\n` : `${toText(details)}\n`);
   });
+}
+
+function toServerText(server: ServerDetailsLine): string {
+  const { word, reason, version, eras, handshake, oddities } = server;
+  const facts: readonly (readonly [string, string])[] = [
+    ["status", `${word}${reason === "" ? "" : `: ${plainText(reason)}`}`],
+    ["version", plainText(version ?? "not known")],
+    ["protocol", eras.length === 0 ? "not known" : eras.join(", ")],
+    ["offers", `${server.tools} tools, ${server.resources} resources, ${server.prompts} prompts`],
+    ...rowsOf(
+      "handshake",
+      handshake.map(({ step, why }) => `${step} failed: ${why}`),
+    ),
+    ...rowsOf("odd", oddities),
+  ];
+  const width = Math.max(...facts.map(([name]) => name.length));
+  return [
+    `${plainText(server.server)}${server.title === server.server ? "" : `: ${plainText(server.title)}`}`,
+    ...facts.map(([name, text]) => `${name.padEnd(width)}  ${text}`),
+  ].join("\n");
+}
+
+function rowsOf(name: string, texts: readonly string[]): (readonly [string, string])[] {
+  return texts.map((text, at) => [at === 0 ? name : "", plainText(text)]);
 }
 
 /** The definition stays the text that it is, because its numbers may be larger than JavaScript's. */

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { runCommand } from "../harness/command.ts";
 import { startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { get, post, untilOnline } from "../harness/rest.ts";
 import { execute } from "../harness/rpc.ts";
@@ -175,6 +176,13 @@ test("a server that refuses every handshake says the reason that it gave first, 
   expect(await standingOf(gateway.url, "never")).toMatchObject({
     reason: "never refused initialize: refusal number 2 (-32602)",
   });
+  const place = ["--config", gateway.configFile, "--data-dir", join(gateway.directory, "data")];
+  const { stdout: shown } = await runCommand(["show", "never", ...place]);
+  expect(shown).toContain("server/discover failed: refusal number 1 (-32602)");
+  expect(shown).toContain("initialize 2024-11-05, capabilities: nothing failed: refusal number 5 (-32602)");
+  const { handshake } = (await get(`${gateway.url}/api/servers/never`)).json;
+  expect(handshake).toHaveLength(5);
+  expect(handshake[1]).toEqual({ step: "initialize 2025-11-25, capabilities: all", why: "refusal number 2 (-32602)" });
 });
 
 function stdio(rules: object) {

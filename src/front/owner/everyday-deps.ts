@@ -5,6 +5,8 @@ import type { View } from "../../catalog/model/view.ts";
 import type { Routing } from "../../engine/calls/routing.ts";
 import type { Performer } from "../../engine/perform/perform.ts";
 import type { Clock } from "../../kernel/clock.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
+import type { Instance } from "../../servers/instance/instance.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Usage } from "../../records/usage-log.ts";
 
@@ -18,6 +20,9 @@ export interface EverydayDeps {
   readonly routing: Pick<Routing, "wake">;
   readonly discovery: Pick<Discovery, "phrasesOf">;
   readonly usage: Pick<Usage, "read">;
+  readonly instanceOf: (instance: InstanceId) => Pick<Instance, "handshake" | "oddities"> | undefined;
+  /** Removes secrets from what a server wrote. */
+  readonly redact: (text: string) => string;
   /** Searches that whoever asks keeps as tests. */
   readonly keptSearches: (principal: Principal) => Promise<KeptSearches>;
   readonly clock: Pick<Clock, "now">;

@@ -1,6 +1,7 @@
 import type { SearchReport } from "../../catalog/exposure/search-report.ts";
 import type { KeptPlaced } from "../../engine/perform/kept-runs.ts";
 import type { ToolAnnotations, ToolDefinition } from "../../kernel/definitions.ts";
+import type { FailedStep } from "../../servers/upstream/connection.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 
 /**
@@ -24,6 +25,7 @@ export interface EverydayLine {
   readonly degraded?: string;
   readonly tool?: ToolLine;
   readonly details?: ToolDetailsLine;
+  readonly serverDetails?: ServerDetailsLine;
   readonly resource?: ResourceLine;
   readonly prompt?: PromptLine;
   readonly result?: ResultLine;
@@ -91,6 +93,21 @@ export interface ToolDetailsLine extends ToolLine {
   readonly definition: string;
   /** The same, with numbers as JavaScript has them. */
   readonly inputSchema: ToolDefinition["inputSchema"];
+}
+
+/** One server: how it stands, how it was reached, and what it does that was mended. */
+export interface ServerDetailsLine extends ServerStanding {
+  readonly title: string;
+  readonly reason: string;
+  readonly version: string | null;
+  readonly eras: readonly string[];
+  readonly tools: number;
+  readonly resources: number;
+  readonly prompts: number;
+  /** What failed of the handshake of its last start, in order. */
+  readonly handshake: readonly FailedStep[];
+  /** A sentence for each kind. */
+  readonly oddities: readonly string[];
 }
 
 export interface ResourceLine {

@@ -11,7 +11,7 @@ import { statusWord } from "../../kernel/status-words.ts";
 import { stringifyExact } from "../../wire/json/exact-json.ts";
 import type { Conversation } from "./owner-conversation.ts";
 import type { EverydayDeps } from "./everyday-deps.ts";
-import type { ResourceLine, ToolDetailsLine, ToolLine, ToolUse } from "./everyday-lines.ts";
+import type { ResourceLine, ServerDetailsLine, ToolDetailsLine, ToolLine, ToolUse } from "./everyday-lines.ts";
 import { findTool, ownerContext, standingOf, waitForUnseen } from "./everyday-view.ts";
 
 const signatureTokens = 160;
@@ -33,11 +33,17 @@ export async function listTools(deps: EverydayDeps, request: JsonObject, convers
 }
 
 /**
- * `{ name, brief? }`: everything that is known of one tool, by any spelling of its name. `brief` leaves out what has to
- * be looked up, for a command that only needs to know what the tool takes.
+ * `{ name, brief? }`: everything that is known of one server, by its slug, or of one tool, by any spelling of its name.
+ * `brief` asks for a tool only, and leaves out what has to be looked up, for a command that only needs to know what the
+ * tool takes.
  */
 export async function showTool(deps: EverydayDeps, request: JsonObject, conversation: Conversation): Promise<void> {
   const name = optionalText(request, "name") ?? "";
+  const named = request["brief"] === true ? undefined : deps.viewOf(deps.principal).server(name);
+  if (named !== undefined) {
+    await conversation.send({ ok: true, serverDetails: toServerDetails(deps, named) });
+    return;
+  }
   const { tool } = await findTool(deps, conversation, name);
   const view = deps.viewOf(deps.principal);
   for (const listing of ["flat", "namespaced"] as const) await deps.namesInTurns(view, listing);
@@ -57,6 +63,24 @@ export async function showTool(deps: EverydayDeps, request: JsonObject, conversa
     inputSchema: tool.definition.inputSchema,
   };
   await conversation.send({ ok: true, details });
+}
+
+function toServerDetails({ instanceOf, redact }: EverydayDeps, server: ViewServer): ServerDetailsLine {
+  const { catalog, tools } = server;
+  const instance = instanceOf(server.instance);
+  const version = catalog?.serverInfo["version"];
+  return {
+    ...standingOf(server),
+    title: server.title,
+    reason: redact(server.reason),
+    version: typeof version === "string" ? redact(version) : null,
+    eras: catalog?.eras ?? [],
+    tools: tools.length,
+    resources: (catalog?.resources.length ?? 0) + (catalog?.templates.length ?? 0),
+    prompts: catalog?.prompts.length ?? 0,
+    handshake: (instance?.handshake ?? []).map((failed) => ({ ...failed, why: redact(failed.why) })),
+    oddities: instance?.oddities.sentences().map(redact) ?? [],
+  };
 }
 
 /** A store of records that does not answer keeps nobody from the rest. */

@@ -32,6 +32,9 @@ const serverDetails = z
       .object({ tools: z.int(), resources: z.int(), templates: z.int(), prompts: z.int(), skills: z.int() })
       .describe("All that it offers."),
     shownTools: z.int().describe("Those that the rules let whoever asks see."),
+    handshake: z
+      .array(z.object({ step: z.string(), why: z.string() }))
+      .describe("What failed of the handshake of its last start, in order."),
     oddities: schemas.oddities,
   })
   .meta({ id: "ServerDetails" });
@@ -98,6 +101,7 @@ function showServer(deps: RestDeps): Route {
             skills: catalog?.skills.length ?? 0,
           },
           shownTools: server.tools.length,
+          handshake: (instance?.handshake ?? []).map(({ step, why }) => ({ step, why: deps.redact(why) })),
           oddities: instance?.oddities.sentences().map(deps.redact) ?? [],
         },
         notCached,
