@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 // Has real servers of other authors and SDKs asked by the official clients, directly and through a gateway in every
 // exposure, and tells what differs. The servers come from npm, each in the version of its row, into .cache/servers;
-// those of SDKs that cannot be had here are stand-ins. No account is needed, and nothing leaves the machine but what npm
-// fetches. `npm run servers`; not part of the tests, because the packages are large.
+// those of SDKs that cannot be had here are stand-ins. No account is needed. `npm run servers`; not part of the tests,
+// because the packages are large.
 
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { projectDir } from "./conformance/cached-package.mjs";
@@ -52,7 +52,7 @@ async function main() {
 /** Rows of servers that were not tried this time stay as they were. */
 async function keep(rows) {
   const file = join(projectDir, "docs/servers-tried.json");
-  const { default: before } = await import(file, { with: { type: "json" } }).catch(() => ({ default: [] }));
+  const before = JSON.parse(await readFile(file, "utf8"));
   const all = trials.flatMap(({ name }) => {
     const row = rows.find((one) => one.name === name) ?? before.find((one) => one.name === name);
     return row === undefined ? [] : [row];

@@ -65,7 +65,7 @@ export const authorRows = [
   {
     package: "@negokaz/excel-mcp-server",
     version: "0.12.0",
-    sdk: "mcp-go (Go)",
+    sdk: "mcp-go 0.34.0 (Go)",
     call: ["excel_describe_sheets", { fileAbsolutePath: "{home}/files/none.xlsx" }],
   },
   {

@@ -18,7 +18,8 @@ const pageLimit = 100;
  * What came back: the value, or what the client said of it.
  * @typedef {{ value: unknown } | { failed: string }} Outcome
  *
- * @typedef {"v1" | "v2"} Sdk v1 is @modelcontextprotocol/sdk, v2 @modelcontextprotocol/client, which tries 2026-07-28 first
+ * @typedef {"v1" | "v2"} Sdk v1 is @modelcontextprotocol/sdk, v2 @modelcontextprotocol/client, which tries the revision
+ *   2026-07-28 first
  */
 
 /**

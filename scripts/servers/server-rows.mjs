@@ -1,5 +1,5 @@
-// The servers that are tried, each with one call that changes nothing and needs neither a network nor an account. Where a
-// server asks for a key before it lists anything, it gets one that opens nothing.
+// The servers that are tried, each with one call that changes nothing and needs neither a network nor an account. Where
+// a server asks for a key before it lists anything, it gets one that opens nothing.
 
 /**
  * `{home}` in texts is a folder of the trial's own with a file, `notes.txt`, and a git repository in `repository`.
@@ -77,6 +77,8 @@ export const referenceRows = [
     version: "0.6.2",
     env: { BRAVE_API_KEY: key },
     call: ["brave_web_search", { query: "nothing" }],
+    // It allows itself one request a second.
+    volatile: [/fetch failed|Rate limit exceeded/],
   },
   {
     package: "@modelcontextprotocol/server-postgres",

@@ -1,7 +1,6 @@
 // One server asked by the official clients, directly and through the gateway in every exposure, and what differs.
 
 import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
 import { listDifferences, outcomeDifferences } from "./differences.mjs";
 import { callTool, outcomeOf, readLists, withClient } from "./official-client.mjs";
 import { startTrialGateway } from "./trial-gateway.mjs";

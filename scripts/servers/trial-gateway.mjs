@@ -11,7 +11,8 @@ const idleTimeoutMs = 1_000;
 const waitLimit = { attempts: 400, pauseMs: 100 };
 
 /**
- * @param {{ directory: string, slug: string, entry: object }} options directory is for its files, entry that of mcpServers
+ * @param {{ directory: string, slug: string, entry: object }} options directory is for its files, entry that of the
+ *   configuration
  */
 export async function startTrialGateway({ directory, slug, entry }) {
   const config = {

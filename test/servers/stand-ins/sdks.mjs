@@ -117,7 +117,8 @@ export const sdks = {
       return plain(message, "0.8.5") ?? { exits: 0 };
     },
   },
-  "java-0.8": java("0.8.1", ["sampling"]),
+  // That version has no Streamable HTTP yet.
+  "java-0.8": { ...java("0.8.1", ["sampling"]), refuse: undefined },
   "java-0.12": java("0.12.1", ["sampling", "elicitation"]),
   "java-0.17": java("0.17.0", ["sampling", "elicitation"]),
   "go-1.0": {

@@ -1,5 +1,5 @@
-// `node stand-in.mjs NAME [PORT]`: a server that answers as one of the SDKs of sdks.mjs does, over stdio or, with a port,
-// as Streamable HTTP at /mcp.
+// `node stand-in.mjs NAME [PORT]`: a server that answers as one of the SDKs of sdks.mjs does, over stdio or, with a
+// port, as Streamable HTTP at /mcp.
 
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
