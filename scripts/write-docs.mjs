@@ -18,6 +18,7 @@ import { exposureRows } from "./docs/exposure-table.mjs";
 import { houseTable } from "./docs/house-table.mjs";
 import { heldBy, protocolPage } from "./docs/protocol-page.mjs";
 import { quickStartPage } from "./docs/quick-start-page.mjs";
+import { serversTriedPage } from "./docs/servers-tried-page.mjs";
 import { statefulPage } from "./docs/stateful-page.mjs";
 import { groupTitles, testTitles } from "./docs/test-titles.mjs";
 
@@ -76,6 +77,8 @@ export async function writeDocs() {
   writeFileSync(new URL("docs/events.md", root), eventsPage(publishedEvents));
   const seen = JSON.parse(readFileSync(new URL("docs/clients.json", root), "utf8"));
   writeFileSync(new URL("docs/clients.md", root), clientsPage(clientProfiles, seen));
+  const tried = JSON.parse(readFileSync(new URL("docs/servers-tried.json", root), "utf8"));
+  writeFileSync(new URL("docs/servers-tried.md", root), serversTriedPage(tried));
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await writeDocs();

@@ -15,9 +15,10 @@ export const cacheDir = join(projectDir, ".cache");
  * @param {string} name folder in .cache
  * @param {string | string[]} spec package and version, as npm takes it, or several
  * @param {string} expected a path below that folder that exists once the package is complete
+ * @param {readonly string[]} [options] more of npm's own
  * @returns {Promise<string>} the absolute path of `expected`
  */
-export async function cachedPackage(name, spec, expected) {
+export async function cachedPackage(name, spec, expected, options = []) {
   const target = join(cacheDir, name);
   const path = join(target, expected);
   if (existsSync(path)) return path;
@@ -25,6 +26,7 @@ export async function cachedPackage(name, spec, expected) {
   const staging = `${target}.${process.pid}`;
   await mkdir(staging, { recursive: true });
   const args = ["install", "--prefix", staging, "--no-audit", "--no-fund", "--no-save", "--loglevel=error"].concat(
+    options,
     spec,
   );
   await promisify(execFile)("npm", args, { cwd: cacheDir, shell: process.platform === "win32" });
