@@ -69,8 +69,7 @@ async function initialize(
     throw signal.aborted ? abortReason(signal) : error;
   });
   if (reply.kind === "result") return peerFromInitialize(server, reply.result);
-  const { code } = parseErrorObject(reply.error);
-  throw new GatewayError("UPSTREAM_PROTOCOL", `${server} refused initialize with error ${code}`, {
-    data: { code },
-  });
+  const { code, message } = parseErrorObject(reply.error);
+  const said = `${server} refused initialize with error ${code}: ${message.slice(0, 200)}`;
+  throw new GatewayError("UPSTREAM_PROTOCOL", said, { data: { code } });
 }

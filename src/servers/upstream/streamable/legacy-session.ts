@@ -73,10 +73,9 @@ export async function openLegacySession(
     );
   }
   if (outcome.answer.kind === "error") {
-    const { code } = parseErrorObject(outcome.answer.error);
-    const failure = new GatewayError("UPSTREAM_PROTOCOL", `${server} refused initialize with error ${code}`, {
-      data: { code },
-    });
+    const { code, message } = parseErrorObject(outcome.answer.error);
+    const said = `${server} refused initialize with error ${code}: ${message.slice(0, 200)}`;
+    const failure = new GatewayError("UPSTREAM_PROTOCOL", said, { data: { code } });
     return { kind: "refused", status: outcome.head.status, code, failure };
   }
   const peer = peerFromInitialize(server, outcome.answer.result);
