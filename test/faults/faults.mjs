@@ -716,8 +716,8 @@ export const faultGroups = [
         number: "103",
         what: "A server redirects, or names an endpoint on another host, to get a token.",
         gets:
-          "No server gets the client's token or another server's. A request that carries a credential " +
-          "follows no redirect, and an endpoint on another origin is refused.",
+          "No server gets the client's token or another server's. A request follows no redirect but one to " +
+          "its own URL with a slash more or less at the end of the path, and an endpoint on another origin is refused.",
       },
       {
         number: "104",

@@ -46,6 +46,8 @@ export function createWire(options: WireOptions): Wire {
     connectTimeoutMs: tuning.connectTimeoutMs,
   });
   const live = createSlotTable<LiveExchange>();
+  /** Of the URL, and of the endpoint that a server over SSE names. */
+  let movedPaths: Map<string, string> | undefined;
   let queuedBytes = 0;
   let lastActivityMs = performance.now();
 
@@ -57,6 +59,11 @@ export function createWire(options: WireOptions): Wire {
   const wire: Wire = {
     client,
     address,
+    pathFor: (path) => movedPaths?.get(path) ?? path,
+    notePath(path, moved) {
+      movedPaths ??= new Map();
+      movedPaths.set(path, moved);
+    },
     limits,
     tuning,
     strays: createStrayFlow(),
