@@ -8,6 +8,7 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import { settingNow } from "../../kernel/setting-now.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
+import { withContentOfToolResult } from "./tool-result-member.ts";
 
 export interface ResultLimits {
   /** The largest result that is passed on. */
@@ -29,8 +30,8 @@ const parsedUpToBytes = 65_536;
 
 /**
  * Checks that the result of tools/call can be given to a client (faults 41, 43). Throws RESULT_TOO_LARGE or
- * UPSTREAM_PROTOCOL. The bytes are passed on unchanged in any case. Their parsed value comes along when the result is
- * small or had to be parsed for another reason.
+ * UPSTREAM_PROTOCOL. The bytes are passed on unchanged, except where content is made of `toolResult`. Their parsed
+ * value comes along when the result is small or had to be parsed for another reason.
  */
 export function checkToolResult(
   path: string,
@@ -46,13 +47,15 @@ export function checkToolResult(
     );
   }
   const whole = (): ResultBytes => {
-    const parsed = parseObject(path, result);
+    const given = parseObject(path, result);
+    const bytes = withContentOfToolResult(result, given);
+    const parsed = bytes === result ? given : parseObject(path, bytes);
     checkShape(path, parsed, limits);
-    return new ResultBytes(result, parsed);
+    return new ResultBytes(bytes, parsed);
   };
   if (result.length <= parsedUpToBytes || mustParse) return whole();
   return scanLarge(path, result, limits).then((outline) => {
-    if (!isOrdinary(result, outline)) return whole();
+    if (!isOrdinary(result, outline) || findMember(outline.members, "content") === undefined) return whole();
     lookOver(path, result, outline, limits);
     return new ResultBytes(result, undefined, outline);
   });

@@ -225,7 +225,7 @@ describe("requests that wait", () => {
       message: "m",
       data: [1],
     });
-    for (const text of ["{}", '"x"', "[]", "{broken", '{"code":"x","message":2}'])
+    for (const text of ["{}", '"x"', "[]", "{broken", '{"code":"1","message":2}'])
       expect(parseErrorObject(Buffer.from(text))).toMatchObject({ code: -32603 });
   });
 });

@@ -9,14 +9,12 @@ import { isJsonObject, parseJsonObject, type JsonBytes } from "../../kernel/json
  */
 export function parseErrorObject(error: JsonBytes): { code: number; message: string; data?: unknown } {
   const parsed = parseJson(error);
-  if (!isJsonObject(parsed)) return { code: rpcCodes.internalError, message: toText(parsed) ?? noMessage };
+  if (!isJsonObject(parsed)) return { code: rpcCodes.internalError, message: wordsOf(parsed) ?? noMessage };
   const { code: given, message: told, data, ...rest } = parsed;
-  const code = toCode(given);
-  const said = toText(told) ?? toText(rest) ?? toText(data) ?? noMessage;
-  const message = code === undefined && toText(given) !== undefined ? `${said} (${toText(given)})` : said;
-  return data === undefined
-    ? { code: code ?? rpcCodes.internalError, message }
-    : { code: code ?? rpcCodes.internalError, message, data };
+  const code = isCode(given) ? given : rpcCodes.internalError;
+  const said = wordsOf(told) ?? wordsOf(rest);
+  const message = said ?? (typeof data === "string" ? wordsOf(data) : undefined) ?? noMessage;
+  return data === undefined ? { code, message } : { code, message, data };
 }
 
 const noMessage = "the server gave no message";
@@ -24,18 +22,11 @@ const noMessage = "the server gave no message";
 /** A message is read by people and models; what an odd one says beyond this is no message. */
 const longestOddText = 2_000;
 
-/** What a value says as text; undefined for one that says nothing. */
-function toText(value: unknown): string | undefined {
+/** What a text, object or array says; undefined for an empty one, and for values without words. */
+function wordsOf(value: unknown): string | undefined {
   if (typeof value === "string") return value === "" ? undefined : value;
-  if (value === undefined || value === null || value === false) return undefined;
-  const text = JSON.stringify(value);
-  return text === "{}" || text === "[]" ? undefined : text.slice(0, longestOddText);
-}
-
-/** Some languages write numbers as text. */
-function toCode(code: unknown): number | undefined {
-  const number = typeof code === "string" && /^-?\d{1,9}$/.test(code) ? Number(code) : code;
-  return isCode(number) ? number : undefined;
+  if (typeof value !== "object" || value === null || Object.keys(value).length === 0) return undefined;
+  return JSON.stringify(value).slice(0, longestOddText);
 }
 
 function parseJson(bytes: JsonBytes): unknown {

@@ -29,15 +29,16 @@ export function withoutNullMembers(params: JsonBytes): JsonBytes {
   if (!params.includes("null")) return params;
   try {
     const parsed = parseExact(params.toString("utf8"));
-    return isJsonObject(parsed) ? Buffer.from(stringifyExact(cleaned(parsed)), "utf8") : params;
+    return isJsonObject(parsed) ? Buffer.from(stringifyExact(withoutNullsWithin(parsed)), "utf8") : params;
   } catch {
     return params;
   }
 }
 
-function cleaned(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(cleaned);
-  return isJsonObject(value) && !(value instanceof ExactNumber) ? withoutAbsent(value, cleaned) : value;
+/** The same for a request that was parsed already. */
+export function withoutNullsWithin(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNullsWithin);
+  return isJsonObject(value) && !(value instanceof ExactNumber) ? withoutAbsent(value, withoutNullsWithin) : value;
 }
 
 function withoutAbsent(object: JsonObject, clean: (value: unknown) => unknown): JsonObject {

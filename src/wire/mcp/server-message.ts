@@ -3,6 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { findMember, scanElements, scanMembers, type Member } from "../../wire/json/json-scan.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import { saysEnvelope } from "./envelope.ts";
 import { withoutNulls } from "./null-members.ts";
 import { idOfSpoilt } from "./spoilt-answer.ts";
 
@@ -87,8 +88,8 @@ function readDeep(bytes: Buffer, maxDepth: number): Inbound {
 }
 
 function readMembers(bytes: Buffer, members: readonly Member[]): Inbound {
-  const names = findMember(members, "jsonrpc");
-  if (names === undefined && !isBareMessage(members)) return noMessage;
+  const isMarked = saysEnvelope(members);
+  if (!isMarked && !isBareMessage(members)) return noMessage;
   const method = findMember(members, "method");
   const isCall = method !== undefined && !isNull(bytes, method);
   const id = findMember(members, "id");
@@ -97,7 +98,7 @@ function readMembers(bytes: Buffer, members: readonly Member[]): Inbound {
   if (isCall) return readCall(bytes, members, method, id);
   const result = findMember(members, "result");
   const error = findMember(members, "error");
-  if (error !== undefined && isFailure(bytes, error, result) && (id !== undefined || names !== undefined))
+  if (error !== undefined && isFailure(bytes, error, result) && (id !== undefined || isMarked))
     return {
       kind: "error",
       id: id === undefined ? null : valueOf(bytes, id),
@@ -109,7 +110,7 @@ function readMembers(bytes: Buffer, members: readonly Member[]): Inbound {
 }
 
 /**
- * Whether an object without `jsonrpc` is a message all the same, because it has a member that only messages have and
+ * Whether an object that does not say so is a message all the same, because it has a member that only messages have and
  * no other ones. Anything else is a line of a log, whose `id`, `method` or `error` are its own.
  */
 function isBareMessage(members: readonly Member[]): boolean {

@@ -47,7 +47,6 @@ describe("results that are no results", () => {
     "result-string",
     "result-null",
     "no-result",
-    "error-string",
     "deep",
     "invalid-utf8",
   ];
@@ -148,6 +147,8 @@ describe("results that are no results", () => {
         name: "execute_mcp_tool",
         arguments: { tool_path: `${slugOf(flavour)}:rpc-error`, arguments: args },
       });
+    const text = await execute(gateway.url, `${slugOf(flavour)}:error-string`);
+    expect(text.error).toEqual({ code: -32603, message: "failed" });
     expect((await failing({ code: "x", message: 5, data: [1] })).json.error).toEqual({
       code: -32603,
       message: "the server gave no message",

@@ -33,9 +33,19 @@ test.each([
   '{"error":"text"}',
   '{"error":{"code":"1"}}',
   '{"error":{"code":1}',
+  '{"jsonrpc":"2.0","id":7,"error":null}',
+  '{"error":"invalid_token","error_description":"x"}',
 ])("the body %j has no JSON-RPC error", (body) => {
   expect(rpcErrorOf(Buffer.from(body), 10)).toBeUndefined();
 });
+
+test.each(['"used up"', '{"message":"used up"}', '{"code":"x","message":"used up"}'])(
+  "the error %s of a message that says it is JSON-RPC is one",
+  (error) => {
+    const body = Buffer.from(`{"jsonrpc":"2.0","id":7,"result":null,"error":${error}}`);
+    expect(rpcErrorOf(body, 10)).toEqual({ code: -32_603, bytes: Buffer.from(error), id: 7 });
+  },
+);
 
 test("a redirect is told without the paths, queries and passwords of either URL", () => {
   const target = (location: string) => {
