@@ -478,11 +478,15 @@ export const faultGroups = [
         what:
           "A server answers to an id that nobody asked with, as text instead of a number, or with " +
           "another call's id.",
-        gets: "The answer is dropped and counted; the right one still arrives.",
+        gets:
+          "The answer is dropped and counted; the right one still arrives. A server that writes all ids as text, from " +
+          "its first answer on, is understood.",
       },
       {
         number: "69",
-        what: "A server writes to stdout what is no message: a banner, blank lines, CRLF, nonsense as fast as it can.",
+        what:
+          "A server writes to stdout what is no message: a banner, a line of its log with an `id`, blank lines, CRLF, " +
+          "nonsense as fast as it can.",
         gets: "It is skipped, counted and logged; other servers are served meanwhile.",
       },
       {
@@ -721,8 +725,8 @@ export const faultGroups = [
         number: "103",
         what: "A server redirects, or names an endpoint on another host, to get a token.",
         gets:
-          "No server gets the client's token or another server's. A request that carries a credential " +
-          "follows no redirect, and an endpoint on another origin is refused.",
+          "No server gets the client's token or another server's. A request follows no redirect but one to " +
+          "its own URL with a slash more or less at the end of the path, and an endpoint on another origin is refused.",
       },
       {
         number: "104",

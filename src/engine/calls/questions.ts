@@ -4,6 +4,7 @@ import type { CallContext, Question } from "../../kernel/call-context.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { ParamMember } from "../../servers/upstream/connection.ts";
+import { withoutNullsWithin } from "../../wire/mcp/null-members.ts";
 import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 import { wrapState } from "./roots.ts";
@@ -42,8 +43,11 @@ interface InputRequired {
 function toInputRequired(answer: ServerAnswer): InputRequired | undefined {
   if (answer.kind === "error" || !answer.result.isQuestion) return undefined;
   const parsed = answer.result.parsed();
+  const asked = parsed["inputRequests"];
   return {
-    inputRequests: isJsonObject(parsed["inputRequests"]) ? parsed["inputRequests"] : {},
+    inputRequests: isJsonObject(asked)
+      ? Object.fromEntries(Object.entries(asked).map(([key, request]) => [key, withoutNullsWithin(request)]))
+      : {},
     requestState: typeof parsed["requestState"] === "string" ? parsed["requestState"] : undefined,
   };
 }

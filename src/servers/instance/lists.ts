@@ -2,6 +2,7 @@ import { rpcCodes } from "../../wire/mcp/rpc-codes.ts";
 import { parseExact, stringifyExact } from "../../wire/json/exact-json.ts";
 import type { RawLists } from "../../catalog/model/instance-catalog.ts";
 import { skillSettings } from "../../catalog/model/skill-extension.ts";
+import type { Era } from "../../kernel/call-context.ts";
 import { abortAfter } from "../../kernel/abort.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, toJsonBytes, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
@@ -135,8 +136,8 @@ interface ListRequest {
 async function fetchPages(connection: Connection, list: ListRequest, signal: AbortSignal): Promise<readonly unknown[]> {
   const items = list.items ?? [];
   let room = list.room ?? Number.POSITIVE_INFINITY;
-  const seen = new Set<string>();
-  let cursor: string | undefined;
+  const seen = new Set<Cursor>();
+  let cursor: Cursor | undefined;
   for (let page = 0; page < list.limits.pages; page += 1) {
     const result = await fetchPage(connection, list, cursor, signal);
     if (result === undefined) return items;
@@ -150,8 +151,8 @@ async function fetchPages(connection: Connection, list: ListRequest, signal: Abo
       }
       items.push(item);
     }
-    const next = result["nextCursor"];
-    if (typeof next !== "string" || next === "") return items;
+    const next = cursorOf(result, connection.peer.era);
+    if (next === undefined) return items;
     if (items.length >= list.limits.items) {
       list.onCut(list.method, `more than ${list.limits.items} items (limits.listItems)`);
       return items;
@@ -167,10 +168,22 @@ async function fetchPages(connection: Connection, list: ListRequest, signal: Abo
   return items;
 }
 
+/** Cursors are text, and the numbers of pages where a server does not keep to that. */
+type Cursor = string | number;
+
+/**
+ * What the next page is asked for with; undefined after the last one. In 2026-07-28 "" is a cursor as any other
+ * (server/utilities/pagination). Servers of earlier revisions write it where there is none.
+ */
+function cursorOf({ nextCursor: next }: JsonObject, era: Era): Cursor | undefined {
+  if (typeof next === "number") return next > 0 ? next : undefined;
+  return typeof next === "string" && (next !== "" || era === "modern") ? next : undefined;
+}
+
 async function fetchPage(
   connection: Connection,
   list: ListRequest,
-  cursor: string | undefined,
+  cursor: Cursor | undefined,
   signal: AbortSignal,
 ): Promise<JsonObject | undefined> {
   const params: ParamMember[] = cursor === undefined ? [] : [["cursor", toJsonBytes(cursor)]];

@@ -5,6 +5,7 @@ import type { ConnectionEvents } from "./connection.ts";
 import type { Elicitations } from "./elicitations.ts";
 import { writeNotification } from "../../wire/mcp/envelope.ts";
 import type { Inbound } from "../../wire/mcp/server-message.ts";
+import type { SentIds } from "./sent-ids.ts";
 import type { ServerQuestions } from "./server-questions.ts";
 import type { WaitingRequest } from "./waiting-request.ts";
 import type { WaitingRequests } from "./waiting-requests.ts";
@@ -16,6 +17,7 @@ export interface ReceptionParts {
   readonly waiting: WaitingRequests;
   readonly questions: ServerQuestions;
   readonly elicitations: Elicitations;
+  readonly ids: SentIds;
 }
 
 /**
@@ -29,12 +31,13 @@ export type Receive = (message: Inbound, stream?: number) => void;
  * dropped and counted.
  */
 export function createReception(parts: ReceptionParts): Receive {
-  const { server, events, waiting, questions, elicitations } = parts;
+  const { server, events, waiting, questions, elicitations, ids } = parts;
   const receiveNotification = createNotificationReception(parts);
 
   function settle(message: Extract<Inbound, { readonly kind: "result" | "error" }>): void {
-    const entry = typeof message.id === "number" ? waiting.take(message.id) : undefined;
-    if (entry === undefined) dropAnswer(message.id);
+    const id = ids.ofAnswer(message.id);
+    const entry = typeof id === "number" ? waiting.take(id) : undefined;
+    if (entry === undefined) dropAnswer(id);
     else if (message.kind === "error") {
       elicitations.noteError(entry, message.error);
       entry.settle({ kind: "error", error: message.error });
@@ -67,12 +70,13 @@ export function createReception(parts: ReceptionParts): Receive {
       case "request":
         void questions.answer(message.id, message.method, message.params, stream);
         return;
-      case "invalid":
+      case "invalid": {
         events.onOddity("not-json", message.reason);
+        const id = ids.of(message.id);
         // On a request's own stream, a broken answer can only be the answer to that request.
-        if (typeof message.id === "number" && (stream === undefined || stream === message.id))
-          waiting.fail(message.id, faulty(message.reason));
+        if (typeof id === "number" && (stream === undefined || stream === id)) waiting.fail(id, faulty(message.reason));
         return;
+      }
     }
   };
 }
@@ -84,10 +88,12 @@ function createNotificationReception({
   waiting,
   questions,
   elicitations,
+  ids,
 }: ReceptionParts): ReceiveNotification {
   function receiveProgress(params: JsonObject): void {
     const { progressToken, ...rest } = params;
-    const entry = typeof progressToken === "number" ? waiting.get(progressToken) : undefined;
+    const token = ids.of(progressToken);
+    const entry = typeof token === "number" ? waiting.get(token) : undefined;
     if (entry?.request.onProgress === undefined) {
       events.onOddity("unknown-progress", `progress for ${String(progressToken).slice(0, 100)}`);
       return;
@@ -119,7 +125,7 @@ function createNotificationReception({
     else if (method === "notifications/message") receiveLog(method, params, stream);
     else if (method === "notifications/cancelled") questions.withdraw(params["requestId"]);
     else if (method === "notifications/subscriptions/acknowledged")
-      subscribed(waiting, params)?.request.replies?.send(writeNotification(method, params));
+      subscribed(waiting, ids, params)?.request.replies?.send(writeNotification(method, params));
     else if (method === "notifications/elicitation/complete") receiveCompletion(method, params);
     else if (stream === undefined || isForEverybody(method)) events.onNotification(method, params);
     else waiting.get(stream)?.request.replies?.send(writeNotification(method, params));
@@ -127,9 +133,9 @@ function createNotificationReception({
 }
 
 /** The subscription that a message names (2026-07-28, patterns/subscriptions); its id is that of its request. */
-function subscribed(waiting: WaitingRequests, params: JsonObject): WaitingRequest | undefined {
+function subscribed(waiting: WaitingRequests, ids: SentIds, params: JsonObject): WaitingRequest | undefined {
   const meta = params["_meta"];
-  const id = isJsonObject(meta) ? meta[metaKeys.subscriptionId] : undefined;
+  const id = isJsonObject(meta) ? ids.of(meta[metaKeys.subscriptionId]) : undefined;
   return typeof id === "number" ? waiting.get(id) : undefined;
 }
 

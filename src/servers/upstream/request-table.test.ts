@@ -134,7 +134,7 @@ describe("requests that wait", () => {
     const { open, receive } = setUp();
     const calls = [open(), open(), open({ method: "tools/list" })];
     const deep = `{"d":${"[".repeat(60)}${"]".repeat(60)}}`;
-    receive('{"id":1,"error":"failed"}');
+    receive('{"id":1,"error":null}');
     receive(`{"id":2,"result":${deep}}`);
     receive(`{"id":3,"result":${deep}}`);
     await expect(calls[0]).rejects.toMatchObject({ code: "UPSTREAM_PROTOCOL" });
@@ -145,9 +145,9 @@ describe("requests that wait", () => {
   test("a stream spoils no other stream's request", async () => {
     const { open, receive, table } = setUp();
     void open().catch(() => undefined);
-    receive('{"id":1}', 2);
+    receive('{"id":1,"error":null}', 2);
     expect(table.size).toBe(1);
-    receive('{"id":1}', 1);
+    receive('{"id":1,"error":null}', 1);
     expect(table.size).toBe(0);
   });
 

@@ -5,6 +5,7 @@ import type { StrayFlow } from "./stray-flow.ts";
 import type { Inbound } from "../../wire/mcp/server-message.ts";
 import { createElicitations } from "./elicitations.ts";
 import { createReception } from "./reception.ts";
+import { createSentIds } from "./sent-ids.ts";
 import { createServerQuestions } from "./server-questions.ts";
 import { createWaitingRequests } from "./waiting-requests.ts";
 
@@ -21,6 +22,8 @@ export interface RequestTable {
    * that have such streams.
    */
   receive(message: Inbound, stream?: number): void;
+  /** The id of an answer as it was sent, for transports that check it themselves. */
+  idOf(id: unknown): unknown;
   /** Rejects one request if it is still waiting. */
   fail(id: number, error: GatewayError): void;
   /** Rejects all requests that are waiting. */
@@ -55,6 +58,7 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
     onTimeout: options.onTimeout,
   });
   const elicitations = createElicitations();
+  const ids = createSentIds();
   const questions = createServerQuestions({
     server,
     events,
@@ -66,7 +70,7 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
     elicitations,
     withClockStopped: waiting.withClockStopped,
   });
-  const receive = createReception({ server, events, waiting, questions, elicitations });
+  const receive = createReception({ server, events, waiting, questions, elicitations, ids });
   return {
     open: waiting.open,
     receive(message, stream) {
@@ -74,6 +78,7 @@ export function createRequestTable(options: RequestTableOptions): RequestTable {
       if (message.kind !== "invalid" || message.id !== undefined || strays.mayTell()) receive(message, stream);
       if (waiting.size === size) strays.add();
     },
+    idOf: ids.ofAnswer,
     fail: waiting.fail,
     failAll: waiting.failAll,
     get size() {

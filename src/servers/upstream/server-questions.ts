@@ -6,6 +6,7 @@ import type { Answer, Question } from "../../kernel/call-context.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { failureAnswer } from "../../wire/mcp/failure-text.ts";
 import { isJsonObject, parseJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import { withoutNullMembers } from "../../wire/mcp/null-members.ts";
 import { isDeclared } from "./capabilities.ts";
 import type { ConnectionEvents, RootsSource } from "./connection.ts";
 import type { Elicitations } from "./elicitations.ts";
@@ -54,7 +55,7 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
       deps.send(answerText(idText, '"result":{}'), stream);
       return;
     }
-    const given = await askOwner(id, method, params, stream);
+    const given = await askOwner(id, method, withoutNullMembers(params), stream);
     if (!open.close(id)) return;
     const body =
       given.kind === "result"

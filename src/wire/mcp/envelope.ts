@@ -1,11 +1,17 @@
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import { asciiJson } from "../json/ascii-json.ts";
+import { findMember, type Member } from "../json/json-scan.ts";
 
 /**
  * Writes the messages of JSON-RPC 2.0 as latin1 text: our own text is ASCII, and a peer's bytes may stand between it
  * (see `ascii-json.ts`). All messages are written here.
  */
 const head = '{"jsonrpc":"2.0",';
+
+/** Whether an object says that it is a message of JSON-RPC. These are its members. */
+export function saysEnvelope(members: readonly Member[]): boolean {
+  return findMember(members, "jsonrpc") !== undefined;
+}
 
 /** A request. `id` is JSON text or a number; `params` is the text of an object. */
 export function requestText(id: string | number, method: string, params: string): string {

@@ -34,9 +34,33 @@ test("what is wrong in an error is replaced, and the rest of it kept", () => {
     message: "m",
     data: null,
   });
+  for (const text of ["null", '""', "false", "5", "{}", "[]", "{", '{"message":null}', '{"message":"","code":null}'])
+    expect([text, parseErrorObject(bytes(text))]).toEqual([
+      text,
+      { code: -32_603, message: "the server gave no message" },
+    ]);
   expect(parseErrorObject(bytes('{"code":7}'))).toEqual({ code: 7, message: "the server gave no message" });
-  for (const text of ["null", "[1]", '"no"', "{"])
-    expect(parseErrorObject(bytes(text))).toEqual({ code: -32_603, message: expect.stringContaining("not an object") });
+});
+
+test.each([
+  ['"the quota is used up"', -32_603, "the quota is used up"],
+  ['["a","b"]', -32_603, '["a","b"]'],
+  ['{"code":-32000,"message":{"text":"used up"}}', -32_000, '{"text":"used up"}'],
+  ['{"code":1.5,"message":"used up"}', -32_603, "used up"],
+  ['{"code":"QUOTA","message":"used up"}', -32_603, "used up"],
+  ['{"code":"-32000","message":"used up"}', -32_603, "used up"],
+  ['{"reason":"used up"}', -32_603, '{"reason":"used up"}'],
+  ['{"code":-1,"message":null,"detail":"used up"}', -1, '{"detail":"used up"}'],
+])("an error that is no error object still says what it says: %s", (text, code, message) => {
+  expect(parseErrorObject(bytes(text))).toEqual({ code, message });
+});
+
+test("an error whose only words are its data says them in its message too", () => {
+  expect(parseErrorObject(bytes('{"code":-1,"data":"used up"}'))).toEqual({
+    code: -1,
+    message: "used up",
+    data: "used up",
+  });
 });
 
 test("an error is written in ASCII and read as it was", () => {

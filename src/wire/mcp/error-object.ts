@@ -1,18 +1,40 @@
 import { asciiJson } from "../json/ascii-json.ts";
 import { rpcCodes } from "./rpc-codes.ts";
-import { parseJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
+import { isJsonObject, parseJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
 
 /**
- * Parses the error object of a response. Anything invalid is replaced, so that the result is always a valid error
- * object.
+ * Parses the `error` of a response. What JSON-RPC does not allow is replaced, so that the result is always a valid
+ * error object, but keeps what the server says: a text or any other value becomes the message, as does what an object
+ * has instead of one.
  */
 export function parseErrorObject(error: JsonBytes): { code: number; message: string; data?: unknown } {
-  const parsed = parseJsonObject(error);
-  if (parsed === undefined)
-    return { code: rpcCodes.internalError, message: "the server answered with an error that is not an object" };
-  const code = isCode(parsed["code"]) ? parsed["code"] : rpcCodes.internalError;
-  const message = typeof parsed["message"] === "string" ? parsed["message"] : "the server gave no message";
-  return parsed["data"] === undefined ? { code, message } : { code, message, data: parsed["data"] };
+  const parsed = parseJson(error);
+  if (!isJsonObject(parsed)) return { code: rpcCodes.internalError, message: wordsOf(parsed) ?? noMessage };
+  const { code: given, message: told, data, ...rest } = parsed;
+  const code = isCode(given) ? given : rpcCodes.internalError;
+  const said = wordsOf(told) ?? wordsOf(rest);
+  const message = said ?? (typeof data === "string" ? wordsOf(data) : undefined) ?? noMessage;
+  return data === undefined ? { code, message } : { code, message, data };
+}
+
+const noMessage = "the server gave no message";
+
+/** A message is read by people and models; what an odd one says beyond this is no message. */
+const longestOddText = 2_000;
+
+/** What a text, object or array says; undefined for an empty one, and for values without words. */
+function wordsOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value === "" ? undefined : value;
+  if (typeof value !== "object" || value === null || Object.keys(value).length === 0) return undefined;
+  return JSON.stringify(value).slice(0, longestOddText);
+}
+
+function parseJson(bytes: JsonBytes): unknown {
+  try {
+    return JSON.parse(bytes.toString("utf8"));
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -66,7 +66,10 @@ function contentFrom(given: unknown, result: JsonObject, notes: Notes): readonly
   if (Array.isArray(given)) notes.odd("is empty");
   else wrongKind(given, notes);
   if (!isAbsent) return [contentBlock(given, notes)];
-  const { structuredContent } = result;
+  const { structuredContent, toolResult } = result;
+  // Of the first revision, any value (2024-10-07, schema, CallToolResult).
+  if (toolResult !== undefined && toolResult !== null)
+    return [{ type: "text", text: typeof toolResult === "string" ? toolResult : toJson(toolResult) }];
   if (structuredContent !== undefined) return [{ type: "text", text: toJson(structuredContent) }];
   const said = Object.entries(result).filter(([key]) => !notSaid.has(key));
   return said.length === 0 ? [] : [{ type: "text", text: toJson(Object.fromEntries(said)) }];

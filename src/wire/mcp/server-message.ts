@@ -1,8 +1,10 @@
-import { nine, one, openBrace, space, zero } from "../../wire/json/characters.ts";
+import { lowerN, nine, one, openBrace, openBracket, space, startsWithMark, zero } from "../../wire/json/characters.ts";
 import { isUtf8 } from "node:buffer";
-import { findMember, scanMembers, type Member } from "../../wire/json/json-scan.ts";
+import { findMember, scanElements, scanMembers, type Member } from "../../wire/json/json-scan.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import { saysEnvelope } from "./envelope.ts";
+import { withoutNulls } from "./null-members.ts";
 import { idOfSpoilt } from "./spoilt-answer.ts";
 
 /** One message from a server, classified by its members alone (JSON-RPC 2.0). Results stay bytes. */
@@ -20,14 +22,43 @@ const emptyObject = Buffer.from("{}");
 /** The scanner does not recurse, so even a message beyond the caller's limit can be classified. */
 const scanDepth = Number.MAX_SAFE_INTEGER;
 
+/** The most messages taken from one array. */
+const mostBatched = 100;
+
+/**
+ * Reads a line, a body or an event, and calls `receive` for the message in it, or for each of an array of them
+ * (revision 2025-03-26, basic, batching). Never throws; messages refer to `bytes` as those of `readInbound` do.
+ */
+export function readEach(bytes: Buffer, maxDepth: number, receive: (message: Inbound) => void): void {
+  const batch = readBatch(bytes, maxDepth);
+  if (batch === undefined) receive(readInbound(bytes, maxDepth));
+  else for (const message of batch) receive(message);
+}
+
+/** The messages of an array, of which the first hundred are read; undefined for anything that is no array. */
+export function readBatch(bytes: Buffer, maxDepth: number): readonly Inbound[] | undefined {
+  const start = startOf(bytes);
+  if (bytes[start] !== openBracket) return undefined;
+  try {
+    return scanElements(bytes, start, bytes.length, maxDepth, mostBatched)
+      .slice(0, mostBatched)
+      .map((element) => readInbound(bytes.subarray(element.start, element.end), maxDepth));
+  } catch {
+    return [noArray];
+  }
+}
+
+const noArray: Inbound = Object.freeze({ kind: "invalid", reason: "an array that is not valid JSON" });
+
 /** Reads one message. Never throws. What is returned refers to `bytes`, which must not be changed afterwards. */
 export function readInbound(bytes: Buffer, maxDepth: number): Inbound {
   // Such lines are mostly log output on the wrong stream, and making an error with a stack for each would be
   // expensive.
-  if (!startsObject(bytes)) return noObject;
+  const start = startOf(bytes);
+  if (bytes[start] !== openBrace) return noObject;
   let members: Member[];
   try {
-    members = scanMembers(bytes, 0, bytes.length, maxDepth);
+    members = scanMembers(bytes, start, bytes.length, maxDepth);
   } catch (error) {
     if (error instanceof GatewayError && error.code === "BODY_TOO_DEEP") return readDeep(bytes, maxDepth);
     return faultyAnswer(error instanceof Error ? error.message : "not a JSON object", idOfSpoilt(bytes));
@@ -35,13 +66,15 @@ export function readInbound(bytes: Buffer, maxDepth: number): Inbound {
   return readMembers(bytes, members);
 }
 
-function startsObject(bytes: Buffer): boolean {
-  let at = 0;
+/** Where the text begins, after a byte order mark and white space. */
+function startOf(bytes: Buffer): number {
+  let at = startsWithMark(bytes) ? 3 : 0;
   while (at < bytes.length && (bytes[at] as number) <= space) at += 1;
-  return bytes[at] === openBrace;
+  return at;
 }
 
 const noObject: Inbound = Object.freeze({ kind: "invalid", reason: "not a JSON object" });
+const noMessage: Inbound = Object.freeze({ kind: "invalid", reason: "a JSON object that is no JSON-RPC message" });
 
 /**
  * Classifies a message beyond the depth limit. A result is passed on to whoever asked for it, because only one item
@@ -55,23 +88,57 @@ function readDeep(bytes: Buffer, maxDepth: number): Inbound {
 }
 
 function readMembers(bytes: Buffer, members: readonly Member[]): Inbound {
+  const isMarked = saysEnvelope(members);
+  if (!isMarked && !isBareMessage(members)) return noMessage;
   const method = findMember(members, "method");
+  const isCall = method !== undefined && !isNull(bytes, method);
   const id = findMember(members, "id");
   if (!isUtf8(bytes))
-    return faultyAnswer(
-      "the message is not valid UTF-8",
-      method === undefined && id !== undefined ? valueOf(bytes, id) : undefined,
-    );
-  if (method !== undefined) return readCall(bytes, members, method, id);
-  if (id === undefined) return { kind: "invalid", reason: "neither a method nor an id" };
+    return faultyAnswer("the message is not valid UTF-8", !isCall && id !== undefined ? valueOf(bytes, id) : undefined);
+  if (isCall) return readCall(bytes, members, method, id);
   const result = findMember(members, "result");
-  if (result !== undefined)
-    return { kind: "result", id: valueOf(bytes, id), result: bytes.subarray(result.start, result.end) };
   const error = findMember(members, "error");
-  if (error === undefined) return faultyAnswer("an answer with neither result nor error", valueOf(bytes, id));
-  if (bytes[error.start] !== openBrace)
-    return faultyAnswer("an answer whose error is not an object", valueOf(bytes, id));
-  return { kind: "error", id: valueOf(bytes, id), error: bytes.subarray(error.start, error.end) };
+  if (error !== undefined && isFailure(bytes, error, result) && (id !== undefined || isMarked))
+    return {
+      kind: "error",
+      id: id === undefined ? null : valueOf(bytes, id),
+      error: bytes.subarray(error.start, error.end),
+    };
+  if (id === undefined) return { kind: "invalid", reason: "neither a method nor an id" };
+  if (result === undefined) return faultyAnswer("an answer with neither result nor error", valueOf(bytes, id));
+  return { kind: "result", id: valueOf(bytes, id), result: bytes.subarray(result.start, result.end) };
+}
+
+/**
+ * Whether an object that does not say so is a message all the same, because it has a member that only messages have and
+ * no other ones. Anything else is a line of a log, whose `id`, `method` or `error` are its own.
+ */
+function isBareMessage(members: readonly Member[]): boolean {
+  return (
+    members.every((member) => messageKeys.some((key) => member.is(key))) &&
+    (findMember(members, "method") ?? findMember(members, "result") ?? findMember(members, "error")) !== undefined
+  );
+}
+
+const messageKeys = ["id", "method", "params", "result", "error"];
+
+/** Many languages write both members of an answer, and nothing in the one that does not count. */
+function isFailure(bytes: Buffer, error: Member, result: Member | undefined): boolean {
+  if (result === undefined) return !isNull(bytes, error);
+  return isNothing(bytes, result) && !isNothing(bytes, error);
+}
+
+function isNull(bytes: Buffer, member: Member): boolean {
+  return bytes[member.start] === lowerN;
+}
+
+/** What languages write for a value that is not there. */
+const nothing = /^(?:null|false|""|\[\s*\]|\{\s*\})$/;
+/** Longer values hold something, or white space that no library writes. */
+const longestNothing = 32;
+
+function isNothing(bytes: Buffer, { start, end }: Member): boolean {
+  return end - start <= longestNothing && nothing.test(bytes.toString("latin1", start, end));
 }
 
 function faultyAnswer(reason: string, id: unknown): Inbound {
@@ -81,8 +148,9 @@ function faultyAnswer(reason: string, id: unknown): Inbound {
 function readCall(bytes: Buffer, members: readonly Member[], method: Member, id: Member | undefined): Inbound {
   const name = valueOf(bytes, method);
   if (typeof name !== "string") return { kind: "invalid", reason: "the method is not a string" };
-  const params = findMember(members, "params");
-  if (id !== undefined) {
+  const given = findMember(members, "params");
+  const params = given === undefined || isNothing(bytes, given) ? undefined : given;
+  if (id !== undefined && !(isNull(bytes, id) && name.startsWith("notifications/"))) {
     return {
       kind: "request",
       id: valueOf(bytes, id),
@@ -92,7 +160,7 @@ function readCall(bytes: Buffer, members: readonly Member[], method: Member, id:
   }
   const parsed = params ? valueOf(bytes, params) : {};
   if (!isJsonObject(parsed)) return { kind: "invalid", reason: `the params of ${name} are not an object` };
-  return { kind: "notification", method: name, params: parsed };
+  return { kind: "notification", method: name, params: withoutNulls(parsed) };
 }
 
 /** Parses a short value; undefined when it is not JSON. */

@@ -43,6 +43,33 @@ test("FAULT 103: an endpoint on another origin is refused, and nothing is sent t
   expect(other.posts).toEqual([]);
 });
 
+test("redirects to the same path without its last slash are followed, of the stream and of POSTs", async () => {
+  for (const moved of [301, 302, 307, 308]) {
+    const server = await serve({ moved, endpoint: "/post?session=1" });
+    const { connection } = await connect(server.url("/sse/"));
+    expect(await connection.request(call())).toMatchObject({ kind: "result" });
+  }
+  const server = await serve({ moved: 308, endpoint: "/post/?session=1" });
+  const { connection } = await connect(server.url("/sse/"));
+  expect(await connection.request(call())).toMatchObject({ kind: "result" });
+  expect(new Set(server.posts.map(({ path }) => path))).toEqual(new Set(["/post?session=1"]));
+  expect(server.redirected()).toEqual(["GET /sse/", "POST /post/?session=1"]);
+  const other = await serve({ moved: 302, endpoint: "/post/" });
+  await expect(connect(other.url("/sse/"))).rejects.toMatchObject({ code: "CONNECT_FAILED", data: { status: 302 } });
+});
+
+test("what is no message is skipped, and an array of messages is read", async () => {
+  const server = await serve({ answers: ["initialize"] });
+  const { connection, notifications } = await connect(server.url("/sse"));
+  const pending = connection.request(call());
+  await untilPasses(() => expect(server.posts).toHaveLength(3));
+  const changed = { jsonrpc: "2.0", method: "notifications/tools/list_changed", params: null };
+  for (const id of [1, 2, "2"]) server.send({ level: 30, id, msg: "job fetched" });
+  server.send([changed, 7, { jsonrpc: "2.0", id: 2, result: null, error: "used up" }]);
+  expect(await pending).toEqual({ kind: "error", error: Buffer.from('"used up"') });
+  expect(notifications).toEqual(["notifications/tools/list_changed"]);
+});
+
 test("the end of the stream ends the connection and every request on it", async () => {
   const server = await serve({ answers: ["initialize"] });
   const { connection } = await connect(server.url("/sse"));
@@ -118,11 +145,14 @@ interface Behaviour {
   /** Methods that are answered; default all. */
   readonly answers?: readonly string[];
   readonly leavesPostsOpen?: boolean;
+  /** The status with which requests to a path with a slash at its end are redirected to the one without. */
+  readonly moved?: number;
 }
 
-async function serve({ endpoint = "/post", answers, leavesPostsOpen = false }: Behaviour) {
+async function serve({ endpoint = "/post", answers, leavesPostsOpen = false, moved }: Behaviour) {
   const posts: Array<{ method: string; path: string; key: unknown }> = [];
   const streams = new Set<ServerResponse>();
+  const redirected: string[] = [];
   let status = 202;
   const send = (message: unknown) => {
     for (const stream of streams) stream.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
@@ -130,6 +160,11 @@ async function serve({ endpoint = "/post", answers, leavesPostsOpen = false }: B
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
+    const [, path, query] = /^(.*)\/(\?.*)?$/.exec(request.url ?? "") ?? [];
+    if (moved !== undefined && path !== undefined) {
+      redirected.push(`${request.method} ${request.url}`);
+      return response.writeHead(moved, { location: `${path}${query ?? ""}` }).end();
+    }
     if (request.method === "GET") {
       if (!request.url?.endsWith("/sse")) return response.writeHead(404).end();
       response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
@@ -156,6 +191,7 @@ async function serve({ endpoint = "/post", answers, leavesPostsOpen = false }: B
     posts,
     send,
     streams: () => streams.size,
+    redirected: () => redirected,
     end: () => streams.forEach((stream) => stream.end()),
     refusePosts(with_: number) {
       status = with_;

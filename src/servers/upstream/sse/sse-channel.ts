@@ -9,7 +9,7 @@ import type { HttpExchangeSink } from "../streamable/http-exchange.ts";
 import type { Lifetime } from "../streamable/lifetime.ts";
 import { failureOfRefusal } from "../streamable/refusal.ts";
 import type { Wire } from "../streamable/wire.ts";
-import { readInbound } from "../../../wire/mcp/server-message.ts";
+import { readEach } from "../../../wire/mcp/server-message.ts";
 import { createRequestTable } from "../request-table.ts";
 import { createSsePosts } from "./sse-posts.ts";
 
@@ -100,7 +100,7 @@ export function openSseChannel(options: SseOptions, signal: AbortSignal): Promis
       onSent: () => undefined,
       onHead: () => undefined,
       onMessage(message, type) {
-        if (type === "message") table.receive(readInbound(message, wire.limits.depth));
+        if (type === "message") readEach(message, wire.limits.depth, (each) => table.receive(each));
         if (type !== "endpoint" || posts.hasPath) return;
         try {
           posts.setPath(withPath(wire.address, message.toString("utf8")).path);

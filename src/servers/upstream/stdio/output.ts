@@ -1,9 +1,7 @@
-import { openBracket } from "../../../wire/json/characters.ts";
 import type { StdioTransport } from "../../../config/config.ts";
-import { scanElements } from "../../../wire/json/json-scan.ts";
 import { largeBytes } from "../../../wire/json/large-buffers.ts";
 import type { ConnectOptions } from "../connect.ts";
-import { readInbound } from "../../../wire/mcp/server-message.ts";
+import { readBatch, readInbound } from "../../../wire/mcp/server-message.ts";
 import { createLineSplitter } from "../line-splitter.ts";
 import type { RequestTable } from "../request-table.ts";
 import type { ServerProcess } from "./server-process.ts";
@@ -26,15 +24,16 @@ export function readOutput(
   child: Pick<ServerProcess, "stdout">,
   { table, strays, onHeard, onEnd }: OutputListener,
 ): void {
-  const { limits, memory, events, server } = options;
+  const { limits, memory, server } = options;
   let taken = 0;
   const splitter = createLineSplitter(
     limits.messageBytes,
     (line) => {
       onHeard();
       taken += 1;
-      if (line[0] === openBracket) {
-        receiveBatch(line);
+      const batch = readBatch(line, limits.depth);
+      if (batch !== undefined) {
+        for (const message of batch) table.receive(message);
         return;
       }
       if (line.length >= largeBytes) memory.adopt(line);
@@ -43,17 +42,6 @@ export function readOutput(
     () => onEnd(`${server} sent a line longer than ${limits.messageBytes} bytes (limits.upstreamMessageBytes)`),
     memory,
   );
-
-  /** Servers of revision 2025-03-26 may answer several requests in one array. */
-  function receiveBatch(line: Buffer): void {
-    try {
-      const items = scanElements(line, 0, line.length, limits.depth, mostBatched).slice(0, mostBatched);
-      for (const { start, end } of items) table.receive(readInbound(line.subarray(start, end), limits.depth));
-    } catch {
-      strays.add();
-      events.onOddity("not-json", "an array that is not valid JSON");
-    }
-  }
 
   child.stdout.on("data", (chunk: Buffer) => {
     const before = strays.count;
@@ -72,6 +60,3 @@ export function readOutput(
 }
 
 const outputGraceMs = 50;
-
-/** The most messages taken from one array. */
-const mostBatched = 100;

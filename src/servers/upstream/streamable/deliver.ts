@@ -1,7 +1,5 @@
-import { openBracket } from "../../../wire/json/characters.ts";
-import { scanElements } from "../../../wire/json/json-scan.ts";
 import type { ConnectionEvents } from "../connection.ts";
-import { readInbound, type Inbound } from "../../../wire/mcp/server-message.ts";
+import { readBatch, readInbound, type Inbound } from "../../../wire/mcp/server-message.ts";
 import { largeBytes, type LargeBuffers } from "../../../wire/json/large-buffers.ts";
 import type { RequestTable } from "../request-table.ts";
 import type { StrayFlow } from "../stray-flow.ts";
@@ -15,30 +13,20 @@ export interface Delivery {
   readonly memory: LargeBuffers;
 }
 
-/** The most messages taken from one array (revision 2025-03-26 has batches). */
-const batchLimit = 100;
-
 /**
  * Passes what came on the stream of request `id` to the table. Returns true when the answer to that request was among
  * it. An answer to another request does not belong on this stream and is dropped (fault 68).
  */
 export function deliver(delivery: Delivery, id: number, bytes: Buffer): boolean {
-  if (bytes[0] === openBracket) return deliverBatch(delivery, id, bytes);
+  const batch = readBatch(bytes, delivery.maxDepth);
+  if (batch !== undefined) return deliverBatch(delivery, id, batch);
   if (bytes.length >= largeBytes) delivery.memory.adopt(bytes);
   return deliverOne(delivery, id, readInbound(bytes, delivery.maxDepth));
 }
 
-function deliverBatch(delivery: Delivery, id: number, bytes: Buffer): boolean {
+function deliverBatch(delivery: Delivery, id: number, batch: readonly Inbound[]): boolean {
   let isAnswered = false;
-  try {
-    const elements = scanElements(bytes, 0, bytes.length, delivery.maxDepth, batchLimit);
-    for (const { start, end } of elements.slice(0, batchLimit)) {
-      if (deliverOne(delivery, id, readInbound(bytes.subarray(start, end), delivery.maxDepth))) isAnswered = true;
-    }
-  } catch {
-    delivery.strays.add();
-    delivery.events.onOddity("not-json", "an array that is not valid JSON");
-  }
+  for (const message of batch) if (deliverOne(delivery, id, message)) isAnswered = true;
   return isAnswered;
 }
 
@@ -47,7 +35,7 @@ function deliverOne({ table, strays, events }: Delivery, id: number, message: In
     table.receive(message, id);
     return false;
   }
-  if (message.id === id) {
+  if (table.idOf(message.id) === id) {
     table.receive(message, id);
     return true;
   }

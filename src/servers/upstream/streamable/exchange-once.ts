@@ -1,6 +1,6 @@
 import { abortReason } from "../../../kernel/abort.ts";
 import { GatewayError } from "../../../kernel/gateway-error.ts";
-import { readInbound, type Inbound } from "../../../wire/mcp/server-message.ts";
+import { readEach, type Inbound } from "../../../wire/mcp/server-message.ts";
 import type { Outgoing } from "./http-exchange.ts";
 import { noHead, type ResponseHead } from "../../../wire/http/response-head.ts";
 import type { Refusal } from "./refusal.ts";
@@ -16,7 +16,7 @@ export type ExchangeOutcome =
       readonly head: ResponseHead;
       readonly answer: RpcAnswer;
     }
-  /** A success without an answer: 202 to a notification, or a server that does not speak MCP. */
+  /** A success without an answer: to a notification, or of a server that does not speak MCP. */
   | { readonly kind: "empty"; readonly head: ResponseHead }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
@@ -24,7 +24,7 @@ export type ExchangeOutcome =
 export interface OnceOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
-  /** For a message that gets no answer: 202 tells all there is to know, so the exchange is done. */
+  /** For a message that gets no answer: a success tells all there is to know, so the exchange is done. */
   readonly isNotice?: boolean;
 }
 
@@ -51,8 +51,7 @@ export function exchangeOnce(wire: Wire, outgoing: Outgoing, options: OnceOption
       exchange.abort();
     }
 
-    function receive(message: Buffer): void {
-      const inbound = readInbound(message, wire.limits.depth);
+    function receive(inbound: Inbound): void {
       if (settled || (inbound.kind !== "result" && inbound.kind !== "error")) {
         wire.strays.add();
         return;
@@ -67,9 +66,12 @@ export function exchangeOnce(wire: Wire, outgoing: Outgoing, options: OnceOption
         onSent: () => undefined,
         onHead(given) {
           head = given;
-          if (options.isNotice === true && head.status === 202) settle(() => resolve({ kind: "empty", head }));
+          if (options.isNotice !== true) return;
+          // Some servers answer 200 or 204, with whatever they write for "done", or a stream that they leave open.
+          settle(() => resolve({ kind: "empty", head }));
+          exchange.expectEnd();
         },
-        onMessage: receive,
+        onMessage: (bytes) => readEach(bytes, wire.limits.depth, receive),
         onEnd: () => settle(() => resolve({ kind: "empty", head })),
         onRefused: (refusal) => settle(() => resolve({ kind: "refused", refusal })),
         onFailed: (error) => settle(() => reject(error)),

@@ -9,6 +9,10 @@ import type { ServerAddress } from "./server-address.ts";
 export interface ExchangeWire {
   readonly client: HttpClient;
   readonly address: ServerAddress;
+  /** The path to use instead of `path`, if the server has redirected requests from there. */
+  pathFor(path: string): string;
+  /** Remembers that requests to `path` are redirected to another one. */
+  notePath(path: string, moved: string): void;
   readonly limits: ConnectionLimits;
   readonly tuning: HttpTuning;
   /** One for all streams of the server, however many calls it has. */

@@ -16,6 +16,7 @@ import type {
   TransportFailure,
 } from "../../../wire/http/http-client.ts";
 import { failureOfHead, type Refusal } from "./refusal.ts";
+import { slashRedirect } from "./server-address.ts";
 import type { StraySource } from "../stray-flow.ts";
 import type { ExchangeWire } from "./exchange-wire.ts";
 import { inBrackets, toTransportError } from "./transport-error.ts";
@@ -64,6 +65,8 @@ export class HttpExchange implements ResponseHandler, EventStreamSink, StraySour
   #ended = false;
   #isQueued = false;
   #isRefreshed = false;
+  /** The path that a redirect led to, which is followed once. */
+  #movedTo: string | undefined;
   #failedConnects = 0;
   /**
    * Before the response, the next attempt to connect; after the answer, the end of a stream that the server leaves
@@ -151,7 +154,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink, StraySour
     this.#body = this.#gathered = undefined;
     this.#bytes = 0;
     const failure = failureOfHead(this.#wire.address, head);
-    if (failure !== undefined) {
+    if (failure !== undefined && !this.#noteRedirect(head)) {
       this.#fail(failure);
       return;
     }
@@ -266,7 +269,8 @@ export class HttpExchange implements ResponseHandler, EventStreamSink, StraySour
       return;
     }
     this.#isQueued = isUrgent !== true;
-    const request = { path: path ?? this.#wire.address.path, method, headers, body, isUrgent: isUrgent === true };
+    const to = this.#movedTo ?? this.#wire.pathFor(path ?? this.#wire.address.path);
+    const request = { path: to, method, headers, body, isUrgent: isUrgent === true };
     this.#wire.client.send(request, this);
   }
 
@@ -308,8 +312,27 @@ export class HttpExchange implements ResponseHandler, EventStreamSink, StraySour
     this.#wire.onUnreachable(error);
   }
 
+  /**
+   * Whether the redirect is one that is followed, when its body has been read. A POST cannot be redirected after it was
+   * carried out, and what holds for it holds for the other requests to its path.
+   */
+  #noteRedirect(head: ResponseHead): boolean {
+    if (this.#movedTo !== undefined) return false;
+    const { address } = this.#wire;
+    const { method, path = address.path } = this.#outgoing;
+    const sent = { method, path: this.#wire.pathFor(path) };
+    this.#movedTo = slashRedirect(address, sent, { status: head.status, location: head.get("location") });
+    if (this.#movedTo === undefined) return false;
+    if (method === "POST") this.#wire.notePath(path, this.#movedTo);
+    return true;
+  }
+
   #finishRefusal(): void {
     const { authorize } = this.#wire;
+    if (this.#head.status < 400) {
+      this.start();
+      return;
+    }
     if (this.#head.status === 401 && authorize !== undefined && !this.#isRefreshed) {
       this.#isRefreshed = true;
       void this.#dispatchAuthorized(authorize, true);

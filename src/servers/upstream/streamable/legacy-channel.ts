@@ -3,7 +3,7 @@ import { createSlotTable } from "../../../kernel/slot-table.ts";
 import { toGatewayError } from "../../../kernel/gateway-error.ts";
 import type { JsonObject } from "../../../kernel/json-bytes.ts";
 import { encodeRequest } from "../encode.ts";
-import { readInbound } from "../../../wire/mcp/server-message.ts";
+import { readEach } from "../../../wire/mcp/server-message.ts";
 import { createRequestTable } from "../request-table.ts";
 import { withFiniteTimeouts, type Channel } from "./channel.ts";
 import { LegacyCall, type LegacyCallHost } from "./legacy-call.ts";
@@ -24,7 +24,9 @@ export interface LegacyChannel extends Channel {
 export function createLegacyChannel(options: SessionOptions): LegacyChannel {
   const { wire, events, signal } = options;
   const calls = createSlotTable<LegacyCall>();
-  const current = createCurrentSession(options, (message) => table.receive(readInbound(message, wire.limits.depth)));
+  const current = createCurrentSession(options, (bytes) => {
+    readEach(bytes, wire.limits.depth, (message) => table.receive(message));
+  });
 
   const table = createRequestTable({
     server: wire.address.server,

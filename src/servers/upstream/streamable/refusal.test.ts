@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ResponseHead } from "../../../wire/http/response-head.ts";
 import { failureOfHead, failureOfRefusal, readChallenge, rpcErrorOf } from "./refusal.ts";
-import { parseServerAddress, redirectTarget, withPath } from "./server-address.ts";
+import { parseServerAddress, redirectTarget, withPath, slashRedirect } from "./server-address.ts";
 
 const identity = { name: "toolyard", version: "1" } as Parameters<typeof parseServerAddress>[2];
 const address = parseServerAddress(
@@ -33,9 +33,19 @@ test.each([
   '{"error":"text"}',
   '{"error":{"code":"1"}}',
   '{"error":{"code":1}',
+  '{"jsonrpc":"2.0","id":7,"error":null}',
+  '{"error":"invalid_token","error_description":"x"}',
 ])("the body %j has no JSON-RPC error", (body) => {
   expect(rpcErrorOf(Buffer.from(body), 10)).toBeUndefined();
 });
+
+test.each(['"used up"', '{"message":"used up"}', '{"code":"x","message":"used up"}'])(
+  "the error %s of a message that says it is JSON-RPC is one",
+  (error) => {
+    const body = Buffer.from(`{"jsonrpc":"2.0","id":7,"result":null,"error":${error}}`);
+    expect(rpcErrorOf(body, 10)).toEqual({ code: -32_603, bytes: Buffer.from(error), id: 7 });
+  },
+);
 
 test("a redirect is told without the paths, queries and passwords of either URL", () => {
   const target = (location: string) => {
@@ -51,6 +61,44 @@ test("a redirect is told without the paths, queries and passwords of either URL"
   expect(target("data:secret")).toBe("data:");
   expect(target("http://[secret")).toBe("nowhere");
   expect(redirectTarget(address, undefined)).toBe("nowhere");
+});
+
+test.each([
+  ["POST", 307, "/mcp/", "/mcp/"],
+  ["POST", 308, "https://h.example/mcp/#part", "/mcp/"],
+  ["DELETE", 307, "https://H.example:443/mcp/?secret", "/mcp/?secret"],
+  ["GET", 301, "mcp/", "/mcp/"],
+  ["GET", 302, "/mcp/", "/mcp/"],
+] as const)("%s redirected with %i to %s is sent again", (method, status, location, to) => {
+  const query = location.includes("?") ? "?secret" : "";
+  expect(slashRedirect(address, { method, path: `/mcp${query}` }, { status, location })).toBe(to);
+  expect(slashRedirect(address, { method, path: `/mcp/` }, { status, location: "/mcp" })).toBe("/mcp");
+});
+
+test("the query of a redirected request stays, also where the server leaves it out", () => {
+  const request = { method: "POST", path: "/mcp?key=k" };
+  expect(slashRedirect(address, request, { status: 307, location: "/mcp/" })).toBe("/mcp/?key=k");
+  expect(slashRedirect(address, request, { status: 307, location: "/mcp/?key=other" })).toBeUndefined();
+});
+
+test.each([
+  [307, "http://h.example/mcp/"],
+  [307, "https://other.example/mcp/"],
+  [307, "//other.example/mcp/"],
+  [307, "https://h.example:8443/mcp/"],
+  [307, "https://me:secret@h.example/mcp/"],
+  [307, "/mcp"],
+  [307, "/mcp//"],
+  [307, "/mcp/x"],
+  [307, "/MCP/"],
+  [307, "http://[x"],
+  [307, undefined],
+  [301, "/mcp/"],
+  [302, "/mcp/"],
+  [303, "/mcp/"],
+  [300, "/mcp/"],
+])("a POST redirected with %i to %s is not sent again", (status, location) => {
+  expect(slashRedirect(address, { method: "POST", path: "/mcp" }, { status, location })).toBeUndefined();
 });
 
 test("an encoding that was not asked for is refused before the body is read", () => {

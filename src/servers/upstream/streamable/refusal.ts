@@ -1,6 +1,8 @@
 import { findMember, scanMembers } from "../../../wire/json/json-scan.ts";
 import { GatewayError } from "../../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonBytes } from "../../../kernel/json-bytes.ts";
+import { saysEnvelope } from "../../../wire/mcp/envelope.ts";
+import { parseErrorObject } from "../../../wire/mcp/error-object.ts";
 import { redirectTarget, type ServerAddress } from "./server-address.ts";
 import type { ResponseHead } from "../../../wire/http/response-head.ts";
 
@@ -29,10 +31,12 @@ export function rpcErrorOf(body: Buffer, maxDepth: number): RpcError | undefined
     if (member === undefined) return undefined;
     const bytes = body.subarray(member.start, member.end);
     const error: unknown = JSON.parse(bytes.toString("utf8"));
-    if (!isJsonObject(error) || typeof error["code"] !== "number") return undefined;
+    // Errors of other protocols have an `error` too, such as those of OAuth.
+    const isRpc = saysEnvelope(members) && error !== null;
+    if (!isRpc && (!isJsonObject(error) || typeof error["code"] !== "number")) return undefined;
     const id = findMember(members, "id");
     return {
-      code: error["code"],
+      code: parseErrorObject(bytes).code,
       bytes,
       id: id === undefined ? undefined : (JSON.parse(body.toString("utf8", id.start, id.end)) as unknown),
     };

@@ -96,6 +96,31 @@ export function withPath(address: ServerAddress, reference: string): ServerAddre
   return { ...address, path: `${url.pathname}${url.search}` };
 }
 
+/** The statuses of redirects after which the same request is sent again (RFC 9110, 15.4). */
+const repeatingStatuses: ReadonlySet<number> = new Set([307, 308]);
+/** Those that clients of the Web turn into a GET: what was one stays the same request. */
+const readingStatuses: ReadonlySet<number> = new Set([301, 302, 307, 308]);
+
+/**
+ * Where to send a request again that was redirected to the same origin and path but for one slash at the end, which
+ * many web frameworks do and every official client follows. Undefined for any other redirect. The query stays as it
+ * was sent, because it may hold keys that the server leaves out of `Location`.
+ */
+export function slashRedirect(
+  { origin }: ServerAddress,
+  { method, path }: { readonly method: string; readonly path: string },
+  { status, location }: { readonly status: number; readonly location: string | undefined },
+): string | undefined {
+  if (!(method === "GET" ? readingStatuses : repeatingStatuses).has(status)) return undefined;
+  const sent = new URL(`${origin}${path}`);
+  if (location === undefined || !URL.canParse(location, sent.href)) return undefined;
+  const target = new URL(location, sent);
+  if (target.origin !== origin || target.username !== "" || target.password !== "") return undefined;
+  if (target.search !== "" && target.search !== sent.search) return undefined;
+  const differs = `${target.pathname}/` === sent.pathname || target.pathname === `${sent.pathname}/`;
+  return differs ? `${target.pathname}${sent.search}` : undefined;
+}
+
 /**
  * How messages name the target of a redirect: by its origin. Of the path they tell only whether it differs by a slash
  * at the end, which is a common case.

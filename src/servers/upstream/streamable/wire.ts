@@ -48,6 +48,8 @@ export function createWire(options: WireOptions): Wire {
     connectTimeoutMs: tuning.connectTimeoutMs,
   });
   const live = createSlotTable<LiveExchange>();
+  /** Of the URL, and of the endpoint that a server over SSE names. */
+  let movedPaths: Map<string, string> | undefined;
   let queuedBytes = 0;
   let lastActivityMs = performance.now();
 
@@ -59,6 +61,11 @@ export function createWire(options: WireOptions): Wire {
   const wire: Wire = {
     client,
     address,
+    pathFor: (path) => movedPaths?.get(path) ?? path,
+    notePath(path, moved) {
+      movedPaths ??= new Map();
+      movedPaths.set(path, moved);
+    },
     limits,
     tuning,
     strays: createStrayFlow(),
