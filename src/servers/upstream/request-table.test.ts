@@ -175,6 +175,24 @@ describe("requests that wait", () => {
     await expect.poll(() => sent[1]).toContain("interactive: true");
   });
 
+  test("the client is asked without members that are null, and progress has none", async () => {
+    const { open, receive, sent } = setUp();
+    const asked: string[] = [];
+    const steps: unknown[] = [];
+    const ask: NonNullable<UpstreamRequest["ask"]> = async ({ params }) => {
+      asked.push(params.toString());
+      return await Promise.resolve({ kind: "result", result: Buffer.from("{}") });
+    };
+    void open({ ask, onProgress: (params) => steps.push(params) });
+    receive('{"id":"q","method":"sampling/createMessage","params":{"systemPrompt":null,"maxTokens":1,"_meta":null}}');
+    receive(
+      '{"method":"notifications/progress","params":{"progressToken":1,"progress":1,"total":null,"message":null}}',
+    );
+    await expect.poll(() => sent).toHaveLength(1);
+    expect(asked).toEqual(['{"maxTokens":1}']);
+    expect(steps).toEqual([{ progress: 1 }]);
+  });
+
   test("who was asked to open an address is remembered by its id, unless that is as long as a message", async () => {
     const { open, receive, sent, oddities } = setUp();
     const told: string[] = [];
