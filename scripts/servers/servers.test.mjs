@@ -8,7 +8,16 @@ import { tryPackage, tryStandIn } from "./try-row.mjs";
 const installed = ["everything", "memory", "filesystem"];
 
 /** Stand-ins whose SDK the gateway does not get on with yet; a mended one leaves this list. */
-const withDifferences = new Set([]);
+const withDifferences = new Set([
+  "rmcp-0.8",
+  "java-0.8",
+  "java-0.12",
+  "java-0.12-http",
+  "java-0.17",
+  "java-0.17-http",
+  "mcp-go-0.32-http",
+  "python-1.12-http",
+]);
 
 for (const name of installed)
   test(`server-${name} is the same through the gateway, in every exposure, after a restart and after idling`, async () => {

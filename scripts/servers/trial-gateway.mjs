@@ -55,4 +55,11 @@ export async function startTrialGateway({ directory, slug, entry }) {
 }
 
 const json = { "content-type": "application/json" };
-const givenUp = new Set(["permanently_failed", "requires_reauth", "awaiting_user_config", "disabled"]);
+const givenUp = new Set([
+  "error",
+  "offline",
+  "permanently_failed",
+  "requires_reauth",
+  "awaiting_user_config",
+  "disabled",
+]);

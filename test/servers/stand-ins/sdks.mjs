@@ -52,6 +52,20 @@ function plain({ method, params }, version) {
 
 const unknownMethod = (message) => ({ error: { code: -32601, message } });
 
+/** Java's transport writes the exception itself as JSON, which is no message of JSON-RPC. */
+const exception = (status, message) => ({
+  status,
+  type: "application/json",
+  body: JSON.stringify({
+    cause: null,
+    stackTrace: [],
+    jsonRpcError: null,
+    message,
+    suppressed: [],
+    localizedMessage: message,
+  }),
+});
+
 /**
  * Jackson refuses members that a record does not declare, unless it is marked to ignore them. The capabilities are,
  * but the empty records in them are not.
@@ -76,13 +90,14 @@ function java(version, emptyRecords) {
     },
     refuse({ message, method, headers, isKnownSession }) {
       if (!acceptsBoth(headers) && method === "POST")
-        return json(400, -32600, "Both text/event-stream and application/json are required in Accept header");
+        return exception(400, "text/event-stream required in Accept header");
       if (message?.method === "initialize") {
         const why = refused(message.params);
-        return why === undefined ? undefined : json(400, -32603, `Invalid message format: ${why}`);
+        return why === undefined ? undefined : exception(400, `Invalid message format: ${why}`);
       }
-      if (headers["mcp-session-id"] === undefined) return json(400, -32600, "Session ID required in mcp-session-id");
-      return isKnownSession ? undefined : json(404, -32603, `Session not found: ${headers["mcp-session-id"]}`);
+      const session = headers["mcp-session-id"];
+      if (session === undefined) return exception(400, "Session ID required in mcp-session-id header");
+      return isKnownSession ? undefined : exception(404, `Session not found: ${session}`);
     },
   };
 }
@@ -142,7 +157,8 @@ export const sdks = {
     },
   },
   "mcp-go-0.32": {
-    follows: "mcp-go 0.32.0",
+    // With the one that it has by default, any well-formed id is a session.
+    follows: "mcp-go 0.32.0, with a session manager that knows its sessions",
     reply: (message) => plain(message, "0.32.0") ?? unknownMethod(`Method ${message.method} not found`),
     answersWithJson: true,
     refuse: ({ message, isKnownSession }) =>
