@@ -118,8 +118,7 @@ export function buildNames(catalogs: readonly NamedCatalog[]): NameTable {
       return byName.length === 1 ? { kind: "bare", tool: only } : { kind: "several", tools: byName };
     const trimmed = spelling.trim();
     if (trimmed !== spelling) return find(trimmed, listing);
-    const { namespaced: ofNamespaces, flat: ofFlat } = listings;
-    return findNear(spelling, paths.get(), { namespaced: ofNamespaces.get().listed, flat: ofFlat.get().listed });
+    return findNear(spelling, catalogs, { namespaced: namespaced.get().names, flat: flat.get().names });
   }
 
   return {
