@@ -56,7 +56,11 @@ that is wrong, and [cli.md](cli.md) which file is read.
 \`\`\`
 
 - A flag is stronger than its variable, that than the file, that than the default. An empty variable counts as unset.
-- \`\${VAR}\`, \`\${env:VAR}\` and \`\${VAR:-default}\` are filled in, in every text.
+- \`\${VAR}\`, \`\${env:VAR}\` and \`\${VAR:-default}\` are filled in, in every text. In a server's entry, each means the entry's
+  own \`env\` first, then its \`envFile\`, then the gateway's environment.
+- In a server's entry, null, an empty text and an empty list or object in the wrong place are as good as nothing there.
+- A whole command line in \`command\`, such as \`npx -y pkg\`, is split into words as a shell does it, with a warning,
+  unless there is a program of that name. A list of words, as opencode writes it, is taken as well.
 - Relative paths start at the file.
 - A changed file is applied while the gateway runs. Where that is not so for a setting, its row says it.
 - \`$schema\` names [the JSON Schema](toolyard.schema.json) of the file, which editors check it with while you write.

@@ -33,14 +33,14 @@ export async function readTarget(context: CommandContext): Promise<ImportTarget>
   if (opened.mode === undefined) return { file, opened, text: undefined, present: [] };
   const { text } = opened;
   const source = text.replace(/^\uFEFF/, "");
-  return { file, opened, text, present: source.trim() === "" ? [] : presentIn(source, file) };
+  return { file, opened, text, present: source.trim() === "" ? [] : presentIn(source, file, context.env) };
 }
 
-function presentIn(text: string, file: string): readonly PresentServer[] {
+function presentIn(text: string, file: string, env: CommandContext["env"]): readonly PresentServer[] {
   const document = parseDocument(text, file);
   return findServers(document).map(({ key, path }) => {
     try {
-      const how = { entries: "common", dialect: "none", project: undefined } as const;
+      const how = { entries: "common", dialect: "none", project: undefined, env } as const;
       return { key, entry: translateEntry(document.value(path), { document, path }, how).entry };
     } catch {
       return { key, entry: undefined };

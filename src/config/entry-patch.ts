@@ -2,6 +2,7 @@ import { GatewayError } from "../kernel/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../kernel/json-bytes.ts";
 import { pathText, problemAt, type Origin } from "./check.ts";
 import { hiddenValue } from "./config-listing.ts";
+import { toCommandWords } from "./command-words.ts";
 import type { Path } from "./document.ts";
 import type { EntryChange } from "./entry-change.ts";
 import { InvalidConfig } from "./problems.ts";
@@ -87,7 +88,10 @@ export function lookAtEntry(entry: Origin): {
 } {
   const warnings: string[] = [];
   try {
-    parseServerEntry(entry.document.value(entry.path), entry, warnings);
+    const written = entry.document.value(entry.path);
+    // A text that is a whole line is looked at where its program can be looked for: as text, nothing is wrong with it.
+    const words = toCommandWords(written, { isProgram: () => true, platform: process.platform });
+    parseServerEntry(words?.entry ?? written, entry, warnings);
     return { problems: [], warnings };
   } catch (error) {
     if (error instanceof InvalidConfig) return { problems: error.problems, warnings };

@@ -105,7 +105,7 @@ function assemble(source: ReadSource, options: Omit<LoadOptions, "file">): Confi
   // Notes the variables that the file refers to: they decide what is served, and so belong to its identity. Variables
   // that stand for flags are not noted, because they may differ from client to client.
   const { variables, read: variablesRead } = noteReads(env);
-  const { read, built, passwords, facts, inherited } = readDocument(source, variables, cores);
+  const { read, built, passwords, facts, inherited } = readDocument(source, { variables, programs: env, cores });
   const { servers } = built;
   const problems = createProblems();
   const people = problems.attempt(() => buildPeople(read, document, servers));
@@ -118,7 +118,7 @@ function assemble(source: ReadSource, options: Omit<LoadOptions, "file">): Confi
     servers,
     settings,
     people: people.people,
-    warnings: [...unknownTopFields(document), ...built.warnings, ...read.warnings, ...people.warnings],
+    warnings: [...unknownTopFields(document), ...built.warnings, ...built.notes, ...read.warnings, ...people.warnings],
     secrets: new Set([...built.secrets, ...read.secrets, ...passwords]),
     ...(built.envFiles.length > 0 ? { envFiles: built.envFiles } : {}),
     inherited: { defaults: inherited, facts },
@@ -129,7 +129,14 @@ function assemble(source: ReadSource, options: Omit<LoadOptions, "file">): Confi
 /**
  * Throws when the file as a whole cannot be used. Problems in single servers are then reported along with the reason.
  */
-function readDocument({ document, directory, envFiles }: ReadSource, variables: Variables, cores: number) {
+function readDocument(
+  { document, directory, envFiles }: ReadSource,
+  {
+    variables,
+    programs,
+    cores,
+  }: { readonly variables: Variables; readonly programs: Variables; readonly cores: number },
+) {
   const problems = createProblems();
   const places = problems.attempt(() => findServers(document)) ?? [];
   const wrongKeys = document.wrongKeys.filter(({ path }) => !places.some((place) => isWithin(path, place.path)));
@@ -138,7 +145,8 @@ function readDocument({ document, directory, envFiles }: ReadSource, variables: 
   const read = problems.attempt(() => readSettings(document, variables, predefined));
   const facts = { cores, isShared: isShared(read?.written ?? {}) };
   const inherited = serverDefaults(read?.written ?? {}, facts);
-  const built = buildServers(places, { document, directory, variables, predefined, envFiles, inherited, facts });
+  const found = { document, directory, variables, programs, predefined, envFiles };
+  const built = buildServers(places, { ...found, inherited, facts });
   if (read === undefined || problems.all.length > 0) throw new InvalidConfig([...problems.all, ...built.problems]);
   return { read, built, passwords, facts, inherited };
 }

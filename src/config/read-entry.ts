@@ -1,6 +1,7 @@
 import { problemAt, refuse, type Origin } from "./check.ts";
 import type { Path } from "./document.ts";
 import { fillEntry, type Refill } from "./entry-variables.ts";
+import { isProgramFile, toCommandWords } from "./command-words.ts";
 import { envFilePath, type EnvFiles } from "./env-file.ts";
 import { isJsonObject } from "../kernel/json-bytes.ts";
 import { withTexts } from "./plain-values.ts";
@@ -21,6 +22,8 @@ export interface EntrySource {
   readonly envFiles: EnvFiles;
   /** Names of variables that people or teams may give it, beside those that the entry itself names. */
   readonly later?: readonly string[];
+  /** The variables by which a command is found: PATH and, on Windows, PATHEXT. None is part of the configuration. */
+  readonly programs?: Variables;
 }
 
 export interface ReadEntry {
@@ -30,6 +33,8 @@ export interface ReadEntry {
   /** The same, but only where the entry itself is wrong rather than the variables or files that it refers to. */
   readonly wrong: readonly string[];
   readonly warnings: readonly string[];
+  /** What was read otherwise than it is written, and works. */
+  readonly notes: readonly string[];
   readonly secrets: ReadonlySet<string>;
   readonly envFile: string | undefined;
   readonly refill?: Refill | undefined;
@@ -38,7 +43,9 @@ export interface ReadEntry {
 /** Reads one server's entry. When a value that came from a variable is wrong, the entry itself is not. */
 export function readEntry(origin: Origin, source: EntrySource): ReadEntry {
   const { document, path } = origin;
-  const written = withTexts(document.value(path), origin);
+  const { entry: words, isSplit } = withWords(document.value(path), source);
+  const notes = isSplit ? [commandLineNote({ document, path: [...path, "command"] })] : [];
+  const written = withTexts(words, origin);
   const file = readEnvironment(written, origin, source);
   const later = new Set([...laterNames(written), ...(source.later ?? [])]);
   const { value, missing, secrets, refill } = fillEntry(written, { ...source, fromFile: file.values, later });
@@ -47,6 +54,7 @@ export function readEntry(origin: Origin, source: EntrySource): ReadEntry {
     problem: toReason(problems, document.fileName),
     wrong: problems,
     warnings,
+    notes,
     secrets,
     envFile: undefined,
   });
@@ -65,12 +73,33 @@ export function readEntry(origin: Origin, source: EntrySource): ReadEntry {
     const problem = [lacking, unread].filter((reason) => reason !== undefined).join("; ") || undefined;
     const warnings = [...read.warnings, ...(isProcess || file.problem === undefined ? [] : [file.problem])];
     const all = new Set([...secrets, ...Object.values(file.values), ...(isProcess ? [] : ownSecrets(value))]);
-    return { entry, problem, wrong: [], warnings, secrets: all, envFile: file.path, refill };
+    return { entry, problem, wrong: [], warnings, notes, secrets: all, envFile: file.path, refill };
   }
   const literal = secrets.size === 0 ? undefined : attemptEntry(written, origin, false);
   if (literal === undefined || !("entry" in literal)) return unusable(read.problems, read.warnings);
   const problem = `a variable in it has a value that does not fit (${toReason(read.problems, document.fileName)})`;
-  return { ...literal, problem, wrong: [], secrets, envFile: undefined };
+  return { ...literal, problem, wrong: [], notes, secrets, envFile: undefined };
+}
+
+/** The entry with the words of a command line where they belong. Its variables are needed to look for the program. */
+function withWords(entry: unknown, source: EntrySource): { readonly entry: unknown; readonly isSplit: boolean } {
+  const { directory, variables, predefined, programs = {} } = source;
+  const own = isJsonObject(entry) ? entry["env"] : undefined;
+  const filled = (command: string) =>
+    fillEntry({ command, env: own }, { variables, predefined }).value as {
+      readonly command: string;
+      readonly env?: unknown;
+    };
+  const isProgram = (text: string): boolean => {
+    const { command, env } = filled(text);
+    const path = isJsonObject(env) && typeof env["PATH"] === "string" ? { PATH: env["PATH"] } : {};
+    return isProgramFile(command, { directory, env: { ...programs, ...path } });
+  };
+  return toCommandWords(entry, { isProgram, platform: process.platform }) ?? { entry, isSplit: false };
+}
+
+function commandLineNote(origin: Origin): string {
+  return problemAt(origin, "is a whole command line: its first word is started, and the others come before `args`");
 }
 
 /**

@@ -64,7 +64,6 @@ export interface ServerEntry extends Omit<WrittenEntry, WrittenTransport> {
  */
 export function parseServerEntry(value: unknown, origin: Origin, warnings: string[]): ServerEntry {
   const plain = withoutAbsent(schemaFor(value), withTexts(value, origin));
-  refuseOpenCode(plain, origin);
   const problems = createProblems();
   const written = problems.attempt(() => checkEntry(plain, origin, warnings));
   const kind = problems.attempt(() => kindOf(plain, origin));
@@ -120,14 +119,6 @@ function checkEntry(value: unknown, origin: Origin, warnings: string[]): Written
 
 function schemaFor(value: unknown): typeof entrySchema | typeof listedToolsSchema {
   return isJsonObject(value) && Array.isArray(value["tools"]) ? listedToolsSchema : entrySchema;
-}
-
-function refuseOpenCode(value: unknown, origin: Origin): void {
-  if (typeof value !== "object" || value === null || !("command" in value) || !Array.isArray(value.command)) return;
-  refuse(
-    { document: origin.document, path: [...origin.path, "command"] },
-    "a list is how OpenCode writes it; expected the program alone here, the rest in `args`, and `environment` as `env`",
-  );
 }
 
 /**

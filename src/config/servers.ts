@@ -28,6 +28,8 @@ export interface ServerSource extends EntrySource {
 export interface BuiltServers {
   readonly servers: readonly ServerConfig[];
   readonly warnings: readonly string[];
+  /** What was read otherwise than it is written, and works. */
+  readonly notes: readonly string[];
   readonly secrets: ReadonlySet<string>;
   /** Problems in single entries, reported along with whatever makes the whole file unusable. */
   readonly problems: readonly string[];
@@ -42,6 +44,7 @@ export interface BuiltServers {
 export function buildServers(places: readonly ServerPlace[], source: ServerSource): BuiltServers {
   const { document } = source;
   const warnings: string[] = [];
+  const notes: string[] = [];
   const secrets = new Set<string>();
   const names = createNames();
   const problems: string[] = [];
@@ -49,6 +52,7 @@ export function buildServers(places: readonly ServerPlace[], source: ServerSourc
   const servers = places.map((place) => {
     const read = readEntry({ document, path: place.path }, source);
     warnings.push(...read.warnings);
+    notes.push(...read.notes);
     problems.push(...read.wrong);
     for (const secret of read.secrets) secrets.add(secret);
     if (read.envFile !== undefined) envFiles.add(read.envFile);
@@ -63,7 +67,7 @@ export function buildServers(places: readonly ServerPlace[], source: ServerSourc
       refill: read.refill,
     });
   });
-  return { servers, warnings, secrets, problems, envFiles: [...envFiles] };
+  return { servers, warnings, notes, secrets, problems, envFiles: [...envFiles] };
 }
 
 /** Slugs must differ by more than what people overlook (fault 54). Of two similar ones the first keeps its name. */

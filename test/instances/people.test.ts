@@ -90,6 +90,27 @@ describe("each person's own servers", () => {
     expect(await textOf(gateway, alice, "all:tool-1")).toBe(await textOf(gateway, bob, "all:tool-1"));
   });
 
+  test("arguments refer to the server's own variables, with the value that each person gives", async () => {
+    const { command, args } = badServer("--write-pid", pids, "--require-auth", "${SECRET} ${COLOUR:-none}");
+    const env = { SECRET: "template", NONE: null };
+    // A whole command line, as some write it.
+    const line = [command, ...args].map((word) => `"${word}"`).join(" ");
+    const own = {
+      command: line,
+      scope: "user",
+      env,
+      required: { user: ["env.SECRET"] },
+      optional: { team: ["env.COLOUR"] },
+    };
+    await using gateway = await startGateway({
+      config: config({ servers: { own, alone: { ...own, required: null } } }),
+      directory,
+    });
+    expect(await textOf(gateway, alice, "own:argv")).toContain("canary-of-alice team");
+    expect(await textOf(gateway, bob, "own:argv")).toContain("canary-of-bob team");
+    expect(await textOf(gateway, bob, "alone:argv")).toContain("template none");
+  });
+
   test("a value that is missing is told, with what to do, and nothing is started", async () => {
     await using gateway = await startGateway({ config: config(), directory });
     const standing = await standingOf(gateway.url, "own", bearer(carol));

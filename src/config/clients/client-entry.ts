@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import { refuse, type Origin } from "../check.ts";
 import { withTexts } from "../plain-values.ts";
@@ -5,7 +6,9 @@ import { misspelledSafetyFields } from "../safety-fields.ts";
 import { InvalidConfig } from "../problems.ts";
 import { parseServerEntry, type ServerEntry } from "../server-entry.ts";
 import { entryRows, meaninglessFields } from "../server-fields.ts";
+import type { Variables } from "../substitution.ts";
 import { hasProcess } from "../transports.ts";
+import { isProgramFile, toCommandWords } from "../command-words.ts";
 import type { EntryDialect } from "./client-row.ts";
 import { respellVariables, type Spelling } from "./variable-spellings.ts";
 
@@ -36,8 +39,11 @@ export interface TranslatedEntry {
  */
 export function translateEntry(written: unknown, origin: Origin, how: EntrySpelling): TranslatedEntry {
   if (!isJsonObject(written)) return refuse(origin, "expected an object");
-  const texts = withTexts(written, origin) as JsonObject;
-  const { shape, extra } = shapes[how.entries](texts, origin);
+  const { shape: given, extra } = shapes[how.entries](withTexts(written, origin) as JsonObject, origin);
+  const place = { directory: how.project ?? dirname(origin.document.fileName), env: how.env ?? {} };
+  const isProgram = (command: string): boolean => isProgramFile(command, place);
+  const words = toCommandWords(given, { isProgram, platform: process.platform });
+  const shape = words?.entry ?? given;
   const { value, unknown } = respellVariables(shape, how);
   const unread = Object.keys(value as JsonObject).filter((name) => !Object.hasOwn(entryRows, name));
   const misspelled = misspelledSafetyFields(value, origin);
@@ -50,6 +56,7 @@ export function translateEntry(written: unknown, origin: Origin, how: EntrySpell
     entry: toImported(parsed),
     notes: [
       ...(lost.length > 0 ? [`not taken over: ${lost.join(", ")}`] : []),
+      ...(words?.isSplit === true ? ["its command was a whole line: taken apart into command and arguments"] : []),
       ...unknown.map((text) => `${text} is filled in by the client only: put the value in its place`),
     ],
   };
@@ -58,6 +65,8 @@ export function translateEntry(written: unknown, origin: Origin, how: EntrySpell
 /** How a client writes entries and the variables in them. */
 export interface EntrySpelling extends Spelling {
   readonly entries: EntryDialect;
+  /** The variables by which a command is found, for one with spaces in it. Default: none, so that only paths are. */
+  readonly env?: Variables;
 }
 
 interface Shape {

@@ -185,7 +185,7 @@ function readServers(
     if (wrong.length > 0) continue;
     // opencode keeps other settings of its own among the servers.
     if (row.entries === "opencode" && !isServer(document.value(path))) continue;
-    const how = { entries: row.entries, dialect: row.variables, project };
+    const how = { entries: row.entries, dialect: row.variables, project, env: options.env };
     try {
       const translated = translateEntry(document.value(path), { document, path }, how);
       const entry = withOff(inProject(translated.entry, project, options), off, name);
