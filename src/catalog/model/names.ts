@@ -1,7 +1,7 @@
 import { toClientName } from "./client-name.ts";
 import { madeInSteps } from "./made-in-steps.ts";
 import { assignNames, claim, claimantsOf, noClaims, type Assigned, type Claims } from "./name-claims.ts";
-import { findNear } from "./near-names.ts";
+import { findNear, type Near } from "./near-names.ts";
 import type { InstanceCatalog, PromptEntry, ToolEntry } from "./snapshot.ts";
 
 /**
@@ -107,18 +107,14 @@ export function buildNames(catalogs: readonly NamedCatalog[]): NameTable {
     const byPath = paths.get().get(spelling);
     if (byPath !== undefined) return { kind: "one", tool: byPath, form: "path" };
     const byForm = findForm(spelling);
-    const [first] = byForm;
-    if (first !== undefined)
-      return byForm.length === 1
-        ? { kind: "one", ...first }
-        : { kind: "several", tools: byForm.map(({ tool }) => tool) };
+    if (byForm.length > 0) return toFound(byForm);
     const byName = claimantsOf(bare.get(), spelling);
     const [only] = byName;
     if (only !== undefined)
       return byName.length === 1 ? { kind: "bare", tool: only } : { kind: "several", tools: byName };
     const trimmed = spelling.trim();
     if (trimmed !== spelling) return find(trimmed, listing);
-    return findNear(spelling, catalogs, { namespaced: namespaced.get().names, flat: flat.get().names });
+    return toFound(findNear(spelling, catalogs, { namespaced: namespaced.get().names, flat: flat.get().names }));
   }
 
   return {
@@ -130,6 +126,13 @@ export function buildNames(catalogs: readonly NamedCatalog[]): NameTable {
     inSteps: (listing, spelling) => (isMadeTo(listing, spelling) ? undefined : stepsTo(listing, spelling)),
     find,
   };
+}
+
+/** Each of them is another tool. */
+function toFound(named: readonly (Spelt | Near)[]): Found {
+  const [first] = named;
+  if (first === undefined) return { kind: "none" };
+  return named.length === 1 ? { kind: "one", ...first } : { kind: "several", tools: named.map(({ tool }) => tool) };
 }
 
 function flatText(tool: ToolEntry): string {

@@ -1,36 +1,43 @@
-import type { Found, Listing, NamedCatalog } from "./names.ts";
-import type { ToolEntry } from "./snapshot.ts";
+import type { InstanceCatalog, ToolEntry } from "./snapshot.ts";
 
-type NamesOf = Readonly<Record<Listing, ReadonlyMap<ToolEntry, string>>>;
+interface Offer {
+  readonly catalog: Pick<InstanceCatalog, "tools">;
+  readonly namespace: string;
+}
+
+export interface Near {
+  readonly tool: ToolEntry;
+  readonly form: "path" | "namespaced" | "flat";
+}
+
+type NamesOf = Readonly<Record<"namespaced" | "flat", ReadonlyMap<ToolEntry, string>>>;
 
 /**
- * The tool of a spelling that is nearly one of its names: a slash for the colon of its path, or letters in another case
- * where only one tool is meant. Looks through the tools of the servers that the spelling begins with: much less than it
- * takes to find those nearest to an unknown one, and no memory for spellings that hardly a client uses.
+ * The tools that a spelling nearly names: the one of whose path it has the colon written as a slash, or else all whose
+ * names it is in another case of letters. Looks through the tools of the servers that it begins with: much less than
+ * finding those nearest to an unknown one takes, and no memory for spellings that hardly a client uses.
  */
-export function findNear(spelling: string, catalogs: readonly NamedCatalog[], namesOf: NamesOf): Found {
+export function findNear(spelling: string, catalogs: readonly Offer[], namesOf: NamesOf): readonly Near[] {
   const lower = spelling.toLowerCase();
-  const near = new Map<ToolEntry, "path" | Listing>();
+  const near: Near[] = [];
   for (const { catalog, namespace } of catalogs) {
     const [first] = catalog.tools;
     if (first === undefined || ![first.server, namespace].some((start) => lower.startsWith(start.toLowerCase())))
       continue;
     for (const tool of catalog.tools) {
-      if (isPath(tool.path, tool, spelling)) return { kind: "one", tool, form: "path" };
+      if (isPath(tool.path, tool, spelling)) return [{ tool, form: "path" }];
       const form = formOf(tool, lower, namesOf);
-      if (form !== undefined) near.set(tool, form);
+      if (form !== undefined) near.push({ tool, form });
     }
   }
-  const [only] = near;
-  if (only === undefined) return { kind: "none" };
-  return near.size === 1 ? { kind: "one", tool: only[0], form: only[1] } : { kind: "several", tools: [...near.keys()] };
+  return near;
 }
 
 /** Which of a tool's names a spelling is, but for the case of letters. */
-function formOf(tool: ToolEntry, lower: string, namesOf: NamesOf): "path" | Listing | undefined {
+function formOf(tool: ToolEntry, lower: string, namesOf: NamesOf): Near["form"] | undefined {
   const { path } = tool;
   if (path.length === lower.length && isPath(path.toLowerCase(), tool, lower)) return "path";
-  const isNamed = (form: Listing): boolean => {
+  const isNamed = (form: "namespaced" | "flat"): boolean => {
     const name = namesOf[form].get(tool);
     return name?.length === lower.length && name.toLowerCase() === lower;
   };
