@@ -17,7 +17,7 @@ describe("FAULT 87: what is wrong in the file is refused with its place", () => 
       '{ "mcpServers": { "a": { "command": "x" },\n "a": { "command": "y" } } }',
       'toolyard.json:2:2: the key "a" stands here a second time; keep one',
     ],
-    ['{ "mcpServers": [1] }', "toolyard.json:1:17: mcpServers: expected an object with one member per server"],
+    ['{ "mcpServers": [] }', "toolyard.json:1:17: mcpServers: expected an object with one member per server"],
     ['{ "toolyard": { "port": "3001" } }', "toolyard.json:1:25: toolyard.port: expected a number, found a string"],
     ['{ "toolyard": { "port": 70000 } }', "toolyard.json:1:25: toolyard.port: expected a whole number from 0 to 65535"],
     [

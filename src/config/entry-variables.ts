@@ -30,6 +30,8 @@ export interface Refill {
 export interface FilledEntry extends Substituted {
   /** Undefined where nothing refers to a variable that people could give. */
   readonly refill: Refill | undefined;
+  /** Whether anything of its `envFile` is in its texts. */
+  readonly usesFile: boolean;
 }
 
 /**
@@ -58,6 +60,7 @@ export function fillEntry(written: unknown, source: EntryVariables): FilledEntry
   const open = new Set<string>();
   let room = mostFilled;
   let isOwn = false;
+  let usesFile = false;
 
   function fill(value: unknown, above: readonly string[]): unknown {
     const found = substitute(value, { variables: noted.variables, predefined: predefined.variables, own });
@@ -67,7 +70,9 @@ export function fillEntry(written: unknown, source: EntryVariables): FilledEntry
   }
 
   function own(name: string): string | undefined {
-    const value = literal?.(name) ?? ofEnv(name) ?? ownText(fromFile, name);
+    const stronger = literal?.(name) ?? ofEnv(name);
+    const value = stronger ?? ownText(fromFile, name);
+    usesFile ||= stronger === undefined && value !== undefined;
     isOwn ||= value !== undefined || later.has(name);
     room -= value === undefined ? 0 : value.length + 1;
     return room < 0 ? undefined : value;
@@ -94,6 +99,7 @@ export function fillEntry(written: unknown, source: EntryVariables): FilledEntry
     value,
     missing: missing.filter((each) => !isLater(each)),
     secrets,
+    usesFile,
     refill: isOwn ? { ...refill, variables: set(refill.variables), predefined: set(refill.predefined) } : undefined,
   };
 }

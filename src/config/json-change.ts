@@ -19,9 +19,9 @@ interface Style {
  * order, indentation, line breaks and trailing commas of all else survive: jsonc-parser's own `modify` takes comments
  * beside a removed member along, and moves those behind the last one.
  *
- * The text must be an object in JSON with comments, without a byte-order mark. null and an empty list on the path are
- * how programs write that there is no object yet. Undefined where anything else there is no object or list: what to do
- * with it is not for us to say.
+ * The text must be an object in JSON with comments, without a byte-order mark. null on the path is how programs write
+ * that there is no object yet. Undefined where anything else there is no object or list: what to do with it is not for
+ * us to say.
  */
 export function changeJson(text: string, { path, value }: EntryChange): string | undefined {
   const root = parseTree(text, [], { allowTrailingComma: true });
@@ -49,17 +49,13 @@ export function changeJson(text: string, { path, value }: EntryChange): string |
       return apply(text, insertion(text, { parent, key, value: nested, style }));
     if (parent.type === "array" && key === (parent.children ?? []).length)
       return apply(text, insertion(text, { parent, value: nested, style }));
-    if (typeof key === "string" && isNothing(parent)) {
+    if (typeof key === "string" && parent.type === "null") {
       const object = written({ [key]: nested }, lineIndent(text, parent.offset), style);
       return apply(text, [{ start: parent.offset, end: parent.offset + parent.length, text: object }]);
     }
     return undefined;
   }
   return undefined;
-}
-
-function isNothing({ type, children = [] }: Node): boolean {
-  return type === "null" || (type === "array" && children.length === 0);
 }
 
 function apply(text: string, edits: readonly Edit[]): string {

@@ -162,10 +162,15 @@ describe("envFile", () => {
     expect(parseEnvFile(text)).toEqual({ problem });
   });
 
-  test("on a remote server, one that cannot be read is a warning", async () => {
+  test("on a remote server it has no effect unless a text refers to it, and a warning says so", async () => {
     const { servers, warnings } = await load({ mcpServers: { a: { url: "http://a", envFile: "x" } } });
     expect(servers[0]?.disabledReason).toBeUndefined();
-    expect(warnings).toEqual([expect.stringMatching(/toolyard\.json:1:48: mcpServers\.a\.envFile: x: no such file$/)]);
+    expect(warnings[0]).toMatch(
+      /toolyard\.json:1:48: mcpServers\.a\.envFile: has no effect here: only a process has an environment$/,
+    );
+    const used = await load({ mcpServers: { a: { url: "http://a/${A}", envFile: "x" } } });
+    expect(reasonOf(used)).toBe("the variable A is not set");
+    expect(used.warnings).toContainEqual(expect.stringMatching(/mcpServers\.a\.envFile: x: no such file$/));
   });
 });
 

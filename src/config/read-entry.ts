@@ -48,7 +48,7 @@ export function readEntry(origin: Origin, source: EntrySource): ReadEntry {
   const written = withTexts(words, origin);
   const file = readEnvironment(written, origin, source);
   const later = new Set([...laterNames(written), ...(source.later ?? [])]);
-  const { value, missing, secrets, refill } = fillEntry(written, { ...source, fromFile: file.values, later });
+  const { value, missing, secrets, refill, usesFile } = fillEntry(written, { ...source, fromFile: file.values, later });
   const unusable = (problems: readonly string[], warnings: readonly string[] = []): ReadEntry => ({
     entry: standIn(value),
     problem: toReason(problems, document.fileName),
@@ -71,7 +71,9 @@ export function readEntry(origin: Origin, source: EntrySource): ReadEntry {
     // A remote server gets nothing of the file but what it names.
     const unread = isProcess && file.problem !== undefined ? toReason([file.problem], document.fileName) : undefined;
     const problem = [lacking, unread].filter((reason) => reason !== undefined).join("; ") || undefined;
-    const warnings = [...read.warnings, ...(isProcess || file.problem === undefined ? [] : [file.problem])];
+    const unused = usesFile || file.path === undefined ? [] : [withoutEffect(origin)];
+    const ofRemote = lacking === undefined || file.problem === undefined ? unused : [file.problem];
+    const warnings = isProcess ? read.warnings : [...read.warnings, ...ofRemote];
     const all = new Set([...secrets, ...Object.values(file.values), ...(isProcess ? [] : ownSecrets(value))]);
     return { entry, problem, wrong: [], warnings, notes, secrets: all, envFile: file.path, refill };
   }
@@ -96,6 +98,11 @@ function withWords(entry: unknown, source: EntrySource): { readonly entry: unkno
     return isProgramFile(command, { directory, env: { ...programs, ...path } });
   };
   return toCommandWords(entry, { isProgram, platform: process.platform }) ?? { entry, isSplit: false };
+}
+
+function withoutEffect({ document, path }: Origin): string {
+  const why = "has no effect here: only a process has an environment";
+  return problemAt({ document, path: [...path, "envFile"] }, why);
 }
 
 function commandLineNote(origin: Origin): string {

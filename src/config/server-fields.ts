@@ -169,12 +169,15 @@ export const transportFields = {
     about: "how the server is reached",
     example: "http",
   }),
-  command: text({
-    fallback: undefined,
-    about:
-      "the program to start: a path with a slash is relative to the configuration file, anything else is found in PATH",
-    example: "npx",
-  }),
+  command: {
+    ...text({
+      fallback: undefined,
+      about:
+        "the program to start: a path with a slash is relative to the configuration file, anything else is found in PATH",
+      example: "npx",
+    }),
+    json: { anyOf: [{ type: "string" }, { type: "array", items: looseText, minItems: 1 }] },
+  },
   args,
   env,
   envFile: text({

@@ -29,17 +29,12 @@ export function findServers(document: Document): ServerPlace[] {
 }
 
 /**
- * The objects that hold server entries, whichever client's key they stand under. null, an empty text and an empty list
- * are how programs write that there are none.
+ * The objects that hold server entries, whichever client's key they stand under. null is how programs write that there
+ * are none; anything else that is no object may be servers that somebody lost.
  */
 export function serverObjects(document: Document): Path[] {
   const candidates: Path[] = [["mcpServers"], ["servers"], ["mcp", "servers"], ["mcp", "mcpServers"]];
-  return candidates.filter((path) => !isNothing(document.value(path)));
-}
-
-/** Whether a value is what programs write where there are no servers. */
-export function isNothing(value: unknown): boolean {
-  return value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
+  return candidates.filter((path) => (document.value(path) ?? null) !== null);
 }
 
 /** Real files have a few dozen keys at the top. Each is compared with every known name. */

@@ -65,6 +65,7 @@ describe("docs/toolyard.schema.json", () => {
     expect(problemsOf({ toolyard: { exposure: "${EXPOSURE}", auth: { tokenHash: "${HASH}" } } })).toEqual([]);
     expect(problemsOf({ mcpServers: { a: { command: "x", env: { PORT: 3000, DEBUG: true } } } })).toEqual([]);
     expect(problemsOf({ mcpServers: { a: { url: "http://a.test", tools: ["*"] } } })).toEqual([]);
+    expect(problemsOf({ mcpServers: { a: { command: ["npx", "-y", "x"] } } })).toEqual([]);
   });
 
   test.each([
@@ -77,7 +78,7 @@ describe("docs/toolyard.schema.json", () => {
     { mcpServers: { a: { command: "x", tools: { phrases: { b: "it crashed" } } } } },
     { mcpServers: { a: { command: "x", tools: { phrases: { b: ["a", "b", "c", "d", "e", "f", "g"] } } } } },
     { toolyard: { instances: { restartDelaysMs: [-1] } } },
-    { mcpServers: { a: { command: ["x"] } } },
+    { mcpServers: { a: { command: [["x"]] } } },
     { mcpServers: { a: { command: "x", comand: "y" } } },
     { mcpServers: { a: { command: "x", required: { user: ["TOKEN"] } } } },
     { mcpServers: { a: { url: "http://a.test", tls: { certFile: "a.pem" } } } },

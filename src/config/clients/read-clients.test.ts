@@ -566,21 +566,18 @@ describe("FAULT 93: a client's file that is wrong is a problem with its place, a
     expect([file?.realPath, file?.servers.map(({ name }) => name)]).toEqual([real, ["a"]]);
   });
 
-  test.each([null, "", []])(
-    "servers that are %j are none, and a single one that is null costs only itself",
-    async (value) => {
-      const home = fakeHome();
-      await home.write(".cursor/mcp.json", `\uFEFF${JSON.stringify({ mcpServers: value })}`);
-      await home.write(
-        ".lmstudio/mcp.json",
-        JSON.stringify({ mcpServers: { a: null, b: { command: "b", env: value } } }),
-      );
-      expect(await serversOf("cursor", home)).toEqual([]);
-      const [file] = await filesOf("lmstudio", home);
-      expect(file?.servers.map(({ name, entry }) => [name, entry])).toEqual([["b", { command: "b" }]]);
-      expect(file?.problems).toEqual([expect.stringContaining("mcpServers.a: expected an object")]);
-    },
-  );
+  test("servers that are null are none, and a single one that is null costs only itself", async () => {
+    const home = fakeHome();
+    await home.write(".cursor/mcp.json", '\uFEFF{ "mcpServers": null }');
+    await home.write(
+      ".lmstudio/mcp.json",
+      '{ "mcpServers": { "a": null, "b": { "command": "b", "env": [], "args": null, "url": "" } } }',
+    );
+    expect(await serversOf("cursor", home)).toEqual([]);
+    const [file] = await filesOf("lmstudio", home);
+    expect(file?.servers.map(({ name, entry }) => [name, entry])).toEqual([["b", { command: "b" }]]);
+    expect(file?.problems).toEqual([expect.stringContaining("mcpServers.a: expected an object")]);
+  });
 
   test("an empty file has no servers and is no problem", async () => {
     const home = fakeHome();

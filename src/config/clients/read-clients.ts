@@ -3,7 +3,6 @@ import { isJsonObject } from "../../kernel/json-bytes.ts";
 import type { Document, Path } from "../document.ts";
 import { problemsOf } from "../problems.ts";
 import { isWithin } from "../read-entry.ts";
-import { isNothing } from "../source.ts";
 import { placesOf, type ClientPlace, type ClientSurroundings } from "./client-places.ts";
 import type { ClientFormat, ClientRow, ClientScope } from "./client-row.ts";
 import { clientTable } from "./client-table.ts";
@@ -171,7 +170,7 @@ function readServers(
   { row, place, options }: PlaceReading,
 ): Pick<FoundFile, "servers" | "problems"> {
   const at = valueAt(document, place.keyPath, options);
-  if (at === undefined || isNothing(at.value)) return { servers: [], problems: [] };
+  if (at === undefined || at.value === null) return { servers: [], problems: [] };
   const isList = row.entries === "continue" && Array.isArray(at.value);
   if (!isList && !isJsonObject(at.value))
     return { servers: [], problems: [`${document.place(at.path)}: expected an object with one member per server`] };
