@@ -126,13 +126,13 @@ test("what is odd is told at its server, for its author: in REST, in the log onc
   expect(told).toContain(
     "tools have odd definitions: hints (icons is null, _meta is null, annotations.title is null, …)",
   );
-  expect(told).toContain("1 listed item is left out: none (uri is missing)");
+  expect(told).toContain("1 listed item is left out: none (its uri is missing)");
   expect(told).toMatch(/results were odd: .*blocks \(content\[0\] is of a type that the protocol does not have/);
   const logged = gateway.stderr().split("\n");
   expect(logged.filter((line) => line.includes("older: 1 result was odd"))).toHaveLength(1);
   const places = ["--config", gateway.configFile, "--data-dir", join(gateway.directory, "data")];
   const { stdout } = await runCommand(["servers", ...places]);
-  expect(stdout).toContain("older: 1 listed item is left out: none (uri is missing)");
+  expect(stdout).toContain("older: 1 listed item is left out: none (its uri is missing)");
   const status = (await get(`${gateway.url}/api/status`)).json as { servers: { server: string; oddities: string[] }[] };
   expect(status.servers.find(({ server }) => server === "good")?.oddities).toEqual([]);
 });

@@ -177,7 +177,9 @@ function acceptAll<T>(items: readonly unknown[], { kind, shape, keyOf }: ItemKin
     const notes = new Notes();
     const item = shape(given, notes) as T | undefined;
     if (item === undefined) {
-      report.skipped.push({ kind, name: nameOf(given, index), reason: notes.text });
+      // Of a whole item that is none, or of a member of it. Skills say it in their own words.
+      const reason = kind === "skill" || notes.text.startsWith("is ") ? notes.text : `its ${notes.text}`;
+      report.skipped.push({ kind, name: nameOf(given, index), reason });
       continue;
     }
     const key = keyOf(item);

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
 import { openBrace, quote } from "../../wire/json/characters.ts";
-import { JsonOutline } from "../../wire/json/json-outline.ts";
+import { JsonOutline, type ListedElement } from "../../wire/json/json-outline.ts";
 import { findMember, scanMembers, skipSpace, type Span } from "../../wire/json/json-scan.ts";
 import { checkJson } from "../../wire/json/json-validity.ts";
 import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
@@ -47,15 +47,17 @@ const lists: Readonly<Record<string, string>> = Object.freeze({
   "prompts/get": "messages",
 });
 
+/** What decides whether a content block is passed on as it is, and whether it is plain text. */
+const noted = ["type", "text", "annotations", "_meta"];
+
 /** Finds the parts, and checks that all of it is valid JSON, because nobody parses it later. */
 async function outlineOf(
   what: string,
   result: JsonBytes,
   { list, limits }: { readonly list: string; readonly limits: ResultChecks },
 ): Promise<JsonOutline> {
-  // One more than there may be, so that it is seen where there are too many. The type of a content block decides
-  // whether it is passed on as it is.
-  const outline = new JsonOutline(result, { list, names: ["type"], most: limits.contentBlocks + 1 });
+  // One more than there may be, so that it is seen where there are too many.
+  const outline = new JsonOutline(result, { list, names: noted, most: limits.contentBlocks + 1 });
   if (result[skipSpace(result, 0, result.length)] !== openBrace) throw faulty(what, "is no JSON object");
   const options = { outline, search: limits.textSearch() };
   try {
@@ -95,7 +97,7 @@ async function skeletonOf(source: Source, { members, elements }: JsonOutline, li
   const items: unknown[] = [];
   let untilYield = sliceBytes;
   for (const element of elements ?? []) {
-    items.push(partOf(source, element));
+    items.push(isPlainText(result, element) ? plainText : partOf(source, element));
     if ((untilYield -= element.end - element.start) > 0) continue;
     await nextTurn();
     untilYield = sliceBytes;
@@ -106,6 +108,15 @@ async function skeletonOf(source: Source, { members, elements }: JsonOutline, li
     return [key, key === "structuredContent" && result[start] === openBrace ? {} : partOf(source, member)];
   });
   return Object.fromEntries(parts);
+}
+
+/** In the place of all blocks of text without annotations, which may be many thousands. */
+const plainText = Object.freeze({ type: "text", text: "" });
+
+function isPlainText(result: JsonBytes, { members }: ListedElement): boolean {
+  const [type, text] = [members.get("type"), members.get("text")];
+  if (type === undefined || text === undefined || members.has("annotations") || members.has("_meta")) return false;
+  return result[text.start] === quote && result.toString("latin1", type.start, type.end) === '"text"';
 }
 
 function partOf(source: Source, span: Span, key = ""): unknown {
@@ -124,17 +135,24 @@ function partOf(source: Source, span: Span, key = ""): unknown {
   return JSON.parse(result.toString("utf8", start, end));
 }
 
-const base64Slice = /^[A-Za-z0-9+/]*$/;
-
-/** Whether a string is base64 as nearly everybody writes it. Others are parsed, and looked at then. */
+/**
+ * Whether a string is base64 as nearly everybody writes it; others are parsed, and looked at then. What is decoded
+ * tells, because a decoder passes over what is none; it takes a tenth of the time of an expression.
+ */
 async function isPlainBase64(result: JsonBytes, { start, end }: Span): Promise<boolean> {
-  const first = start + 1;
-  let last = end - 1;
+  const [first, last] = [start + 1, end - 1];
   if ((last - first) % 4 !== 0) return false;
-  while (last > end - 3 && result.toString("latin1", last - 1, last) === "=") last -= 1;
+  const decoded = Buffer.allocUnsafeSlow(Math.min(last - first, sliceBytes));
   for (let at = first; at < last; at += sliceBytes) {
-    if (!base64Slice.test(result.toString("latin1", at, Math.min(at + sliceBytes, last)))) return false;
-    if (at + sliceBytes < last) await nextTurn();
+    const slice = result.subarray(at, Math.min(at + sliceBytes, last));
+    const isEnd = at + slice.length === last;
+    const padding = isEnd ? Number(slice.at(-1) === equals) + Number(slice.at(-2) === equals) : 0;
+    // The letters of base64url, which the decoder takes too.
+    if (slice.includes("-") || slice.includes("_")) return false;
+    if (decoded.write(slice.toString("latin1"), "base64") !== (slice.length / 4) * 3 - padding) return false;
+    if (!isEnd) await nextTurn();
   }
   return true;
 }
+
+const equals = 0x3d;

@@ -120,3 +120,41 @@ describe("a result", () => {
     await expect(checkOther("[]")).rejects.toThrow(expect.objectContaining({ code: "UPSTREAM_PROTOCOL" }));
   });
 });
+
+describe("a large image", () => {
+  const data = Buffer.alloc(540_001, 7).toString("base64");
+  const imageOf = (given: string): string => `{"content":[{"type":"image","mimeType":"image/png","data":"${given}"}]}`;
+
+  test("passes without being parsed", async () => {
+    const result = await check(imageOf(data));
+    expect([result.bytes.toString() === imageOf(data), result.known, result.verdict]).toEqual([
+      true,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test.each([
+    ["base64url", (good: string) => good.replaceAll("BwcH", "B-_H"), "image"],
+    ["what is no base64 in the middle", (good: string) => `${good.slice(0, 400_000)}!${good.slice(400_001)}`, "text"],
+    ["padding in the middle", (good: string) => `${good.slice(0, 400_000)}=${good.slice(400_001)}`, "text"],
+    ["a data: URL", (good: string) => `data:image/png;base64,${good}`, "image"],
+    ["slashes that are escaped", (good: string) => good.replaceAll("BwcH", "\\/wcH"), "image"],
+    ["no padding", (good: string) => good.replaceAll("=", ""), "image"],
+  ])("with %s is read as base64, or is text", async (_what, change, type) => {
+    const { content } = (await check(imageOf(change(data)))).parsed() as { content: { type: string; data?: string }[] };
+    expect(content).toHaveLength(1);
+    expect(content[0]?.type).toBe(type);
+    if (type === "image") expect(() => atob(content[0]?.data ?? "!")).not.toThrow();
+  });
+
+  test("beside text blocks with annotations that are null is mended with them", async () => {
+    const text = imageOf(data).replace(
+      "[",
+      '[{"type":"text","text":"a","annotations":null},{"type":"text","text":"b"},',
+    );
+    const result = await check(text);
+    expect(result.bytes.toString()).toBe(text.replace(',"annotations":null', ""));
+    expect(result.verdict?.oddity).toBe("content[0].annotations is null");
+  });
+});
