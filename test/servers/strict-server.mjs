@@ -1,6 +1,7 @@
 // A legacy server that is strict where others are lenient, over stdio, Streamable HTTP (--http) or HTTP+SSE (--sse).
 // The argument is JSON, or --rules=FILE with it: which revisions it takes, how it refuses others, which members of
-// capabilities it knows, and what ends it. `seen` answers with the methods and headers that the process has had, `ask` with what a question got.
+// capabilities it knows, and what ends it. `seen` answers with the methods that the process has had, `ask` with what a
+// question got.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";

@@ -105,7 +105,8 @@ describe("names that nobody should choose", () => {
         server: "odd",
         tool: name,
       });
-    for (const reason of ["its name is empty", "its name is longer than"]) expect(gateway.logged(reason)).toHaveLength(1);
+    for (const reason of ["its name is empty", "its name is longer than"])
+      expect(gateway.logged(reason)).toHaveLength(1);
     await gateway.stillServes();
   });
 
