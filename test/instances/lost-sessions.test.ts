@@ -109,6 +109,7 @@ test("a server that loses each session is told about, and renewed ten times a mi
   expect(json.result.content[0].text).toContain("forgetful");
   const listed = (await (await fetch(`${gateway.url}/api/servers`)).json()) as { servers: { reason: string }[] };
   expect(listed.servers[0]?.reason).toContain("loses its sessions");
+  expect(gateway.stderr() + gateway.stdout()).toContain("new session was not opened");
 });
 
 interface Behaviour {

@@ -178,8 +178,11 @@ function createParts(
         users.processStarted();
         life.apply({ kind: "noted", note: undefined });
       },
-      onRenewalsExhausted: () =>
-        life.apply({ kind: "noted", note: "it loses its sessions so often that no more are opened for a minute" }),
+      onRenewalsExhausted() {
+        const note = "it loses its sessions so often that no more are opened for a minute";
+        life.oddities.note("sessions.lost", note);
+        life.apply({ kind: "noted", note });
+      },
     },
     deps,
   );

@@ -12,6 +12,7 @@ const oddityKinds = Object.freeze({
   "prompts.odd": ["prompt has an odd definition", "prompts have odd definitions"],
   "items.skipped": ["listed item is left out", "listed items are left out"],
   "results.odd": ["result was odd", "results were odd"],
+  "sessions.lost": ["new session was not opened", "new sessions were not opened"],
 } as const satisfies Record<string, readonly [one: string, several: string]>);
 
 export type OddityKind = keyof typeof oddityKinds;

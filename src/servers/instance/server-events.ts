@@ -75,15 +75,7 @@ export function createServerEvents(
         handshake = [...handshake, failed];
         log.debug({ component: "upstream", server, operation: "handshake" }, `${failed.step}: ${failed.why}`);
       },
-      onRenewalsExhausted() {
-        onRenewalsExhausted();
-        events.emit({
-          type: "upstream.oddity",
-          ...about(),
-          kind: "sessions-lost",
-          detail: "it loses its sessions so often that no more are opened for a minute",
-        });
-      },
+      onRenewalsExhausted,
       onStderr(line) {
         stderr = [...stderr.slice(1 - keptStderrLines), line];
         ownLines += 1;

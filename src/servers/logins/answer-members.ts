@@ -3,7 +3,7 @@ import type { OutgoingAnswer } from "./outgoing.ts";
 
 /** Of scopes, methods and authorization servers: real lists have a few dozen. */
 const mostItems = 100;
-/** Neither white space nor a bracket: a page or a sentence is no form, whatever stands in it. */
+/** Neither white space nor a bracket: a page or a sentence is no form, whatever it contains. */
 const formText = /^[\w.~%+-]+=[^\s<>{}]*$/;
 
 /**

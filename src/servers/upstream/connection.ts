@@ -188,5 +188,4 @@ export type OddityKind =
   | "unknown-progress"
   | "request-refused"
   | "roots-refused"
-  | "notification-refused"
-  | "sessions-lost";
+  | "notification-refused";

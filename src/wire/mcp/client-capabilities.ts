@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 
 /**
- * What a client declares, without members that are null, which is how many languages write what is not there: the
+ * What a client declares, without members that are null, which is how many languages write an absent one: the
  * capabilities, and the modes of one. The same object where there are none.
  */
 export function withoutNulls(capabilities: JsonObject): JsonObject {

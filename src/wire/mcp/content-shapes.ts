@@ -202,7 +202,7 @@ export function promptMessages(value: unknown, notes: Notes): unknown {
 function promptMessage(value: unknown, notes: Notes): readonly unknown[] {
   if (!isObject(value)) return [{ role: "user", content: contentBlock(value, notes) }];
   const { role: given, content } = value;
-  // Whoever else says it: what a prompt has for the model is said to it by the user.
+  // Any other role becomes the user: a prompt is what the user says to the model.
   const by = notes.at("role", role, given) ?? "user";
   if (Array.isArray(content)) {
     notes.at("content", wrongKind, content);
