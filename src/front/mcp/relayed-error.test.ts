@@ -24,8 +24,8 @@ describe.each(["modern", "legacy"] as const)("a server's error for a %s client",
   });
 
   test.each([
-    ["a text", '"no"', "the server answered with an error that is not an object"],
-    ["null", "null", "the server answered with an error that is not an object"],
+    ["a text", '"no"', "no"],
+    ["null", "null", "the server gave no message"],
     ["without a message", '{"code":-32603}', "the server gave no message"],
     ["with a code that is no integer", '{"code":"E","message":"m"}', "m"],
     ["with a fraction as code", '{"code":1.5,"message":"m"}', "m"],

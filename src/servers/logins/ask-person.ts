@@ -3,7 +3,7 @@ import { abortAfter } from "../../kernel/abort.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isLoopbackHost } from "./addresses.ts";
 import { describeError } from "./answer-members.ts";
-import type { AuthorizationMetadata } from "./authorization-metadata.ts";
+import type { AuthorizationMetadata } from "./login-flow.ts";
 import type { Credential } from "./credential.ts";
 import { findClient } from "./find-client.ts";
 import { loginTimeoutMs } from "./login-limits.ts";

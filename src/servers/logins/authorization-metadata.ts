@@ -2,26 +2,8 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import { modernRevision } from "../../wire/mcp/revisions.ts";
 import { flawOf, isSuccess, parseAnswer, textOf, textsOf, urlOf } from "./answer-members.ts";
-import type { Flow } from "./login-flow.ts";
+import type { AuthorizationMetadata, Flow } from "./login-flow.ts";
 import { checkUrl } from "./outgoing.ts";
-
-/** What an authorization server says of itself (RFC 8414, OpenID Connect Discovery), as far as a login needs it. */
-export interface AuthorizationMetadata {
-  readonly issuer: string;
-  /** Undefined where people log in elsewhere only, by the device flow. */
-  readonly authorizationEndpoint: string | undefined;
-  readonly tokenEndpoint: string;
-  readonly registrationEndpoint: string | undefined;
-  readonly revocationEndpoint: string | undefined;
-  /** RFC 8628. */
-  readonly deviceEndpoint: string | undefined;
-  /** How clients prove themselves at the token endpoint; empty where it does not say. */
-  readonly authMethods: readonly string[];
-  readonly scopes: readonly string[];
-  readonly takesClientDocuments: boolean;
-  /** RFC 9207: every answer in the browser names the issuer. */
-  readonly namesIssuer: boolean;
-}
 
 /**
  * Asks the well-known places of `named`, in the order of the specification, for metadata that can be used. What is no

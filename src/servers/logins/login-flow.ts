@@ -1,5 +1,4 @@
 import type { AddressRules } from "./addresses.ts";
-import type { AuthorizationMetadata } from "./authorization-metadata.ts";
 import type { Callback } from "./callback.ts";
 import type { LoginPlace, Outgoing } from "./outgoing.ts";
 
@@ -38,6 +37,24 @@ export interface Flow {
   /** Origin of the server. */
   readonly home: string;
   readonly signal: AbortSignal;
+}
+
+/** What an authorization server says of itself (RFC 8414, OpenID Connect Discovery), as far as a login needs it. */
+export interface AuthorizationMetadata {
+  readonly issuer: string;
+  /** Undefined where people log in elsewhere only, by the device flow. */
+  readonly authorizationEndpoint: string | undefined;
+  readonly tokenEndpoint: string;
+  readonly registrationEndpoint: string | undefined;
+  readonly revocationEndpoint: string | undefined;
+  /** RFC 8628. */
+  readonly deviceEndpoint: string | undefined;
+  /** How clients prove themselves at the token endpoint; empty where it does not say. */
+  readonly authMethods: readonly string[];
+  readonly scopes: readonly string[];
+  readonly takesClientDocuments: boolean;
+  /** RFC 9207: every answer in the browser names the issuer. */
+  readonly namesIssuer: boolean;
 }
 
 export interface AuthorizationServer {

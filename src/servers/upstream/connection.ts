@@ -1,7 +1,7 @@
 import type { Answer, Era, Question, Replies } from "../../kernel/call-context.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
 import type { TraceSpan } from "../../kernel/tracing.ts";
-import type { Rung } from "./capabilities.ts";
+import type { Rung } from "./declared-capabilities.ts";
 
 /** What the server said about itself. Untrusted; servers are identified by their slug, never by this. */
 export interface Peer {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { toJsonBytes } from "../../kernel/json-bytes.ts";
-import { firstRung } from "./capabilities.ts";
+import { firstRung } from "./declared-capabilities.ts";
 import { initializeParams, isModernError, peerFromDiscover, peerFromInitialize } from "./handshake.ts";
 
 const read = (result: Buffer) => peerFromInitialize("s", result, firstRung, undefined);

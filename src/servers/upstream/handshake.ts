@@ -6,7 +6,7 @@ import { skipValue } from "../../wire/json/json-scan.ts";
 import { eraOfRevision, legacyRevisions, metaKeys, modernRevision } from "../../wire/mcp/revisions.ts";
 import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 import type { GatewayIdentity } from "./encode.ts";
-import { capabilitiesOf, type Rung } from "./capabilities.ts";
+import { capabilitiesOf, type Rung } from "./declared-capabilities.ts";
 import type { Handshake, Peer, RootsSource } from "./connection.ts";
 import { toHandshake, type StepFailure } from "./ladder.ts";
 
@@ -30,7 +30,11 @@ export function supportedIn(data: unknown): readonly string[] {
 
 /** The `params` of `initialize`, without `_meta`. */
 export function initializeParams(identity: GatewayIdentity, rung: Rung, roots: RootsSource | undefined): JsonObject {
-  return { protocolVersion: rung.revision, capabilities: capabilitiesOf(rung, roots), clientInfo: identity };
+  return {
+    protocolVersion: rung.revision,
+    capabilities: capabilitiesOf(rung, roots !== undefined),
+    clientInfo: identity,
+  };
 }
 
 /** A failed `initialize`. */

@@ -2,7 +2,7 @@ import type { Era } from "../../kernel/call-context.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import { legacyRevisions, type LegacyRevision } from "../../wire/mcp/revisions.ts";
-import { firstRung, type Rung } from "./capabilities.ts";
+import { firstRung, type Rung } from "./declared-capabilities.ts";
 import type { ConnectionEvents, FailedStep, Handshake } from "./connection.ts";
 
 /** One request of a handshake. */

@@ -7,7 +7,7 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import { failureAnswer } from "../../wire/mcp/failure-text.ts";
 import { isJsonObject, parseJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import { withoutNullMembers } from "../../wire/mcp/null-members.ts";
-import { isDeclared } from "./capabilities.ts";
+import { isDeclared } from "./declared-capabilities.ts";
 import type { ConnectionEvents, RootsSource } from "./connection.ts";
 import type { Elicitations } from "./elicitations.ts";
 import { createOpenQuestions } from "./open-questions.ts";

@@ -79,6 +79,9 @@ export function toEntryFields(schema: unknown): readonly SettingField[] {
 function entryKindOf(schema: Schema): SettingField["kind"] {
   if (schema.type === "array") return "lines";
   if (schema.type === "object") return schema.properties === undefined ? "pairs" : "other";
+  // A command may be a list of words as well; a text is the usual form.
+  const types = schema.anyOf?.map(({ type }) => type) ?? [];
+  if (types.includes("string") && types.every((type) => type === "string" || type === "array")) return "text";
   const choices = schema.anyOf?.find((one) => one.enum !== undefined)?.enum ?? schema.enum ?? [];
   return kindOf(schema, choices);
 }

@@ -2,7 +2,7 @@ import { writeNotification } from "../../../wire/mcp/envelope.ts";
 import { abortReason } from "../../../kernel/abort.ts";
 import { asciiJson } from "../../../wire/json/ascii-json.ts";
 import { GatewayError, toGatewayError } from "../../../kernel/gateway-error.ts";
-import { capabilitiesOf, type Rung } from "../capabilities.ts";
+import { capabilitiesOf, type Rung } from "../declared-capabilities.ts";
 import type { Connection, Peer, UpstreamRequest } from "../connection.ts";
 import { createDialect } from "../encode.ts";
 import { initializeParams, initializeRefusal, peerFromInitialize } from "../handshake.ts";
@@ -76,7 +76,7 @@ async function initializeAs(
     timeoutMs,
     maxTimeoutMs: timeoutMs,
   };
-  channel.setDialect(createDialect("legacy", rung.revision, identity, capabilitiesOf(rung, wire.roots)));
+  channel.setDialect(createDialect("legacy", rung.revision, identity, capabilitiesOf(rung, wire.roots !== undefined)));
   try {
     const reply = await channel.request(request);
     return reply.kind === "result"

@@ -4,7 +4,7 @@ import { modernRevision } from "../../../wire/mcp/revisions.ts";
 import { GatewayError } from "../../../kernel/gateway-error.ts";
 import type { Closed, Reply, UpstreamRequest } from "../connection.ts";
 import type { ConnectOptions } from "../connect.ts";
-import { capabilitiesOf, firstRung } from "../capabilities.ts";
+import { capabilitiesOf, firstRung } from "../declared-capabilities.ts";
 import { createDialect, encodeRequest, type Dialect } from "../encode.ts";
 import { createRequestTable, type RequestTable } from "../request-table.ts";
 import { createOutbox } from "./outbox.ts";
@@ -41,7 +41,12 @@ export function createLink(options: ConnectOptions<StdioTransport>, child: Serve
   );
 
   const link: Link = {
-    dialect: createDialect("modern", modernRevision, options.identity, capabilitiesOf(firstRung, options.roots)),
+    dialect: createDialect(
+      "modern",
+      modernRevision,
+      options.identity,
+      capabilitiesOf(firstRung, options.roots !== undefined),
+    ),
     table: createRequestTable({
       server: options.server,
       events: options.events,

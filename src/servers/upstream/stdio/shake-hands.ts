@@ -7,7 +7,7 @@ import type { Peer, UpstreamRequest } from "../connection.ts";
 import type { ConnectOptions } from "../connect.ts";
 import { createDialect } from "../encode.ts";
 import { modernRevision } from "../../../wire/mcp/revisions.ts";
-import { capabilitiesOf, firstRung, type Rung } from "../capabilities.ts";
+import { capabilitiesOf, firstRung, type Rung } from "../declared-capabilities.ts";
 import {
   initializeParams,
   initializeRefusal,
@@ -94,7 +94,7 @@ async function discover(
   link: Link,
   signal: AbortSignal,
 ): Promise<Peer | StepFailure> {
-  const modern = createDialect("modern", modernRevision, identity, capabilitiesOf(firstRung, roots));
+  const modern = createDialect("modern", modernRevision, identity, capabilitiesOf(firstRung, roots !== undefined));
   link.dialect = modern;
   const reply = await link.request(handshakeRequest("server/discover", signal));
   if (reply.kind === "error") return probeRefusal(server, reply.error);
@@ -111,7 +111,7 @@ async function initialize(
   signal: AbortSignal,
 ): Promise<Peer | StepFailure> {
   const { server, identity, roots } = options;
-  const capabilities = capabilitiesOf(rung, roots);
+  const capabilities = capabilitiesOf(rung, roots !== undefined);
   link.dialect = createDialect("legacy", rung.revision, identity, capabilities);
   const params = Object.entries(initializeParams(identity, rung, roots)).map(
     ([key, value]) => [key, toJsonBytes(value)] as const,

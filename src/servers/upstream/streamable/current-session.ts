@@ -1,6 +1,6 @@
 import { toGatewayError, GatewayError } from "../../../kernel/gateway-error.ts";
 import { requestText } from "../../../wire/mcp/envelope.ts";
-import { capabilitiesOf } from "../capabilities.ts";
+import { capabilitiesOf } from "../declared-capabilities.ts";
 import type { ConnectionEvents } from "../connection.ts";
 import { createDialect, type Dialect, type GatewayIdentity } from "../encode.ts";
 import type { RenewalBudget } from "../renewal-budget.ts";
@@ -62,7 +62,7 @@ export function createCurrentSession(options: SessionOptions, onMessage: (messag
 
   function dialectOf(): Dialect {
     const { peer, rung } = session;
-    return createDialect("legacy", peer.revision, options.identity, capabilitiesOf(rung, wire.roots));
+    return createDialect("legacy", peer.revision, options.identity, capabilitiesOf(rung, wire.roots !== undefined));
   }
 
   function listen(): BackgroundStream {

@@ -3,7 +3,7 @@ import { GatewayError } from "../../../kernel/gateway-error.ts";
 import { asciiJson } from "../../../wire/json/ascii-json.ts";
 import type { Peer } from "../connection.ts";
 import { type GatewayIdentity } from "../encode.ts";
-import type { Rung } from "../capabilities.ts";
+import type { Rung } from "../declared-capabilities.ts";
 import { initializeParams, initializeRefusal, peerFromInitialize } from "../handshake.ts";
 import type { StepFailure } from "../ladder.ts";
 import { parseErrorObject } from "../../../wire/mcp/error-object.ts";

@@ -5,7 +5,7 @@ import { withTraceHeaders } from "../../../kernel/trace-context.ts";
 import { GatewayError, toGatewayError } from "../../../kernel/gateway-error.ts";
 import type { ConnectionEvents, UpstreamRequest } from "../connection.ts";
 import { createDialect, encodeRequest, type Dialect, type GatewayIdentity } from "../encode.ts";
-import { capabilitiesOf, firstRung } from "../capabilities.ts";
+import { capabilitiesOf, firstRung } from "../declared-capabilities.ts";
 import { isModernError } from "../handshake.ts";
 import { createRequestTable, type RequestTable } from "../request-table.ts";
 import { withFiniteTimeouts, type Channel } from "./channel.ts";
@@ -29,7 +29,7 @@ export interface ModernChannelOptions {
 
 /** The dialect of modern requests over this wire. */
 export function modernDialect(identity: GatewayIdentity, { roots }: Pick<Wire, "roots">): Dialect {
-  return createDialect("modern", modernRevision, identity, capabilitiesOf(firstRung, roots));
+  return createDialect("modern", modernRevision, identity, capabilitiesOf(firstRung, roots !== undefined));
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import { newestLegacyRevision, type LegacyRevision } from "../../wire/mcp/revisions.ts";
-import type { RootsSource } from "./connection.ts";
 
 /**
  * What is declared at `initialize`: all that can be passed on to clients, only what the asked revision knew in the
@@ -30,9 +29,9 @@ const extensions: JsonObject = Object.freeze({
  * question comes. Roots are declared only where the connection has its own: servers remember the roots that they get,
  * and one client's roots would replace the server's own settings for everybody who uses it.
  */
-export function capabilitiesOf({ revision, declares }: Rung, roots: RootsSource | undefined): JsonObject {
+export function capabilitiesOf({ revision, declares }: Rung, hasRoots: boolean): JsonObject {
   if (declares === "nothing") return nothing;
-  const own = roots === undefined ? {} : { roots: { listChanged: true } };
+  const own = hasRoots ? { roots: { listChanged: true } } : {};
   if (declares === "all") return { ...own, sampling, elicitation, extensions };
   switch (revision) {
     case "2025-11-25":
