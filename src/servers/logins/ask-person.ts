@@ -3,11 +3,10 @@ import { abortAfter } from "../../kernel/abort.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isLoopbackHost } from "./addresses.ts";
 import { describeError } from "./answer-members.ts";
-import type { AuthorizationMetadata } from "./login-flow.ts";
 import type { Credential } from "./credential.ts";
 import { findClient } from "./find-client.ts";
 import { loginTimeoutMs } from "./login-limits.ts";
-import type { AuthorizationServer, Flow, Wish } from "./login-flow.ts";
+import type { AuthorizationMetadata, AuthorizationServer, Flow, Wish } from "./login-flow.ts";
 import { checkUrl } from "./outgoing.ts";
 import { askForTokens, type TokenAnswer } from "./token-endpoint.ts";
 

@@ -1,7 +1,6 @@
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { discoverAuthorizationMetadata } from "./authorization-metadata.ts";
-import type { AuthorizationMetadata } from "./login-flow.ts";
-import type { AuthorizationServer, Flow } from "./login-flow.ts";
+import type { AuthorizationMetadata, AuthorizationServer, Flow } from "./login-flow.ts";
 import { checkUrl } from "./outgoing.ts";
 import type { ResourceMetadata } from "./resource-metadata.ts";
 
