@@ -41,12 +41,7 @@ export function createLink(options: ConnectOptions<StdioTransport>, child: Serve
   );
 
   const link: Link = {
-    dialect: createDialect(
-      "modern",
-      modernRevision,
-      options.identity,
-      capabilitiesOf(firstRung, options.roots !== undefined),
-    ),
+    dialect: firstDialect(options),
     table: createRequestTable({
       server: options.server,
       events: options.events,
@@ -113,6 +108,10 @@ export function createLink(options: ConnectOptions<StdioTransport>, child: Serve
   });
   void endOf(child, link).then(finish);
   return link;
+}
+
+function firstDialect({ identity, roots }: ConnectOptions<StdioTransport>): Dialect {
+  return createDialect("modern", modernRevision, identity, capabilitiesOf(firstRung, roots !== undefined));
 }
 
 /** Resolves when the process is gone and what it wrote last is read: an answer may still be in the pipe. */
