@@ -57,7 +57,7 @@ interface TextPlace {
   /** What a variable for it should be called. */
   readonly variable: (name: string | undefined) => string;
   /**
-   * Whether the variable takes the place of the whole text, because it has the name of this one: whoever sets
+   * Whether the variable takes the place of the whole text, because it has the name of this one: a person who sets
    * `DATABASE_URL` gives the whole address, and an argument may refer to it.
    */
   readonly isWhole?: boolean;
