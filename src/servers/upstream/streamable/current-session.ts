@@ -55,6 +55,8 @@ export function createCurrentSession(options: SessionOptions, onMessage: (messag
   let session = options.session;
   let renewing: Promise<LegacySession | undefined> | undefined;
   let pinging: Promise<RefusalSign | undefined> | undefined;
+  /** How a session that is gone, or going, refuses everything. */
+  let refusing: { readonly session: LegacySession; readonly sign: RefusalSign } | undefined;
   let dialect = dialectOf();
   let isProven = false;
   let isReplacement = false;
@@ -102,12 +104,16 @@ export function createCurrentSession(options: SessionOptions, onMessage: (messag
   }
 
   async function isLost(asked: LegacySession, sign: RefusalSign): Promise<boolean> {
-    if (asked !== session) return true;
+    // An error in an ordinary answer may be a tool's own, also where the session was lost after it.
+    const isOfGone = (): boolean =>
+      asked !== session && (sign.status !== 200 || (refusing?.session === asked && isAlike(sign, refusing.sign)));
+    if (asked !== session) return isOfGone();
     pinging ??= ping(options, asked).finally(() => {
       pinging = undefined;
     });
     const answer = await pinging;
-    return asked !== session || (answer !== undefined && isAlike(sign, answer));
+    if (answer !== undefined) refusing = { session: asked, sign: answer };
+    return isOfGone() || (answer !== undefined && isAlike(sign, answer));
   }
 
   return {

@@ -56,6 +56,32 @@ test.each([
   expect(server.count("initialize")).toBe(sessions);
 });
 
+test("a tool's own error is not run again, also where the session is replaced meanwhile", async () => {
+  let failing: (() => void) | undefined;
+  const server = await serve({
+    onCall(response, message) {
+      const isFirst = failing === undefined && server.ran === 2;
+      if (!isFirst) return answer(response, message.id, {});
+      failing = () => {
+        const error = { code: -32_000, message: "Session not found" };
+        response.writeHead(200, { "content-type": "application/json" });
+        response.end(JSON.stringify({ jsonrpc: "2.0", id: message.id, error }));
+      };
+      return undefined;
+    },
+  });
+  const { connection } = await connect(server.url);
+  await connection.request(call());
+  const slow = connection.request(call());
+  await untilPasses(() => expect(failing).toBeDefined());
+  server.forget();
+  expect((await connection.request(call())).kind).toBe("result");
+  failing?.();
+  expect((await slow).kind).toBe("error");
+  // The first, the one that failed, and the one that was sent again in the new session.
+  expect(server.ran).toBe(3);
+});
+
 test("a server that gives no new session loses the connection", async () => {
   const server = await serve({});
   const { connection } = await connect(server.url);
