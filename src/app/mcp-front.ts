@@ -21,6 +21,7 @@ import { createNotifier } from "../front/mcp/notifier.ts";
 import { createOwnInstances } from "../front/mcp/own-instances.ts";
 import { createPageBook } from "../front/mcp/pages.ts";
 import { createRunningRequests } from "../front/mcp/running-requests.ts";
+import { createLongWaits } from "../front/mcp/long-waits.ts";
 import { createRequestRunner } from "../front/mcp/request-run.ts";
 import { createSamplingClients } from "../front/mcp/sampling-clients.ts";
 import { createSessionStore } from "../front/mcp/session-store.ts";
@@ -143,6 +144,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     publicUrl: deps.publicUrl,
     presence: deps.presence,
     runner,
+    waits: createLongWaits(),
     legacy,
     listen,
     sessions,

@@ -14,11 +14,13 @@ export const serverTimes = {
       "servers with thousands of tools need a dozen pages; one that hangs is given up before a person loses patience",
   }),
   callTimeoutMs: number({
-    fallback: 300_000,
+    fallback: 900_000,
     min: 100,
     max: longestMs,
     about: "milliseconds that a call may go without an answer or progress",
-    reason: "builds and queries take minutes; each report of progress starts the time again",
+    reason:
+      "builds and queries take up to ten minutes, and clients are kept waiting meanwhile; each report of progress " +
+      "starts the time again",
   }),
   maxCallTimeoutMs: number({
     fallback: 3_600_000,

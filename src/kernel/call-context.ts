@@ -1,3 +1,4 @@
+import type { CallStage } from "./call-stage.ts";
 import type { ClientPresence } from "./client-presence.ts";
 import type { JsonBytes } from "./json-bytes.ts";
 import type { Principal } from "./principal.ts";
@@ -88,6 +89,8 @@ export interface CallContext {
   readonly maxResultTokens?: number | undefined;
   /** Sends messages to the client before the answer; undefined when the transport cannot. */
   readonly replies?: Replies | undefined;
+  /** Where those who work on it write what they wait for; undefined where nobody is told. */
+  readonly stage?: CallStage | undefined;
 }
 
 /** Sends messages to the client while its request is being worked on. */

@@ -27,6 +27,7 @@ async function start() {
     process.exit(1);
   }
   if (options["crash-after"] !== undefined) setTimeout(() => process.exit(1), options["crash-after"]);
+  while (existsSync(options["wait-while-exists"])) await delay(20);
   await delay(options["start-delay"]);
   const server = createServer(options);
   if (options.sse) await serveSse(server);

@@ -54,8 +54,10 @@ export function createServerExchange(deps: ExchangeDeps): ServerExchange {
     for (let tries = 1; ; tries += 1) {
       try {
         const acquired = instance.acquire(context.signal, context.principal.id);
-        const connection =
-          acquired instanceof Promise ? await startOf(waitTraced(traces, call, acquired), context, clock) : acquired;
+        const starts = acquired instanceof Promise;
+        noteStage(call, starts);
+        const connection = starts ? await startOf(waitTraced(traces, call, acquired), context, clock) : acquired;
+        if (starts) noteStage(call, false);
         const reply = await connection.request(request);
         if (instance.server.stateful) instance.users.note(presenceOf(context));
         if (reply.kind === "result") {
@@ -79,6 +81,13 @@ export function createServerExchange(deps: ExchangeDeps): ServerExchange {
     }
     return conclude(answer, call);
   };
+}
+
+/** What the client is told when it has to wait for long. */
+function noteStage({ instance, context: { stage } }: ServerCall, isStarting: boolean): void {
+  if (stage === undefined) return;
+  stage.server = instance.server.slug;
+  stage.isStarting = isStarting;
 }
 
 function noteOddity({ instance, target }: ServerCall, oddity: string): void {

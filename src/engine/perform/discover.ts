@@ -7,6 +7,7 @@ import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { View, ViewServer } from "../../catalog/model/view.ts";
 import { abortAfter } from "../../kernel/abort.ts";
 import type { CallContext } from "../../kernel/call-context.ts";
+import { noteStarting } from "../../kernel/call-stage.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 
@@ -23,9 +24,16 @@ export interface DiscoverDeps {
 export async function discover(
   deps: DiscoverDeps,
   request: DiscoverRequest,
-  { principal, signal }: CallContext,
+  { principal, signal, stage }: CallContext,
 ): Promise<Found> {
-  if (deps.viewOf(principal).servers.some(isUnseen)) await deps.settled(principal, abortAfter(firstWaitMs, signal));
+  const unseen = deps.viewOf(principal).servers.filter(isUnseen);
+  if (unseen.length > 0) {
+    noteStarting(
+      stage,
+      unseen.map(({ slug }) => slug),
+    );
+    await deps.settled(principal, abortAfter(firstWaitMs, signal));
+  }
   const view = deps.viewOf(principal);
   const servers = chooseServers(view, request.server);
   if (request.queries.length === 1 && request.queries[0]?.trim() === "") return { kind: "servers", servers };

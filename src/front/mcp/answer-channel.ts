@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { answerPieces, answerText } from "../../wire/mcp/envelope.ts";
-import { eventStreamHeaders, eventText, keepAliveText } from "../../wire/sse/event-text.ts";
+import { eventPieces, eventStreamHeaders, eventText, keepAliveText } from "../../wire/sse/event-text.ts";
 import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
 import type { Accepts } from "./accept.ts";
 import type { EventLog } from "./event-log.ts";
@@ -9,12 +9,14 @@ import { joinText, textLength, type WireText } from "./result-text.ts";
 
 /**
  * The way back for one request over HTTP. Starts as a single JSON answer; becomes an event stream when something has
- * to be said before the answer, and the client takes event streams. All text is latin1: see
+ * to be said before the answer, or the answer takes long, and the client takes event streams. All text is latin1: see
  * `wire/json/ascii-json.ts`.
  */
 export interface AnswerChannel {
   /** Sends a message that belongs to this request, before its answer; false when the client takes no streams. */
   send(message: string): boolean;
+  /** Begins the event stream without a message, where the client takes one. Missing where there is a stream already. */
+  open?(): void;
   /**
    * Ends the stream without the answer, where the client can come back for it; elsewhere nothing happens. The answer
    * is not there before `nextMs` are over: the client, which waits as long as it was told, is let go so late that it
@@ -26,7 +28,8 @@ export interface AnswerChannel {
 }
 
 export interface AnswerChannelOptions {
-  readonly idText: string;
+  /** The request's id; undefined where what it is finished with is a whole message (a batch of answers). */
+  readonly idText: string | undefined;
   /** A client may take JSON, event streams, or both. */
   readonly accepts: Accepts;
   /** Where events are kept for a client that comes back; undefined for clients without a session, which cannot. */
@@ -73,6 +76,12 @@ class HttpAnswerChannel implements AnswerChannel {
     return true;
   }
 
+  open(): void {
+    if (this.#streaming || this.#finished || this.#gone || !this.#options.accepts.stream) return;
+    this.#openStream();
+    this.#write(keepAliveText);
+  }
+
   breakOff(nextMs: number): void {
     if (this.#finished || this.#gone || !this.#options.accepts.stream || this.#options.resumable === undefined) return;
     if (!this.#streaming) this.#openStream();
@@ -92,14 +101,28 @@ class HttpAnswerChannel implements AnswerChannel {
     if (!this.#streaming && !this.#options.accepts.json && httpStatus === 200 && !this.#gone) this.#openStream();
     this.#finished = true;
     if (this.#streaming) {
-      this.#writeEvent(answerText(this.#options.idText, joinText(body)));
-      this.#events?.end();
+      this.#writeLastEvent(body);
       if (!this.#gone) this.#response.end();
       return;
     }
     if (this.#gone) return;
-    if (typeof body === "string") this.#writeJson(httpStatus, answerText(this.#options.idText, body));
-    else this.#writePieces(httpStatus, answerPieces(this.#options.idText, body));
+    const message = this.#toMessage(body);
+    if (typeof message === "string") this.#writeJson(httpStatus, message);
+    else this.#writePieces(httpStatus, message);
+  }
+
+  #toMessage(body: WireText): WireText {
+    const { idText } = this.#options;
+    if (idText === undefined) return body;
+    return typeof body === "string" ? answerText(idText, body) : answerPieces(idText, body);
+  }
+
+  /** What a client cannot come back for is not kept, and so not joined. */
+  #writeLastEvent(body: WireText): void {
+    const message = this.#toMessage(body);
+    if (this.#events !== undefined || typeof message === "string") this.#writeEvent(joinText(message));
+    else if (!this.#gone) for (const piece of eventPieces("message", message)) this.#response.write(piece, "latin1");
+    this.#events?.end();
   }
 
   #writeJson(httpStatus: number, message: string): void {

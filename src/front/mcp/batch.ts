@@ -7,6 +7,7 @@ import { answerText } from "../../wire/mcp/envelope.ts";
 import { failureText } from "../../wire/mcp/failure-text.ts";
 import type { Caller } from "./caller.ts";
 import type { LegacyRequests } from "./legacy.ts";
+import type { LongWaits, PatientReplies } from "./long-waits.ts";
 import { MessageError, readClientMessage, requireJson } from "../../wire/mcp/client-message.ts";
 import { joinText } from "./result-text.ts";
 import type { RequestRunner } from "./request-run.ts";
@@ -14,6 +15,7 @@ import { trackController, type RunningRequests } from "./running-requests.ts";
 
 export interface BatchDeps {
   readonly runner: RequestRunner;
+  readonly waits: LongWaits;
   readonly legacy: LegacyRequests;
   readonly limits: Limits;
   readonly admission: Admission;
@@ -26,15 +28,16 @@ const mostMessages = 100;
 const batchRevision = "2025-03-26";
 
 /**
- * Answers every request of a batch, in one array; undefined when the batch had no request. Throws REQUEST_INVALID when
- * the client's revision has no batches, or the batch has no messages or too many of them; PARSE_ERROR.
+ * Resolves to the answers to every request of a batch, as one array; undefined when the batch had no request. What is said before, goes by
+ * `replies`. Throws REQUEST_INVALID when the client's revision has no batches, or the batch has no messages or too many
+ * of them; PARSE_ERROR.
  */
 export function answerBatch(
   body: Buffer,
   caller: Caller,
   deps: BatchDeps,
-  done: (reply: string | undefined) => void,
-): void {
+  replies: PatientReplies,
+): Promise<string | undefined> {
   if (caller.client.revision !== batchRevision) {
     // What breaks off behind its bracket is no batch of any revision.
     requireJson(body, deps.limits.jsonDepth);
@@ -46,10 +49,12 @@ export function answerBatch(
     throw new MessageError("REQUEST_INVALID", `the batch holds more than ${mostMessages} messages`);
   if (!closesBehind(body, elements.at(-1)?.end ?? 0))
     throw new MessageError("PARSE_ERROR", "something follows the batch");
-  const answers = elements.map(async ({ start, end }) => await answerOne(body.subarray(start, end), caller, deps));
-  void Promise.all(answers).then((texts) => {
-    const replies = texts.filter((text) => text !== undefined);
-    done(replies.length === 0 ? undefined : `[${replies.join(",")}]`);
+  const answers = elements.map(
+    async ({ start, end }) => await answerOne(body.subarray(start, end), caller, deps, replies),
+  );
+  return Promise.all(answers).then((texts) => {
+    const told = texts.filter((text) => text !== undefined);
+    return told.length === 0 ? undefined : `[${told.join(",")}]`;
   });
 }
 
@@ -58,7 +63,12 @@ function closesBehind(body: Buffer, end: number): boolean {
   return body.toString("latin1", end).trim() === "]";
 }
 
-async function answerOne(bytes: Buffer, caller: Caller, deps: BatchDeps): Promise<string | undefined> {
+async function answerOne(
+  bytes: Buffer,
+  caller: Caller,
+  deps: BatchDeps,
+  replies: PatientReplies,
+): Promise<string | undefined> {
   let idText: string | undefined;
   try {
     const message = readClientMessage(bytes, deps.limits.jsonDepth);
@@ -70,16 +80,17 @@ async function answerOne(bytes: Buffer, caller: Caller, deps: BatchDeps): Promis
     if (message.method === "initialize")
       throw new MessageError("REQUEST_INVALID", "initialize must not be part of a batch", message.idText);
     const controller = new AbortController();
-    const channel = { send: () => false };
     const leave = deps.admission.admit(caller.principal);
+    const wait = deps.waits.begin(replies, message.params);
     const untrack = trackController(deps.running, caller.principal, controller);
     try {
       const reply = await (deps.legacy.answer(message, caller, controller.signal) ??
-        deps.runner.run(message, caller, channel, controller.signal));
+        deps.runner.run(message, caller, wait, controller.signal));
       // Whoever has lost their right meanwhile is told so, and not what became of the request.
       if (controller.signal.aborted) throw abortReason(controller.signal);
       return answerText(message.idText, joinText(reply.body));
     } finally {
+      deps.waits.end(wait);
       untrack();
       leave();
     }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { ClientTraits, ConnectedClient, Front, Replies } from "../../kernel/call-context.ts";
+import type { ClientTraits, ConnectedClient, Front } from "../../kernel/call-context.ts";
 import type { TraceContext } from "../../kernel/trace-context.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -21,8 +21,6 @@ export interface Caller {
   /** What the headers of a request over HTTP say of its trace. */
   readonly trace?: TraceContext | undefined;
 }
-
-export type ReplyChannel = Replies;
 
 /** The answer to a request: `"result":…` or `"error":…`, and the HTTP status to go with it. */
 export interface ReplyBody {

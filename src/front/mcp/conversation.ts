@@ -22,7 +22,7 @@ export interface Conversation {
   cancel(reason: GatewayError): void;
 }
 
-export type Ways = Pick<CallContext, "onProgress" | "onLog" | "replies" | "client">;
+export type Ways = Pick<CallContext, "onProgress" | "onLog" | "replies" | "client" | "stage">;
 
 export type Turn =
   | { readonly kind: "answer"; readonly reply: ReplyBody }

@@ -13,6 +13,7 @@ import type { Routing } from "../../engine/calls/routing.ts";
 import { requireScope } from "../../engine/policy/scopes.ts";
 import type { Performer } from "../../engine/perform/perform.ts";
 import type { CallContext } from "../../kernel/call-context.ts";
+import { noteStarting } from "../../kernel/call-stage.ts";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import { isJsonObject } from "../../kernel/json-bytes.ts";
@@ -188,7 +189,12 @@ function callTool(parts: Parts, work: Work): Promise<Answered> {
 }
 
 async function callWoken(parts: Parts, work: Work, instance: InstanceId): Promise<Answered> {
-  const { principal, signal } = work.context;
+  const { principal, signal, stage } = work.context;
+  const { servers } = work.view;
+  noteStarting(
+    stage,
+    servers.filter((server) => server.instance === instance).map(({ slug }) => slug),
+  );
   await parts.routing.wake(instance, signal);
   const view = parts.viewOf(principal);
   const woken: Work = { ...work, view, hasWoken: true };

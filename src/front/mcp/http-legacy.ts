@@ -1,18 +1,21 @@
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import { traceContextOf } from "../../kernel/trace-context.ts";
+import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
 import type { ClientMessage, ClientRequest } from "../../wire/mcp/client-message.ts";
 import { assumedRevision } from "../../wire/mcp/revisions.ts";
 import { readAccept } from "./accept.ts";
+import { createAnswerChannel } from "./answer-channel.ts";
 import { answerBatch, type BatchDeps } from "./batch.ts";
 import type { Caller } from "./caller.ts";
 import type { HttpRun, Incoming } from "./http-run.ts";
-import { jsonHeaders, refuse, sendReply, sendReplyEvent } from "./replies.ts";
+import { refuse, sendReply, sendReplyEvent } from "./replies.ts";
 import { openSessionStream } from "./session-stream.ts";
 import type { Session } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
 
 export interface LegacyHttpDeps extends BatchDeps {
   readonly sessions: SessionStore;
+  readonly memory: LargeBuffers;
 }
 
 /** The legacy era over Streamable HTTP (2025-11-25, transports): sessions, named by a header, and their streams. */
@@ -75,9 +78,16 @@ export function createLegacyHttp(deps: LegacyHttpDeps, { run, admit }: HttpRun):
       const session = findSession(incoming);
       // Nothing is assumed here: whoever sends a batch has to say in which revision.
       const revision = session?.revision ?? String(request.headers["mcp-protocol-version"]);
-      answerBatch(body, toCaller(incoming, session, revision), deps, (reply) => {
+      const channel = createAnswerChannel(response, {
+        idText: undefined,
+        accepts: readAccept(request),
+        resumable: session?.streams,
+        memory: deps.memory,
+        onGone: () => undefined,
+      });
+      void answerBatch(body, toCaller(incoming, session, revision), deps, channel).then((reply) => {
         if (reply === undefined) response.writeHead(202).end();
-        else response.writeHead(200, jsonHeaders).end(reply, "latin1");
+        else channel.finish(reply);
       });
     },
     withSession(incoming) {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { createAbortPool } from "../../kernel/abort.ts";
+import { abortReason, createAbortPool } from "../../kernel/abort.ts";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
 import type { Principal } from "../../kernel/principal.ts";
@@ -8,9 +8,10 @@ import { toStepUp } from "../http/challenge.ts";
 import type { PublicUrl } from "../http/public-url.ts";
 import type { Accepts } from "./accept.ts";
 import { createAnswerChannel } from "./answer-channel.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller, ReplyBody } from "./caller.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { LegacyRequests } from "./legacy.ts";
+import type { LongWaits } from "./long-waits.ts";
 import type { ClientRequest } from "../../wire/mcp/client-message.ts";
 import { refuse } from "./replies.ts";
 import type { RequestRunner } from "./request-run.ts";
@@ -18,6 +19,7 @@ import { textLength } from "./result-text.ts";
 import type { RunningRequest, RunningRequests } from "./running-requests.ts";
 import type { SessionStore } from "./session-store.ts";
 import type { SseStream } from "./sse-stream.ts";
+import { toWireError } from "./wire-error.ts";
 
 /** One HTTP request to an MCP endpoint. */
 export interface Incoming {
@@ -25,12 +27,15 @@ export interface Incoming {
   readonly response: ServerResponse;
   readonly endpoint: Endpoint;
   readonly principal: Principal;
+  /** What has to be waited for before anything can be said of the servers behind the endpoint. */
+  readonly known?: Promise<void> | undefined;
   /** Where the answer goes in HTTP+SSE (2024-11-05); everywhere else it is the response. */
   readonly stream?: SseStream;
 }
 
 export interface HttpRunDeps {
   readonly runner: RequestRunner;
+  readonly waits: LongWaits;
   readonly legacy: LegacyRequests;
   readonly sessions: SessionStore;
   readonly memory: LargeBuffers;
@@ -85,13 +90,20 @@ export function createHttpRun(deps: HttpRunDeps): HttpRun {
           })
         : stream.openChannel(message.idText, controller.signal, onGone);
     session?.requests.add(message.id, controller);
-    const answering =
+    const wait = deps.waits.begin(channel, message.params);
+    const beginStill = (begin: () => Promise<ReplyBody>): Promise<ReplyBody> | ReplyBody =>
+      controller.signal.aborted
+        ? toWireError(toGatewayError(abortReason(controller.signal)), era, message.method)
+        : begin();
+    const begin = (): Promise<ReplyBody> =>
       (era === "legacy" ? deps.legacy.answer(message, caller, controller.signal) : undefined) ??
-      deps.runner.run(message, caller, channel, controller.signal);
+      deps.runner.run(message, caller, wait, controller.signal);
+    const answering = incoming.known === undefined ? begin() : incoming.known.then(() => beginStill(begin));
     const { method } = message;
     const entry: RunningRequest = { id: deps.running.nextId(), principal, era, method, channel, controller };
     deps.running.add(entry);
     void answering.then((reply) => {
+      deps.waits.end(wait);
       leave(textLength(reply.body));
       deps.running.delete(entry);
       if (session !== undefined) {

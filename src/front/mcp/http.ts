@@ -31,6 +31,9 @@ export type McpHttpHandler = (
   principal: Principal,
 ) => void;
 
+/** Requests that are answered, or begun, before anything is waited for. */
+const standsAlone: ReadonlySet<string> = new Set(["initialize", "subscriptions/listen"]);
+
 /** MCP over Streamable HTTP, both eras at one endpoint (2026-07-28 and 2025-11-25, transports). */
 export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
   const httpRun = createHttpRun(deps);
@@ -39,21 +42,32 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
   const bodyLimits = { bytes: deps.limits.requestBodyBytes };
 
   function receiveInTime(incoming: Incoming, body: Buffer, since: number): void {
-    const wait = deps.startupWait(incoming.endpoint, incoming.principal);
-    if (wait === undefined) receive(incoming, body, since);
-    else void wait.then(() => receive(incoming, body, since));
+    const known = deps.startupWait(incoming.endpoint, incoming.principal);
+    if (known === undefined) attempt(incoming, () => receive(incoming, body, since));
+    else attempt(incoming, () => receiveUnknown({ ...incoming, known }, body, since));
+  }
+
+  /** What is more than a request to be run needs the servers' capabilities at once, or no answer. */
+  function receiveUnknown(incoming: Incoming & { readonly known: Promise<void> }, body: Buffer, since: number): void {
+    const message = isBatch(body) ? undefined : readClientMessage(body, deps.limits.jsonDepth);
+    if (message?.kind === "request" && !standsAlone.has(message.method)) receive(incoming, body, since);
+    else void incoming.known.then(() => attempt(incoming, () => receive(incoming, body, since)));
   }
 
   function receive(incoming: Incoming, body: Buffer, since: number): void {
+    deps.presence.require(incoming.principal, since);
+    if (isBatch(body)) {
+      legacy.receiveBatch(incoming, body);
+      return;
+    }
+    const message = readClientMessage(body, deps.limits.jsonDepth);
+    if (isModern(incoming.request, message)) modern(incoming, message);
+    else legacy.receive(incoming, message);
+  }
+
+  function attempt(incoming: Incoming, work: () => void): void {
     try {
-      deps.presence.require(incoming.principal, since);
-      if (isBatch(body)) {
-        legacy.receiveBatch(incoming, body);
-        return;
-      }
-      const message = readClientMessage(body, deps.limits.jsonDepth);
-      if (isModern(incoming.request, message)) modern(incoming, message);
-      else legacy.receive(incoming, message);
+      work();
     } catch (error) {
       const failure = toGatewayError(error);
       const { request, response, endpoint } = incoming;

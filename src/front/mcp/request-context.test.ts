@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Caller } from "./caller.ts";
+import { createLongWaits } from "./long-waits.ts";
 import { toCallContext } from "./request-context.ts";
 import { readClientMessage, type ClientRequest } from "../../wire/mcp/client-message.ts";
 
@@ -16,8 +17,14 @@ test("progress grows, and holds no number that JavaScript cannot write", () => {
     Buffer.from('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":"t"}}}'),
     64,
   ) as ClientRequest;
-  const channel = { send: (text: string) => sent.push(text) > 0 };
-  const { onProgress } = toCallContext(request, caller, channel, signal, undefined);
+  const replies = { send: (text: string) => sent.push(text) > 0 };
+  const { onProgress } = toCallContext(
+    request,
+    caller,
+    createLongWaits().begin(replies, request.params),
+    signal,
+    undefined,
+  );
   for (const params of [
     '{"progress":1}',
     '{"progress":1e400}',

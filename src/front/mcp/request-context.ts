@@ -2,10 +2,11 @@ import { notificationText } from "../../wire/mcp/envelope.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { isLogLevel, isWanted } from "../../wire/mcp/log-level.ts";
 import { isHopKey, metaKeys } from "../../wire/mcp/revisions.ts";
-import type { CallContext } from "../../kernel/call-context.ts";
+import type { CallContext, Replies } from "../../kernel/call-context.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import { withTraceContext } from "../../kernel/trace-context.ts";
-import type { Caller, ReplyChannel } from "./caller.ts";
+import type { Caller } from "./caller.ts";
+import type { RequestWays } from "./long-waits.ts";
 import { paramHeadersOf } from "./param-headers.ts";
 import type { ClientRequest } from "../../wire/mcp/client-message.ts";
 
@@ -13,15 +14,14 @@ import type { ClientRequest } from "../../wire/mcp/client-message.ts";
 export function toCallContext(
   request: ClientRequest,
   caller: Caller,
-  channel: ReplyChannel,
+  { replies, progress, stage }: RequestWays,
   signal: AbortSignal,
   ask: CallContext["ask"],
 ): CallContext {
   const meta = request.params["_meta"];
-  const onProgress = isJsonObject(meta) ? progressSender(meta, channel) : undefined;
   const passed = isJsonObject(meta) ? passedMeta(meta) : undefined;
   const logLevel = logLevelOf(meta, caller);
-  const onLog = caller.client.era === "modern" && logLevel === undefined ? undefined : logSender(logLevel, channel);
+  const onLog = caller.client.era === "modern" && logLevel === undefined ? undefined : logSender(logLevel, replies);
   const { requestState } = request.params;
   const { inputResponses: responses = null } = request.params;
   const hasResponses = responses !== null && caller.client.era === "modern";
@@ -35,7 +35,7 @@ export function toCallContext(
     waitedMs: 0,
     connected: caller.session?.connected ?? caller.connected,
     meta: caller.trace === undefined ? passed : withTraceContext(passed, caller.trace),
-    onProgress,
+    onProgress: progress === undefined ? undefined : (params) => progress.pass(params),
     onLog,
     logLevel,
     ask,
@@ -46,7 +46,8 @@ export function toCallContext(
     transparent: caller.endpoint.exposure.isTransparent,
     sawDefinitions: caller.endpoint.exposure.showsDefinitions === true,
     maxResultTokens: isJsonObject(meta) ? toTokenLimit(meta[metaKeys.maxResultTokens]) : undefined,
-    replies: channel,
+    replies,
+    stage,
   };
 }
 
@@ -68,27 +69,10 @@ function extraParams(request: ClientRequest): CallContext["extraParams"] {
   return extra;
 }
 
-/** The client's own token comes back; values that do not grow are dropped (progress, "MUST increase"). */
-function progressSender(meta: JsonObject, channel: ReplyChannel): ((params: JsonObject) => void) | undefined {
-  const token = meta[metaKeys.progressToken];
-  if (typeof token !== "string" && typeof token !== "number") return undefined;
-  const head = `{"progressToken":${asciiJson(token)}`;
-  let last = Number.NEGATIVE_INFINITY;
-  return (params) => {
-    const { progress } = params;
-    // 1e400 is a number in JSON and none in JavaScript, where clients would find null.
-    if (typeof progress !== "number" || !Number.isFinite(progress) || progress <= last) return;
-    last = progress;
-    const { total, ...rest } = params;
-    const told = total === undefined || Number.isFinite(total) ? params : rest;
-    channel.send(notificationText("notifications/progress", `${head},${asciiJson(told).slice(1)}`));
-  };
-}
-
-function logSender(least: string | undefined, channel: ReplyChannel): (params: JsonObject) => void {
+function logSender(least: string | undefined, replies: Replies): (params: JsonObject) => void {
   return (params) => {
     if (!isWanted(params["level"], least)) return;
-    channel.send(notificationText("notifications/message", asciiJson(params)));
+    replies.send(notificationText("notifications/message", asciiJson(params)));
   };
 }
 

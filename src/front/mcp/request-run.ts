@@ -1,7 +1,8 @@
 import type { CallContext, ClientTraits } from "../../kernel/call-context.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { canAnswer } from "../../engine/calls/questions.ts";
-import type { Caller, ReplyBody, ReplyChannel } from "./caller.ts";
+import type { Caller, ReplyBody } from "./caller.ts";
+import type { RequestWays } from "./long-waits.ts";
 import { toCallContext } from "./request-context.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Dispatch } from "./dispatch.ts";
@@ -14,7 +15,7 @@ const mayAsk: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resou
 
 export interface RequestRunner {
   /** Runs one request to its answer. `signal` aborts when the client gives up; never rejects. */
-  run(request: ClientRequest, caller: Caller, channel: ReplyChannel, signal: AbortSignal): Promise<ReplyBody>;
+  run(request: ClientRequest, caller: Caller, ways: RequestWays, signal: AbortSignal): Promise<ReplyBody>;
 }
 
 /** One request of either era, with the ways in which a server may ask its client something back. */
@@ -27,12 +28,12 @@ export function createRequestRunner(
   async function runModern(
     request: ClientRequest,
     caller: Caller,
-    channel: ReplyChannel,
+    ways: RequestWays,
     signal: AbortSignal,
   ): Promise<ReplyBody> {
     const binding = { principal: caller.principal, request: `${request.method}\n${bindingOf(request)}` };
     const { requestState } = request.params;
-    const context = toCallContext(request, caller, channel, signal, undefined);
+    const context = toCallContext(request, caller, ways, signal, undefined);
     if (!conversations.isHandle(requestState)) {
       const begun = conversations.begin(
         binding,
@@ -42,6 +43,9 @@ export function createRequestRunner(
       return await nextTurn(begun, signal);
     }
     const resumed = conversations.resume(requestState, binding, request.paramBytes("inputResponses"));
+    // What is waited for is known to the request that began the call.
+    ways.stage.server = resumed.ways.stage?.server;
+    ways.stage.isStarting = resumed.ways.stage?.isStarting === true;
     resumed.ways = context;
     return await nextTurn(resumed, signal);
   }
@@ -67,17 +71,15 @@ export function createRequestRunner(
   }
 
   return {
-    run(request, caller, channel, signal) {
+    run(request, caller, ways, signal) {
       if (caller.client.era === "legacy")
-        return dispatch(request, caller, toCallContext(request, caller, channel, signal, legacyAsk(caller, channel)));
+        return dispatch(request, caller, toCallContext(request, caller, ways, signal, legacyAsk(caller, ways)));
       // A client that declares nothing can be asked nothing: no conversation, and its calls cost no more than a
       // legacy one's.
       const converses =
         mayAsk.has(request.method) && (canBeAsked(caller) || request.params["requestState"] !== undefined);
-      if (!converses) return dispatch(request, caller, toCallContext(request, caller, channel, signal, undefined));
-      return runModern(request, caller, channel, signal).catch((error: unknown) =>
-        failed(error, caller, request.method),
-      );
+      if (!converses) return dispatch(request, caller, toCallContext(request, caller, ways, signal, undefined));
+      return runModern(request, caller, ways, signal).catch((error: unknown) => failed(error, caller, request.method));
     },
   };
 }
@@ -106,11 +108,11 @@ function canBeAsked(caller: Caller): boolean {
   );
 }
 
-function legacyAsk(caller: Caller, channel: ReplyChannel): CallContext["ask"] {
+function legacyAsk(caller: Caller, { replies }: RequestWays): CallContext["ask"] {
   const { session } = caller;
   if (session === undefined || !canBeAsked(caller)) return undefined;
   return guarded(
-    async (question, signal) => await session.questions.ask(question, (message) => channel.send(message), signal),
+    async (question, signal) => await session.questions.ask(question, (message) => replies.send(message), signal),
     caller.client,
   );
 }

@@ -41,7 +41,8 @@ export function createSseMessages(deps: SseMessagesDeps, streams: SseStreams, { 
       const stream = streams.find(request, endpoint, principal);
       const caller = toCaller(incoming, stream);
       if (isBatch(body)) {
-        answerBatch(body, caller, deps, (reply) => {
+        const replies = { send: (message: string) => sent(stream, message) };
+        void answerBatch(body, caller, deps, replies).then((reply) => {
           if (reply !== undefined) stream.send(reply);
         });
         accept(response);
@@ -101,6 +102,11 @@ function toCaller({ endpoint, principal, request }: SseIncoming, { session }: Ss
     session,
     trace: traceContextOf(request.headers),
   };
+}
+
+function sent(stream: SseStream, message: string): boolean {
+  if (!stream.closed) stream.send(message);
+  return !stream.closed;
 }
 
 function accept(response: ServerResponse): void {

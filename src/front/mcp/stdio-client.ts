@@ -16,6 +16,7 @@ import type { LegacyRequests } from "./legacy.ts";
 import { createLineChannel, createSubscriptionChannel, type SendLine } from "./line-channel.ts";
 import type { ListenRequests } from "./listen.ts";
 import { checkEnvelope, claimedRevision, clientInfoOf } from "./modern.ts";
+import type { LongWaits } from "./long-waits.ts";
 import type { RequestRunner } from "./request-run.ts";
 import { joinText } from "./result-text.ts";
 import type { Session } from "./session.ts";
@@ -25,6 +26,7 @@ import { toWireError } from "./wire-error.ts";
 
 export interface StdioClientDeps {
   readonly runner: RequestRunner;
+  readonly waits: LongWaits;
   readonly legacy: LegacyRequests;
   readonly listen: ListenRequests;
   readonly sessions: SessionStore;
@@ -94,13 +96,15 @@ export function createStdioClient(deps: StdioClientDeps, options: StdioClientOpt
     const caller = isModern ? toModernCaller(options, message, connected) : toLegacyCaller(options, session);
     const channel = createLineChannel(message.idText, send);
     const leave = deps.admission.admit(principal);
+    const wait = deps.waits.begin(channel, message.params);
     unanswered.enter();
     try {
       const own = isModern ? undefined : deps.legacy.answer(message, caller, signal);
-      const reply = await (own ?? deps.runner.run(message, caller, channel, signal));
+      const reply = await (own ?? deps.runner.run(message, caller, wait, signal));
       // A cancelled request gets no answer (2025-11-25, cancellation).
       if (!signal.aborted) channel.finish(reply.body);
     } finally {
+      deps.waits.end(wait);
       leave();
       unanswered.leave();
     }

@@ -9,6 +9,7 @@ import { createAdmission } from "../http/admission.ts";
 import { createLegacyRequests } from "./legacy.ts";
 import { createListenRequests } from "./listen.ts";
 import type { Caller } from "./caller.ts";
+import { createLongWaits } from "./long-waits.ts";
 import { serveStdio } from "./stdio.ts";
 
 const limits = { jsonDepth: 64, requestBodyBytes: 4_096 } as Limits;
@@ -40,6 +41,7 @@ function serve() {
       clock,
       admission: createAdmission(() => ({ concurrentCalls: 3, callsPerSecond: 100, openStreams: 3 }), clock),
       startupWait: () => undefined,
+      waits: createLongWaits(),
       runner: {
         run: async (_request, caller, _channel, signal) =>
           await new Promise((resolve) => {

@@ -3,7 +3,7 @@ import { writeNotification } from "../../wire/mcp/envelope.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { settingNow } from "../../kernel/setting-now.ts";
 import { createSlotTable, type SlotTable } from "../../kernel/slot-table.ts";
-import { createAlarm } from "./alarm.ts";
+import { createAlarm } from "../../kernel/alarm.ts";
 import type { PendingRequest, Reply, UpstreamRequest } from "./connection.ts";
 import { WaitingRequest } from "./waiting-request.ts";
 

@@ -69,6 +69,7 @@ const table = {
   skills: { type: "flag", help: "offers two skills (SEP-2640), one of them not listed, and directories" },
   apps: { type: "flag", help: "also offers tools with a user interface (MCP Apps)" },
 
+  "wait-while-exists": { type: "text", initial: "", help: "reads nothing before this file is gone" },
   "start-delay": { type: "number", initial: 0, help: "ms before anything is read" },
   "hang-on-initialize": { type: "flag", help: "never answers initialize or server/discover" },
   "hang-on-list": { type: "flag", help: "never answers tools/list" },

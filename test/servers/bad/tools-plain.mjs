@@ -18,6 +18,9 @@ export function canary(exchange) {
   });
 }
 
+const reportOnce = ({ notify, params }, progress) =>
+  notify("notifications/progress", { progressToken: params._meta?.progressToken, ...progress });
+
 const readOnly = { readOnlyHint: true };
 const idempotent = { idempotentHint: true };
 
@@ -84,11 +87,14 @@ export const plainTools = {
     run: () => {},
   },
   slow: {
-    description: "Answers after `ms` (default 1000), or when the file `until` exists",
-    async run({ say, args, wire }) {
+    description:
+      "Answers after `ms` (default 1000), or when the file `until` exists; reports `progress` (an object) before; `words` more",
+    async run(exchange) {
+      const { say, args, wire } = exchange;
+      if (args.progress !== undefined) await reportOnce(exchange, args.progress);
       if (args.until !== undefined) {
         while (!wire.gone.aborted && !existsSync(args.until)) await delay(20);
-        return say({ found: args.until });
+        return say({ found: args.until, text: "late ".repeat(args.words ?? 0) });
       }
       await delay(args.ms ?? 1_000, undefined, { signal: wire.gone }).then(
         () => say({ waitedMs: args.ms ?? 1_000 }),

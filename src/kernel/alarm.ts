@@ -1,4 +1,4 @@
-import { longestMs } from "../../kernel/limits.ts";
+import { longestMs } from "./limits.ts";
 /**
  * One timer for many deadlines, set to the earliest of them. A timer for each call would cost more than all other
  * work on a waiting call.

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { until } from "../../../test/harness/until.ts";
+import { until } from "../../test/harness/until.ts";
 import { createAlarm } from "./alarm.ts";
 
 test("rings for the earliest deadline, and for the next one that it is told of", async () => {
