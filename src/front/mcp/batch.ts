@@ -28,9 +28,9 @@ const mostMessages = 100;
 const batchRevision = "2025-03-26";
 
 /**
- * Resolves to the answers to every request of a batch, as one array; undefined when the batch had no request. What is said before, goes by
- * `replies`. Throws REQUEST_INVALID when the client's revision has no batches, or the batch has no messages or too many
- * of them; PARSE_ERROR.
+ * Resolves to the answers to every request of a batch, as one array; undefined when the batch had no request. What is
+ * said before goes by `replies`. Throws REQUEST_INVALID when the client's revision has no batches, or the batch has no
+ * messages or too many of them; PARSE_ERROR.
  */
 export function answerBatch(
   body: Buffer,
