@@ -4,7 +4,7 @@ export interface RawAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The body as JSON; undefined when it is none. */
+  /** The body as JSON, or the last message of an event stream; undefined when it is none. */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever came back
   readonly json: any;
 }
@@ -27,13 +27,21 @@ export async function send(url: string, options: RawRequest = {}): Promise<RawAn
         response.on("error", reject);
         response.on("end", () => {
           const text = Buffer.concat(chunks).toString("utf8");
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: parse(text) });
+          const isStream = response.headers["content-type"]?.startsWith("text/event-stream") === true;
+          const json = isStream ? lastMessage(text) : parse(text);
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json });
         });
       },
     );
     request.on("error", reject);
     request.end(options.body);
   });
+}
+
+/** An answer that takes long comes as the last event of a stream. */
+function lastMessage(text: string): unknown {
+  const data = [...text.matchAll(/^data: ?(.+)$/gm)].map(([, line]) => line ?? "");
+  return parse(data.at(-1) ?? "");
 }
 
 function parse(text: string): unknown {
