@@ -79,7 +79,7 @@ test("ten servers are told with words of each", () => {
     expect.stringMatching(/^- context7: .*\blibrary\b/),
     expect.stringMatching(/^- everything: /),
     expect.stringMatching(/^- filesystem: .*\bdirectory, .*\bfile\b/),
-    expect.stringMatching(/^- git: .*\bbranch, commit, /),
+    expect.stringMatching(/^- git: branch, .*\bcommit, /),
     "- github: branch, comment, file, issue, pull, repository, request, review",
     "- memory: entity, graph, knowledge, observation, relation",
     expect.stringMatching(/^- notion: block, .*\bpage\b/),
