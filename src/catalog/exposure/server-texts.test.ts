@@ -68,7 +68,7 @@ describe.each([
   test("a client's search finds the servers by what its profile says", () => {
     const [find] = toolsFor(clientProfiles["claude-code"], texts);
     expect(find?.["_meta"]).toMatchObject({ "anthropic/searchHint": `find tools of ${texts.inShort}` });
-    expect(texts.inShort.length).toBeLessThan(1_000);
+    expect(texts.inShort.length).toBeLessThanOrEqual(500);
   });
 });
 

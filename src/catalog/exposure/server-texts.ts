@@ -17,12 +17,14 @@ export interface ServerTexts {
  */
 const openingLength = 150;
 /**
- * What each text may cost by estimate, which is a tenth too low for lists of names: instructions take at most 300
+ * What the texts may cost by estimate, which is a tenth too low for lists of names: instructions take at most 300
  * tokens, and the four tools 600, with room for a fifth (a test counts them).
  */
 const instructionTokens = 270;
-const findToolsTokens = 132;
-const inShortTokens = 135;
+/** Names and words of the description, without its sentences. */
+const findToolsTokens = 52;
+/** In characters: no model reads it. */
+const inShortLength = 500;
 
 const doThis = "Find a tool with discover_mcp_tools, call it with execute_mcp_tool.";
 const howToFind =
@@ -106,7 +108,7 @@ function writeInstructions(servers: readonly Told[]): string {
   const { text, count: named } = nameServers(servers, openingLength - reached.length);
   const unnamed = servers.slice(named);
   const rounds = inRounds(servers);
-  return longestWithin(instructionTokens, unnamed.length + rounds.length, (count) => {
+  const write = (count: number): string => {
     const words = new Map<Told, TellingWord[]>();
     for (const one of rounds.slice(0, Math.max(0, count - unnamed.length)))
       words.set(one.server, [...(words.get(one.server) ?? []), one]);
@@ -117,25 +119,24 @@ function writeInstructions(servers: readonly Told[]): string {
     const others = unnamed.filter((server) => !words.has(server)).map(({ name }) => name);
     const last = others.length === 0 ? [] : [`- ${countRest(others.slice(0, count), others.length)}`];
     return [`${text}${reached}${doThis}`, ...lines, ...last].join("\n");
-  });
+  };
+  return write(mostWithin(instructionTokens, unnamed.length + rounds.length, (count) => estimateTokens(write(count))));
 }
 
 function writeFindTools(servers: readonly Told[]): string {
   const find = "Find tools of ";
   const { text } = nameServers(servers, openingLength - find.length);
   const rounds = inRounds(servers);
-  return longestWithin(findToolsTokens, rounds.length, (count) => {
-    const about = count === 0 ? "" : ` About: ${listWords(rounds.slice(0, count))}.`;
-    return `${find}${text}. ${howToFind}${about} To ${verbs}.`;
-  });
+  const about = (count: number): string => (count === 0 ? "" : ` About: ${listWords(rounds.slice(0, count))}.`);
+  const count = mostWithin(findToolsTokens, rounds.length, (words) => estimateTokens(`${text}${about(words)}`));
+  return `${find}${text}. ${howToFind}${about(count)} To ${verbs}.`;
 }
 
 function writeInShort(servers: readonly Told[]): string {
   const { text } = nameServers(servers, openingLength);
   const rounds = inRounds(servers);
-  return longestWithin(inShortTokens, rounds.length, (count) =>
-    count === 0 ? text : `${text}: ${listWords(rounds.slice(0, count))}`,
-  );
+  const about = (count: number): string => (count === 0 ? "" : `: ${listWords(rounds.slice(0, count))}`);
+  return `${text}${about(mostWithin(inShortLength, rounds.length, (words) => text.length + about(words).length))}`;
 }
 
 /** As many names as there is room for, and how many there are. */
@@ -172,14 +173,21 @@ function listWords(words: readonly TellingWord[]): string {
   return [...new Set(words.map(({ word }) => word))].toSorted().join(", ");
 }
 
-/** The text with as many items as cost no more than this. The fewer it has, the less it costs. */
-function longestWithin(tokens: number, items: number, write: (count: number) => string): string {
-  let fits = 0;
-  let most = items;
-  while (fits < most) {
-    const count = Math.ceil((fits + most) / 2);
-    if (estimateTokens(write(count)) <= tokens) fits = count;
-    else most = count - 1;
+/**
+ * The most items that cost no more than this. The fewer there are, the less they cost, in nearly even steps: a straight
+ * line leads to the number soon, and halving, in turns with it, where the steps are uneven.
+ */
+function mostWithin(limit: number, items: number, costOf: (count: number) => number): number {
+  let above = { count: items, cost: costOf(items) };
+  if (above.cost <= limit) return items;
+  let fitting = { count: 0, cost: costOf(0) };
+  for (let round = 0; above.count - fitting.count > 1; round += 1) {
+    const share = round % 2 === 0 ? (limit - fitting.cost) / (above.cost - fitting.cost) : 0.5;
+    const guess = fitting.count + Math.floor(share * (above.count - fitting.count));
+    const count = Math.min(Math.max(guess, fitting.count + 1), above.count - 1);
+    const next = { count, cost: costOf(count) };
+    if (next.cost <= limit) fitting = next;
+    else above = next;
   }
-  return write(fits);
+  return fitting.count;
 }

@@ -10,14 +10,15 @@ export const subjectLimit = 8;
 /** What is read: a server with more tools is known by these, and a description by its beginning. In characters. */
 const nameLimit = 1_000;
 const nameLength = 128;
-const descriptionLimit = 100;
-const descriptionLength = 200;
+const descriptionLimit = 40;
+const descriptionLength = 160;
 /** With fewer tools, a word of one description is the best there is; with more, it is chance. */
 const fewTools = 3;
 /** A longer word is a name without separators, a key or noise; a shorter one of Latin letters is an abbreviation. */
 const longestWord = 20;
 const shortestWord = 3;
 
+const asciiWord = /^[a-z0-9]+$/;
 const latinWord = /^[\p{Script=Latin}\p{N}]+$/u;
 /** No script writes three marks above each other. */
 const heapedMarks = /\p{M}{3}/u;
@@ -89,8 +90,11 @@ function createCounts(plain: ReadonlySet<string>) {
 
 function isTelling(word: string, plain: ReadonlySet<string>): boolean {
   if (word.length > longestWord || plain.has(word)) return false;
-  if (word.length < shortestWord && latinWord.test(word)) return false;
-  return !plain.has(singular(word)) && !baseForms(word).some((form) => plain.has(form)) && !heapedMarks.test(word);
+  // Nearly no word needs a class of Unicode, which is compiled when it is first used.
+  const isAscii = asciiWord.test(word);
+  if (word.length < shortestWord && (isAscii || latinWord.test(word))) return false;
+  if (!isAscii && heapedMarks.test(word)) return false;
+  return !plain.has(singular(word)) && !baseForms(word).some((form) => plain.has(form));
 }
 
 const notPlural = ["as", "is", "us", "ss", "news", "series"];
