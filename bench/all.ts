@@ -109,6 +109,17 @@ const sections: readonly Section[] = [
     needsCorpus: true,
   },
   {
+    name: "surfacing",
+    title: "Being found by clients",
+    about:
+      "In what share of questions do the searches of Codex and Claude Code, which keep tools from their model until it " +
+      "searches, find `discover_mcp_tools` for a tool behind the gateway? Beside it are real tools of other servers. The " +
+      "rankings are ours, after what the two clients do; what the gateway says is taken as it goes over the wire.",
+    script: "bench/surfacing/run.ts",
+    args: [],
+    needsCorpus: true,
+  },
+  {
     name: "scale",
     title: "Many tools, many people",
     about: "Costs of a search and of what is held for it; the picture is [scale.svg](scale.svg).",

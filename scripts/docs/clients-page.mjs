@@ -178,6 +178,7 @@ const closing = `The configuration changes rows, field by field, and adds new on
 \`\`\`
 
 - \`toolMeta\`: what stands in \`_meta\` of the four tools, by tool; \`*\` is every one of them. It replaces the row's.
+  In texts of \`discover_mcp_tools\`, \`{servers}\` stands for the servers that the client may use and what these are about.
 - \`ownResourceTools\`: the client's model has tools named \`list_mcp_resources\` and \`read_mcp_resource\` already, so ours stay out of its list.
 - \`maxResultTokens\`: the most tokens of one result that the client gives its model, where that is less than \`results.maxTokens\`. What is more,
   clients put into a file or drop, each in its own way: then the model is not told how to read on ([why](design.md#results-that-are-too-large-for-a-model)).

@@ -1,5 +1,8 @@
 import type { JsonObject } from "../kernel/json-bytes.ts";
 
+/** In texts of `_meta` of discover_mcp_tools, this stands for the servers that the client may use. */
+export const serversPlace = "{servers}";
+
 /** The gateway's own tools. `*` stands for all of them. */
 export const profiledTools = [
   "*",
@@ -67,7 +70,7 @@ export const clientProfiles: Readonly<Record<string, ProfileRow>> = {
       "Its tool search keeps the definitions of all MCP tools from the model until the model searches for them. Tools marked this way are there from the start. What it shows the model of a large result is 2,000 characters, unless the tool says how many it may have.",
     toolMeta: {
       "*": { "anthropic/alwaysLoad": true },
-      discover_mcp_tools: { "anthropic/searchHint": "find tools of all connected MCP servers and apps" },
+      discover_mcp_tools: { "anthropic/searchHint": `find tools of ${serversPlace}` },
       execute_mcp_tool: { "anthropic/searchHint": "call a tool of an MCP server or app", ...maxResultChars },
       list_mcp_resources: { "anthropic/searchHint": "list resources of MCP servers" },
       read_mcp_resource: { "anthropic/searchHint": "read a resource of an MCP server", ...maxResultChars },

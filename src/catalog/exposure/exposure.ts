@@ -4,6 +4,7 @@ import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import type { ClientProfile } from "../../config/client-profiles.ts";
 import type { Era } from "../../kernel/call-context.ts";
 import type { ExposureRequest, Intent } from "./intent.ts";
+import type { ServerTexts } from "./server-texts.ts";
 
 export type ListKind = "tools" | "resources" | "resourceTemplates" | "prompts" | "skills";
 
@@ -20,6 +21,8 @@ export interface Reader {
   readonly era?: Era | undefined;
   /** Where the client is of a kind that has a profile. */
   readonly client?: ClientProfile | undefined;
+  /** What a session was told of the servers when it began; where it is left out, what the view says now. */
+  readonly told?: ServerTexts | undefined;
 }
 
 /**
@@ -46,6 +49,11 @@ export interface Exposure {
   /** A server's URI as this exposure spells it, for notifications about it. */
   toUri(server: string, uri: string): string;
   instructions(view: View): string;
+  /**
+   * What its instructions and its list of tools say of the servers, where a session hears the same from its beginning
+   * to its end.
+   */
+  told?(view: View): ServerTexts;
   /** Whether it shows one server unchanged. Nothing is then added to what that server says. */
   readonly isTransparent: boolean;
   /** The one server that this exposure shows unchanged. Undefined for all other exposures. */

@@ -33,8 +33,18 @@ const view = sampleView([withOffers("one", 2), withOffers("two", 1)]);
 const parsed = (items: readonly string[]): { [key: string]: unknown }[] => items.map((item) => JSON.parse(item));
 
 describe("lists of several servers", () => {
-  test("the four tools are the same whatever there is", () => {
-    expect(metaExposure.list(view, "tools").items).toBe(metaExposure.list(sampleView([]), "tools").items);
+  test("of the four tools, the first alone says which servers there are, or were when a session began", () => {
+    const [find, ...others] = metaExposure.list(view, "tools").items;
+    const none = sampleView([]);
+    expect(metaExposure.list(none, "tools").items.slice(1)).toEqual(others);
+    expect(parsed([find ?? ""])).toMatchObject([{ description: expect.stringMatching(/^Find tools of one, two\. /) }]);
+    const told = metaExposure.told?.(view);
+    expect(metaExposure.list(none, "tools", { told }).items[0]).toBe(find);
+  });
+
+  test("titles stand where Claude Code reads them, too", () => {
+    for (const { title, annotations } of parsed(metaExposure.list(view, "tools").items))
+      expect(annotations).toMatchObject({ title });
   });
 
   test("flat shows every tool under its own name, with its UI where it can be read", () => {

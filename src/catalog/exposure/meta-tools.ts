@@ -1,16 +1,16 @@
-import type { ClientProfile } from "../../config/client-profiles.ts";
+import { serversPlace, type ClientProfile } from "../../config/client-profiles.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { ServerTexts } from "./server-texts.ts";
 
 /**
  * The four tools (docs/design.md, "The four tools"). Together they cost at most 600 tokens (o200k; a test measures
- * it). They never change while a client is connected, so that its prompt cache stays valid.
+ * it). They never change while a client is connected, so that its prompt cache stays valid. `annotations.title` repeats
+ * the title, because Claude Code shows that one alone.
  */
-export const metaTools: readonly JsonObject[] = Object.freeze([
+const metaTools: readonly JsonObject[] = Object.freeze([
   {
     name: "discover_mcp_tools",
     title: "Find tools",
-    description:
-      "Search the tools of all connected MCP servers. Give one need per query, as a short phrase (verb and object); several needs go in queries. Answers tool_path, description and input signature; call with execute_mcp_tool; `more` names other tools, server:name. An empty query lists the servers.",
     inputSchema: {
       type: "object",
       properties: {
@@ -22,7 +22,7 @@ export const metaTools: readonly JsonObject[] = Object.freeze([
         detail: { type: "string", enum: ["names", "signature", "schema"], default: "signature" },
       },
     },
-    annotations: { readOnlyHint: true, openWorldHint: false },
+    annotations: { title: "Find tools", readOnlyHint: true, openWorldHint: false },
   },
   {
     name: "execute_mcp_tool",
@@ -36,7 +36,13 @@ export const metaTools: readonly JsonObject[] = Object.freeze([
       },
       required: ["tool_path"],
     },
-    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+    annotations: {
+      title: "Call a tool",
+      readOnlyHint: false,
+      destructiveHint: true,
+      idempotentHint: false,
+      openWorldHint: true,
+    },
   },
   {
     name: "list_mcp_resources",
@@ -46,14 +52,14 @@ export const metaTools: readonly JsonObject[] = Object.freeze([
       type: "object",
       properties: { server: { type: "string" }, query: { type: "string" }, cursor: { type: "string" } },
     },
-    annotations: { readOnlyHint: true, openWorldHint: false },
+    annotations: { title: "List resources", readOnlyHint: true, openWorldHint: false },
   },
   {
     name: "read_mcp_resource",
     title: "Read a resource",
     description: "Read a resource by a uri from list_mcp_resources or from a tool's result.",
     inputSchema: { type: "object", properties: { uri: { type: "string" } }, required: ["uri"] },
-    annotations: { readOnlyHint: true, openWorldHint: true },
+    annotations: { title: "Read a resource", readOnlyHint: true, openWorldHint: true },
   },
 ]);
 
@@ -73,14 +79,32 @@ export function isMetaTool(name: string): name is MetaToolName {
 const resourceTools: ReadonlySet<unknown> = new Set<MetaToolName>(["list_mcp_resources", "read_mcp_resource"]);
 
 /**
- * The four tools as one kind of client needs them. The two for resources are left out together or not at all, because
- * the description of one names the other; nothing else that a model reads before calling mentions them. Both can be
- * called, listed or not.
+ * The four tools as one kind of client needs them; undefined for any other. The two for resources are left out together
+ * or not at all, because the description of one names the other; nothing else that a model reads before calling
+ * mentions them. Both can be called, listed or not.
  */
-export function toolsFor(client: ClientProfile): readonly JsonObject[] {
-  const listed = client.ownResourceTools ? metaTools.filter(({ name }) => !resourceTools.has(name)) : metaTools;
-  return listed.map((tool) => {
-    const meta = { ...client.toolMeta["*"], ...client.toolMeta[tool["name"] as MetaToolName] };
-    return Object.keys(meta).length === 0 ? tool : { ...tool, _meta: meta };
+export function toolsFor(client: ClientProfile | undefined, texts: ServerTexts): readonly JsonObject[] {
+  const listed =
+    client?.ownResourceTools === true ? metaTools.filter(({ name }) => !resourceTools.has(name)) : metaTools;
+  return listed.map(({ name, title, ...tool }) => {
+    const isFind = name === ("discover_mcp_tools" satisfies MetaToolName);
+    const meta = { ...client?.toolMeta["*"], ...client?.toolMeta[name as MetaToolName] };
+    return {
+      name,
+      title,
+      ...(isFind ? { description: texts.findTools } : {}),
+      ...tool,
+      ...(Object.keys(meta).length === 0 ? {} : { _meta: isFind ? withServers(meta, texts) : meta }),
+    };
   });
+}
+
+/** Puts the servers in where a profile says `{servers}`. */
+function withServers(meta: JsonObject, { inShort }: ServerTexts): JsonObject {
+  return Object.fromEntries(
+    Object.entries(meta).map(([key, value]) => [
+      key,
+      typeof value === "string" ? value.replace(serversPlace, () => inShort) : value,
+    ]),
+  );
 }

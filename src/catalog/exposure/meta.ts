@@ -1,24 +1,22 @@
 import type { View } from "../model/view.ts";
 import { toNativeUri } from "../model/resource-uri.ts";
-import type { ClientProfile } from "../../config/client-profiles.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { findMember, scanElements, scanFor, scanMembers } from "../../wire/json/json-scan.ts";
 import { areNone, noArguments, toCallArguments, type CallArguments } from "../../kernel/call-arguments.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { ServerSlug } from "../../kernel/ids.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
-import { describeServers } from "./instructions.ts";
-import type { Exposure, Listing } from "./exposure.ts";
+import type { Exposure, Listing, Reader } from "./exposure.ts";
 import type { ExposureRequest, Intent } from "./intent.ts";
 import { rewriteContents, rewriteLinks, rewriteSkill } from "./links.ts";
 import { invalid, readDiscoverArguments, readListArguments, readUriArgument } from "./meta-arguments.ts";
 import { withMetaEntries } from "./meta-entry.ts";
-import { isMetaTool, metaTools, toolsFor, type MetaToolName } from "./meta-tools.ts";
+import { isMetaTool, toolsFor, type MetaToolName } from "./meta-tools.ts";
 import { listNative, resolveCompletion, resolvePrompt, resolveRead } from "./native.ts";
 import { resolveOffered, type Offer } from "./offered-tool.ts";
+import { serverTexts } from "./server-texts.ts";
 
-const toolItems: readonly string[] = Object.freeze(metaTools.map((tool) => asciiJson(tool)));
-/** Long, because the four tools never change. */
+/** Long, because only what they say of the servers may change, and the old text finds as much. */
 const toolsTtlMs = 3_600_000;
 const argumentDepth = 100;
 
@@ -32,24 +30,23 @@ export const metaExposure: Exposure = Object.freeze({
   name: "meta",
   toolsChange: false,
   toolsByClient: true,
-  list: (view, kind, reader) => (kind === "tools" ? listTools(reader?.client) : listNative(view, kind)),
+  list: (view, kind, reader) => (kind === "tools" ? listTools(view, reader) : listNative(view, kind)),
   resolve: resolveMeta,
   render: renderShared,
   toUri: (server, uri) => toNativeUri(server as ServerSlug, uri),
-  instructions: (view) =>
-    describeServers(
-      view,
-      "Toolyard reaches every MCP server below. Find a tool with discover_mcp_tools (one need per query), then call it with execute_mcp_tool and its tool_path.",
-    ),
+  instructions: (view) => serverTexts(view).instructions,
+  told: serverTexts,
   isTransparent: false,
   transparent: () => undefined,
 } satisfies Exposure);
 
-/** A list that differs by client must not be served from a shared cache. */
-function listTools(client: ClientProfile | undefined): Listing {
-  if (client === undefined) return { items: toolItems, ttlMs: toolsTtlMs, cacheScope: "public" };
-  const items = toolsFor(client).map((tool) => asciiJson(tool));
-  return { items, ttlMs: toolsTtlMs, cacheScope: "private" };
+/** It names the servers of one caller, and differs by client: no cache may give it to others. */
+function listTools(view: View, { client, told = serverTexts(view) }: Reader = {}): Listing {
+  return {
+    items: toolsFor(client, told).map((tool) => asciiJson(tool)),
+    ttlMs: toolsTtlMs,
+    cacheScope: "private",
+  };
 }
 
 function resolveMeta(view: View, request: ExposureRequest): Intent {

@@ -7,7 +7,8 @@ import { createToolReader, type ReadTool } from "./tool-words.ts";
 import { createThesaurus, type Thesaurus } from "./thesaurus.ts";
 import { rankingWeights, type RankingWeights } from "./weights.ts";
 import { commonWordShares } from "./word-frequencies.ts";
-import { wordLists, wordsOf, type WordLists } from "./word-lists.ts";
+import { wordLists, type WordLists } from "./word-lists.ts";
+import { wordsOf } from "./word-notation.ts";
 import { toProseWords } from "./words.ts";
 
 /** Stems remembered at once (about 4 MB); a catalog of ten thousand tools has some 25,000 different words. */

@@ -1,4 +1,5 @@
-import { linesOf, type WordLists } from "./word-lists.ts";
+import type { WordLists } from "./word-lists.ts";
+import { linesOf } from "./word-notation.ts";
 import { toWords } from "./words.ts";
 
 /** What else a stem may be called. */

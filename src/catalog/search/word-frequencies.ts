@@ -1,4 +1,5 @@
-import { linesOf, wordLists } from "./word-lists.ts";
+import { wordLists } from "./word-lists.ts";
+import { linesOf } from "./word-notation.ts";
 
 /**
  * Share of all the world's tools that mention a stem, for the stems that are common. A small catalog knows too little

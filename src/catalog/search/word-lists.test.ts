@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { linesOf, wordLists, wordsOf } from "./word-lists.ts";
+import { wordLists } from "./word-lists.ts";
+import { linesOf, wordsOf } from "./word-notation.ts";
 
 const folder = new URL("./words/", import.meta.url);
 const files = readdirSync(folder).filter((name) => name.endsWith(".txt"));
@@ -13,6 +14,7 @@ const forms = {
   hints: `${word}([+ ]${word})*: ${word}( ${word})*`,
   stopwords: `${word}( ${word})*`,
   fillers: `${word}( ${word})*`,
+  actions: `${word}( ${word})*`,
   frequencies: "(\\d+:)?[a-z]+( (\\d+:)?[a-z]+)*",
 } satisfies Record<keyof typeof wordLists, string>;
 
@@ -38,7 +40,7 @@ test("every file is used, and its header names its notation", () => {
   expect(used).toHaveLength(files.length);
 });
 
-test.each(["stopwords", "fillers"] as const)("no word stands twice among the %s", (kind) => {
+test.each(["stopwords", "fillers", "actions"] as const)("no word stands twice among the %s", (kind) => {
   const words = wordsOf(wordLists[kind]);
   expect(words.filter((one, index) => words.indexOf(one) !== index)).toEqual([]);
 });

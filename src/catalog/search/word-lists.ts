@@ -1,3 +1,4 @@
+import actions from "./words/actions.txt";
 import commonWords from "./words/common-words.txt";
 import fillers from "./words/fillers.txt";
 import hintsFields from "./words/hints-fields.txt";
@@ -20,17 +21,8 @@ export const wordLists = Object.freeze({
   hints: [hintsFields, hintsPlatforms, hintsSoftware, hintsOffice, hintsLife, hintsServers, hintsServices],
   stopwords: [stopwords],
   fillers: [fillers],
+  actions: [actions],
   frequencies: [commonWords],
 } satisfies Record<string, readonly string[]>);
 
 export type WordLists = { readonly [Kind in keyof typeof wordLists]: readonly string[] };
-
-/** The lines of lists that say something, in order. */
-export function linesOf(lists: readonly string[]): string[] {
-  return lists.flatMap((list) => list.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#")));
-}
-
-/** The words of lists in the notation `words`. */
-export function wordsOf(lists: readonly string[]): string[] {
-  return linesOf(lists).flatMap((line) => line.split(" "));
-}

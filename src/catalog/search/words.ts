@@ -19,6 +19,25 @@ export function toWords(text: string): string[] {
   return way === "other" ? unicodeWords(text) : words;
 }
 
+/** A letter and what belongs to it. */
+const wholeWord = /\p{L}[\p{L}\p{M}\p{N}]*/gu;
+const invisible = /\p{Default_Ignorable_Code_Point}+/gu;
+
+/**
+ * The words of a text as a reader knows them: split like those of {@link toWords}, but with their accents, not cut up
+ * where a script has no spaces, and without what nobody sees. Those that begin with a digit are left out. Never throws;
+ * linear.
+ */
+export function toWholeWords(text: string): string[] {
+  const words: string[] = [];
+  const way = eachAsciiWord(text, (_text, start, end) => {
+    if (text.charCodeAt(start) > 57) words.push(text.slice(start, end).toLowerCase());
+  });
+  if (way !== "other") return words;
+  const plain = text.normalize("NFKC").replace(invisible, "").replace(beforeHump, "$& ").toLowerCase();
+  return plain.match(wholeWord) ?? [];
+}
+
 /** Names that are written as two words in one: GitHub, MongoDB, PowerPoint. */
 const brand = /\b[A-Z][a-z]+(?:[A-Z][a-z]*){1,3}\b/g;
 

@@ -213,6 +213,7 @@ function list(parts: Parts, work: Work, kind: ListKind): string {
     cursor: request.params["cursor"],
     client,
     era: caller.client.era,
+    told: caller.session?.told,
   });
   if (caller.client.era === "legacy") return `{${page.body}}`;
   return `{"resultType":"complete",${page.body},${page.hints},"_meta":{"io.modelcontextprotocol/serverInfo":${parts.serverInfoText}}}`;

@@ -4,6 +4,7 @@ import type { Era } from "../../kernel/call-context.ts";
 import { hasModernOutput } from "../../wire/mcp/definition-shapes.ts";
 import type { ClientProfile } from "../../config/client-profiles.ts";
 import type { Exposure, ListKind, Listing } from "../../catalog/exposure/exposure.ts";
+import type { ServerTexts } from "../../catalog/exposure/server-texts.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 
 /**
@@ -21,6 +22,8 @@ export interface WantedPage {
   /** Where the client is of a kind that has a profile. */
   readonly client?: ClientProfile | undefined;
   readonly era?: Era | undefined;
+  /** What the client's session was told of the servers when it began, where it has one. */
+  readonly told?: ServerTexts | undefined;
 }
 
 export interface PageBook {
@@ -42,10 +45,11 @@ export function isStart(cursor: unknown): boolean {
 
 /**
  * Lists are serialised once per view, exposure, kind, and kind and era of client where they matter; the view's memo is
- * the cache's lifetime.
+ * the cache's lifetime. A list that says of the view no more than some texts is serialised once per text: that of all
+ * who read it, and of sessions that have outlived the view.
  */
 export function createPageBook(key: Buffer): PageBook {
-  const memo = new WeakMap<View, Map<string, readonly Page[]>>();
+  const memo = new WeakMap<View | ServerTexts, Map<string, readonly Page[]>>();
   const eraMatters = new WeakMap<View, boolean>();
 
   /** Only definitions that an earlier revision cannot hold are listed in two ways. */
@@ -98,18 +102,20 @@ export function createPageBook(key: Buffer): PageBook {
   }
 
   return {
-    page(view, exposure, { kind, cursor, client: anyClient, era: anyEra }) {
+    page(view, exposure, { kind, cursor, client: anyClient, era: anyEra, told: toldBefore }) {
       const client = exposure.toolsByClient === true && kind === "tools" ? anyClient : undefined;
       const era = eraFor(view, kind, anyEra);
       const binding = `${view.principal.id}\n${exposure.name}\n${kind}`;
       const wanted = readCursor(cursor, binding);
-      let books = memo.get(view);
-      if (books === undefined) memo.set(view, (books = new Map()));
+      const told = kind === "tools" ? (toldBefore ?? exposure.told?.(view)) : undefined;
+      const source = told ?? view;
+      let books = memo.get(source);
+      if (books === undefined) memo.set(source, (books = new Map()));
       // By content: profiles are few, and a reloaded configuration brings equal ones as other objects.
       const name = `${exposure.name}\n${kind}${client === undefined ? "" : `\n${JSON.stringify(client)}`}${era === undefined ? "" : `\n${era}`}`;
       let pages = books.get(name);
       if (pages === undefined)
-        books.set(name, (pages = buildPages(exposure.list(view, kind, { client, era }), kind, binding)));
+        books.set(name, (pages = buildPages(exposure.list(view, kind, { client, era, told }), kind, binding)));
       // The list may have become shorter since the cursor was given out: then nothing is left of it.
       return pages[wanted] ?? { body: `"${kind}":[]`, hints: pages[0]?.hints ?? "" };
     },

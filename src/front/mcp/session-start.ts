@@ -58,6 +58,7 @@ export function createSessionStart(deps: SessionStartDeps): SessionStart {
       capabilities: isJsonObject(capabilities) ? withoutNulls(capabilities) : {},
       clientName: readClientName(clientInfo),
       client: deps.profileOf(clientInfo),
+      told: endpoint.exposure.told?.(view),
     });
     listenFor(session, endpoint);
     const result = {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { ServerTexts } from "../../catalog/exposure/server-texts.ts";
 import type { ClientProfile } from "../../config/client-profiles.ts";
 import type { ConnectedClient } from "../../kernel/call-context.ts";
 import { createPresence, programOf, type OwnPresence } from "../../kernel/client-presence.ts";
@@ -30,6 +31,8 @@ export interface Session {
    * was, whatever is configured later.
    */
   readonly client: ClientProfile | undefined;
+  /** What it was told of the servers: its list of tools says the same for as long as it lasts. */
+  readonly told: ServerTexts | undefined;
   /** The client as servers with an instance per client know it. */
   readonly connected: ConnectedClient;
   /** Whether the client has sent `notifications/initialized`: nothing is asked of it before. */
@@ -57,6 +60,7 @@ export interface SessionOptions {
   readonly capabilities: JsonObject;
   readonly clientName?: string | undefined;
   readonly client?: ClientProfile | undefined;
+  readonly told?: ServerTexts | undefined;
   readonly onReachable?: (() => void) | undefined;
   readonly nowMs: number;
 }
@@ -78,6 +82,7 @@ export function createSession(options: SessionOptions): Session {
     clientName,
     presence,
     client: options.client,
+    told: options.told,
     connected: {
       // Not the session's own id: whoever knows that one is taken for the client.
       id: randomUUID(),
