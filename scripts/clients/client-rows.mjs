@@ -230,7 +230,7 @@ export const clients = [
     name: "Copilot CLI",
     package: "@github/copilot",
     command: "copilot",
-    id: "copilot-cli",
+    id: "copilot",
     setup:
       "`COPILOT_PROVIDER_BASE_URL` (a model provider of one's own; no login at GitHub), with a model that can search",
     needs:
@@ -258,7 +258,7 @@ export const clients = [
     name: "Kimi Code",
     package: "@moonshot-ai/kimi-code",
     command: "kimi",
-    id: "kimi-code",
+    id: "kimi",
     setup: "`KIMI_MODEL_BASE_URL`",
     settings: ({ model, home, servers }) => ({
       files: {

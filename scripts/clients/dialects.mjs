@@ -2,7 +2,7 @@
 // offers, which results it brings back, and how a text or one call of a tool is answered, streamed or not.
 
 /**
- * @typedef {{ name: string, parameters?: { properties?: object }, namespace?: string }} Tool
+ * @typedef {{ name: string, description?: string, parameters?: { properties?: object }, namespace?: string }} Tool
  * @typedef {{ text: string } | { step: string, tool: Tool, input: object }} Move
  */
 

@@ -14,11 +14,11 @@ const addEntry = (path, toEntry) => async (home, url) => {
 /** Clients that the command does not know, by the id that they are to have there. */
 export const unknownToConnect = {
   qwen: addEntry(".qwen/settings.json", (url) => ({ httpUrl: url, alwaysLoadTools: true })),
-  "copilot-cli": addEntry(".copilot/mcp-config.json", (url) => ({
+  copilot: addEntry(".copilot/mcp-config.json", (url) => ({
     ...{ type: "http", url, tools: ["*"] },
     deferTools: "never",
   })),
-  "kimi-code": addEntry(".kimi-code/mcp.json", (url) => ({ transport: "http", url })),
+  kimi: addEntry(".kimi-code/mcp.json", (url) => ({ transport: "http", url })),
 };
 
 /** What the command leaves out. */

@@ -37,10 +37,11 @@ const resourceTools = ourTools.slice(2);
  */
 export async function observeClient({ client, command, home, front, model, servers, isAllowed, connect, ...run }) {
   await mkdir(home, { recursive: true });
-  front.forget();
   model.forget();
   const { args, env } = await prepareClient(client, { model: model.url, home, servers });
   await connect(env);
+  // The command that connects it has looked at the gateway, too.
+  front.forget();
   const permitted = isAllowed ? (client.allow?.args ?? []) : [];
   const printed = await runClient(command, { args: [...args, ...permitted], env, cwd: home, ...run });
   await stopDaemons(home);
@@ -67,14 +68,14 @@ function ownTools(names) {
  * @param {{ toolPath: string, executed: string, resource: string }} truth
  * @returns {string[]}
  */
-export function findProblems({ offered, own, seen, printed }, truth) {
+export function findProblems({ offered, seen, printed }, truth) {
   if (seen.tools.size === 0) return [`its model was never asked; it printed: ${printed.slice(-600)}`];
   const missing = ourTools.slice(0, 2).filter((tool) => !offered.includes(tool));
   if (missing.length > 0) return missing.map((tool) => `${tool} was not offered to its model`);
   const expected = [
     ["discover", truth.toolPath],
     ["execute", truth.executed],
-    ...(own.length < resourceTools.length ? [] : [["read", truth.resource]]),
+    ...(seen.made.some(({ step }) => step === "list") ? [["read", truth.resource]] : []),
   ];
   return expected.flatMap(([step, text]) => {
     const came = seen.results.get(step);

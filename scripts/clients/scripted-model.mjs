@@ -11,7 +11,7 @@ import { nameResults, nextMove } from "./steps.mjs";
  * @typedef {object} SeenByModel
  * @property {string[]} first names of all tools in the first request that had any, behind their namespace where they
  *   have one
- * @property {Set<string>} tools of all requests
+ * @property {Set<string>} tools of all requests, and those that can be called from code
  * @property {Made[]} made the calls of the script, in order
  * @property {Map<string, string>} results the text that came back, by step
  * @property {string[]} executed what came back from execute in each conversation that has ended
@@ -54,7 +54,7 @@ export async function startScriptedModel(steps, onRequest = () => {}) {
 function note(seen, { tools, results, move }) {
   const names = tools.map(toName);
   if (seen.first.length === 0) seen.first = names;
-  for (const name of names) seen.tools.add(name);
+  for (const name of [...names, ...tools.flatMap(namesInCode)]) seen.tools.add(name);
   for (const [step, text] of results) {
     // As it came first: some clients shorten what lies back.
     if (!seen.results.has(step)) seen.results.set(step, text);
@@ -69,6 +69,10 @@ function note(seen, { tools, results, move }) {
   if (!seen.made.some((one) => one.step === step))
     seen.made.push({ step, tool: toName(tool), input, atMs: performance.now() });
 }
+
+/** Those that a model can only call from code, in a tool that says how they are declared there. */
+const namesInCode = ({ description = "" }) =>
+  [...description.matchAll(/declare const tools: \{ (\w+)\(/g)].map(([, name]) => name);
 
 const toName = ({ name, namespace }) => (namespace === undefined ? name : `${namespace}.${name}`);
 

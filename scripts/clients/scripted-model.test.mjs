@@ -136,6 +136,17 @@ describe("what a model is offered", () => {
     expect(choices[0].message.content).toBe("There is nothing more to do.");
   });
 
+  test("what it can only call from code is noted, and not called", async () => {
+    model = await startScriptedModel(readResource("toolyard", "text"));
+    const description =
+      "### `x`\n```ts\ndeclare const tools: { list_mcp_resources(args: {}): Promise<unknown>; };\n```";
+    const exec = { type: "additional_tools", tools: [{ type: "custom", name: "exec", description }] };
+    const { output } = await post("/v1/responses", { input: [exec] });
+    expect(output[0].type).toBe("message");
+    expect(model.seen().first).toEqual(["exec"]);
+    expect([...model.seen().tools]).toEqual(["exec", "list_mcp_resources"]);
+  });
+
   test("a search that found nothing is followed by no call", async () => {
     model = await startScriptedModel(steps.slice(0, 2));
     const { messages, ...asked } = apis["Anthropic Messages"].ask([]);

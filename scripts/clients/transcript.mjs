@@ -19,7 +19,7 @@ const longestText = 1_500;
  */
 export function toTranscripts({ client, byDefault, allowed }) {
   const runs = [{ started: "as it comes", run: byDefault }];
-  if (client.allow !== undefined) runs.push({ started: `with ${client.allow.told}`, run: allowed });
+  if (client.allow !== undefined) runs.push({ started: `with \`${client.allow.args.join(" ")}\``, run: allowed });
   return runs.map(({ started, run: { seen, others } }) => ({
     started,
     ours: seen.first.filter((name) => /_mcp_(tools?|resources?)$/.test(name)),
@@ -34,6 +34,7 @@ export function toTranscripts({ client, byDefault, allowed }) {
 export function steadyText(text) {
   return text
     .replaceAll(/\/[^\s"'`]*toolyard-clients-[^/\s"'`]+/g, "~")
+    .replaceAll(/"search_time_ms":[\d.]+/g, '"search_time_ms":100')
     .replaceAll(/Wall time: [\d.]+ seconds/g, "Wall time: 0.1 seconds");
 }
 

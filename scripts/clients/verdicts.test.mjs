@@ -63,9 +63,14 @@ test("a transcript is the same in two runs, and has no directions or colours of 
       { step: "discover", tool: "d", input: {} },
       { step: "wait", tool: "w", input: {} },
     ],
-    results: new Map([["discover", `Wall time: ${time} seconds\n\u202e\u001b[1m${path}/notes ${"x".repeat(70_000)}`]]),
+    results: new Map([
+      [
+        "discover",
+        `Wall time: ${time} seconds {"search_time_ms":${time}}\n\u202e\u001b[1m${path}/notes ${"x".repeat(70_000)}`,
+      ],
+    ]),
   });
-  const client = { allow: { told: "`--yes`" } };
+  const client = { allow: { args: ["--yes"] } };
   const make = (path, time) => {
     const one = run({}, { seen: seen(path, time) });
     return toTranscripts({ client, byDefault: one, allowed: one });
@@ -75,5 +80,7 @@ test("a transcript is the same in two runs, and has no directions or colours of 
   expect(transcripts.map(({ started }) => started)).toEqual(["as it comes", "with `--yes`"]);
   expect(transcripts[0].ours).toEqual(["mcp__toolyard__discover_mcp_tools", "mcp__toolyard.read_mcp_resource"]);
   expect(transcripts[0].calls).toHaveLength(1);
-  expect(transcripts[0].calls[0].answer).toMatch(/^Wall time: 0\.1 seconds\n\[1m~\/notes x+…$/);
+  expect(transcripts[0].calls[0].answer).toMatch(
+    /^Wall time: 0\.1 seconds \{"search_time_ms":100\}\n\[1m~\/notes x+…$/,
+  );
 });
