@@ -8,6 +8,7 @@ import { bundledTable } from "./docs/bundled-table.mjs";
 import { cliPage } from "./docs/cli-page.mjs";
 import { clientFilesTable } from "./docs/client-files-table.mjs";
 import { clientsPage } from "./docs/clients-page.mjs";
+import { clientsTranscriptPage } from "./docs/clients-transcript-page.mjs";
 import { configurationPage } from "./docs/configuration-page.mjs";
 import { connectionsTable } from "./docs/connections-table.mjs";
 import { wings } from "./house.mjs";
@@ -77,6 +78,7 @@ export async function writeDocs() {
   writeFileSync(new URL("docs/events.md", root), eventsPage(publishedEvents));
   const seen = JSON.parse(readFileSync(new URL("docs/clients.json", root), "utf8"));
   writeFileSync(new URL("docs/clients.md", root), clientsPage(clientProfiles, seen));
+  writeFileSync(new URL("docs/clients-transcript.md", root), clientsTranscriptPage(seen));
   const tried = JSON.parse(readFileSync(new URL("docs/servers-tried.json", root), "utf8"));
   writeFileSync(new URL("docs/servers-tried.md", root), serversTriedPage(tried));
 }

@@ -2,7 +2,7 @@
 // offers, which results it brings back, and how a text or one call of a tool is answered, streamed or not.
 
 /**
- * @typedef {{ name: string, parameters?: { properties?: object }, namespace?: string }} Tool
+ * @typedef {{ name: string, description?: string, parameters?: { properties?: object }, namespace?: string }} Tool
  * @typedef {{ text: string } | { step: string, tool: Tool, input: object }} Move
  */
 
@@ -18,11 +18,13 @@ export function dialectOf(request, asked) {
 
 // The step stands in the id of its call, which comes back with the result.
 const toId = (prefix, step) => `${prefix}${step}_${Math.random().toString(36).slice(2, 10)}`;
-const stepOf = (id) => /(?:^|_)(discover|execute|list|read)_/.exec(String(id))?.[1];
-const textOf = (value) => (typeof value === "string" ? value : JSON.stringify(value ?? ""));
+const stepOf = (id) => /_([a-z]+)_[a-z\d]{4,8}$/.exec(String(id))?.[1];
 
-function collect(pairs) {
-  return new Map(pairs.filter(([step]) => step !== undefined));
+/** What a model reads of a result: its texts, and anything else as JSON. */
+function textOf(value) {
+  if (typeof value === "string") return value;
+  const parts = Array.isArray(value) ? value : [value ?? ""];
+  return parts.map((part) => (typeof part?.text === "string" ? part.text : JSON.stringify(part))).join("\n");
 }
 
 function stream(response, events) {
@@ -48,11 +50,9 @@ const anthropic = {
       tools: tools
         .filter((tool) => tool.defer_loading !== true)
         .map(({ name, input_schema }) => ({ name, parameters: input_schema })),
-      results: collect(
-        blocks
-          .filter(({ type }) => type === "tool_result")
-          .map(({ tool_use_id, content }) => [stepOf(tool_use_id), textOf(content)]),
-      ),
+      answers: blocks
+        .filter(({ type }) => type === "tool_result")
+        .map(({ tool_use_id, content }) => [stepOf(tool_use_id), textOf(content)]),
     };
   },
   write(response, { model, stream: isStream }, move) {
@@ -88,19 +88,17 @@ const responses = {
   name: "OpenAI Responses",
   read({ tools = [], input = [] }) {
     const items = Array.isArray(input) ? input : [];
+    // Codex gives models that call tools from code theirs in the conversation.
+    const added = items.flatMap((item) => (item.type === "additional_tools" ? item.tools : []));
     return {
-      tools: tools.flatMap((tool) =>
-        tool.type === "namespace"
-          ? tool.tools.map((inner) => ({ ...inner, namespace: tool.name }))
-          : typeof tool.name === "string"
-            ? [tool]
-            : [],
-      ),
-      results: collect(
-        items
-          .filter(({ type }) => type === "function_call_output")
-          .map(({ call_id, output }) => [stepOf(call_id), textOf(output)]),
-      ),
+      tools: [...tools, ...added].flatMap((tool) => {
+        if (tool.type === "namespace") return tool.tools.map((inner) => ({ ...inner, namespace: tool.name }));
+        const name = tool.name ?? tool.type;
+        return typeof name === "string" ? [{ ...tool, name }] : [];
+      }),
+      answers: items
+        .filter(({ type }) => type === "function_call_output")
+        .map(({ call_id, output }) => [stepOf(call_id), textOf(output)]),
     };
   },
   write(response, { model, stream: isStream }, move) {
@@ -165,11 +163,9 @@ const chat = {
   read({ tools = [], messages = [] }) {
     return {
       tools: tools.flatMap(({ function: described }) => (described === undefined ? [] : [described])),
-      results: collect(
-        messages
-          .filter(({ role }) => role === "tool")
-          .map(({ tool_call_id, content }) => [stepOf(tool_call_id), textOf(content)]),
-      ),
+      answers: messages
+        .filter(({ role }) => role === "tool")
+        .map(({ tool_call_id, content }) => [stepOf(tool_call_id), textOf(content)]),
     };
   },
   write(response, { model, stream: isStream }, move) {
@@ -207,15 +203,10 @@ const chat = {
   },
 };
 
-/** Gemini generateContent: a result is known by the name of its tool, for it has no id. */
+/** Gemini generateContent: a result has no id, and comes in the order of the calls. */
 const gemini = (isStream) => ({
   name: "Gemini generateContent",
   read({ tools = [], contents = [] }) {
-    const stepOfTool = (name) => {
-      if (name.endsWith("discover_mcp_tools")) return "discover";
-      if (name.endsWith("execute_mcp_tool")) return "execute";
-      return { list_mcp_resources: "list", read_mcp_resource: "read" }[name];
-    };
     return {
       tools: tools.flatMap(({ functionDeclarations = [] }) =>
         functionDeclarations.map(({ name, parameters, parametersJsonSchema }) => ({
@@ -223,12 +214,13 @@ const gemini = (isStream) => ({
           parameters: parametersJsonSchema ?? parameters,
         })),
       ),
-      results: collect(
-        contents
-          .flatMap(({ parts = [] }) => parts)
-          .filter(({ functionResponse }) => functionResponse !== undefined)
-          .map(({ functionResponse: { name, response } }) => [stepOfTool(name), textOf(response)]),
-      ),
+      answers: contents
+        .flatMap(({ parts = [] }) => parts)
+        .filter(({ functionResponse }) => functionResponse !== undefined)
+        .map(({ functionResponse: { response } }) => [
+          undefined,
+          textOf(response.output ?? response.error ?? response),
+        ]),
     };
   },
   write(response, _asked, move) {

@@ -1,7 +1,7 @@
 // The newest version of a client from npm, kept in .cache/ until there is a newer one.
 
 import { execFile, spawn } from "node:child_process";
-import { readdir, rm } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { cacheDir, cachedPackage } from "../conformance/cached-package.mjs";
@@ -9,14 +9,21 @@ import { findNewerNode } from "../node24.mjs";
 
 // Starting takes seconds, the script a few requests; this only keeps a client that waits for a person from holding
 // the run for ever.
-const clientTimeoutMs = 120_000;
+export const clientTimeoutMs = 120_000;
 
 /**
  * @param {import("./client-rows.mjs").Client} client
+ * @param {{ isInstalled?: boolean }} [options] with `isInstalled`, the version that is in .cache/, without a network
  * @returns {Promise<{ version: string, command: string }>}
  */
-export async function installNewest(client) {
-  const { package: name } = client;
+export async function installNewest(client, { isInstalled = false } = {}) {
+  const { package: name, command } = client;
+  if (isInstalled) {
+    const prefix = `client-${command}-`;
+    const folder = (await readdir(cacheDir)).find((entry) => /^\d[\w.-]*$/.test(after(entry, prefix)));
+    if (folder === undefined) throw new Error(`${name} is not in .cache/`);
+    return await installVersion(client, after(folder, prefix));
+  }
   const asked = await promisify(execFile)("npm", ["view", `${name}@latest`, "version"], {
     shell: process.platform === "win32",
   });
@@ -37,6 +44,8 @@ export async function installVersion({ package: name, command }, version) {
   return { version, command: path };
 }
 
+const after = (text, prefix) => (text.startsWith(prefix) ? text.slice(prefix.length) : "");
+
 /** Hundreds of megabytes each, and most are updated every week. */
 async function removeOlder(prefix, kept) {
   const old = (await readdir(cacheDir)).filter(
@@ -49,7 +58,7 @@ async function removeOlder(prefix, kept) {
  * Runs the client until it ends, or has taken too long. Nothing of this process's own environment reaches it but PATH.
  * @returns {Promise<string>} the end of what it printed
  */
-export async function runClient(command, { args, env, cwd, onOutput }) {
+export async function runClient(command, { args, env, cwd, onOutput, timeoutMs = clientTimeoutMs }) {
   const node = await findNewerNode();
   const child = spawn(command, args, {
     cwd,
@@ -70,7 +79,7 @@ export async function runClient(command, { args, env, cwd, onOutput }) {
       // It has ended by itself, with everything that it started.
     }
   };
-  const deadline = setTimeout(stop, clientTimeoutMs);
+  const deadline = setTimeout(stop, timeoutMs);
   await new Promise((resolve) => {
     child.once("error", (error) => resolve((printed += error.message)));
     child.once("exit", resolve);
@@ -78,4 +87,21 @@ export async function runClient(command, { args, env, cwd, onOutput }) {
   clearTimeout(deadline);
   stop();
   return printed;
+}
+
+/**
+ * Ends what clients left in the background for their next start. Such a process is known by its home.
+ * @param {string} home of a run that has ended
+ */
+export async function stopDaemons(home) {
+  if (process.platform !== "linux") return;
+  for (const id of (await readdir("/proc")).filter((entry) => /^\d+$/.test(entry))) {
+    const variables = await readFile(join("/proc", id, "environ"), "utf8").catch(() => "");
+    if (!variables.split("\0").includes(`HOME=${home}`)) continue;
+    try {
+      process.kill(Number(id), "SIGKILL");
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
 }

@@ -1,18 +1,19 @@
 // Whether a client gets along with a gateway where people log in: it is told the address by `toolyard connect`, and
 // logs in with its own command, in a browser whose person agrees. No token is written anywhere by hand.
 
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { promisify } from "node:util";
 import { projectDir } from "../conformance/cached-package.mjs";
 import { findNewerNode } from "../node24.mjs";
-import { runClient } from "./installed-client.mjs";
+import { prepareClient } from "./client-rows.mjs";
+import { connectClient } from "./connect-client.mjs";
+import { runClient, stopDaemons } from "./installed-client.mjs";
 import { startScriptedModel } from "./scripted-model.mjs";
+import { findAndCall } from "./steps.mjs";
 import { startTeamGateway } from "./team-gateway.mjs";
 
-const mainFile = join(projectDir, "dist/cli/main.js");
 /** Processes that renew at the same time; each is a whole client, of a few hundred megabytes. */
 const processes = 3;
 const loginLimit = { attempts: 600, pauseMs: 100 };
@@ -38,22 +39,23 @@ export async function tryInTeam({ client, command, directory, onOutput }) {
   const args = [join(projectDir, "test/servers/bad-server.mjs")];
   const servers = { bad: { command: process.execPath, args, idleTimeoutMs: 3_600_000 } };
   const gateway = await startTeamGateway({ directory: join(directory, "gateway"), servers });
-  const model = await startScriptedModel({ server: "toolyard", query: "canary", resource: "text" });
+  const model = await startScriptedModel(findAndCall("canary"));
   try {
-    const prepared = await client.prepare({ url: undefined, model: model.url, home });
-    const env = { HOME: home, ...prepared.env };
+    const { args: words, env } = await prepareClient(client, { model: model.url, home });
+    const calling = [...words, ...(client.allow?.args ?? [])];
     const run = (given) => runClient(command, { args: given, env, cwd: home, onOutput });
     /** So many clients at once, each of which has its model call the tool. Resolves to what they printed. */
     const use = async (count, attempts = 3) => {
       model.forget();
-      const printed = await Promise.all(Array.from({ length: count }, () => run(prepared.args)));
+      const printed = await Promise.all(Array.from({ length: count }, () => run(calling)));
       const good = model.seen().executed.filter((text) => /"tool\\*":\s*\\*"canary/.test(text));
       if (good.length === count) return;
       // On a busy machine some of them ask their model before they are connected.
       if (attempts > 1) await use(count, attempts - 1);
       else throw new Error(`${good.length} of ${count} called the tool: ${printed.join("\n")}`);
     };
-    await connect(client, gateway, env);
+    const { token } = await connectClient(client, { url: gateway.url, configFile: gateway.configFile, env });
+    if (token) throw new Error("a token was written into its file");
     trial.known = await logIn({ client, command, home, env, gateway, onOutput });
     trial.done.push("loggedIn");
     await use(1);
@@ -78,17 +80,9 @@ export async function tryInTeam({ client, command, directory, onOutput }) {
   } finally {
     model.close();
     await gateway.stop();
+    await stopDaemons(home);
   }
   return trial;
-}
-
-async function connect({ team }, gateway, env) {
-  const options = ["--url", gateway.url, "--config", gateway.configFile, "--yes", "--json"];
-  const { stdout } = await promisify(execFile)(process.execPath, [mainFile, "connect", team.id, ...options], {
-    env: { ...process.env, XDG_CONFIG_HOME: "", XDG_DATA_HOME: "", ...env },
-  });
-  const { token } = JSON.parse(stdout);
-  if (token) throw new Error("a token was written into its file");
 }
 
 /** Its own command, whose browser is a script that writes down where it was sent; a person then goes there. */

@@ -3,13 +3,27 @@ export interface SeenClient {
   readonly package: string;
   readonly setup: string;
   readonly needs?: string;
+  readonly allow?: string;
   readonly version: string | null;
+  readonly tried?: string;
   readonly clientName: string | null;
   readonly revision: string | null;
-  readonly offered: readonly string[];
-  readonly offeredWithout: readonly string[];
-  readonly own: readonly string[];
   readonly api: readonly string[];
+  readonly own: readonly string[];
+  readonly others: number;
+  readonly offered: readonly string[];
+  readonly offeredAllowed?: readonly string[];
+  readonly offeredWithout: readonly string[];
+  readonly behind: readonly string[];
+  readonly called: string | null;
+  readonly waited: {
+    readonly seconds: number;
+    readonly arrived: boolean;
+    readonly lostAfter?: number | null;
+    readonly said?: string;
+  } | null;
+  readonly asked: string | null;
+  readonly reached: { readonly characters: number; readonly of: number; readonly isTold: boolean } | null;
   readonly problems: readonly string[];
   readonly team?: {
     readonly known?: "document" | "registration";
@@ -17,6 +31,12 @@ export interface SeenClient {
     readonly said?: string;
     readonly failure?: string;
   };
+  readonly transcripts?: readonly {
+    readonly started: string;
+    readonly ours: readonly string[];
+    readonly others: number;
+    readonly calls: readonly { readonly tool: string; readonly input: object; readonly answer: string }[];
+  }[];
 }
 
 export declare function clientsPage(

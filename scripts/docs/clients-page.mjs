@@ -8,16 +8,28 @@
  * @property {string} package
  * @property {string} setup
  * @property {string} [needs]
+ * @property {string} [allow] what lets it call our tools without a person
  * @property {string | null} version
+ * @property {string} [tried] the day
  * @property {string | null} clientName
  * @property {string | null} revision
- * @property {readonly string[]} offered
- * @property {readonly string[]} offeredWithout
- * @property {readonly string[]} own
  * @property {readonly string[]} api
+ * @property {readonly string[]} own its own tools for resources, of the names that ours have
+ * @property {number} others how many other tools its model was offered
+ * @property {readonly string[]} offered which of ours, in the first request
+ * @property {readonly string[]} [offeredAllowed] the same with `allow`, where it makes a difference
+ * @property {readonly string[]} offeredWithout the same without its row in the table of profiles
+ * @property {readonly string[]} behind what its model has for finding tools that are not offered
+ * @property {string | null} called "yes", or what came back instead
+ * @property {Waited | null} waited
+ * @property {string | null} asked
+ * @property {{ characters: number, of: number, isTold: boolean } | null} reached of a large result
  * @property {readonly string[]} problems
  * @property {{ known?: string, done: readonly string[], said?: string, failure?: string }} [team] what it did where
  *   people log in
+ * @property {readonly import("../clients/transcript.mjs").Transcript[]} [transcripts]
+ *
+ * @typedef {{ seconds: number, arrived: boolean, lostAfter?: number | null, said?: string }} Waited
  *
  * @typedef {{ product: string, reason: string, toolMeta: object, ownResourceTools: boolean,
  *   maxResultTokens?: number }} ProfileRow
@@ -33,24 +45,65 @@ const shortNames = {
 /** @param {readonly SeenClient[]} seen */
 export function seenTable(seen) {
   const head = [
-    "| Client | Version | `clientInfo.name` | Revision | Offered without a row | Offered as it is | Did | Model API |",
-    "|---|---|---|---|---|---|---|---|",
+    "| Client | Version | Offered | Called | Waited | Asked | Cut: of a large result, its model read |",
+    "|---|---|---|---|---|---|---|",
   ];
   return [...head, ...seen.map(seenRow)].join("\n");
 }
 
-function seenRow({ name, version, clientName, revision, offeredWithout, offered, own, api, problems }) {
-  const names = (tools) => tools.map((tool) => shortNames[tool]).join(", ") || "none";
-  const both = own.length === 2;
-  const did = both ? "discovered, executed; listed and read with its own tools" : "discovered, executed";
+function seenRow(seen) {
+  const { name, version, problems } = seen;
+  const cells = [toOffered(seen), toCalled(seen), toWaited(seen), seen.asked ?? "-", toCut(seen)];
+  const failed = problems.length === 0 ? [] : [`**failed**: ${problems.join("; ")}`];
+  return `| ${[name, version ?? "-", ...(version === null ? failed : cells)].map(cell).join(" | ")} |`;
+}
+
+const toNames = (tools) => tools.map((tool) => shortNames[tool]).join(", ") || "none";
+
+function toOffered({ offered, offeredAllowed, behind, others }) {
+  if (offeredAllowed !== undefined) return `${toNames(offered)}; once allowed: ${toNames(offeredAllowed)}`;
+  if (offered.length > 0) return `${toNames(offered)} (beside ${others})`;
+  return `**none**${behind.length === 0 ? "" : `: behind \`${behind.join("`, `")}\``}`;
+}
+
+function toCalled({ called, allow, offered }) {
+  if (called === "yes") return "yes";
+  const why = called === null ? (offered.length === 0 ? "not offered" : "not called") : `refused (\`${called}\`)`;
+  return allow === undefined ? why : `${why}; needs ${allow}`;
+}
+
+function toWaited({ waited }) {
+  if (waited === null) return "-";
+  const { seconds, arrived, lostAfter, said } = waited;
+  return arrived ? `${seconds} s` : `**lost** after ${lostAfter ?? "-"} s of ${seconds}: \`${said}\``;
+}
+
+function toCut({ reached }) {
+  if (reached === null) return "-";
+  const { characters, of, isTold } = reached;
+  if (characters === of) return "all";
+  const share = `${thousands(characters)} of ${thousands(of)} characters`;
+  return `${share}, ${isTold ? "and how to read on" : "**and not how to read on**"}`;
+}
+
+const thousands = (count) => String(count).replaceAll(/(?<=\d)(?=(?:\d{3})+$)/g, ",");
+
+/** What they say of themselves, and what the table of profiles does for them. */
+function identityTable(seen) {
+  const head = [
+    "| Client | `clientInfo.name` | Revision | Offered without a row | Resource tools of its own | Model API |",
+    "|---|---|---|---|---|---|",
+  ];
+  return [...head, ...seen.map(identityRow)].join("\n");
+}
+
+function identityRow({ name, clientName, revision, offeredWithout, own, api }) {
   const cells = [
     name,
-    version ?? "-",
     clientName === null ? "-" : `\`${clientName}\``,
     revision ?? "-",
-    names(offeredWithout),
-    names(offered),
-    problems.length === 0 ? did : problems.join("; "),
+    toNames(offeredWithout),
+    own.length === 2 ? "yes" : "no",
     api.join(", ") || "-",
   ];
   return `| ${cells.map(cell).join(" | ")} |`;
@@ -93,6 +146,11 @@ export function clientsPage(profiles, seen) {
 ${seenTable(seen)}
 
 ${between}
+${identityTable(seen)}
+
+What [Claude Code and Codex read and wrote](clients-transcript.md) in this trial.
+
+${setupOpening}
 ${setups.join("\n")}
 
 What is left to do, or to know:
@@ -131,13 +189,25 @@ const opening = `# Clients
 
 ## What they were seen to do
 
-\`npm run clients -- --write\` takes the newest version of each from npm, connects it to a gateway over Streamable HTTP, and gives it a model that
-follows a script: find a tool, call it, and, where the client has resource tools of its own, list and read with those. What came back to
-the model is compared with what the gateway itself answers. *Offered* is which of the four tools stood in the client's request to its model,
-without and with its row in the table below.
+\`npm run clients -- --write\` takes the newest version of each from npm, connects it with \`toolyard connect\` to a gateway over Streamable HTTP, beside
+three other MCP servers with a hundred tools, and gives it a model that follows a script. Settings and permissions are its defaults, and
+no person is there. What came back to the model is compared with what the servers hold.
+
+- *Offered*: which of the four tools were in the first request to its model, and how many other tools were beside them. A client that stops
+  offering them fails the trial.
+- *Called*: whether a call of a server behind the gateway ran; otherwise what the model read instead, and what lets it run.
+- *Waited*: whether a call arrived that took so long, during which the server said nothing.
+- *Asked*: what a client answers to an elicitation when no person is there, if it declared that it can be asked.
+- *Cut*: how much of a text of 90,000 characters was in what its model read.
+
+The last three are seen with what *Called* says is needed.
 `;
 
-const between = `How each was made to work without an account:
+const between = `How they present themselves, what they get without their row in the table of profiles below, and whether their models have tools named
+\`list_mcp_resources\` and \`read_mcp_resource\` already:
+`;
+
+const setupOpening = `How each was made to work without an account:
 `;
 
 const teamOpening = `## Where people log in

@@ -28,6 +28,7 @@ export const siteMap = [
       ["docs/stateful-servers.md", "Servers that hold something"],
       ["docs/search.md", "How search works"],
       ["docs/clients.md", "What clients do"],
+      ["docs/clients-transcript.md", "A tool found and called"],
       ["docs/servers-tried.md", "Servers that were tried"],
     ],
   },

@@ -8,9 +8,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { clients } from "../../scripts/clients/client-rows.mjs";
 import { installVersion, runClient } from "../../scripts/clients/installed-client.mjs";
-import { observeClient } from "../../scripts/clients/observe-client.mjs";
+import { findProblems, observeClient } from "../../scripts/clients/observe-client.mjs";
 import { startRecordingProxy } from "../../scripts/clients/recording-proxy.mjs";
 import { startScriptedModel } from "../../scripts/clients/scripted-model.mjs";
+import { findAndCall, readResource } from "../../scripts/clients/steps.mjs";
 import seenClients from "../../docs/clients.json" with { type: "json" };
 import { runCommand } from "../harness/command.ts";
 import { badServer, startGateway } from "../harness/gateway.ts";
@@ -29,7 +30,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "toolyard-connected-"));
   gateway = await startGateway({ config: { mcpServers: { bad: badServer("--resources") } } });
   front = await startRecordingProxy(gateway.url);
-  model = await startScriptedModel({ server: "toolyard", query: "canary", resource: "text" });
+  model = await startScriptedModel([...findAndCall("canary"), ...readResource("toolyard", "text")]);
   const called = await until(async () => {
     const result = await execute(gateway.url, "bad:canary");
     return result.structuredContent?.instance === undefined ? undefined : result;
@@ -62,29 +63,24 @@ test.each(lists)(
     const { version } = seenClients.find(({ name }) => name === row.name);
     const installed = await installVersion(row, version);
     const home = join(folder, id);
-    let env = {};
+    let env;
     let file;
-    const client = {
-      ...row,
-      // The settings of the model stand in the client's file before: connecting keeps them, or it would not work.
-      async prepare(around) {
-        const prepared = await row.prepare({ ...around, url: undefined });
-        env = { HOME: home, XDG_CONFIG_HOME: "", XDG_DATA_HOME: "", ...prepared.env };
-        const options = ["--url", around.url, "--config", gateway.configFile, "--yes", "--json"];
-        const connected = await runCommand(["connect", id, ...options], env);
-        expect(connected.stderr).toBe("");
-        const told = JSON.parse(connected.stdout);
-        expect(told).toMatchObject({ client: id, way: "url", outcome: "connected", url: around.url });
-        file = told.file;
-        return prepared;
-      },
+    // The settings of the model stand in the client's file before: connecting keeps them, or it would not work.
+    const connect = async (given) => {
+      env = given;
+      const options = ["--url", `${front.url}/mcp`, "--config", gateway.configFile, "--yes", "--json"];
+      const connected = await runCommand(["connect", id, ...options], env);
+      expect(connected.stderr).toBe("");
+      const told = JSON.parse(connected.stdout);
+      expect(told).toMatchObject({ client: id, way: "url", outcome: "connected", url: `${front.url}/mcp` });
+      file = told.file;
     };
     const seen = await observeClient({
-      ...{ client, command: installed.command, home, truth, front, model },
+      ...{ client: row, command: installed.command, home, front, model, isAllowed: true, connect },
       onOutput: () => undefined,
     });
     // What came back to its model is what the gateway itself answers.
-    expect(seen.problems).toEqual([]);
+    expect(findProblems(seen, truth)).toEqual([]);
     expect(seen.offered).toContain("discover_mcp_tools");
     expect(front.seen().methods).toContain("tools/list");
     const printed = await runClient(installed.command, { args, env, cwd: home, onOutput: () => undefined });

@@ -1,0 +1,1 @@
+export declare const clients: readonly { readonly name: string }[];

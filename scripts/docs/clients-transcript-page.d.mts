@@ -1,0 +1,3 @@
+import type { SeenClient } from "./clients-page.mjs";
+
+export declare function clientsTranscriptPage(seen: readonly SeenClient[]): string;
