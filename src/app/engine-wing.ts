@@ -5,6 +5,7 @@ import type { Config } from "../config/config.ts";
 import { makeReady } from "../engine/calls/arguments.ts";
 import { createLogLevels, type LogLevels } from "../engine/calls/log-levels.ts";
 import { createRouting, type Routing } from "../engine/calls/routing.ts";
+import { createSlices } from "../kernel/slices.ts";
 import { createSubscriptions, type Subscriptions } from "../engine/calls/subscriptions.ts";
 import { createPerformer, type PerformDeps, type Performer } from "../engine/perform/perform.ts";
 import type { RecordCall } from "../engine/perform/record-end.ts";
@@ -91,6 +92,7 @@ export function createEngine(deps: EngineDeps): Engine {
       diskBytes: results().keptDiskBytes,
     }),
   });
+  const slices = createSlices();
   const performer = createPerformer({
     routing,
     discovery: deps.discovery,
@@ -101,6 +103,7 @@ export function createEngine(deps: EngineDeps): Engine {
     onFound: (tools) => void setImmediate(() => void makeReady(validators, tools)),
     instanceOf: fleet.get,
     keptResults,
+    slices,
     recordCall: deps.recordCall,
     callAudit: deps.audit.calls,
     onDenied: deps.audit.onCallDenied,
@@ -109,6 +112,7 @@ export function createEngine(deps: EngineDeps): Engine {
       instanceOf: fleet.get,
       clientLimit: (name) => findClientProfile(deps.config().settings.clients, name)?.maxResultTokens,
       keptResults,
+      slices,
       validators,
     }),
     events,

@@ -168,9 +168,9 @@ export interface RecordsOptions extends Pick<RecordStoreOptions, "redact"> {
 /** Stores texts that do not fit into memory. Disposing removes all of them. */
 export interface SpillStore extends AsyncDisposable {
   /** `id` may have letters, digits, `-` and `_`. Rejects when the text cannot be written. */
-  write(id: string, text: string): Promise<void>;
+  write(id: string, text: Buffer): Promise<void>;
   /** Resolves to undefined when the text is missing or cannot be read. */
-  read(id: string): Promise<string | undefined>;
+  read(id: string): Promise<Buffer | undefined>;
   /** Removes a text, if it exists. Returns at once. */
   remove(id: string): void;
 }

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { createManualClock } from "../../../test/harness/manual-clock.ts";
+import { keptText } from "../../../test/harness/kept-text.ts";
 import { parseKeptUri, type KeptPage } from "../../catalog/exposure/kept-uri.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
+import { createSlices } from "../../kernel/slices.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { createSpillFiles } from "../../store/files/spill-files.ts";
 import { createKeptResults } from "../results/kept-results.ts";
@@ -16,6 +18,7 @@ const person = (id: string): Principal => ({
   user: null,
   via: "config",
 });
+const slices = createSlices();
 const anna = person("anna");
 const bert = person("bert");
 const text = Array.from({ length: 60 }, (_, n) => `line ${n} of the log\n`).join("");
@@ -28,9 +31,9 @@ function keeping() {
     clock,
     limits: () => ({ keepMs: 60_000, memoryBytes: 1_000_000, diskBytes: 0 }),
   });
-  const id = keptResults.keep(anna.id, { text, maxTokens: 100, shown: 0 });
+  const id = keptResults.keep(anna.id, keptText(text, 100));
   const read = async (page: KeptPage, principal = anna, as: "tool" | "native" = "tool", of = id) => {
-    const { result } = await readKept({ keptResults }, { kind: "kept", id: of, page, as }, principal);
+    const { result } = await readKept({ keptResults, slices }, { kind: "kept", id: of, page, as }, principal);
     return result as { content?: { type: string; text: string }[]; contents?: Record<string, string>[] };
   };
   return { id, clock, read, [Symbol.asyncDispose]: () => keptResults[Symbol.asyncDispose]() };

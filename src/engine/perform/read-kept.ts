@@ -1,6 +1,7 @@
 import { toKeptUri } from "../../catalog/exposure/kept-uri.ts";
 import type { Intent } from "../../catalog/exposure/intent.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Slices } from "../../kernel/slices.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { readPage } from "../results/kept-page.ts";
 import type { KeptResults } from "../results/kept-results.ts";
@@ -8,6 +9,8 @@ import type { OutcomeOf } from "./outcome.ts";
 
 export interface KeptDeps {
   readonly keptResults: Pick<KeptResults, "read">;
+  /** Where work on large texts is done. */
+  readonly slices: Slices;
 }
 
 type KeptIntent = Extract<Intent, { kind: "kept" }>;
@@ -17,7 +20,7 @@ type KeptIntent = Extract<Intent, { kind: "kept" }>;
  * words for one that is somebody else's (fault 94).
  */
 export async function readKept(
-  { keptResults }: KeptDeps,
+  { keptResults, slices }: KeptDeps,
   intent: KeptIntent,
   principal: Principal,
 ): Promise<OutcomeOf["kept"]> {
@@ -26,7 +29,7 @@ export async function readKept(
     throw new GatewayError("RESOURCE_UNKNOWN", `the result ${toKeptUri(intent.id)} is not kept, or no longer`, {
       hint: "Call the tool again, if possible for less at a time.",
     });
-  const page = readPage(kept, intent.page);
+  const page = await slices.run(readPage(kept, intent.page));
   const note = `${page.note}${page.next === undefined ? "" : ` Next: ${toKeptUri(intent.id, page.next)}`}`;
   if (intent.as === "tool") return { kind: "own", result: toToolResult(note, page.text) };
   return { kind: "own", result: toContents(intent, page.text === "" ? [note] : [page.text, note]) };

@@ -7,6 +7,8 @@ import { parseKeptUri } from "../../catalog/exposure/kept-uri.ts";
 import type { Intent } from "../../catalog/exposure/intent.ts";
 import { noArguments } from "../../kernel/call-arguments.ts";
 import type { CallContext } from "../../kernel/call-context.ts";
+import { atOnce } from "../../../test/harness/at-once.ts";
+import { createSlices } from "../../kernel/slices.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
 import { createSpillFiles } from "../../store/files/spill-files.ts";
@@ -68,6 +70,7 @@ interface Situation {
   readonly outcome?: Outcome;
 }
 
+const slices = createSlices();
 const runtime = createRuntime(() => performance.now(), 10_000);
 const prepare: ResultBudgetDeps["validators"]["prepare"] = async (_key, schema) =>
   await Promise.resolve(toPlainValidator(schema, runtime) ?? "unvalidated");
@@ -93,6 +96,7 @@ async function budget(result: object, situation: Situation = {}) {
       id === catalog.instance ? ({ server: { maxResultTokens: ofServer } } as never) : undefined,
     clientLimit: (name) => (name === "small" ? ofClient : undefined),
     keptResults: kept,
+    slices,
     validators: { prepare },
   });
   const asked: CallContext = {
@@ -178,12 +182,12 @@ describe("the note of a cut result", () => {
     if (found === undefined) throw new Error("it names no part");
     const text = await kept.read(localPrincipal.id, found.id);
     if (text === undefined) throw new Error("it is not kept");
-    const next = readPage(text, found.page).text;
+    const next = atOnce(readPage(text, found.page)).text;
     expect(lines.startsWith(`${written.content[1].text}${next}`)).toBe(true);
     const { parts, uri: named } = written._meta["toolyard/cut"];
     expect(noteOf(written)).toContain(`(parts 2 to ${parts})`);
     expect(uri).toBe(`${named}?part=2`);
-    expect(readPage(text, { kind: "part", part: parts }).next).toBeUndefined();
+    expect(atOnce(readPage(text, { kind: "part", part: parts })).next).toBeUndefined();
   });
 
   test("names the tool that reads it to a model that has the meta tools, and the resource to one that has not", async () => {

@@ -5,10 +5,10 @@ import { leastClientTokens } from "../../config/client-profiles.ts";
 import type { CallContext } from "../../kernel/call-context.ts";
 import { countText } from "../../kernel/count-text.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
+import type { Slices } from "../../kernel/slices.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { ServerAnswer } from "../calls/server-answer.ts";
-import { planCut, writeCut, type Cut } from "../results/cut-result.ts";
-import { startsOfParts } from "../results/kept-page.ts";
+import { planCut, writeCut, type Cut, type StructuredRule } from "../results/cut-result.ts";
 import type { KeptResults } from "../results/kept-results.ts";
 import { findOversized, type Oversized } from "../results/oversized.ts";
 import type { ShortenedArray } from "../results/shorter-json.ts";
@@ -31,6 +31,8 @@ export interface ResultBudgetDeps {
   /** The most that a client of that name gives its model; undefined where that is not known. */
   readonly clientLimit: (name: string | undefined) => number | undefined;
   readonly keptResults: Pick<KeptResults, "keep">;
+  /** Where work on large results is done. */
+  readonly slices: Slices;
   /** Checks what is left of a structured result; see `structured-check.ts` for the key. */
   readonly validators: {
     prepare(key: string, schema: { readonly [key: string]: unknown }, signal: AbortSignal): Promise<Verdict>;
@@ -50,8 +52,7 @@ export function createResultBudgetStage(deps: ResultBudgetDeps): ResultBudgetSta
     const maxTokens = budgetOf(deps, { intent, context: work.context, length });
     // No token has less than a byte: nearly every result is let through here.
     if (maxTokens === 0 || length <= maxTokens) return outcome;
-    const large = findOversized(outcome.result.bytes, intent.kind === "call" ? "content" : "contents", maxTokens);
-    return large === undefined ? outcome : cut(deps, { intent, work, outcome, large, maxTokens });
+    return cutWhereLarge(deps, { intent, work, outcome, maxTokens });
   };
 }
 
@@ -86,27 +87,37 @@ function budgetOf({ settings, instanceOf, clientLimit }: ResultBudgetDeps, { int
   return Math.min(maxTokens, clientLimit(clientNameOf(context)) ?? maxTokens);
 }
 
-interface CutWork {
+interface Measured {
   readonly intent: LargeIntent;
   readonly work: Work;
   readonly outcome: Result;
-  readonly large: Oversized;
   readonly maxTokens: number;
 }
 
-function cut(deps: ResultBudgetDeps, todo: CutWork): Outcome | Promise<Outcome> {
+interface CutWork extends Measured {
+  readonly large: Oversized;
+}
+
+async function cutWhereLarge(deps: ResultBudgetDeps, measured: Measured): Promise<Outcome> {
+  const { intent, outcome, maxTokens } = measured;
+  const listName = intent.kind === "call" ? "content" : "contents";
+  const large = await deps.slices.run(findOversized(outcome.result, listName, maxTokens));
+  return large === undefined ? outcome : await cut(deps, { ...measured, large });
+}
+
+async function cut(deps: ResultBudgetDeps, todo: CutWork): Promise<Outcome> {
   const { intent, work, large, maxTokens } = todo;
+  const { slices } = deps;
+  const plan = async (rule: StructuredRule): Promise<Cut> => await slices.run(planCut(large, maxTokens, rule));
   const schema = intent.kind === "call" ? intent.tool.definition.outputSchema : undefined;
   // The schema binds clients that were shown it; nobody else expects structured content.
   if (schema === undefined || work.context.sawDefinitions !== true || large.texts.structured === undefined)
-    return finish(deps, todo, planCut(large, maxTokens, "leave out"));
-  const shorter = planCut(large, maxTokens, "shorten");
+    return finish(deps, todo, await plan("leave out"));
+  const shorter = await plan("shorten");
   const key = intent.kind === "call" ? `${intent.tool.hash}.output` : "";
-  return deps.validators.prepare(key, schema, work.context.signal).then((verdict) => {
-    if (fits(verdict, shorter)) return finish(deps, todo, shorter);
-    // A client that checks results refuses one without structured content. It stays whole, and the text is cut.
-    return finish(deps, todo, planCut(large, maxTokens, "keep"));
-  });
+  const verdict = await deps.validators.prepare(key, schema, work.context.signal);
+  // A client that checks results refuses one without structured content. It stays whole, and the text is cut.
+  return finish(deps, todo, fits(verdict, shorter) ? shorter : await plan("keep"));
 }
 
 function fits(verdict: Verdict, { structured }: Cut): boolean {
@@ -117,7 +128,7 @@ function fits(verdict: Verdict, { structured }: Cut): boolean {
 
 function finish(deps: ResultBudgetDeps, { intent, work, outcome, large }: CutWork, plan: Cut): Outcome {
   const id = deps.keptResults.keep(work.context.principal.id, plan.kept);
-  const parts = startsOfParts(plan.kept).length;
+  const parts = plan.kept.starts.length;
   const note = noteOf({ large, plan, id, parts, keepMs: deps.settings().keepMs, context: work.context });
   const written = writeCut(large, plan, { text: note, uri: intent.kind === "read" ? intent.uri : undefined });
   const marked = withMetaEntries(written, {
@@ -140,7 +151,7 @@ interface NoteFacts {
  * their models only a part of a result leave out its end, its middle or its later blocks, and none its beginning.
  */
 function noteOf({ large, plan, id, parts, keepMs, context }: NoteFacts): string {
-  const first = plan.kept.shown === 0 ? 1 : 2;
+  const first = plan.kept.isBeginningShown ? 2 : 1;
   const next = toKeptUri(id, { kind: "part", part: first });
   const lines = `${toKeptUri(id)}?match=WORD`;
   const how = context.sawDefinitions === true ? "Read the resource" : "Read on with read_mcp_resource and the uri";

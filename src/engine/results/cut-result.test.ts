@@ -1,26 +1,36 @@
 import { describe, expect, test } from "vitest";
+import { atOnce } from "../../../test/harness/at-once.ts";
 import { estimateTokens } from "../../catalog/exposure/token-estimate.ts";
-import { planCut, writeCut, type StructuredRule } from "./cut-result.ts";
-import { startsOfParts } from "./kept-page.ts";
+import { planCut, writeCut, type Cut, type StructuredRule } from "./cut-result.ts";
 import { findOversized } from "./oversized.ts";
+import { readText } from "./said-text.ts";
 
 const note = { text: "NOTE", uri: undefined };
 const lines = Array.from({ length: 3_000 }, (_, n) => `${n}: a line of a log file\n`).join("");
 const rows = Array.from({ length: 2_000 }, (_, id) => ({ id, title: `issue number ${id}`, open: id % 2 === 0 }));
 
+/** All that is kept, and what of it the cut result shows. */
+const textOf = ({ kept }: Cut): string =>
+  kept.starts
+    .map((start, index) => readText(kept.said, start, kept.starts[index + 1]?.at ?? kept.said.bytes.length))
+    .join("");
+const beginningOf = ({ kept }: Cut): string =>
+  readText(kept.said, { at: 0, isInString: false }, kept.starts[1]?.at ?? kept.said.bytes.length);
+
 /** A result cut to 1,000 tokens, as clients read it. */
 function cut(result: object, rule: StructuredRule = "leave out", listName: "content" | "contents" = "content") {
   const bytes = Buffer.from(JSON.stringify(result));
-  const large = findOversized(bytes, listName, 1_000);
+  const large = atOnce(findOversized({ bytes }, listName, 1_000));
   if (large === undefined) throw new Error("it fits");
-  const plan = planCut(large, 1_000, rule);
+  const plan = atOnce(planCut(large, 1_000, rule));
   // oxlint-disable-next-line typescript/no-explicit-any -- whatever came out
   const written = JSON.parse(writeCut(large, plan, note).toString("utf8")) as any;
   return { large, plan, written };
 }
 
 describe("a result is found to be too large", () => {
-  const sizes = (result: object) => findOversized(Buffer.from(JSON.stringify(result)), "content", 1_000);
+  const sizes = (result: object) =>
+    atOnce(findOversized({ bytes: Buffer.from(JSON.stringify(result)) }, "content", 1_000));
 
   test("by its texts, and by nothing else in it", () => {
     expect(sizes({ content: [{ type: "text", text: lines }] })?.tokens).toBeGreaterThan(10_000);
@@ -69,8 +79,8 @@ describe("what is given out of it", () => {
     expect(first.text.endsWith("\n")).toBe(true);
     expect(said).toEqual({ type: "text", text: "NOTE" });
     expect(written.x).toBe(1);
-    expect(plan.kept.text).toBe(lines);
-    expect(startsOfParts(plan.kept)[1]).toBe(first.text.length);
+    expect(textOf(plan)).toBe(lines);
+    expect(beginningOf(plan)).toBe(first.text);
     expect(estimateTokens(first.text)).toBeLessThanOrEqual(900);
   });
 
@@ -104,7 +114,7 @@ describe("what is given out of it", () => {
       structuredContent: { rows },
     });
     expect(written.structuredContent).toBeUndefined();
-    expect(plan.kept.text).toContain("issue number 1999");
+    expect(textOf(plan)).toContain("issue number 1999");
   });
 
   test("has it in its shape for clients that know its schema, and the text says the same", () => {
@@ -130,7 +140,7 @@ describe("what is given out of it", () => {
       const shown = written.content[1].text as string;
       expect(written.structuredContent).toEqual({ [name]: shown });
       expect(shown.endsWith("\n")).toBe(true);
-      expect(startsOfParts(plan.kept)[1]).toBe(shown.length);
+      expect(beginningOf(plan)).toBe(shown);
       expect(plan.shownTokens).toBeLessThanOrEqual(1_000);
       expect(large.tokens).toBeLessThan(estimateTokens(lines) * 1.5);
       // Whoever needs all of it for its schema gets it, counted once.
@@ -152,7 +162,7 @@ describe("what is given out of it", () => {
     const { plan, written } = cut({ structuredContent: { rows } });
     expect(written.structuredContent).toBeUndefined();
     expect(written.content).toEqual([{ type: "text", text: "NOTE" }]);
-    expect(plan.kept.text).toContain("issue number 1999");
+    expect(textOf(plan)).toContain("issue number 1999");
   });
 
   test("keeps a small structured content beside a large text", () => {
@@ -162,13 +172,10 @@ describe("what is given out of it", () => {
   });
 
   test("of a resource is a content with the note, and its text up to a line", () => {
-    const large = findOversized(
-      Buffer.from(JSON.stringify({ contents: [{ uri: "a:b", text: lines }] })),
-      "contents",
-      1_000,
-    );
+    const bytes = Buffer.from(JSON.stringify({ contents: [{ uri: "a:b", text: lines }] }));
+    const large = atOnce(findOversized({ bytes }, "contents", 1_000));
     if (large === undefined) throw new Error("it fits");
-    const plan = planCut(large, 1_000, "leave out");
+    const plan = atOnce(planCut(large, 1_000, "leave out"));
     // oxlint-disable-next-line typescript/no-explicit-any -- whatever came out
     const written = JSON.parse(writeCut(large, plan, { text: "NOTE", uri: "toolyard://result/x" }).toString()) as any;
     expect(written.contents[1].uri).toBe("a:b");
@@ -185,7 +192,7 @@ describe("what cannot be made shorter", () => {
     expect(written.structuredContent).toEqual({ rows });
     expect(written.content[1].text.length).toBeLessThan(JSON.stringify({ rows }).length / 2);
     expect(plan.arrays).toEqual([]);
-    expect(plan.kept.text).toContain("issue number 1999");
+    expect(textOf(plan)).toContain("issue number 1999");
   });
 
   test("is shared with a text that is large too: both have half of the budget", () => {

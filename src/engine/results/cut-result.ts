@@ -2,13 +2,12 @@ import { estimateTokens } from "../../catalog/exposure/token-estimate.ts";
 import type { JsonBytes } from "../../kernel/json-bytes.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { quote } from "../../wire/json/characters.ts";
-import type { Span } from "../../wire/json/json-scan.ts";
 import type { KeptText } from "./kept-page.ts";
-import { toElementLines } from "./element-lines.ts";
-import type { Oversized } from "./oversized.ts";
-import { onlyMember, stringAt, type Block } from "./result-texts.ts";
+import { roomIn, type Oversized } from "./oversized.ts";
+import { onlyMember, type Block } from "./result-texts.ts";
+import { readText, type Place } from "./said-text.ts";
 import { shortenJson, type ShortenedArray } from "./shorter-json.ts";
-import { endOfPart } from "./text-parts.ts";
+import { findParts } from "./text-parts.ts";
 
 /**
  * What becomes of structured content that does not fit: it is left out for clients that were never shown its schema
@@ -21,8 +20,10 @@ export type StructuredRule = "leave out" | "shorten" | "keep";
 export interface Cut {
   /** Everything that was said in text, for whoever reads on. */
   readonly kept: KeptText;
-  /** The text that is given out in the blocks, from the first on. */
-  readonly shown: string;
+  /** Up to where in that text the blocks give it out. */
+  readonly shownEnd: number;
+  /** The text that is given out in place of the only one. */
+  readonly instead: string | undefined;
   /** Undefined: none is given out. */
   readonly structured: JsonBytes | undefined;
   /** Arrays of the structured content that lost elements. */
@@ -31,9 +32,6 @@ export interface Cut {
   readonly shownTokens: number;
 }
 
-/** Left for the note. A budget that is smaller than a few notes is given to the text all the same. */
-const noteTokens = 150;
-
 /** What is said beside what is given out. */
 export interface Note {
   readonly text: string;
@@ -41,22 +39,61 @@ export interface Note {
   readonly uri: string | undefined;
 }
 
-/** Decides what of a result is given out. */
-export function planCut(large: Oversized, maxTokens: number, rule: StructuredRule): Cut {
-  const room = Math.max(maxTokens - noteTokens, Math.ceil(maxTokens / 2));
-  const shares = shareTokens(large, room);
-  const { bytes: structured, arrays } = cutStructured(large, shares.structured, rule);
+const beginning: Place = { at: 0, isInString: false };
+
+/** Decides what of a result is given out. In slices, as `findOversized`. */
+export function* planCut(large: Oversized, maxTokens: number, rule: StructuredRule): Generator<void, Cut> {
+  const room = roomIn(maxTokens);
+  const shares = shareTokens(large, room, rule);
+  const { bytes: structured, arrays } = yield* cutStructured(large, shares.structured, rule);
+  const { said, repetition } = large;
   // It still says what the structured content says, which is no beginning of what it said.
-  if (large.repetition === "as JSON" && structured !== undefined && rule === "shorten") {
-    const shown = structured.toString("utf8");
-    const kept = { text: large.text, maxTokens: room, shown: 0 };
-    return { kept, shown, structured, arrays, shownTokens: estimateTokens(shown) };
+  if (repetition === "as JSON" && structured !== undefined && rule === "shorten") {
+    const instead = structured.toString("utf8");
+    const kept = { said, starts: large.parts.starts, maxTokens: room, isBeginningShown: false };
+    return { kept, shownEnd: 0, instead, structured, arrays, shownTokens: estimateTokens(instead) };
   }
-  const end = large.text === "" ? 0 : endOfPart(large.text, 0, shares.text);
-  const shown = large.text.slice(0, end);
+  const { starts } = shares.text === room ? large.parts : yield* findParts(said, shares.text, room);
+  const kept = keepWhatIsSaid(large, structured, { starts, maxTokens: room });
+  const shownEnd = kept.isBeginningShown ? (kept.starts[1]?.at ?? kept.said.bytes.length) : 0;
+  const shown = readText(kept.said, beginning, shownEnd);
   const given = structured === undefined ? undefined : sameText(large, structured, shown);
-  const kept = { text: keptText(large, structured), maxTokens: room, shown: end };
-  return { kept, shown, structured: given, arrays, shownTokens: countShown(large, shown, given) };
+  return {
+    kept,
+    shownEnd,
+    instead: undefined,
+    structured: given,
+    arrays,
+    shownTokens: countShown(large, shown, given),
+  };
+}
+
+/**
+ * All texts, and the structured content where no text says the same and it is not given out whole. The first part ends
+ * with the texts, because the blocks give out nothing else.
+ */
+function keepWhatIsSaid(
+  { said, texts, repetition }: Oversized,
+  structured: JsonBytes | undefined,
+  { starts, maxTokens }: Pick<KeptText, "starts" | "maxTokens">,
+): KeptText {
+  const whole = texts.structured;
+  if (whole === undefined || repetition !== "none") return { said, starts, maxTokens, isBeginningShown: true };
+  const textEnd = said.segments.at(-1)?.start ?? 0;
+  const isBeginningShown = textEnd > 0;
+  if (structured?.length === whole.end - whole.start) {
+    const own = { bytes: said.bytes.subarray(0, textEnd), segments: said.segments.slice(0, -1) };
+    return { said: own, starts: starts.filter(({ at }) => at === 0 || at < textEnd), maxTokens, isBeginningShown };
+  }
+  const [first = beginning, second, ...others] = starts;
+  const isLater = second === undefined ? isBeginningShown : second.at > textEnd && isBeginningShown;
+  const behind = { at: textEnd, isInString: false };
+  return {
+    said,
+    starts: isLater ? [first, behind, ...(second === undefined ? [] : [second]), ...others] : starts,
+    maxTokens,
+    isBeginningShown,
+  };
 }
 
 /** Where its only member is the text, and both are cut, both end at the same line. */
@@ -83,11 +120,16 @@ interface Shares {
   readonly structured: number;
 }
 
-/** What is small stays whole; two large ones have half each. */
-function shareTokens({ repetition, textTokens, structuredTokens }: Oversized, room: number): Shares {
-  if (repetition !== "none" || structuredTokens === 0) return { text: room, structured: room };
+/** What is small stays whole; two large ones have half each, where both are given out. */
+function shareTokens(
+  { repetition, textTokens, structuredTokens }: Oversized,
+  room: number,
+  rule: StructuredRule,
+): Shares {
   const half = Math.floor(room / 2);
+  if (repetition !== "none" || structuredTokens === 0) return { text: room, structured: room };
   if (structuredTokens <= half) return { text: room - structuredTokens, structured: half };
+  if (rule === "leave out") return { text: room, structured: half };
   if (textTokens <= half) return { text: half, structured: room - textTokens };
   return { text: half, structured: half };
 }
@@ -97,26 +139,18 @@ interface CutStructured {
   readonly arrays: readonly ShortenedArray[];
 }
 
-function cutStructured(large: Oversized, share: number, rule: StructuredRule): CutStructured {
+function* cutStructured(large: Oversized, share: number, rule: StructuredRule): Generator<void, CutStructured> {
   const { result, texts, structuredTokens } = large;
   if (texts.structured === undefined) return { bytes: undefined, arrays: [] };
   const bytes = result.subarray(texts.structured.start, texts.structured.end);
   if (structuredTokens <= share || rule === "keep") return { bytes, arrays: [] };
   if (rule === "leave out") return { bytes: undefined, arrays: [] };
-  return shortenJson(bytes, Math.floor((bytes.length * share) / structuredTokens));
-}
-
-/** All texts, and the structured content where no text says the same and it is not given out whole. */
-function keptText({ result, texts, text, repetition }: Oversized, structured: JsonBytes | undefined): string {
-  const whole = texts.structured;
-  if (whole === undefined || repetition !== "none" || structured?.length === whole.end - whole.start) return text;
-  const lines = toElementLines(result.toString("utf8", whole.start, whole.end));
-  return text === "" ? lines : `${text}\n${lines}`;
+  return yield* shortenJson(bytes, Math.floor((bytes.length * share) / structuredTokens));
 }
 
 /** Writes the result with what the cut leaves of it, and the note at its beginning. Every other byte stays. */
 export function writeCut({ result, texts }: Oversized, cut: Cut, note: Note): JsonBytes {
-  const blocks = [toBlock(note), ...shownBlocks(result, texts.blocks, cut.shown)];
+  const blocks = [toBlock(note), ...shownBlocks(result, texts.blocks, cut)];
   const list = Buffer.concat([Buffer.from("["), ...joined(blocks), Buffer.from("]")]);
   const members: Buffer[] = [];
   for (const member of texts.members) {
@@ -134,28 +168,19 @@ function joined(pieces: readonly Buffer[]): Buffer[] {
 }
 
 /** Texts as far as they are shown; what is no text stays where it was. */
-function shownBlocks(result: JsonBytes, blocks: readonly Block[], shown: string): Buffer[] {
+function shownBlocks(result: JsonBytes, blocks: readonly Block[], { kept, shownEnd, instead }: Cut): Buffer[] {
   let at = 0;
-  return blocks.flatMap((block) => {
-    if (block.text === undefined) return [result.subarray(block.start, block.end)];
-    if (at > 0 && at >= shown.length) return [];
-    const whole = toElementLines(stringAt(result, block.text));
-    const text = shown.slice(at, at + whole.length);
-    at += whole.length + 1;
-    return [
-      text.length === whole.length
-        ? result.subarray(block.start, block.end)
-        : withText(result, block, block.text, text),
-    ];
+  return blocks.flatMap(({ start, end, text }) => {
+    if (text === undefined) return [result.subarray(start, end)];
+    const place = { at, isInString: false };
+    at += text.end - text.start;
+    if (instead === undefined && at <= shownEnd) return [result.subarray(start, end)];
+    if (instead === undefined && place.at > 0 && place.at >= shownEnd) return [];
+    const shown = instead ?? readText(kept.said, place, shownEnd);
+    // The quotes around it are written with it.
+    const before = result.subarray(start, text.start - 1);
+    return [Buffer.concat([before, Buffer.from(asciiJson(shown), "latin1"), result.subarray(text.end + 1, end)])];
   });
-}
-
-function withText(result: JsonBytes, block: Block, place: Span, text: string): Buffer {
-  return Buffer.concat([
-    result.subarray(block.start, place.start),
-    Buffer.from(asciiJson(text), "latin1"),
-    result.subarray(place.end, block.end),
-  ]);
 }
 
 /** A block of a tool's result, or a content of a resource. */

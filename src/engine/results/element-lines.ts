@@ -1,33 +1,55 @@
+import { backslash, openBrace, openBracket, quote } from "../../wire/json/characters.ts";
+import { skipSpace } from "../../wire/json/json-scan.ts";
+
+/** How text is written: as it is, or between the quotes of a JSON string. */
+export type Spelling = "plain" | "escaped";
+
 /** A line of JSON is ended behind an element once it has so many characters: short ones would cost more line ends. */
 const longLine = 160;
 /** A text whose lines are longer than this on the average cannot be cut or searched by lines. */
 const unreadableLine = 1_000;
 
-/**
- * The text with a line for each element, if it is JSON that somebody wrote without line ends: so that it can be cut at
- * an element and searched by lines. Only white space between values is added. Any other text is given back as it is.
- */
-export function toElementLines(text: string): string {
-  return isDense(text) ? breakLines(text) : text;
-}
-
-function isDense(text: string): boolean {
-  const first = text.charAt(text.search(/\S/));
-  if (first !== "{" && first !== "[") return false;
+/** Whether it is JSON that somebody wrote without line ends, as far as can be told from its beginning and its lines. */
+export function isDense(bytes: Buffer, spelling: Spelling): boolean {
+  const first = bytes[firstSign(bytes, spelling)];
+  if (first !== openBrace && first !== openBracket) return false;
+  const most = bytes.length / unreadableLine;
+  const lineEnd = spelling === "plain" ? "\n" : "\\n";
   let lines = 1;
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines += 1;
-  return text.length / lines > unreadableLine;
+  for (let at = bytes.indexOf(lineEnd); at !== -1; at = bytes.indexOf(lineEnd, at + lineEnd.length)) {
+    if (spelling === "plain" || !isEscaped(bytes, at)) lines += 1;
+    if (lines >= most) return false;
+  }
+  return lines < most;
 }
 
-/** Behind every comma that stands before an object or array, and behind any other where the line is long already. */
-function breakLines(text: string): string {
+/** The first byte that is no white space, which may be written as an escape. */
+function firstSign(bytes: Buffer, spelling: Spelling): number {
+  let at = skipSpace(bytes, 0, bytes.length);
+  while (spelling === "escaped" && bytes[at] === backslash && "nrt".includes(String.fromCharCode(bytes[at + 1] ?? 0)))
+    at = skipSpace(bytes, at + 2, bytes.length);
+  return at;
+}
+
+/** Whether a sign has an odd number of backslashes before it. */
+function isEscaped(bytes: Buffer, at: number): boolean {
+  let run = 0;
+  while (bytes[at - run - 1] === backslash) run += 1;
+  return run % 2 === 1;
+}
+
+/**
+ * Some of a dense text with a line for each element, so that it can be read and searched by lines. Only white space
+ * between values is added. `isInside` says whether it begins within a string.
+ */
+export function toElementLines(text: string, isInside: boolean): string {
   const lines: string[] = [];
   let from = 0;
-  let at = 0;
+  let at = isInside ? stringEnd(text, 0) : 0;
   while (at < text.length) {
     const sign = text.charCodeAt(at);
-    if (sign === quoteSign) {
-      at = stringEnd(text, at);
+    if (sign === quote) {
+      at = stringEnd(text, at + 1);
       continue;
     }
     at += 1;
@@ -40,17 +62,16 @@ function breakLines(text: string): string {
   return lines.join("\n");
 }
 
-const quoteSign = 0x22;
 const commaSign = 0x2c;
 
-/** Behind the string that begins at `start`; the end of the text when it does not end. */
+/** Behind the string whose inside begins at `start`; the end of the text when it does not end. */
 function stringEnd(text: string, start: number): number {
-  let at = start + 1;
+  let at = start;
   for (;;) {
     const found = text.indexOf('"', at);
     if (found === -1) return text.length;
     let escapes = 0;
-    while (text.charAt(found - escapes - 1) === "\\") escapes += 1;
+    while (found - escapes > at && text.charCodeAt(found - escapes - 1) === backslash) escapes += 1;
     at = found + 1;
     if (escapes % 2 === 0) return at;
   }

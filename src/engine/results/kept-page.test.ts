@@ -1,19 +1,22 @@
 import { describe, expect, test } from "vitest";
 import { parseKeptUri, toKeptUri, type KeptPage } from "../../catalog/exposure/kept-uri.ts";
 import { estimateTokens } from "../../catalog/exposure/token-estimate.ts";
-import { readPage, type KeptText } from "./kept-page.ts";
+import { atOnce } from "../../../test/harness/at-once.ts";
+import { keptText } from "../../../test/harness/kept-text.ts";
+import { readPage as readInSlices, type KeptText, type PageText } from "./kept-page.ts";
 
 const log = Array.from({ length: 2_000 }, (_, n) => `${n} ${n % 10 === 0 ? "ERROR disk" : "ok"} worker-${n}`).join(
   "\n",
 );
 
-const kept: KeptText = { text: log, maxTokens: 500, shown: 0 };
+const readPage = (kept: KeptText, page: KeptPage): PageText => atOnce(readInSlices(kept, page));
+const kept = keptText(log, 500);
 
 /** Reads on as a model would: by what each page says comes next. */
 function readAll(text: string, first: KeptPage, maxTokens: number): string[] {
   const pages: string[] = [];
   for (let page: KeptPage | undefined = first; page !== undefined;) {
-    const read = readPage({ text, maxTokens, shown: 0 }, page);
+    const read = readPage(keptText(text, maxTokens), page);
     pages.push(read.text);
     page = read.next === undefined ? undefined : parseKeptUri(toKeptUri("a".repeat(22), read.next))?.page;
   }
@@ -29,13 +32,15 @@ describe("a kept result", () => {
   });
 
   test("goes on behind what the cut result showed", () => {
-    const shown = log.indexOf("\n", 100) + 1;
-    const { text } = readPage({ text: log, maxTokens: 500, shown }, { kind: "part", part: 2 });
-    expect(log.indexOf(text)).toBe(shown);
+    const cut = keptText(log, 500, 50);
+    const [shown, next] = [1, 2].map((part) => readPage(cut, { kind: "part", part }).text);
+    expect(shown?.length).toBeLessThan(300);
+    expect(log.startsWith(`${shown}${next}`)).toBe(true);
+    expect(next?.length).toBeGreaterThan(1_000);
   });
 
   test("says how many parts there are to whoever asks for one too many", () => {
-    const { text, note, next } = readPage({ text: "short", maxTokens: 100, shown: 0 }, { kind: "part", part: 2 });
+    const { text, note, next } = readPage(keptText("short", 100), { kind: "part", part: 2 });
     expect([text, note, next]).toEqual(["", "There is no part 2: the result has 1.", undefined]);
   });
 
@@ -60,10 +65,7 @@ describe("a kept result", () => {
 
   test("shows of an endless line what is around the text", () => {
     const line = `${"a ".repeat(20_000)}NEEDLE${" b".repeat(20_000)}`;
-    const { text } = readPage(
-      { text: `first\n${line}\nlast`, maxTokens: 300, shown: 0 },
-      { kind: "match", text: "needle", fromLine: 1 },
-    );
+    const { text } = readPage(keptText(`first\n${line}\nlast`, 300), { kind: "match", text: "needle", fromLine: 1 });
     expect(text).toContain("NEEDLE");
     expect(text.startsWith("2: …")).toBe(true);
     expect(estimateTokens(text)).toBeLessThan(350);

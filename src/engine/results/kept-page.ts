@@ -1,6 +1,6 @@
 import type { KeptPage } from "../../catalog/exposure/kept-uri.ts";
 import { endWithin, estimateTokens } from "../../catalog/exposure/token-estimate.ts";
-import { endOfPart } from "./text-parts.ts";
+import { readText, type Place, type SaidText } from "./said-text.ts";
 
 /** What a reader gets of a kept text, and what to ask for next; undefined at the end. */
 export interface PageText {
@@ -11,48 +11,50 @@ export interface PageText {
 
 /** A text that is kept to be read in pages. */
 export interface KeptText {
-  readonly text: string;
+  readonly said: SaidText;
+  /** Where its parts begin, the first at 0. */
+  readonly starts: readonly Place[];
   /** What a page may cost, as an estimate. */
   readonly maxTokens: number;
-  /** How much of its beginning the cut result shows: the first part. 0 when what it shows is no beginning of it. */
-  readonly shown: number;
+  /** Whether the cut result shows the first part. */
+  readonly isBeginningShown: boolean;
 }
 
-/** The beginnings of all parts of a text. */
-export function startsOfParts({ text, maxTokens, shown }: KeptText): readonly number[] {
-  const starts = [0];
-  const first = shown === 0 ? endOfPart(text, 0, maxTokens) : shown;
-  for (let at = first; at < text.length; at = endOfPart(text, at, maxTokens)) starts.push(at);
-  return starts;
-}
-
-/** One page of a kept text. A part behind the last one is empty and says how many there are. */
-export function readPage(kept: KeptText, page: KeptPage): PageText {
-  return page.kind === "part" ? readPart(kept, page.part) : readMatches(kept, page);
+/** One page of a kept text. A part behind the last one is empty and says how many there are. In slices. */
+export function* readPage(kept: KeptText, page: KeptPage): Generator<void, PageText> {
+  return page.kind === "part" ? readPart(kept, page.part) : yield* readMatches(kept, page);
 }
 
 function readPart(kept: KeptText, part: number): PageText {
-  const starts = startsOfParts(kept);
-  const start = starts[part - 1];
-  if (start === undefined)
-    return { text: "", note: `There is no part ${part}: the result has ${starts.length}.`, next: undefined };
+  const { length } = kept.starts;
+  if (part < 1 || part > length)
+    return { text: "", note: `There is no part ${part}: the result has ${length}.`, next: undefined };
   return {
-    text: kept.text.slice(start, starts[part]),
-    note: `Part ${part} of ${starts.length}.`,
-    next: part < starts.length ? { kind: "part", part: part + 1 } : undefined,
+    text: textOfPart(kept, part - 1),
+    note: `Part ${part} of ${length}.`,
+    next: part < length ? { kind: "part", part: part + 1 } : undefined,
   };
 }
 
+function textOfPart({ said, starts }: KeptText, index: number): string {
+  const start = starts[index];
+  return start === undefined ? "" : readText(said, start, starts[index + 1]?.at ?? said.bytes.length);
+}
+
 /** A line that alone is larger than a page is cut around the text that was looked for. */
-function readMatches({ text, maxTokens }: KeptText, page: Extract<KeptPage, { kind: "match" }>): PageText {
+function* readMatches(kept: KeptText, page: Extract<KeptPage, { kind: "match" }>): Generator<void, PageText> {
+  const { maxTokens } = kept;
   const wanted = page.text.toLowerCase();
   const found: string[] = [];
   let total = 0;
   let left = maxTokens;
   let next: KeptPage | undefined;
-  let number = 0;
-  for (const line of linesOf(text)) {
-    number += 1;
+  for (const read of linesOf(kept)) {
+    if (read === undefined) {
+      yield;
+      continue;
+    }
+    const { number, line } = read;
     const at = line.toLowerCase().indexOf(wanted);
     if (at === -1) continue;
     total += 1;
@@ -63,9 +65,9 @@ function readMatches({ text, maxTokens }: KeptText, page: Extract<KeptPage, { ki
       next = { ...page, fromLine: number };
       continue;
     }
-    const kept = end < shown.length ? `${number}: ${around(line, at, maxTokens)}` : shown;
-    found.push(kept);
-    left -= estimateTokens(kept) + 1;
+    const taken = end < shown.length ? `${number}: ${around(line, at, maxTokens)}` : shown;
+    found.push(taken);
+    left -= estimateTokens(taken) + 1;
   }
   return { text: found.join("\n"), note: matchNote(page, found.length, total), next };
 }
@@ -75,13 +77,32 @@ function matchNote(page: Extract<KeptPage, { kind: "match" }>, shown: number, to
   return total === 0 ? `There are no ${what}.` : `${shown} of ${total} ${what}, with their numbers.`;
 }
 
-function* linesOf(text: string): Generator<string> {
-  for (let at = 0; at <= text.length;) {
-    const end = text.indexOf("\n", at);
-    yield text.slice(at, end === -1 ? text.length : end);
-    if (end === -1) return;
-    at = end + 1;
+interface NumberedLine {
+  readonly number: number;
+  readonly line: string;
+}
+
+/** A line that is longer is looked through in pieces, each with its number. */
+const longestLine = 262_144;
+
+/** All lines; undefined where others may have their turn. */
+function* linesOf(kept: KeptText): Generator<NumberedLine | undefined> {
+  let number = 1;
+  let rest = "";
+  for (let index = 0; index < kept.starts.length; index += 1) {
+    const lines = `${rest}${textOfPart(kept, index)}`.split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      yield { number, line };
+      number += 1;
+    }
+    if (rest.length > longestLine) {
+      yield { number, line: rest };
+      rest = "";
+    }
+    yield undefined;
   }
+  yield { number, line: rest };
 }
 
 /** Some of a long line, with the place that was looked for in its middle. */

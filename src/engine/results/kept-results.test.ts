@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createManualClock, type ManualClock } from "../../../test/harness/manual-clock.ts";
+import { keptText } from "../../../test/harness/kept-text.ts";
 import { until } from "../../../test/harness/until.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 import { createSpillFiles } from "../../store/files/spill-files.ts";
@@ -29,7 +30,7 @@ function keeping(limits: Partial<KeptLimits> = {}): KeptResults {
   });
 }
 
-const textOf = (letter: string, length: number) => ({ text: letter.repeat(length), maxTokens: 10, shown: 0 });
+const textOf = (letter: string, length: number) => keptText(letter.repeat(length), 1_000);
 const filesIn = async (): Promise<string[]> => await readdir(folder).catch(() => []);
 
 describe("what was cut off a result", () => {
@@ -55,21 +56,21 @@ describe("what was cut off a result", () => {
   });
 
   test("goes to files of its owner alone when memory is full, and is read from there", async () => {
-    await using kept = keeping({ memoryBytes: 5_000 });
+    await using kept = keeping({ memoryBytes: 2_500 });
     const ids = ["a", "b", "c", "d"].map((letter) => kept.keep(anna, textOf(letter, 1_000)));
-    await until(() => kept.figures.memoryBytes <= 5_000);
-    expect(kept.figures).toMatchObject({ results: 4, memoryBytes: 4_000, diskBytes: 4_000 });
+    await until(() => kept.figures.memoryBytes <= 2_500);
+    expect(kept.figures).toMatchObject({ results: 4, memoryBytes: 2_256, diskBytes: 2_256 });
     const names = await filesIn();
     expect(names).toHaveLength(2);
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
     expect((await stat(join(folder, names[0] ?? ""))).mode & 0o777).toBe(0o600);
     for (const [index, id] of ids.entries())
-      expect((await kept.read(anna, id))?.text).toBe("abcd".charAt(index).repeat(1_000));
+      expect((await kept.read(anna, id))?.said.bytes.toString()).toBe("abcd".charAt(index).repeat(1_000));
     expect(await kept.read(bert, ids[0] ?? "")).toBeUndefined();
   });
 
   test("makes room by the oldest of whoever keeps most", async () => {
-    await using kept = keeping({ memoryBytes: 4_000, diskBytes: 4_000 });
+    await using kept = keeping({ memoryBytes: 2_000, diskBytes: 2_000 });
     const small = kept.keep(bert, textOf("s", 500));
     const large = Array.from({ length: 5 }, () => kept.keep(anna, textOf("l", 1_000)));
     expect(await kept.read(bert, small)).toBeDefined();

@@ -33,6 +33,9 @@ export interface KeptLimits extends RoomLimits {
   readonly keepMs: number;
 }
 
+/** What the place of a part, or of a block, takes beside the text. */
+const bytesOfPlaces = 64;
+
 export function createKeptResults({ files, clock, limits }: KeptResultsDeps): KeptResults {
   const table = createKeptTable(files, limits);
   let cancelSweep: (() => void) | undefined;
@@ -52,18 +55,23 @@ export function createKeptResults({ files, clock, limits }: KeptResultsDeps): Ke
   }
 
   return {
-    keep(principal, { text, ...kept }) {
+    keep(principal, { said: { bytes, segments }, ...kept }) {
       const id = randomBytes(16).toString("base64url");
       const untilMs = clock.monotonic() + limits().keepMs;
-      table.add({ id, principal, kept, bytes: text.length * 2, untilMs, text, writing: undefined });
+      // A copy: the result that it is a part of may have many images beside it, and its memory is used again.
+      const text = Buffer.from(bytes);
+      const size = text.length + bytesOfPlaces * (kept.starts.length + segments.length);
+      table.add({ id, principal, kept: { ...kept, segments }, bytes: size, untilMs, text, writing: undefined });
       if (cancelSweep === undefined) sweep();
       return id;
     },
     async read(principal, id) {
       const entry = table.get(id);
       if (entry?.principal !== principal || entry.untilMs <= clock.monotonic()) return undefined;
-      const text = entry.text ?? (await files.read(id));
-      return text === undefined ? undefined : { ...entry.kept, text };
+      const bytes = entry.text ?? (await files.read(id));
+      if (bytes === undefined) return undefined;
+      const { segments, ...kept } = entry.kept;
+      return { ...kept, said: { bytes, segments } };
     },
     get figures() {
       return { results: table.size, memoryBytes: table.memoryBytes, diskBytes: table.diskBytes };

@@ -1,16 +1,18 @@
 import type { PrincipalId } from "../../kernel/ids.ts";
 import type { SpillStore } from "../../store/store.ts";
 import type { KeptText } from "./kept-page.ts";
+import type { Segment } from "./said-text.ts";
 
 /** One kept text: in memory, or in its file. */
 export interface KeptEntry {
   readonly id: string;
   readonly principal: PrincipalId;
-  readonly kept: Omit<KeptText, "text">;
+  /** All of it but the bytes. */
+  readonly kept: Omit<KeptText, "said"> & { readonly segments: readonly Segment[] };
   readonly bytes: number;
   readonly untilMs: number;
   /** Undefined once it is in its file. */
-  text: string | undefined;
+  text: Buffer | undefined;
   /** While it is being written. */
   writing: Promise<void> | undefined;
 }
@@ -67,7 +69,7 @@ export function createKeptTable(files: SpillStore, limits: () => RoomLimits): Ke
   }
 
   /** A text that cannot be written is not kept: memory has no room for it. */
-  async function spill(entry: KeptEntry, text: string): Promise<void> {
+  async function spill(entry: KeptEntry, text: Buffer): Promise<void> {
     try {
       await files.write(entry.id, text);
     } catch {

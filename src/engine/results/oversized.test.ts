@@ -1,7 +1,14 @@
 import { describe, expect, test } from "vitest";
+import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { estimateTokens } from "../../catalog/exposure/token-estimate.ts";
-import { findOversized } from "./oversized.ts";
+import { atOnce } from "../../../test/harness/at-once.ts";
+import { findOversized as findInSlices, type Oversized } from "./oversized.ts";
+import { readText } from "./said-text.ts";
 
+const findOversized = (bytes: Buffer, listName: "content", maxTokens: number): Oversized | undefined =>
+  atOnce(findInSlices({ bytes }, listName, maxTokens));
+const textOf = (large: Oversized | undefined): string | undefined =>
+  large === undefined ? undefined : readText(large.said, { at: 0, isInString: false }, large.said.bytes.length);
 const bytesOf = (result: object): Buffer => Buffer.from(JSON.stringify(result));
 const block = (text: string) => ({ type: "text", text });
 const words = (count: number): string => Array.from({ length: count }, (_, at) => `word${at % 7}`).join(" ");
@@ -28,7 +35,7 @@ describe("a result is too large", () => {
   test("when many small texts are, which one after the other are not", () => {
     const content = Array.from({ length: 50 }, () => block(words(10)));
     const large = findOversized(bytesOf({ content }), "content", 300);
-    expect(large?.text).toBe(Array.from({ length: 50 }, () => words(10)).join("\n"));
+    expect(textOf(large)).toBe(Array.from({ length: 50 }, () => words(10)).join("\n"));
     expect(findOversized(bytesOf({ content: content.slice(0, 2) }), "content", 300)).toBeUndefined();
   });
 
@@ -67,36 +74,53 @@ describe("the text of a result that is too large", () => {
   test("has a line for each element where it is JSON on one line, and is as it was where it is none", () => {
     const rows = Array.from({ length: 100 }, (_, id) => ({ id, title: `issue ${id}` }));
     const large = findOversized(bytesOf({ content: [block(JSON.stringify(rows)), block(words(50))] }), "content", 100);
-    const lines = large?.text.split("\n") ?? [];
+    const lines = textOf(large)?.split("\n") ?? [];
     expect(lines).toHaveLength(101);
     expect(lines[100]).toBe(words(50));
     expect(JSON.parse(lines.slice(0, 100).join("\n"))).toEqual(rows);
   });
 
-  test("is empty where only structured content is, and leaves out what is no text", () => {
+  test("leaves out what is no text, and has structured content that no text repeats behind the texts", () => {
     const structuredContent = { rows: words(200).split(" ") };
     const image = { type: "image", data: "AAAA", mimeType: "image/png" };
-    expect(findOversized(bytesOf({ content: [image], structuredContent }), "content", 100)?.text).toBe("");
+    const large = findOversized(
+      bytesOf({ content: [image, block("a"), block("")], structuredContent }),
+      "content",
+      100,
+    );
+    expect(textOf(large)?.replaceAll("\n", "")).toBe(`a${JSON.stringify(structuredContent)}`);
   });
 });
 
-describe("a long text is judged by samples", () => {
+describe("a long text is judged by its bytes", () => {
   const tokensOf = (text: string): number =>
     findOversized(bytesOf({ content: [block(text)] }), "content", 1)?.tokens ?? 0;
 
-  test("and comes out as when all of it is counted, within a tenth", () => {
-    const even = words(60_000);
-    // The first half is words, the second numbers: a sample of one place only would miss by far.
-    const uneven = `${words(30_000)} ${Array.from({ length: 30_000 }, (_, at) => at * 7_919).join(",")}`;
-    for (const text of [even, uneven]) {
-      const share = tokensOf(text) / estimateTokens(text);
-      expect(share).toBeGreaterThan(0.9);
-      expect(share).toBeLessThan(1.1);
-    }
+  test.each<[string, string]>([
+    ["words", words(60_000)],
+    ["numbers", Array.from({ length: 30_000 }, (_, at) => at * 7_919).join(",")],
+    ["a log", "2026-01-01T10:00:00Z INFO request 12345 took 33 ms\n".repeat(5_000)],
+    [
+      "JSON",
+      JSON.stringify(Array.from({ length: 5_000 }, (_, id) => ({ id, title: `issue number ${id}`, open: true }))),
+    ],
+    ["code", 'if (value === undefined) return { kind: "none", at: start + 1 };\n'.repeat(3_000)],
+    ["Cyrillic", "Привет мир, как дела сегодня? ".repeat(5_000)],
+    ["Han", "今天天气很好，我们去公园散步。".repeat(5_000)],
+    ["German", "Die Straßenverkehrsordnung regelt natürlich auch größere Überschreitungen. ".repeat(3_000)],
+    ["base64", Buffer.from(words(40_000)).toString("base64")],
+  ])("and comes out as when all words are looked at, within a sixth: %s", (_what, text) => {
+    const share = tokensOf(text) / estimateTokens(text);
+    expect(share).toBeGreaterThan(5 / 6);
+    expect(share).toBeLessThan(7 / 6);
   });
 
-  test("and one just below the length is counted whole", () => {
-    const text = `${"-".repeat(131_072 - 400)}${"ab ".repeat(200)}`.slice(0, 131_072);
-    expect(tokensOf(text)).toBe(estimateTokens(text));
+  test("however its characters are written: as escapes they cost as much", () => {
+    const text = 'Grüße, 漢字 and 😀 "quoted"\n'.repeat(8_000);
+    const escapes = asciiJson(text);
+    const result = Buffer.from(`{"content":[{"type":"text","text":${escapes}}]}`);
+    const share = (findOversized(result, "content", 1)?.tokens ?? 0) / tokensOf(text);
+    expect(share).toBeGreaterThan(0.9);
+    expect(share).toBeLessThan(1.1);
   });
 });

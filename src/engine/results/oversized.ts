@@ -1,14 +1,17 @@
 import { estimateTokens } from "../../catalog/exposure/token-estimate.ts";
 import type { JsonBytes } from "../../kernel/json-bytes.ts";
-import { toElementLines } from "./element-lines.ts";
-import { findRepetition, findTexts, stringAt, type Repetition, type ResultTexts } from "./result-texts.ts";
+import { findRepetition, findTexts, type OutlinedResult, type Repetition, type ResultTexts } from "./result-texts.ts";
+import { decodeText, toSaidText, type SaidText } from "./said-text.ts";
+import { findParts, type Parts } from "./text-parts.ts";
 
 /** A result that costs a model more than it may. Tokens are estimates. */
 export interface Oversized {
   readonly result: JsonBytes;
   readonly texts: ResultTexts;
-  /** All texts, in order, each with a line for an element where it is JSON on one line. */
-  readonly text: string;
+  /** All texts in order, and the structured content behind them where none of them says the same. */
+  readonly said: SaidText;
+  /** What it is cut into where the first part may have as many tokens as the others. */
+  readonly parts: Parts;
   /** Whether the one text says the same as the structured content: then they are counted once. */
   readonly repetition: Repetition;
   readonly textTokens: number;
@@ -16,50 +19,60 @@ export interface Oversized {
   readonly tokens: number;
 }
 
-/** Undefined for a result that fits; most are seen to fit by their length alone. */
-export function findOversized(
-  result: JsonBytes,
+/** Left for the note. A budget that is smaller than a few notes is given to the text all the same. */
+const noteTokens = 150;
+
+/** What a part may have of a budget. */
+export function roomIn(maxTokens: number): number {
+  return Math.max(maxTokens - noteTokens, Math.ceil(maxTokens / 2));
+}
+
+/**
+ * Undefined for a result that fits; most are seen to fit by their length alone. Done in slices, because somebody else
+ * may wait: a result may have many megabytes.
+ */
+export function* findOversized(
+  result: OutlinedResult,
   listName: "content" | "contents",
   maxTokens: number,
-): Oversized | undefined {
+): Generator<void, Oversized | undefined> {
+  const { bytes } = result;
   // No token has less than a byte.
-  if (result.length <= maxTokens) return undefined;
-  const texts = findTexts(result, listName);
+  if (bytes.length <= maxTokens) return undefined;
+  const texts = yield* findTexts(result, listName);
   if (texts.textBytes <= maxTokens) return undefined;
+  const plain = texts.blocks.flatMap(({ text }) =>
+    text === undefined ? [] : [{ ...text, spelling: "escaped" as const }],
+  );
   const { structured } = texts;
-  const plain = texts.blocks.flatMap(({ text }) => (text === undefined ? [] : [stringAt(result, text)]));
-  const [only] = plain;
+  const own =
+    structured === undefined ? [] : [{ start: structured.start, end: structured.end, spelling: "plain" as const }];
+  const [only, ...others] = plain;
   const repetition =
-    structured === undefined || plain.length > 1 || only === undefined
+    structured === undefined || only === undefined || others.length > 0
       ? "none"
-      : findRepetition(only, result, structured);
-  const textTokens = estimateLong(plain.join("\n"));
-  const structuredTokens =
-    structured === undefined ? 0 : estimateLong(result.toString("utf8", structured.start, structured.end));
+      : yield* findRepetition(bytes, only, structured);
+  const said = toSaidText(bytes, repetition === "none" ? [...plain, ...own] : plain);
+  const parts = yield* findParts(said, roomIn(maxTokens), roomIn(maxTokens));
+  const textSegments = plain.filter(({ start, end }) => end > start).length;
+  const [textTokens, structuredTokens] = [
+    yield* count(toSaidText(bytes, plain), parts.tokens.slice(0, textSegments)),
+    yield* count(toSaidText(bytes, own), parts.tokens.slice(textSegments)),
+  ];
   const tokens = repetition === "none" ? textTokens + structuredTokens : Math.max(textTokens, structuredTokens);
   if (tokens <= maxTokens) return undefined;
-  return {
-    result,
-    texts,
-    text: plain.map(toElementLines).join("\n"),
-    repetition,
-    textTokens,
-    structuredTokens,
-    tokens,
-  };
+  return { result: bytes, texts, said, parts, repetition, textTokens, structuredTokens, tokens };
 }
 
-/** Longer texts are judged by samples: counting the tokens of a megabyte takes longer than a hundred calls. */
-const countedWhole = 131_072;
-const samples = 16;
-const sampleLength = 4_096;
+/** Up to this size the words of a text are looked at; beyond it only its bytes, which is a tenth of the work. */
+const countedWords = 131_072;
 
-function estimateLong(text: string): number {
-  if (text.length <= countedWhole) return estimateTokens(text);
-  let tokens = 0;
-  for (let sample = 0; sample < samples; sample += 1) {
-    const start = Math.floor((sample * (text.length - sampleLength)) / (samples - 1));
-    tokens += estimateTokens(text.slice(start, start + sampleLength));
-  }
-  return Math.ceil((tokens / (samples * sampleLength)) * text.length);
+/** `known` are the tokens of its segments, as far as they were counted with the parts. */
+function* count(said: SaidText, known: readonly number[]): Generator<void, number> {
+  if (said.bytes.length <= countedWords) return estimateTokens(decodeText(said));
+  const tokens = known.length > 0 ? known : (yield* findParts(said, largestPart, largestPart)).tokens;
+  return Math.ceil(tokens.reduce((sum, one) => sum + one, 0));
 }
+
+/** In one part as good as any text. */
+const largestPart = 1_000_000;

@@ -1,18 +1,28 @@
 import { describe, expect, test } from "vitest";
-import { findRepetition, findTexts, stringAt } from "./result-texts.ts";
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { atOnce } from "../../../test/harness/at-once.ts";
+import { findRepetition, findTexts as findInSlices, type ResultTexts } from "./result-texts.ts";
+
+const findTexts = (bytes: Buffer, listName: "content" | "contents"): ResultTexts =>
+  atOnce(findInSlices({ bytes }, listName));
 
 /** The texts that a model reads of a result, written just as it is given here. */
 function textsOf(json: string, listName: "content" | "contents" = "content"): (string | undefined)[] {
   const bytes = Buffer.from(json);
-  return findTexts(bytes, listName).blocks.map(({ text }) => (text === undefined ? undefined : stringAt(bytes, text)));
+  return findTexts(bytes, listName).blocks.map(({ text }) =>
+    text === undefined ? undefined : (JSON.parse(bytes.toString("utf8", text.start - 1, text.end + 1)) as string),
+  );
 }
 
 /** How a text repeats the structured content of the same result. */
 function repetitionOf(text: string, structured: string) {
-  const result = Buffer.from(`{"content":[],"structuredContent":${structured}}`);
-  const place = findTexts(result, "content").structured;
-  if (place === undefined) throw new Error("it has no structured content");
-  return findRepetition(text, result, place);
+  const result = Buffer.from(
+    `{"content":[{"type":"text","text":${JSON.stringify(text)}}],"structuredContent":${structured}}`,
+  );
+  const texts = findTexts(result, "content");
+  const said = texts.blocks[0]?.text;
+  if (texts.structured === undefined || said === undefined) throw new Error("it has no structured content");
+  return atOnce(findRepetition(result, said, texts.structured));
 }
 
 describe("what a model reads of a result", () => {
@@ -118,10 +128,25 @@ describe("a text repeats the structured content", () => {
     expect(repetitionOf(text, structured)).toBe("none");
   });
 
-  test("beyond 4 MiB only in the same bytes, because both would have to be parsed", () => {
-    const long = `"${"x".repeat(4 * 1024 * 1024)}"`;
-    expect(repetitionOf(`{"a":${long}}`, `{"a":${long}}`)).toBe("as JSON");
-    expect(repetitionOf(`{"a": ${long}}`, `{"a":${long}}`)).toBe("none");
-    expect(repetitionOf(JSON.parse(long) as string, `{"a":${long}}`)).toBe("of its only member");
+  test("also in megabytes, with other spaces and escapes; there the order of members and the spelling of numbers count", () => {
+    const long = 'grün 😀 "x" '.repeat(100_000);
+    const [one, other] = [
+      { a: long, b: [1, { c: null }] },
+      { b: [1, { c: null }], a: long },
+    ];
+    const escaped = asciiJson(one);
+    expect(repetitionOf(JSON.stringify(one), JSON.stringify(one))).toBe("as JSON");
+    expect(repetitionOf(JSON.stringify(one, null, 2), escaped)).toBe("as JSON");
+    expect(repetitionOf(escaped, JSON.stringify(one))).toBe("as JSON");
+    expect(repetitionOf(JSON.stringify(other), JSON.stringify(one))).toBe("none");
+    expect(repetitionOf(long, JSON.stringify({ a: long }))).toBe("of its only member");
+    expect(repetitionOf(`${long}.`, JSON.stringify({ a: long }))).toBe("none");
+    expect(repetitionOf(JSON.stringify(one).replace("grün", "grun"), JSON.stringify(one))).toBe("none");
+  });
+
+  test("not where characters of a string look like its end", () => {
+    expect(repetitionOf('{"a":"\\"}', String.raw`{"a":"\u0022}"}`)).toBe("none");
+    expect(repetitionOf(String.raw`{"a":"\"b"}`, String.raw`{"a":"\u0022b"}`)).toBe("as JSON");
+    expect(repetitionOf(String.raw`{"a":"\\"}`, String.raw`{"a":"\u005c"}`)).toBe("as JSON");
   });
 });

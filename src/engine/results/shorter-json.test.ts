@@ -1,11 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { shortenJson } from "./shorter-json.ts";
+import { atOnce } from "../../../test/harness/at-once.ts";
+import { shortenJson as shortenInSlices, type ShortenedJson } from "./shorter-json.ts";
 
 function shortened(value: unknown, budget: number) {
   const { bytes, arrays } = shortenJson(Buffer.from(JSON.stringify(value)), budget);
   return { value: JSON.parse(bytes.toString("utf8")) as unknown, length: bytes.length, arrays };
 }
+
+const shortenJson = (bytes: Buffer, budget: number): ShortenedJson => atOnce(shortenInSlices(bytes, budget));
 
 describe("a JSON value that is made shorter", () => {
   test("keeps the first elements of an array, whole, and says how many", () => {

@@ -16,7 +16,7 @@ export function createSpillFiles(folder: string, onFailure: (error: unknown) => 
       // No fsync: it is of no use to a later process.
       await writeFile(pathOf(id), text, { mode: 0o600 });
     },
-    read: async (id) => await readFile(pathOf(id), "utf8").catch(() => undefined),
+    read: async (id) => await readFile(pathOf(id)).catch(() => undefined),
     remove(id) {
       if (made !== undefined) rm(pathOf(id), { force: true }).catch(onFailure);
     },

@@ -24,6 +24,7 @@ export const lowerA = 0x61;
 export const lowerE = 0x65;
 export const lowerF = 0x66;
 export const lowerN = 0x6e;
+export const lowerR = 0x72;
 export const lowerT = 0x74;
 export const lowerU = 0x75;
 export const openBrace = 0x7b;
