@@ -60,7 +60,7 @@ async function planConnection(context: CommandContext, config: Config, at: Opene
     ? await findToken(context, config, before === undefined ? undefined : tokenIn(target.row, before))
     : undefined;
   const way = chosen.way.kind === "url" ? { ...chosen.way, token: token?.token } : chosen.way;
-  const entry = toOwnEntry(target.row, name, way);
+  const entry = toOwnEntry(target.row, name, way, before);
   const { off, kept } = await chooseOff(context, at, config);
   const changes = connectionChanges(target, opened.values, { name, entry, off });
   const own = changes.length === 0 ? [] : [await planEdit(opened, changes)];
@@ -75,6 +75,7 @@ async function planConnection(context: CommandContext, config: Config, at: Opene
       ...chosen.notes,
       ...accessNotes(at, chosen, token).map((text) => ({ text })),
       ...keptNote(at, kept),
+      ...(target.row.advice ?? []).map((text) => ({ text })),
     ],
     edits: own.length === 0 ? [] : [...(token?.edit === undefined ? [] : [token.edit]), ...own],
   };
