@@ -7,7 +7,7 @@
 export function connectionsTable(clients) {
   const rows = clients.map((client) => {
     const scopes = [...new Set(client.places.map(({ scope }) => scope))].join(", ");
-    return `| ${client.label} | \`${client.id}\` | ${scopes} | ${wayText(client.http)} | ${offText(client.switchOff)} | ${client.reload} |`;
+    return `| ${client.label} | \`${client.id}\` | ${scopes} | ${[wayText(client.http), ...besides(client)].join("; ")} | ${offText(client.switchOff)} | ${client.reload} |`;
   });
   const head = [
     "| Client | `toolyard connect` | Scopes | Gets | Own servers are switched off by | Then |",
@@ -18,8 +18,17 @@ export function connectionsTable(clients) {
 
 function wayText(http) {
   if (http === undefined) return "a command";
-  const token = http.headersField === undefined ? "" : `, a token in \`${http.headersField}\``;
-  return `an address in \`${http.addressField}\`${token}`;
+  return `an address in \`${http.addressField}\`, a token in \`${http.headersField}\``;
+}
+
+/** What is written so that the client's model is shown our tools. */
+function besides({ ownFields = {}, commandFields = {}, shownAt }) {
+  const field = ([name, value]) => `\`"${name}": ${JSON.stringify(value)}\``;
+  return [
+    ...Object.entries(ownFields).map(field),
+    ...Object.entries(commandFields).map((pair) => `with \`--stdio\` ${field(pair)}`),
+    ...(shownAt === undefined ? [] : [`\`mcp__toolyard\` in \`${shownAt.join(".")}\``]),
+  ];
 }
 
 function offText(switchOff) {

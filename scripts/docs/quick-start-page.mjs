@@ -55,7 +55,7 @@ function section(client, toOwnEntry) {
 toolyard connect ${client.id}
 \`\`\`
 
-${client.reload}${note}
+${client.reload}${note}${(client.advice ?? []).map((advice) => `\n\n${advice}`).join("")}
 
 By hand, in ${fileOf(place)}:
 
@@ -75,9 +75,10 @@ function fileOf({ files }) {
   return named.join(", ");
 }
 
-function written({ entries }, { format, keyPath }, entry) {
+function written({ entries, shownAt }, { format, keyPath }, entry) {
   const servers = entries === "continue" ? [entry] : { toolyard: entry };
-  const whole = keyPath.reduceRight((inner, key) => ({ [key]: inner }), servers);
+  const at = (path, value) => path.reduceRight((inner, key) => ({ [key]: inner }), value);
+  const whole = { ...at(keyPath, servers), ...(shownAt === undefined ? {} : at(shownAt, ["mcp__toolyard"])) };
   if (format === "toml") return toToml(whole).trim();
   if (format === "yaml") return toYaml(whole).trim();
   return JSON.stringify(whole, undefined, 2);

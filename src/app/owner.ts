@@ -20,6 +20,8 @@ export interface Owner {
   readonly onConnect: ReturnType<typeof createOwnerDoor>;
   /** Clients that are bridged now. */
   readonly clients: number;
+  /** Whether a command has come, which may want any server. */
+  readonly isCommanded: boolean;
 }
 
 export interface OwnerOptions extends Pick<ConfigStandingDeps, "load" | "started"> {
@@ -32,6 +34,7 @@ export interface OwnerOptions extends Pick<ConfigStandingDeps, "load" | "started
 export function createOwner({ secret, gateway, stop, load, started }: OwnerOptions): Owner {
   const execute = createOwnerCommands({ gateway, stop, load, started });
   let clients = 0;
+  let isCommanded = false;
   let loaded: Everyday | undefined;
 
   async function bridge({ endpoint: path, socket }: OwnerConnection): Promise<void> {
@@ -70,10 +73,9 @@ export function createOwner({ secret, gateway, stop, load, started }: OwnerOptio
   };
 
   async function control(socket: Duplex): Promise<void> {
+    isCommanded = true;
     const closed = new AbortController();
-    socket.once("close", () =>
-      closed.abort(new GatewayError("CALL_CANCELLED", "nobody waits for the answer any more")),
-    );
+    socket.once("close", () => closed.abort(callerGone()));
     const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
     for (let line = await lines.next(); line.done !== true; line = await lines.next()) {
       await answer(line.value, lines, socket, closed.signal);
@@ -83,12 +85,10 @@ export function createOwner({ secret, gateway, stop, load, started }: OwnerOptio
   async function answer(line: string, lines: Lines, socket: Duplex, signal: AbortSignal): Promise<void> {
     const request = readRequest(line);
     const { command } = request;
-    if (isEverydayName(command))
-      return await everyday(
-        command,
-        request,
-        createConversation({ socket, lines, signal: untilReaderLeaves(socket, signal) }),
-      );
+    if (isEverydayName(command)) {
+      const conversation = createConversation({ socket, lines, signal: untilReaderLeaves(socket, signal) });
+      return await everyday(command, request, conversation);
+    }
     const events = readEventsCommand(request);
     if (events !== undefined) return await sendEvents(gateway, events, socket, signal);
     const records = readRecordsCommand(request);
@@ -112,7 +112,14 @@ export function createOwner({ secret, gateway, stop, load, started }: OwnerOptio
     get clients() {
       return clients;
     },
+    get isCommanded() {
+      return isCommanded;
+    },
   };
+}
+
+function callerGone(): GatewayError {
+  return new GatewayError("CALL_CANCELLED", "nobody waits for the answer any more");
 }
 
 type Lines = AsyncIterator<string>;

@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Config } from "../config/config.ts";
-import { sleep } from "../kernel/abort.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { GatewayHolder } from "../store/gateway-holder.ts";
 import { compareServed, differingVariables, type Likeness, type Served } from "../store/served.ts";
 import { openPlace, readConfig, servedBy, storeIn, type CommandContext } from "./command-context.ts";
+import { watchWrites } from "./folder-writes.ts";
 import { givenOption, textOption } from "./options.ts";
 
 export interface BackgroundOptions {
@@ -26,7 +26,7 @@ export interface BackgroundOptions {
 export const idleExitS = 600;
 /** Long enough for a stopping gateway, which takes up to 29 s, and for the start of the next one. */
 const startTimeoutMs = 60_000;
-const lookMs = 50;
+const lookMs = 200;
 /** A running gateway has read a changed file within this time. */
 const editGraceMs = 2_000;
 /**
@@ -53,6 +53,7 @@ export async function findOrStartGateway(options: BackgroundOptions): Promise<Fo
   const edited = performance.now() + editGraceMs;
   let { config } = options;
   let started: Started | undefined;
+  using writes = watchWrites(dirname(logOf(options)), logName);
   for (;;) {
     const wanted = servedBy(config, context);
     // Asked before looking for a gateway: if the one we started ended because another was faster, that other is found
@@ -79,7 +80,8 @@ export async function findOrStartGateway(options: BackgroundOptions): Promise<Fo
         config = await readConfig(context);
       }
     }
-    await sleep(lookMs, deadline).catch(() => {
+    // Its lock is written when it answers: looking again and again would take from the time that it needs.
+    await writes.pause(lookMs, deadline).catch(() => {
       throw unreachable(options, `it did not answer within ${startTimeoutMs / 1_000} s`);
     });
   }

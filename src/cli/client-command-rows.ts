@@ -60,12 +60,23 @@ a backup stands beside it. Without a terminal and without --yes, it ends with co
       url: { word: "URL", about: "the gateway's address for this client (default: that of the settings)" },
       token: { word: "TOKEN", about: "the token that it sends; better given as a variable" },
       ...principal("whose token is made, where people are configured"),
+      hook: { about: "have Claude Code apply the rules of this configuration before each call, too" },
       replace: { about: "switch off what the client has of its own and the gateway has too" },
       "keep-own": { about: "leave that as it is, without asking" },
     },
     notes: `Without a client, it says which there are. Each change is kept in the data directory, with the file as it was.
 Without a terminal and without --yes, it ends with code 2 when there is something to do.`,
     load: async () => (await import("./short-commands.ts")).shortCommands.connect,
+  },
+  hook: {
+    words: 1,
+    usage: "toolyard hook claude-code [options]",
+    about: "Answers Claude Code, before a call, what the rules of the configuration say of the tool.",
+    options: common,
+    notes: `Claude Code runs it: \`toolyard connect claude-code --hook\` has it do so. It reads the call on stdin, and prints a
+refusal or a question, or nothing where \`tools.allow\` and \`tools.deny\` let the call through. Where it cannot tell,
+it ends with code 2, which refuses the call.`,
+    load: async () => (await import("./hook-command.ts")).hook,
   },
   disconnect: {
     words: 1,

@@ -4,10 +4,6 @@ import type { Config } from "../config/config.ts";
 import type { HomeDirectories } from "../config/directories.ts";
 import { follow } from "../config/file.ts";
 import { loadConfig, loadConfigText, type ConfigText } from "../config/load.ts";
-import { createConfigSecrets } from "../config/secrets.ts";
-import type { Log } from "../kernel/log.ts";
-import { createPinoLog } from "../records/pino-log.ts";
-import { createRedaction, joinSecrets } from "../records/redaction.ts";
 import { openDirectory } from "../app/data-directory.ts";
 import { openStore } from "../app/store-backend.ts";
 import type { Served } from "../store/served.ts";
@@ -54,28 +50,6 @@ export async function readConfigText(
   const realFile = await follow(file);
   const place = { realFile, directory: dirname(realFile) };
   return await loadConfigText({ file, text, place }, { cwd, env, flags, homeDirectories });
-}
-
-export interface LogOptions {
-  readonly config: () => Config;
-  /** Takes precedence over the configuration's. */
-  readonly level?: string | undefined;
-  /** Tokens of logins in use. Undefined while there is no gateway yet. */
-  readonly tokens?: (() => ReadonlySet<string> | undefined) | undefined;
-  /** Where lines go. Default: stderr. */
-  readonly write?: ((line: string) => void) | undefined;
-}
-
-/**
- * The log of a command: JSON lines without secrets. The secrets are asked for each time, because a reload or a token
- * refresh brings new ones.
- */
-export function openLog({ config, level, tokens, write }: LogOptions): Log {
-  return createPinoLog({
-    level: level ?? config().settings.logLevel ?? "info",
-    redact: createRedaction({ secrets: joinSecrets(createConfigSecrets(config), () => tokens?.()) }).text,
-    ...(write === undefined ? {} : { write }),
-  });
 }
 
 /** The key that encrypts logins, when the user does not want a key file. */

@@ -1,4 +1,5 @@
-import { readConfig, dataDirectoryOf, openLog, servedBy, storeIn, type CommandContext } from "./command-context.ts";
+import { readConfig, dataDirectoryOf, servedBy, storeIn, type CommandContext } from "./command-context.ts";
+import { openLog } from "./command-log.ts";
 import { plainText } from "./plain-text.ts";
 import { toCell } from "./record-cells.ts";
 import { matchesPattern } from "../config/tool-pattern.ts";

@@ -13,6 +13,7 @@ import { toOwnEntry, tokenIn, type OwnEntry } from "../config/clients/own-entry.
 import { sharedServers } from "../config/clients/shared-servers.ts";
 import type { Config } from "../config/config.ts";
 import { dataDirectoryOf, openDataDirectory, readConfig, type CommandContext } from "./command-context.ts";
+import { hookTarget, planHook } from "./connection-hook.ts";
 import { openTarget, readTarget, type OpenedTarget } from "./connection-target.ts";
 import { findToken, type ConnectionToken } from "./connection-token.ts";
 import { undoConnection } from "./connection-undo.ts";
@@ -24,7 +25,7 @@ import { askWhich, askYes, canAsk } from "./yes-or-no.ts";
 /** `toolyard connect <client>`: writes our one entry into that client's file, after showing what changes. */
 export async function connect(context: CommandContext): Promise<number> {
   const target = await readTarget(context);
-  if (isOn(context, "undo")) return await undoConnection(context, target);
+  if (isOn(context, "undo")) return await undoConnection(context, hookTarget(context, target));
   const config = await readConfig(context);
   const opened = await openTarget(context, target, {
     ownUrls: await ownOrigins(context, config),
@@ -60,10 +61,12 @@ async function planConnection(context: CommandContext, config: Config, at: Opene
     ? await findToken(context, config, before === undefined ? undefined : tokenIn(target.row, before))
     : undefined;
   const way = chosen.way.kind === "url" ? { ...chosen.way, token: token?.token } : chosen.way;
-  const entry = toOwnEntry(target.row, name, way);
+  const entry = toOwnEntry(target.row, name, way, before);
   const { off, kept } = await chooseOff(context, at, config);
   const changes = connectionChanges(target, opened.values, { name, entry, off });
   const own = changes.length === 0 ? [] : [await planEdit(opened, changes)];
+  const hook = await planHook(context, { config, target, name });
+  const advice = isOn(context, "hook") ? [] : (target.row.advice ?? []);
   return {
     at,
     chosen,
@@ -75,8 +78,9 @@ async function planConnection(context: CommandContext, config: Config, at: Opene
       ...chosen.notes,
       ...accessNotes(at, chosen, token).map((text) => ({ text })),
       ...keptNote(at, kept),
+      ...advice.map((text) => ({ text })),
     ],
-    edits: own.length === 0 ? [] : [...(token?.edit === undefined ? [] : [token.edit]), ...own],
+    edits: [...(own.length === 0 || token?.edit === undefined ? [] : [token.edit]), ...hook, ...own],
   };
 }
 
@@ -215,7 +219,8 @@ function report(context: CommandContext, plan: Plan, outcome: Outcome, changes: 
     shown: "Nothing was changed: this is what would be.",
     done: `${row.label} is connected: ${at.name} in ${path}`,
   }[outcome];
-  const undo = `Undo: toolyard connect ${row.id}${scope === "user" ? "" : ` --scope ${scope}`} --undo`;
+  const again = `toolyard connect ${row.id}${scope === "user" ? "" : ` --scope ${scope}`}`;
+  const undo = `Undo: ${again} --undo${isOn(context, "hook") ? `, and of the hook: ${again} --hook --undo` : ""}`;
   const lines = [
     said,
     ...notes.map(({ text, command }) => `  ${text}${command === undefined ? "" : ` ${command}`}`),

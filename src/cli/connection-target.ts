@@ -115,7 +115,8 @@ function chooseName(context: CommandContext, target: Target, { values }: OpenedF
   );
 }
 
-function surroundingsOf({ env, cwd }: CommandContext): ClientSurroundings {
+/** What decides where clients' files are. */
+export function surroundingsOf({ env, cwd }: CommandContext): ClientSurroundings {
   const platform = process.platform;
   const home = (platform === "win32" ? env["USERPROFILE"] : env["HOME"]) || homedir();
   return { home, env, platform, cwd };

@@ -17,6 +17,18 @@ export interface ConnectionToken {
   readonly note: string;
 }
 
+/** A bearer token (RFC 6750, section 2.1): it goes into files of several formats, and is hidden in what is shown. */
+const tokenText = /^[A-Za-z0-9._~+/-]+=*$/;
+
+/** The token of the command line. Throws CONFIG_INVALID for what no header can have. */
+export function givenToken(context: CommandContext): string | undefined {
+  const given = textOption(context, "token");
+  if (given === undefined || tokenText.test(given)) return given;
+  throw new GatewayError("CONFIG_INVALID", "the token that you gave cannot be sent as one", {
+    hint: "A header has letters, digits and the characters - . _ ~ + / =, without spaces or quotation marks.",
+  });
+}
+
 /**
  * The token for a client: the one that it has, the one that is given, or a new one, whose hash goes into the
  * configuration. Where people are configured and nobody says whose it is, it is asked for. Rejects with CONFIG_INVALID
@@ -27,7 +39,7 @@ export async function findToken(
   config: Config,
   before: string | undefined,
 ): Promise<ConnectionToken> {
-  const given = textOption(context, "token");
+  const given = givenToken(context);
   if (given !== undefined) return { token: given, edit: undefined, note: "The client sends the token that you gave." };
   if (before !== undefined && knownHashes(config).has(hashToken(before)))
     return { token: before, edit: undefined, note: "The client keeps the token that it has." };

@@ -6,6 +6,8 @@ import type { OwnWay } from "../config/clients/own-entry.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { dataDirectoryOf, type CommandContext } from "./command-context.ts";
 import { isOn, textOption } from "./options.ts";
+import { givenToken } from "./connection-token.ts";
+import { askEndpoint } from "./doctor-endpoint.ts";
 import { logsPeopleIn } from "./login-gateway.ts";
 import { findOwnGateways } from "./own-origins.ts";
 import { findOwnCommand } from "./own-command.ts";
@@ -92,12 +94,38 @@ export async function chooseWay(context: CommandContext, config: Config, row: Cl
     ]);
   const { url, configured } = found;
   const isOpen = config.people.principals.size === 0 && config.settings.auth.tokenHashes.length === 0;
+  const token = givenToken(context);
   const way = { kind: "url", url: given === undefined ? `${url}/mcp` : toEndpoint(given) } as const;
   if (await logsPeopleIn(way.url, context.env))
-    return { way, notes: [], needsToken: textOption(context, "token") !== undefined, isLogin: true };
+    return { way, notes: [], needsToken: token !== undefined, isLogin: true };
+  const isAsked = given !== undefined && (isOpen || token !== undefined);
   const notes = given === undefined ? await whatListens(context, config, url) : [];
+  if (isAsked) notes.push(...(await whatAnswers(context, way.url, token)));
   if (configured !== undefined) notes.push({ text: elsewhereText(url, configured) });
-  return { way, notes, needsToken: !isOpen, isLogin: false };
+  return { way, notes, needsToken: !isOpen || token !== undefined, isLogin: false };
+}
+
+/**
+ * What answers at an address that was given, with the token that the client will send. Rejects with CONFIG_INVALID
+ * where that is refused: the client would be connected to nothing.
+ */
+async function whatAnswers({ env }: CommandContext, url: string, token: string | undefined): Promise<ConnectionNote[]> {
+  const authorization = token === undefined ? undefined : `Bearer ${token}`;
+  const answer = await askEndpoint({ url, authorization, signal: new AbortController().signal, env });
+  switch (answer.kind) {
+    case "toolyard":
+      return [];
+    case "refused":
+      throw token === undefined
+        ? wrong(`the gateway at ${url} requires a token`, "Give it in TOOLYARD_TOKEN, or with --token.")
+        : wrong(`the gateway at ${url} does not accept this token`, "Give another in TOOLYARD_TOKEN, or with --token.");
+    case "missing":
+      return [{ text: `The gateway has no endpoint at ${url}.` }];
+    case "silent":
+      return [{ text: `Nothing answers at ${url} now (${answer.why}).` }];
+    case "other":
+      return [{ text: `What answers at ${url} is not Toolyard (${answer.why}).` }];
+  }
 }
 
 function elsewhereText(url: string, configured: string): string {
@@ -111,7 +139,7 @@ function toEndpoint(url: string): string {
       `--url: expected an http(s) address, not ${JSON.stringify(url)}`,
       "Write it as http://127.0.0.1:3001/mcp.",
     );
-  return /^https?:\/\/[^/]+\/?$/.test(url) ? `${url.replace(/\/$/, "")}/mcp` : url;
+  return /^https?:\/\/[^/?#]+\/?(?=$|[?#])/.test(url) ? url.replace(/^([^?#]+?)\/?(?=$|[?#])/, "$1/mcp") : url;
 }
 
 /** An address at which nothing listens is the most frequent reason why a client says that it cannot connect. */
@@ -153,9 +181,11 @@ function stdioWay(
         },
       ]
     : [];
+  const isTokenLeft = textOption(context, "token") !== undefined;
+  const unused = isTokenLeft ? [{ text: "A command needs no token: the one that you gave is not written." }] : [];
   return {
     way: { kind: "command", command: own.command, args: [...own.args, "stdio", ...file, ...data] },
-    notes: [...notes, ...temporary],
+    notes: [...notes, ...temporary, ...unused],
     needsToken: false,
     isLogin: false,
   };

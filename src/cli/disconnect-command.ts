@@ -6,6 +6,7 @@ import { reloadAfterRemoval } from "../config/clients/client-row.ts";
 import { tokenIn } from "../config/clients/own-entry.ts";
 import { dataDirectoryOf, openDataDirectory, readConfig, type CommandContext } from "./command-context.ts";
 import { carryOut } from "./connect-command.ts";
+import { planWithoutHook } from "./connection-hook.ts";
 import { openTarget, readTarget, type OpenedTarget } from "./connection-target.ts";
 import { tokenNote, undoConnection } from "./connection-undo.ts";
 import { ownOrigins } from "./connection-way.ts";
@@ -25,7 +26,7 @@ export async function disconnect(context: CommandContext): Promise<number> {
   const token = tokenIn(target.row, entry);
   const note = token === undefined ? [] : [tokenNote(token)];
   return await carryOut(context, {
-    edits: [await planEdit(at.opened, changes)],
+    edits: [...(await planWithoutHook(context, target, at.name)), await planEdit(at.opened, changes)],
     question: `Disconnect ${target.row.label}?`,
     openPlace: () => ({ dataDir: openDataDirectory(config, context), clock: systemClock }),
     report: (outcome, changes) => report(context, at, outcome, { notes: note, changes }),

@@ -3,11 +3,14 @@ import { isAbsolute } from "node:path";
 import type { ImportedEntry } from "../config/clients/client-entry.ts";
 import type { ClientRow } from "../config/clients/client-row.ts";
 import type { FoundClient, FoundFile, FoundServer } from "../config/clients/read-clients.ts";
+import { isJsonObject } from "../kernel/json-bytes.ts";
+import { proxyBefore } from "../wire/http/proxy-variables.ts";
 import type { GatewayHolder } from "../store/gateway-holder.ts";
 import type { CommandContext } from "./command-context.ts";
 import { isExecutable, findInPath } from "../config/command-path.ts";
 import { askEndpoint, type EndpointAnswer } from "./doctor-endpoint.ts";
 import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
+import { hidingFindings, type HidingAsk } from "./doctor-hiding.ts";
 import { findClients } from "./import-command.ts";
 import { isOn } from "./options.ts";
 import { findOwnGateways } from "./own-origins.ts";
@@ -32,25 +35,46 @@ interface Origins {
 
 /**
  * Looks at the file of every AI client of this user: whether it can be read, whether it names this gateway, and
- * whether what it says of it is right. A client that is not connected is no problem; one that cannot be is. `holder` is
- * the gateway that runs with this configuration.
+ * whether what it says of it is right, and lets its model see our tools. A client that is not connected is no problem;
+ * one that cannot be is.
  */
-export async function checkClients(
-  context: CommandContext,
-  holder: GatewayHolder | undefined,
-  signal: AbortSignal,
-): Promise<readonly Finding[]> {
+export async function checkClients({ context, holder, signal, measured }: ClientsAsk): Promise<readonly Finding[]> {
   const { running } = await findOwnGateways(context);
   const origins = {
     here: holder?.url == null ? undefined : toLocal(holder.url),
     all: running.flatMap(({ url }) => (url === null ? [] : [toLocal(url)])),
   };
   const clients = await findClients(context);
-  const looking = { context, origins, signal };
-  return (await Promise.all(clients.map(async (client) => await checkClient(client, looking)))).flat();
+  const looking = { context, origins, signal, measured };
+  const found = await Promise.all(clients.map(async (client) => await checkClient(client, looking)));
+  return [...found.flat(), ...caughtByProxy(clients, context.env)];
 }
 
-interface Looking {
+/** What is looked at, and with what. */
+export interface ClientsAsk {
+  readonly context: CommandContext;
+  /** The gateway that runs with this configuration. */
+  readonly holder: GatewayHolder | undefined;
+  readonly signal: AbortSignal;
+  readonly measured: Pick<HidingAsk, "longestCallMs" | "startMs">;
+}
+
+/** Clients read these variables in ways of their own: not all of them leave this machine's addresses alone. */
+function caughtByProxy(clients: readonly FoundClient[], env: CommandContext["env"]): readonly Finding[] {
+  const entries = clients.flatMap(({ files }) => files.flatMap(({ servers }) => servers));
+  const addresses = entries.flatMap(({ gateway, entry: { url } }) =>
+    gateway?.isOurs === true && url !== undefined && URL.canParse(url) ? [new URL(url)] : [],
+  );
+  const caught = addresses.find((url) => proxyBefore(url, env) !== undefined);
+  const name = caught === undefined ? undefined : proxyBefore(caught, env);
+  if (caught === undefined || name === undefined) return [];
+  const what = `${name} names a proxy, and NO_PROXY does not leave ${caught.hostname} out: clients may ask the proxy for the gateway`;
+  return [
+    { ...doubtful(what, "Add `127.0.0.1,localhost,::1` to NO_PROXY, where the clients are started."), where: name },
+  ];
+}
+
+interface Looking extends Pick<ClientsAsk, "measured"> {
   readonly context: CommandContext;
   readonly origins: Origins;
   readonly signal: AbortSignal;
@@ -89,12 +113,19 @@ async function checkClient({ row, files: all }: FoundClient, looking: Looking): 
 
 async function checkEntry(judged: Judged, looking: Looking): Promise<readonly Finding[]> {
   const { entry } = judged.server;
-  if (entry.enabled === false)
-    return [doubtful(`${judged.who}: switched off`, `Switch it on in ${judged.row.label}, or take it out.`)];
+  if (entry.enabled === false) return [switchedOff(judged)];
   const address = addressOf(entry);
   const found = address === undefined ? await checkCommand(judged, looking) : await checkUrl(judged, address, looking);
   const open = await checkMode(judged, tokenOf(entry));
-  return open === undefined ? [found] : [found, open];
+  return [found, ...(open === undefined ? [] : [open]), ...hidingFindings({ ...judged, ...looking.measured })];
+}
+
+function switchedOff({ who, row, server, file }: Judged): Finding {
+  const written = isJsonObject(server.written) ? server.written : {};
+  const field = ["enabled", "disabled"].find((name) => written[name] !== undefined);
+  const found = doubtful(`${who}: switched off`, `Switch it on in ${row.label}, or take it out.`);
+  if (field === undefined) return found;
+  return { ...found, where: plainText(`${file.path}: ${[...(server.keyPath ?? []), field].join(".")}`) };
 }
 
 /** Its own, or that of a program like `mcp-remote` that stands in between. */

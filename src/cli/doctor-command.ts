@@ -13,6 +13,7 @@ import { checkConfigFile, checkDataDirectory, checkRecordFiles } from "./doctor-
 import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
 import { checkClock, checkNode, checkPort } from "./doctor-machine.ts";
 import { checkAddress, checkCommands, checkEntries, fromStatus, fromTrials } from "./doctor-servers.ts";
+import { measureStart } from "./doctor-start.ts";
 import { checkTeam } from "./doctor-team.ts";
 import { interrupted } from "./interruption.ts";
 import { runTrial } from "./try-configured.ts";
@@ -37,8 +38,9 @@ export async function doctor(context: CommandContext): Promise<number> {
 
 type Tell = (...findings: readonly Finding[]) => void;
 
-function toLine({ kind, what, todo }: Finding): string {
-  return ` ${kind.padEnd(4)}  ${plainText(what)}${todo === null ? "" : `\n         ${plainText(todo)}`}`;
+function toLine({ kind, what, where, todo }: Finding): string {
+  const more = [where, todo].flatMap((line) => (line == null ? [] : [`\n         ${plainText(line)}`]));
+  return ` ${kind.padEnd(4)}  ${plainText(what)}${more.join("")}`;
 }
 
 /** Undefined when there is nothing to go on with. */
@@ -76,10 +78,28 @@ async function examine(context: CommandContext, config: Config, tell: Tell): Pro
   }
   if (holder === undefined && !isOn(context, "no-start") && used.length > 0)
     tell(...fromTrials(await runTrial(context, config, used, dataDir)));
-  const lookAtClients = async () => await checkClients(context, holder, signal);
+  const startMs = await examineStart({ context, config, signal, isRunning: holder !== undefined }, tell);
+  const measured = { longestCallMs: Math.max(0, ...used.map(({ callTimeoutMs }) => callTimeoutMs)), startMs };
+  const lookAtClients = async () => await checkClients({ context, holder, signal, measured });
   tell(...(await whileWaiting("Reading the settings of AI clients", lookAtClients)));
   const off = config.servers.filter(({ disabledReason }) => disabledReason === switchedOff);
   if (holder === undefined) tell(...off.map(({ key }) => fine(`${plainText(key)}: off`)));
+}
+
+/** How long the start took; undefined where it was not tried. A gateway that runs would be measured with its load. */
+async function examineStart({ context, config, signal, isRunning }: StartAsk, tell: Tell): Promise<number | undefined> {
+  if (isRunning || isOn(context, "no-start")) return undefined;
+  const measure = async () => await measureStart(context, config, signal);
+  const { startMs, finding } = await whileWaiting("Starting `toolyard stdio` once", measure);
+  tell(finding);
+  return startMs;
+}
+
+interface StartAsk {
+  readonly context: CommandContext;
+  readonly config: Config;
+  readonly signal: AbortSignal;
+  readonly isRunning: boolean;
 }
 
 async function runningGateway(context: CommandContext, tell: Tell): Promise<GatewayHolder | undefined> {

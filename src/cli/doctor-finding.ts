@@ -4,6 +4,8 @@ export interface Finding {
   readonly what: string;
   /** Null where there is nothing to do. */
   readonly todo: string | null;
+  /** The file and the key in it, or the variable, where that can be said. */
+  readonly where?: string;
 }
 
 /** All is well with it. */

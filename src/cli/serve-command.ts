@@ -9,6 +9,7 @@ import { followConfigFile } from "../app/reload.ts";
 import type { Config } from "../config/config.ts";
 import { toLocalOrigin, toUrl } from "../front/http/public-url.ts";
 import type { Log } from "../kernel/log.ts";
+import { sleep } from "../kernel/abort.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { systemClock } from "../kernel/clock.ts";
 import type { Claim, GatewayLock } from "../store/gateway-holder.ts";
@@ -16,13 +17,13 @@ import type { Served } from "../store/served.ts";
 import type { Store } from "../store/store.ts";
 import {
   openDataDirectory,
-  openLog,
   readConfig,
   readConfigText,
   servedBy,
   storeIn,
   type CommandContext,
 } from "./command-context.ts";
+import { openLog } from "./command-log.ts";
 import { tuneGarbageCollector } from "./garbage-collector.ts";
 import { collectAtRest } from "./resting-heap.ts";
 import { followCalls } from "./call-lines.ts";
@@ -123,10 +124,16 @@ interface Running {
 
 /**
  * Whoever waited for the line sends a request at once, and should be answered before thirty servers occupy the
- * machine. A few servers leave room for both.
+ * machine. A few servers leave room for both. A gateway in the background was started for a client that waits for its
+ * first list, and may leave us out when that takes a second: its servers wait until then, or for a command.
  */
-function msBeforeServers(waiting: number): number {
-  return waiting < availableParallelism() ? 0 : 60;
+async function whenServersMayStart({ gateway, owner, idleExitMs, stopping }: Running): Promise<void> {
+  if (gateway.waitingStarts < availableParallelism()) return;
+  const isBackground = idleExitMs !== undefined;
+  const latestMs = performance.now() + (isBackground ? 1_000 : 60);
+  const isAnswered = (): boolean => isBackground && (gateway.listedBy().length > 0 || owner.isCommanded);
+  while (performance.now() < latestMs && !isAnswered() && !stopping.asked.aborted)
+    await sleep(20, stopping.asked).catch(() => undefined);
 }
 
 /** Runs from the first answer until the gateway is to stop. */
@@ -137,7 +144,7 @@ async function run(running: Running): Promise<void> {
   await lock.announce(url, config.settings.port === 0);
   process.stdout.write(`listening on ${url}\n`);
   gateway.events.emit({ type: "gateway.listening", atMs: Date.now(), address: url });
-  setTimeout(gateway.letServersStart, msBeforeServers(gateway.waitingStarts));
+  void whenServersMayStart(running).then(gateway.letServersStart);
   const load = async (): Promise<Config> => {
     const next = await readServable(context, config);
     // A link now leads to another file, or the file refers to other variables. Whoever starts a gateway now must see

@@ -51,7 +51,7 @@ export async function runTrial(
   dataDir: string,
 ): Promise<readonly ServerTrial[]> {
   refuseEndlessNesting(context.env);
-  const { tryServers } = await import("./stdio-command.ts");
+  const { tryServers } = await import("./own-gateway.ts");
   const names = servers.map(({ key }) => key).join(", ");
   const waiting = showWaiting(`starting ${names}`, process.stderr);
   try {

@@ -3,7 +3,8 @@ import type { Config } from "../config/config.ts";
 import { systemClock } from "../kernel/clock.ts";
 import type { GatewayHolder } from "../store/gateway-holder.ts";
 import type { RecordStore } from "../store/record-store.ts";
-import { openDataDirectory, openLog, servedBy, storeIn, type CommandContext } from "./command-context.ts";
+import { openDataDirectory, servedBy, storeIn, type CommandContext } from "./command-context.ts";
+import { openLog } from "./command-log.ts";
 
 /**
  * The records of a configuration, opened by a command while no gateway runs with it. Its lock is held meanwhile, so

@@ -103,6 +103,18 @@ export const clientProfiles: Readonly<Record<string, ProfileRow>> = {
     reason: "Of a result of more than some 20,000 bytes it shows its model 500 characters; the rest is in a file.",
     maxResultTokens: 4_000,
   },
+  "kimi-code": {
+    ...plain,
+    product: "Kimi Code",
+    reason: "Of a result of more than 50,000 characters it shows its model some 5,800; the rest is in a file.",
+    maxResultTokens: 12_000,
+  },
+  "@cline/core": {
+    ...plain,
+    product: "Cline",
+    reason: "Of a result it gives its model 8,000 characters, and drops the rest.",
+    maxResultTokens: 2_000,
+  },
 };
 
 export type ClientProfiles = Readonly<Record<string, ClientProfile>>;

@@ -303,13 +303,18 @@ export const listedTools = toolList("tools that are offered, as Copilot writes i
 
 /**
  * Fields of other clients that do not affect what is offered: whether their user is asked before a call (Roo, Cline,
- * Kiro, Gemini, Codex), descriptions for people, and how the client displays or develops the server.
+ * Kiro, Gemini, Codex), whether their model has to search for the tools first, descriptions for people, and how the
+ * client displays or develops the server.
  */
 export const meaninglessFields: readonly string[] = [
   "alwaysAllow",
   "autoApprove",
   "trust",
   "default_tools_approval_mode",
+  "deferTools",
+  "deferred",
+  "alwaysLoad",
+  "alwaysLoadTools",
   "description",
   "gallery",
   "version",

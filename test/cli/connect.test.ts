@@ -316,6 +316,150 @@ describe("what is true for the client", () => {
   });
 });
 
+describe("what a client needs besides the address", () => {
+  test("is written for Codex beside what is there, and all of it is taken back", async () => {
+    const text = `# mine\nmodel = "gpt-6" # the large one\n\n[features.code_mode]\ndirect_only_tool_namespaces = [\n  "mcp__files", # mine\n]\n\n[mcp_servers.my-yard]\nurl = "http://127.0.0.1:3001/mcp/flat"\nstartup_timeout_sec = 30\n`;
+    const path = await writeHome(".codex/config.toml", text);
+    const said = await run(["connect", "codex", "--yes"]);
+    expect(said.stdout).toContain(`+  "mcp__my_yard",`);
+    expect(said.stdout).toContain("`startup_timeout_sec` and what else the entry says");
+    expect(said.stdout).toContain("`codex exec` cannot ask");
+    const connected = await readFile(path, "utf8");
+    expect(connected).toBe(
+      text
+        .replace(`# mine\n]`, `# mine\n  "mcp__my_yard",\n]`)
+        .replace(
+          /url = "[^"]+"\nstartup_timeout_sec = 30/,
+          `startup_timeout_sec = 30\nurl = "http://127.0.0.1:3001/mcp"`,
+        ),
+    );
+    expect(connected).not.toContain("required");
+    expect(connected).not.toContain("default_tools_approval_mode");
+    expect(await runJson(["connect", "codex"])).toMatchObject({ outcome: "unchanged" });
+    expect(await runJson(["connect", "codex", "--stdio"])).toMatchObject({ way: "command" });
+    expect(await readFile(path, "utf8")).toContain("required = true\n");
+    await runJson(["connect", "codex"]);
+    expect(await readFile(path, "utf8")).not.toContain("required");
+    for (let undone = 0; undone < 3; undone += 1) await runJson(["connect", "codex", "--undo"]);
+    expect(await readFile(path, "utf8")).toBe(text);
+  });
+
+  test("is taken back from Codex's file alone, where its user has changed the rest", async () => {
+    const path = await writeHome(".codex/config.toml", "");
+    await runJson(["connect", "codex"]);
+    const now = (await readFile(path, "utf8")).replace(`"mcp__toolyard"`, `"mcp__toolyard", "mcp__mine"`);
+    await writeFile(path, `model = "gpt-6"\n${now}`);
+    await runJson(["disconnect", "codex"]);
+    expect(await readFile(path, "utf8")).toBe(
+      `model = "gpt-6"\n[features.code_mode]\ndirect_only_tool_namespaces = [ "mcp__mine" ]\n`,
+    );
+  });
+
+  test.each([
+    ["copilot", ".copilot/mcp-config.json", { type: "http", url: "", tools: ["*"], deferTools: "never" }],
+    ["qwen", ".qwen/settings.json", { httpUrl: "", alwaysLoadTools: true }],
+    ["kimi", ".kimi-code/mcp.json", { url: "" }],
+  ])("is written for %s, and what hid our tools is gone", async (id, file, entry) => {
+    const url = "http://127.0.0.1:3001/mcp";
+    const before = {
+      mcpServers: {
+        own: { command: "mine", deferred: true },
+        toolyard: { ...entry, ...("url" in entry ? { url } : { httpUrl: url }), deferTools: "auto", deferred: true },
+      },
+    };
+    const path = await writeHome(file, JSON.stringify(before));
+    await runJson(["connect", id]);
+    const { mcpServers } = JSON.parse(await readFile(path, "utf8")) as typeof before;
+    expect(mcpServers).toEqual({
+      own: before.mcpServers.own,
+      toolyard: { ...entry, ...("url" in entry ? { url } : { httpUrl: url }) },
+    });
+  });
+
+  test.each([
+    ["claude-code", "`toolyard connect claude-code --hook`"],
+    ["gemini", '`"trust": true`'],
+    ["qwen", '`"trust": true`'],
+  ])("is said of %s, and not written unasked", async (id, words) => {
+    const { notes, file } = await runJson(["connect", id]);
+    expect(String(notes)).toContain(words);
+    const text = await readFile(String(file), "utf8");
+    expect(text).not.toMatch(/trust|timeout|approval|hook/);
+  });
+});
+
+describe("an address that is given", () => {
+  const token = "canary-4711.token~of+ann/==";
+
+  test("gets the token that is given with it, which is shown to nobody, and is tried before it is written", async () => {
+    const directory = join(home, "elsewhere");
+    await mkdir(directory);
+    await using gateway = await startGateway({
+      directory,
+      config: { mcpServers: {}, toolyard: { auth: { tokenHashes: [hashToken(token)] } } },
+    });
+    const url = `${gateway.url}/?codemode=false`;
+    for (const [id, written] of [
+      ["cursor", `"Authorization": "Bearer ${token}"`],
+      ["codex", `Authorization = "Bearer ${token}"`],
+      ["continue", `Authorization: Bearer ${token}`],
+      ["copilot", `"Authorization": "Bearer ${token}"`],
+    ] as const) {
+      const said = await run(["connect", id, "--url", url, "--token", token, "--yes"]);
+      expect([said.code, said.stderr]).toEqual([0, ""]);
+      expect(said.stdout).toContain("[redacted]");
+      expect(said.stdout).toContain("is connected: toolyard");
+      expect(said.stdout).not.toContain("canary");
+      const file = / in (\S+)\n/.exec(said.stdout.slice(said.stdout.indexOf("is connected")))?.[1] ?? "";
+      const text = await readFile(file, "utf8");
+      expect(text).toContain(written);
+      expect(text).toContain(`${gateway.url}/mcp?codemode=false`);
+      const undone = await run(["connect", id, "--undo", "--yes"]);
+      expect(undone.stdout + undone.stderr).not.toContain("canary");
+    }
+    const answer = await fetch(`${gateway.url}/mcp?codemode=false&x=%00`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+      body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
+    });
+    expect(await answer.text()).toContain("discover_mcp_tools");
+  });
+
+  test("whose gateway refuses is told, and nothing is connected", async () => {
+    const directory = join(home, "elsewhere");
+    await mkdir(directory);
+    await using gateway = await startGateway({
+      directory,
+      config: { mcpServers: {}, toolyard: { auth: { tokenHashes: [hashToken(token)] } } },
+    });
+    const path = await writeHome(cursorFile, cursorText);
+    const connect = async (...args: readonly string[]) =>
+      await run(["connect", "cursor", "--url", gateway.url, ...args, "--yes"]);
+    for (const [args, words] of [
+      [[], "requires a token"],
+      [["--token", "another-4711"], "does not accept this token"],
+      [["--token", "two words"], "cannot be sent as one"],
+      [["--token", `a"b`], "cannot be sent as one"],
+      [["--token", "a\r\nX-Other: 1"], "cannot be sent as one"],
+    ] as const) {
+      const { code, stdout, stderr } = await connect(...args);
+      expect([code, stderr.includes(words)]).toEqual([2, true]);
+      expect(stdout + stderr).not.toMatch(/4711|two words|X-Other|is connected/);
+    }
+    expect(await readFile(path, "utf8")).toBe(cursorText);
+  });
+
+  test("at which nothing answers is written with a word about it; a command needs no token", async () => {
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const { notes } = await runJson(["connect", "cursor", "--url", url, "--token", token]);
+    expect(String(notes)).toContain(`Nothing answers at ${url}/mcp now`);
+    const told = await runJson(["connect", "claude-desktop", "--token", token]);
+    expect(told).toMatchObject({ way: "command", token: false });
+    expect(String(told["notes"])).toContain("is not written");
+    expect(await readFile(String(told["file"]), "utf8")).not.toContain("canary");
+  });
+});
+
 describe("a gateway that wants a token", () => {
   test("gets a new one, which works, stays at the next time, and is shown to nobody", async () => {
     await using gateway = await startGateway({

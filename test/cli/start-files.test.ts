@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -12,15 +12,27 @@ function loadedWith(name: string): string[] {
 }
 
 /** All that `toolyard serve` loads before it answers. */
-function loadedAtStart(): { readonly own: ReadonlySet<string>; readonly others: ReadonlySet<string> } {
-  const serve = readdirSync(folder).filter((name) => /^serve-command-\w+\.js$/.test(name));
-  const own = new Set(["main.js", ...serve]);
+function loadedAtStart(): Loaded {
+  return loadedBy("serve-command");
+}
+
+interface Loaded {
+  readonly own: ReadonlySet<string>;
+  readonly others: ReadonlySet<string>;
+  readonly bytes: number;
+}
+
+function loadedBy(command: string): Loaded {
+  const entry = readdirSync(folder).filter((name) => name.startsWith(`${command}-`));
+  expect(entry).toHaveLength(1);
+  const own = new Set(["main.js", ...entry]);
   const others = new Set<string>();
   for (const name of own)
     for (const loaded of loadedWith(name))
       if (loaded.startsWith("./")) own.add(loaded.slice(2));
       else others.add(loaded);
-  return { own, others };
+  const bytes = [...own].reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  return { own, others, bytes };
 }
 
 test("a start loads no package, and nothing of Node that only some gateways need", () => {
@@ -35,5 +47,10 @@ test("a start loads no package, and nothing of Node that only some gateways need
 test("a start loads a few files, because each takes half a millisecond", () => {
   const { own } = loadedAtStart();
   expect(own.size).toBeGreaterThan(2);
-  expect(own.size).toBeLessThanOrEqual(34);
+  expect(own.size).toBeLessThanOrEqual(37);
+});
+
+test("what only connects to a gateway, or answers a hook, loads no gateway: a client waits for it", () => {
+  const starting = loadedBy("serve-command").bytes;
+  for (const name of ["stdio-command", "hook-command"]) expect(loadedBy(name).bytes).toBeLessThan(starting / 3);
 });

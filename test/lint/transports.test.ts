@@ -18,6 +18,7 @@ const knowers = [
   "cli/add-server.ts",
   "cli/connection-way.ts",
   "cli/doctor-clients.ts",
+  "cli/doctor-start.ts",
   "cli/example-servers.ts",
   "config/clients/client-entry.ts",
   "config/read-entry.ts",

@@ -6,6 +6,7 @@ import { systemClock } from "../../kernel/clock.ts";
 import { applyEdit, applyUndo, openClientFile, planEdit, planUndo } from "./client-edit.ts";
 import type { ClientSurroundings } from "./client-places.ts";
 import type { ClientId, ClientScope } from "./client-row.ts";
+import { changeClientText, readClientText, valueAt } from "./client-text.ts";
 import { clientTable, findClient } from "./client-table.ts";
 import {
   connectionChanges,
@@ -98,6 +99,18 @@ describe("our entry", () => {
     ],
     ["opencode", { type: "remote", url, headers: { Authorization: "Bearer ty_secret" }, enabled: true }],
     ["lmstudio", { url, headers: { Authorization: "Bearer ty_secret" } }],
+    [
+      "copilot",
+      {
+        type: "http",
+        url,
+        headers: { Authorization: "Bearer ty_secret" },
+        tools: ["*"],
+        deferTools: "never",
+      },
+    ],
+    ["qwen", { httpUrl: url, headers: { Authorization: "Bearer ty_secret" }, alwaysLoadTools: true }],
+    ["kimi", { url, headers: { Authorization: "Bearer ty_secret" } }],
   ])("is written as %s writes it, with its token", (id, expected) => {
     const entry = toOwnEntry(rowOf(id), "toolyard", http);
     expect(entry).toEqual(expected);
@@ -121,6 +134,131 @@ describe("our entry", () => {
       enabled: true,
     });
     expect(() => toOwnEntry(rowOf("claude-desktop"), "toolyard", http)).toThrow("commands only");
+  });
+
+  test("keeps what its user says of limits and approvals, and nothing of another way or that hides tools", () => {
+    const before = {
+      command: "old",
+      args: ["x"],
+      env: { A: "1" },
+      startup_timeout_sec: 30,
+      tools: { discover_mcp_tools: { approval_mode: "approve" } },
+      default_tools_approval_mode: "writes",
+      enabled: false,
+      required: true,
+      deferred: true,
+    };
+    const kept = {
+      startup_timeout_sec: 30,
+      tools: before.tools,
+      default_tools_approval_mode: "writes",
+    };
+    expect(toOwnEntry(rowOf("codex"), "toolyard", { kind: "url", url }, before)).toEqual({ url, ...kept });
+    expect(toOwnEntry(rowOf("codex"), "toolyard", stdio, before)).toEqual({
+      command: stdio.command,
+      args: stdio.args,
+      env: before.env,
+      required: true,
+      ...kept,
+    });
+    const hidden = { type: "http", url, tools: [], deferTools: "auto", timeout: 5 };
+    expect(toOwnEntry(rowOf("copilot"), "toolyard", { kind: "url", url }, hidden)).toEqual({
+      type: "http",
+      url,
+      tools: ["*"],
+      deferTools: "never",
+      timeout: 5,
+    });
+  });
+});
+
+describe("the list of what Codex shows its model", () => {
+  const listedAt = ["features", "code_mode", "direct_only_tool_namespaces"];
+  const target: Target = {
+    row: rowOf("codex"),
+    scope: "user",
+    path: "config.toml",
+    format: "toml",
+    keyPath: ["mcp_servers"],
+  };
+  const name = "tool-yard.2";
+  const entry = { url };
+  const read = async (text: string) => await readClientText({ text, format: "toml", fileName: "config.toml" });
+  const change = async (text: string, changes: Parameters<typeof planEdit>[1]) =>
+    await changeClientText({ text, format: "toml", fileName: "config.toml" }, changes);
+
+  const own = `\n[mcp_servers."tool-yard.2"]\nurl = "${url}"\n`;
+  test.each([
+    [
+      "no list",
+      "# mine\n",
+      `# mine\n${own}\n[features.code_mode]\ndirect_only_tool_namespaces = [ "mcp__tool_yard_2" ]\n`,
+    ],
+    [
+      "a table with another value",
+      "[features.code_mode]\nenabled = true # on\n",
+      `[features.code_mode]\ndirect_only_tool_namespaces = [ "mcp__tool_yard_2" ]\nenabled = true # on\n${own}`,
+    ],
+    [
+      "a list on one line",
+      `[features.code_mode]\ndirect_only_tool_namespaces = ["mcp__a", 'mcp__b'] # two, of "mine"\n`,
+      `[features.code_mode]\ndirect_only_tool_namespaces = ["mcp__a", 'mcp__b', "mcp__tool_yard_2"] # two, of "mine"\n${own}`,
+    ],
+    [
+      "an empty list",
+      "[features]\ncode_mode.direct_only_tool_namespaces = []\n",
+      `[features]\ncode_mode.direct_only_tool_namespaces = ["mcp__tool_yard_2"]\n${own}`,
+    ],
+    [
+      "a list with comments, a comma at its end, and brackets in strings",
+      `features.code_mode.direct_only_tool_namespaces = [ # all\n  "mcp__a],", # a ]\n  # none of b\n  "mcp__c", # the last\n]\n[tui]\n`,
+      `features.code_mode.direct_only_tool_namespaces = [ # all\n  "mcp__a],", # a ]\n  # none of b\n  "mcp__c", # the last\n  "mcp__tool_yard_2",\n]\n[tui]\n${own}`,
+    ],
+    [
+      "a list over lines without a comma at its end",
+      `[features.code_mode]\r\ndirect_only_tool_namespaces = [\r\n\t"mcp__a", # a\r\n\t"mcp__c" # c\r\n]\r\n`,
+      `[features.code_mode]\r\ndirect_only_tool_namespaces = [\r\n\t"mcp__a", # a\r\n\t"mcp__c", # c\r\n\t"mcp__tool_yard_2"\r\n]\r\n${own.replaceAll("\n", "\r\n")}`,
+    ],
+    [
+      "dotted keys without a list",
+      "[features]\ncode_mode.enabled = false\nx = 1\n",
+      `[features]\ncode_mode.enabled = false\ncode_mode.direct_only_tool_namespaces = [ "mcp__tool_yard_2" ]\nx = 1\n${own}`,
+    ],
+  ])("gets ours where there is %s, and loses it without a trace", async (_, before, after) => {
+    const changes = connectionChanges(target, await read(before), { name, entry, off: [] });
+    expect(await change(before, changes)).toBe(after);
+    const values = await read(after);
+    expect(valueAt(values, listedAt)).toContain("mcp__tool_yard_2");
+    expect(connectionChanges(target, values, { name, entry, off: [] })).toEqual([]);
+    const back = await change(after, disconnectionChanges(target, values, { name, kept: [] }));
+    expect(await read(back)).toEqual(await read(before.includes("= []") ? "[features]" : before));
+    if (!before.includes("= []")) expect(back).toBe(before);
+  });
+
+  test("of a feature that is only switched on or off becomes a table", async () => {
+    for (const isOn of [true, false]) {
+      const before = `[features]\ncode_mode = ${isOn} # as I like it\nother = true\n`;
+      const after = await change(before, connectionChanges(target, await read(before), { name, entry, off: [] }));
+      const { features } = await read(after);
+      expect(features).toEqual({
+        code_mode: { enabled: isOn, direct_only_tool_namespaces: ["mcp__tool_yard_2"] },
+        other: true,
+      });
+    }
+  });
+
+  test("of 3,000 others is changed in one place", async () => {
+    const others = Array.from({ length: 3_000 }, (_, at) => `  "mcp__${at}", # ${"]".repeat(at % 7)}`);
+    const before = `[features.code_mode]\ndirect_only_tool_namespaces = [\n${others.join("\n")}\n]\n`;
+    const after = await change(before, connectionChanges(target, await read(before), { name, entry, off: [] }));
+    expect(after).toBe(`${before.slice(0, -2)}  "mcp__tool_yard_2",\n]\n${own}`);
+    expect(await change(after, disconnectionChanges(target, await read(after), { name, kept: [] }))).toBe(before);
+  });
+
+  test("inside an inline table is refused, not guessed", async () => {
+    const before = "features = { code_mode = { enabled = true } }\n";
+    const changes = connectionChanges(target, await read(before), { name, entry, off: [] });
+    await expect(change(before, changes)).rejects.toMatchObject({ code: "CLIENT_FILE_UNUSABLE" });
   });
 });
 

@@ -7,7 +7,7 @@ import type { ClientFormat, ClientRow, ClientScope } from "./client-row.ts";
 import { valueAt, type ClientValues } from "./client-text.ts";
 import type { EntryChange } from "../entry-change.ts";
 import type { KeptChange } from "./kept-changes.ts";
-import type { OwnEntry } from "./own-entry.ts";
+import { toolNamespace, type OwnEntry } from "./own-entry.ts";
 
 /** The file of a client in which our entry stands or will stand. */
 export interface Target {
@@ -114,8 +114,43 @@ export function connectionChanges(
   return [
     ...(isNew && target.row.entries === "continue" ? continueHead : []),
     ...own,
+    ...shownChanges(target, values, name),
     ...offChanges(target, values, off),
   ];
+}
+
+/** Adds our tools to those that the client's model is shown, where the file has a list of them. */
+function shownChanges({ row: { shownAt } }: Target, values: ClientValues, name: string): readonly EntryChange[] {
+  if (shownAt === undefined) return [];
+  const namespace = toolNamespace(name);
+  const listed = valueAt(values, shownAt);
+  if (Array.isArray(listed))
+    return listed.includes(namespace) ? [] : [{ path: [...shownAt, listed.length], value: namespace }];
+  const { parent, key } = parentOf(shownAt);
+  const around = valueAt(values, parent);
+  if (isJsonObject(around)) return [{ path: shownAt, value: [namespace] }];
+  // Codex lets a feature be `true` or `false` instead of a table.
+  const isOn = typeof around === "boolean" ? { enabled: around } : {};
+  return [{ path: parent, value: { ...isOn, [key]: [namespace] } }];
+}
+
+/** Takes our tools out of that list, and with it what is empty then. */
+function hiddenChanges({ row: { shownAt } }: Target, values: ClientValues, name: string): readonly EntryChange[] {
+  const listed = shownAt === undefined ? undefined : valueAt(values, shownAt);
+  if (shownAt === undefined || !Array.isArray(listed)) return [];
+  const at = listed.indexOf(toolNamespace(name));
+  if (at === -1) return [];
+  if (listed.length > 1) return [{ path: [...shownAt, at], value: undefined }];
+  const { parent } = parentOf(shownAt);
+  const isAlone = Object.keys(valueAt(values, parent) ?? {}).length === 1;
+  return [{ path: isAlone ? parent : shownAt, value: undefined }];
+}
+
+function parentOf([first, ...rest]: readonly [string, ...string[]]): {
+  readonly parent: EntryPath;
+  readonly key: string;
+} {
+  return { parent: [first, ...rest.slice(0, -1)], key: rest.at(-1) ?? first };
 }
 
 /** Continue reads no file without these. */
@@ -162,7 +197,11 @@ export function disconnectionChanges(
       if (isDeepStrictEqual(undo.path, change.path)) back.push({ path: undo.path, value: undo.value });
     }
   // Members of lists from the last one, as above; ours at the end, behind what stands before it.
-  return [...back.toSorted((one, other) => lastIndex(other) - lastIndex(one)), { path: own, value: undefined }];
+  return [
+    ...back.toSorted((one, other) => lastIndex(other) - lastIndex(one)),
+    ...hiddenChanges(target, values, name),
+    { path: own, value: undefined },
+  ];
 }
 
 function lastIndex({ path }: EntryChange): number {

@@ -88,7 +88,8 @@ const shapes: Readonly<Record<EntryDialect, ToShape>> = {
   },
   codex(written, origin) {
     const { env_vars: names, http_headers: headers, env_http_headers: named, ...others } = written;
-    const { bearer_token_env_var: bearer, ...entry } = others;
+    // Ours of that name says which values a server needs.
+    const { bearer_token_env_var: bearer, required: _required, ...entry } = others;
     const forwarded = (Array.isArray(names) ? names : []).map((name) => (isJsonObject(name) ? name["name"] : name));
     const variable = (name: unknown): string => variableNamed(name, origin);
     const env = {
@@ -109,6 +110,11 @@ const shapes: Readonly<Record<EntryDialect, ToShape>> = {
       },
       extra: [],
     };
+  },
+  kimi({ bearerTokenEnvVar: bearer, ...entry }, origin) {
+    if (bearer === undefined) return { shape: withSse(entry), extra: [] };
+    const headers = { ...asObject(entry["headers"]), Authorization: `Bearer ${variableNamed(bearer, origin)}` };
+    return { shape: withSse({ ...entry, headers }), extra: [] };
   },
   zed({ source: _source, settings, ...entry }, origin) {
     const { command } = entry;
@@ -152,7 +158,7 @@ function asObject(value: unknown): JsonObject {
 /** The reference to a variable that a field names. */
 function variableNamed(name: unknown, origin: Origin): string {
   if (typeof name === "string" && /^[A-Za-z_]\w*$/.test(name)) return `\${${name}}`;
-  return refuse(origin, "expected names of variables in `env_vars`, `env_http_headers` and `bearer_token_env_var`");
+  return refuse(origin, "expected a name of a variable where the client takes one for a value or a token");
 }
 
 function refuseAddress({ transport }: ServerEntry, origin: Origin): void {

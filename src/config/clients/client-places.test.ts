@@ -76,6 +76,14 @@ describe("where each client keeps its servers", () => {
       "C:\\Users\\ann\\.lmstudio\\mcp.json",
       "/home/ann/.lmstudio/mcp.json",
     ],
+    [
+      "copilot",
+      "/Users/ann/.copilot/mcp-config.json",
+      "C:\\Users\\ann\\.copilot\\mcp-config.json",
+      "/home/ann/.copilot/mcp-config.json",
+    ],
+    ["qwen", "/Users/ann/.qwen/settings.json", "C:\\Users\\ann\\.qwen\\settings.json", "/home/ann/.qwen/settings.json"],
+    ["kimi", "/Users/ann/.kimi-code/mcp.json", "C:\\Users\\ann\\.kimi-code\\mcp.json", "/home/ann/.kimi-code/mcp.json"],
   ];
 
   test.each(user)("%s, on three systems", (id, onMac, onWindows, onLinux) => {
@@ -101,6 +109,9 @@ describe("where each client keeps its servers", () => {
     ["opencode", { XDG_CONFIG_HOME: "/srv/xdg" }, "/srv/xdg/opencode/opencode.json"],
     ["vscode", { XDG_CONFIG_HOME: "relative" }, "/home/ann/.config/Code/User/mcp.json"],
     ["codex", { CODEX_HOME: "" }, "/home/ann/.codex/config.toml"],
+    ["copilot", { COPILOT_HOME: "/srv/copilot" }, "/srv/copilot/mcp-config.json"],
+    ["qwen", { QWEN_HOME: "/srv/qwen" }, "/srv/qwen/settings.json"],
+    ["kimi", { KIMI_CODE_HOME: "/srv/kimi" }, "/srv/kimi/mcp.json"],
   ])("%s follows %j", (id, env, file) => {
     expect(filesOf(id, { ...linux, env })[0]).toBe(file);
   });
@@ -126,8 +137,8 @@ describe("where each client keeps its servers", () => {
 });
 
 describe("names of clients", () => {
-  test("every profile that a client gets by its name belongs to a client of the table, but of those without files here", () => {
-    const names = Object.keys(clientProfiles).filter((name) => !/^(qwen|copilot)-cli/.test(name));
+  test("every profile that a client gets by its name belongs to a client of the table", () => {
+    const names = Object.keys(clientProfiles);
     expect(names.map((name) => [name, clientNamed(name) !== undefined])).toEqual(names.map((name) => [name, true]));
   });
 

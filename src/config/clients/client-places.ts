@@ -79,7 +79,8 @@ function toPaths(templates: readonly PathTemplate[], surroundings: ClientSurroun
   return templates.map((template) => toPath(template, surroundings));
 }
 
-function toPath(template: PathTemplate, { home, env, platform, cwd }: ClientSurroundings): string {
+/** Where a path of the table is on this system. */
+export function toPath(template: PathTemplate, { home, env, platform, cwd }: ClientSurroundings): string {
   const paths = pathsOf(platform);
   const colon = template.indexOf(":");
   const base = template.slice(0, colon);

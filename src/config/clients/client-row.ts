@@ -11,7 +11,10 @@ export type ClientId =
   | "cline"
   | "continue"
   | "opencode"
-  | "lmstudio";
+  | "lmstudio"
+  | "copilot"
+  | "qwen"
+  | "kimi";
 
 /** The systems that clients run on. Every other Unix is treated as Linux is. */
 export type ClientSystem = "darwin" | "win32" | "linux";
@@ -93,7 +96,9 @@ export type EntryDialect =
   /** A list of objects with `name`, and `requestOptions.headers`. */
   | "continue"
   /** `type: "local"`, `command: [...]`, `environment`; `type: "remote"`, `url`. */
-  | "opencode";
+  | "opencode"
+  /** As most, with `bearerTokenEnvVar`. */
+  | "kimi";
 
 /** How a client writes a variable inside a text. `none`: it does not fill in any. */
 export type VariableDialect = "none" | "shell" | "editor" | "gemini" | "continue" | "opencode";
@@ -104,8 +109,8 @@ export interface ClientHttp {
   readonly addressField: "url" | "serverUrl" | "httpUrl";
   /** What `type` has to say beside it. Undefined where the client needs no `type`. */
   readonly type?: string;
-  /** The field for headers, where a token goes. Undefined where it sends none that stand in its settings. */
-  readonly headersField?: string;
+  /** The field for headers, where a token goes. */
+  readonly headersField: string;
 }
 
 /**
@@ -121,6 +126,18 @@ export function reloadAfterRemoval({ label }: { readonly label: string }): strin
   return `Where ${label} still shows what was there before, restart it.`;
 }
 
+/** A field of an entry that says how long the client waits. */
+export interface ClientLimit {
+  readonly field: string;
+  readonly unitMs: 1 | 1_000;
+}
+
+export interface ClientLimits {
+  readonly call: ClientLimit;
+  /** For the start of a command. */
+  readonly start?: ClientLimit;
+}
+
 /** What connecting a client depends on besides its file. */
 export interface ClientHabits {
   /** Whether it is started in a terminal, and so finds commands as its user does. */
@@ -131,6 +148,16 @@ export interface ClientHabits {
   readonly reload: string;
   /** Its command for logging in to a server, whose name follows. Undefined where it asks by itself. */
   readonly logInCommand?: string;
+  /** What our entry says besides how it is reached, so that the client's model is shown our tools. */
+  readonly ownFields?: Readonly<Record<string, unknown>>;
+  /** The same, where the client starts a command. */
+  readonly commandFields?: Readonly<Record<string, unknown>>;
+  /** Where its file lists the servers whose tools its model is shown, as `mcp__name`. */
+  readonly shownAt?: readonly [string, ...string[]];
+  /** Its limits for us that an entry may have. */
+  readonly limits?: ClientLimits;
+  /** What its user should know besides: one sentence each. Not for those whose entry is our doing. */
+  readonly advice?: readonly string[];
 }
 
 /** One AI client. */

@@ -1,4 +1,5 @@
 import { clientProfiles } from "../client-profiles.ts";
+import { matchesPattern } from "../tool-pattern.ts";
 import { clientHabits } from "./client-habits.ts";
 import type { ClientHabits, ClientId, ClientRow, MovingVariable, OffList, PathTemplate } from "./client-row.ts";
 import { projectKey } from "./client-row.ts";
@@ -27,7 +28,9 @@ const claudeRules: readonly OffList[] = [
 ];
 
 const geminiFolder: MovingVariable = { name: "GEMINI_CLI_HOME", within: ".gemini/settings.json" };
+const qwenFolder: MovingVariable = { name: "QWEN_HOME", within: "settings.json" };
 
+/** Of Gemini CLI, and of Qwen Code, which began as a copy of it. */
 function geminiOff(files: readonly PathTemplate[], variable?: MovingVariable): readonly OffList[] {
   const common = { files, ...(variable === undefined ? {} : { variable }) };
   return [
@@ -60,6 +63,19 @@ const opencodeProject: readonly PathTemplate[] = [
   "project:opencode.json",
   "project:opencode.jsonc",
   "project:.opencode/opencode.json",
+];
+
+function copilotFolder(within: string): MovingVariable {
+  return { name: "COPILOT_HOME", within };
+}
+
+const copilotOff: readonly OffList[] = [
+  {
+    files: ["home:.copilot/settings.json"],
+    variable: copilotFolder("settings.json"),
+    keyPath: ["disabledMcpServers"],
+    kind: "denied",
+  },
 ];
 
 /** Its product name as docs/clients.md has it, where we know the client by the name that it gives itself. */
@@ -267,7 +283,7 @@ const rows: readonly Omit<ClientRow, keyof ClientHabits>[] = [
     entries: "cline",
     variables: "editor",
     http: { addressField: "url", type: "streamableHttp", headersField: "headers" },
-    clientNames: ["Cline"],
+    clientNames: ["Cline", "@cline/core"],
   },
   {
     id: "continue",
@@ -287,7 +303,7 @@ const rows: readonly Omit<ClientRow, keyof ClientHabits>[] = [
     entries: "continue",
     variables: "continue",
     http: { addressField: "url", type: "streamable-http", headersField: "requestOptions" },
-    clientNames: ["continue-client"],
+    clientNames: ["continue-client", "continue-cli-client"],
   },
   {
     id: "opencode",
@@ -324,6 +340,79 @@ const rows: readonly Omit<ClientRow, keyof ClientHabits>[] = [
     http: { addressField: "url", headersField: "headers" },
     clientNames: ["lmstudio-mcp-bridge", "lm-studio"],
   },
+  {
+    id: "copilot",
+    label: productOf("copilot-cli"),
+    source: "https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers",
+    // In a project it also reads `.mcp.json`, which is listed with Claude Code: that one is there does not say that
+    // Copilot is. The same holds for Kimi Code.
+    places: [
+      {
+        scope: "user",
+        files: ["home:.copilot/mcp-config.json"],
+        variables: [copilotFolder("mcp-config.json")],
+        format: "json",
+        keyPath: ["mcpServers"],
+        off: copilotOff,
+      },
+      {
+        scope: "project",
+        files: ["project:.github/mcp.json"],
+        format: "json",
+        keyPath: ["mcpServers"],
+        off: copilotOff,
+      },
+    ],
+    entries: "common",
+    variables: "shell",
+    http: { addressField: "url", type: "http", headersField: "headers" },
+    clientNames: ["copilot-cli"],
+  },
+  {
+    id: "qwen",
+    label: productOf("qwen-cli-mcp-client-*"),
+    source: "https://qwenlm.github.io/qwen-code-docs/en/users/features/mcp/",
+    places: [
+      {
+        scope: "user",
+        files: ["home:.qwen/settings.json"],
+        variables: [qwenFolder],
+        format: "jsonc",
+        keyPath: ["mcpServers"],
+        off: geminiOff(["home:.qwen/settings.json"], qwenFolder),
+      },
+      {
+        scope: "project",
+        files: ["project:.qwen/settings.json"],
+        format: "jsonc",
+        keyPath: ["mcpServers"],
+        off: [...geminiOff(["project:.qwen/settings.json"]), ...geminiOff(["home:.qwen/settings.json"], qwenFolder)],
+      },
+    ],
+    entries: "gemini",
+    variables: "gemini",
+    http: { addressField: "httpUrl", headersField: "headers" },
+    clientNames: ["qwen-cli-mcp-client-*"],
+  },
+  {
+    id: "kimi",
+    label: productOf("kimi-code"),
+    source: "https://www.npmjs.com/package/@moonshot-ai/kimi-code",
+    places: [
+      {
+        scope: "user",
+        files: ["home:.kimi-code/mcp.json"],
+        variables: [{ name: "KIMI_CODE_HOME", within: "mcp.json" }],
+        format: "json",
+        keyPath: ["mcpServers"],
+      },
+      { scope: "project", files: ["project:.kimi-code/mcp.json"], format: "json", keyPath: ["mcpServers"] },
+    ],
+    entries: "kimi",
+    variables: "none",
+    http: { addressField: "url", headersField: "headers" },
+    clientNames: ["kimi-code"],
+  },
 ];
 
 /** Every client whose settings we read, in the order in which they are shown. */
@@ -334,7 +423,10 @@ export function findClient(id: string): ClientRow | undefined {
   return clientTable.find((row) => row.id === id);
 }
 
-/** The client that gave this name in `clientInfo`. Undefined for a name that we do not know. */
+/**
+ * The client that gave this name in `clientInfo`. Undefined for a name that we do not know. A name of the table that
+ * ends in `*` stands for all that begin so.
+ */
 export function clientNamed(clientName: string): ClientId | undefined {
-  return clientTable.find(({ clientNames }) => clientNames.includes(clientName))?.id;
+  return clientTable.find(({ clientNames }) => clientNames.some((name) => matchesPattern(name, clientName)))?.id;
 }

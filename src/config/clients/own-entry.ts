@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../kernel/json-bytes.ts";
 import { transports } from "../transports.ts";
 import type { ClientRow } from "./client-row.ts";
 
@@ -9,10 +10,29 @@ export type OwnWay =
 
 export type OwnEntry = Readonly<Record<string, unknown>>;
 
-/** Our entry as this client writes entries. The client must be able to do HTTP where the way is that. */
-export function toOwnEntry(row: ClientRow, name: string, way: OwnWay): OwnEntry {
-  const named = row.entries === "continue" ? { name } : {};
-  return { ...named, ...(way.kind === "url" ? toHttpEntry(row, way) : toStdioEntry(row, way)) };
+/** Fields of any client that say how a server is reached, or that keep its tools from the model. */
+const replaced: ReadonlySet<string> = new Set([
+  ...["name", "source", "type", "transport", "transportType", "url", "serverUrl", "httpUrl", "command", "args"],
+  ...["headers", "http_headers", "env_http_headers", "bearer_token_env_var", "bearerTokenEnvVar", "requestOptions"],
+  ...["enabled", "disabled", "required", "deferTools", "deferred", "alwaysLoad", "alwaysLoadTools"],
+]);
+/** What belongs to a process. */
+const ofCommand: ReadonlySet<string> = new Set(["env", "environment", "env_vars", "envFile", "cwd"]);
+
+/**
+ * Our entry as this client writes entries. The client must be able to do HTTP where the way is that. Of the entry that
+ * is there, what does not concern us stays: time limits, approvals, trust.
+ */
+export function toOwnEntry(row: ClientRow, name: string, way: OwnWay, before: OwnEntry = {}): OwnEntry {
+  const isCommand = way.kind === "command";
+  const own = {
+    ...(row.entries === "continue" ? { name } : {}),
+    ...(isCommand ? toStdioEntry(row, way) : toHttpEntry(row, way)),
+    ...row.ownFields,
+    ...(isCommand ? row.commandFields : {}),
+  };
+  const kept = Object.entries(before).filter(([field]) => !replaced.has(field) && (isCommand || !ofCommand.has(field)));
+  return { ...Object.fromEntries(kept.filter(([field]) => !Object.hasOwn(own, field))), ...own };
 }
 
 function toHttpEntry({ http, entries }: ClientRow, { url, token }: Extract<OwnWay, { kind: "url" }>): OwnEntry {
@@ -22,9 +42,7 @@ function toHttpEntry({ http, entries }: ClientRow, { url, token }: Extract<OwnWa
   return {
     ...(type === undefined ? {} : { type }),
     [addressField]: url,
-    ...(token === undefined || headersField === undefined
-      ? {}
-      : { [headersField]: headersField === "requestOptions" ? { headers } : headers }),
+    ...(token === undefined ? {} : { [headersField]: headersField === "requestOptions" ? { headers } : headers }),
     ...(entries === "opencode" ? { enabled: true } : {}),
   };
 }
@@ -36,8 +54,13 @@ function toStdioEntry(row: ClientRow, { command, args }: Extract<OwnWay, { kind:
 
 /** The bearer token of an entry of ours; undefined where it has none. */
 export function tokenIn({ http }: ClientRow, entry: OwnEntry): string | undefined {
-  const field = entry[http?.headersField ?? "headers"] as Readonly<Record<string, unknown>> | undefined;
-  const headers = http?.headersField === "requestOptions" ? field?.["headers"] : field;
-  const value = (headers as Readonly<Record<string, unknown>> | undefined)?.["Authorization"];
+  const field = entry[http?.headersField ?? "headers"];
+  const headers = http?.headersField === "requestOptions" && isJsonObject(field) ? field["headers"] : field;
+  const value = isJsonObject(headers) ? headers["Authorization"] : undefined;
   return typeof value === "string" ? /^Bearer (\S+)$/.exec(value)?.[1] : undefined;
+}
+
+/** What a client calls the tools of the server with this name together. */
+export function toolNamespace(name: string): string {
+  return `mcp__${name.replace(/[^A-Za-z0-9_]/g, "_")}`;
 }

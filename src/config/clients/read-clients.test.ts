@@ -92,6 +92,7 @@ const asWritten: Readonly<Record<string, { readonly text: string; readonly remot
       "[mcp_servers.docs]",
       'url = "https://docs.example.com/mcp"',
       'bearer_token_env_var = "DOCS"',
+      "required = true",
     ].join("\r\n"),
     remote: docs,
   },
@@ -138,6 +139,34 @@ const asWritten: Readonly<Record<string, { readonly text: string; readonly remot
     remote: docs,
   },
   lmstudio: { text: JSON.stringify({ mcpServers: { github, docs } }), remote: docs },
+  copilot: {
+    text: JSON.stringify({
+      mcpServers: {
+        github: { type: "stdio", ...github, tools: ["*"], deferTools: "never" },
+        docs: { type: "http", ...docs, tools: ["*"] },
+      },
+    }),
+    remote: docs,
+  },
+  qwen: {
+    text: JSON.stringify({
+      $version: 3,
+      mcpServers: {
+        github: { ...github, env: { TOKEN: "$GH" }, trust: true, alwaysLoadTools: true },
+        docs: { httpUrl: docs.url, headers: { Authorization: "Bearer ${DOCS}" } },
+      },
+    }),
+    remote: docs,
+  },
+  kimi: {
+    text: JSON.stringify({
+      mcpServers: {
+        github: { transport: "stdio", ...github, enabled: true, deferred: true },
+        docs: { transport: "http", url: docs.url, bearerTokenEnvVar: "DOCS" },
+      },
+    }),
+    remote: docs,
+  },
 };
 
 describe("each client's own spelling becomes ours", () => {

@@ -8,6 +8,7 @@ import type { ClientFormat, ClientRow, ClientScope } from "./client-row.ts";
 import { clientTable } from "./client-table.ts";
 import { translateEntry, type ImportedEntry } from "./client-entry.ts";
 import { findGatewayIn, type GatewayFound } from "./known-gateways.ts";
+import { toolNamespace } from "./own-entry.ts";
 import { parseSettings } from "./settings-document.ts";
 import { isFolderThere, listSettingsFiles, readSettingsText } from "./settings-text.ts";
 import { switchedOff, type OffFacts } from "./switched-off.ts";
@@ -29,6 +30,11 @@ export interface FoundServer {
   readonly project: string | undefined;
   /** Set when it is not a server but a gateway. */
   readonly gateway: GatewayFound | undefined;
+  /** Of a gateway: its entry as it is written, and where in the file. */
+  readonly written?: unknown;
+  readonly keyPath?: Path;
+  /** Of a gateway: whether the file names it among those whose tools the client's model is shown, where it has to. */
+  readonly isShown?: boolean | undefined;
 }
 
 /** A file of a client that exists. */
@@ -189,12 +195,23 @@ function readServers(
       const translated = translateEntry(document.value(path), { document, path }, how);
       const entry = withOff(inProject(translated.entry, project, options), off, name);
       const gateway = findGatewayIn(entry, options.ownUrls);
-      servers.push({ name, place: document.place(path), entry, notes: translated.notes, project, gateway });
+      const found = { name, place: document.place(path), entry, notes: translated.notes, project, gateway };
+      servers.push(gateway === undefined ? found : { ...found, ...asWritten(document, path, { row, name }) });
     } catch (error) {
       problems.push(...problemsOf(error));
     }
   }
   return { servers, problems: [...new Set(problems)] };
+}
+
+function asWritten(
+  document: Document,
+  keyPath: Path,
+  { row: { shownAt }, name }: { readonly row: ClientRow; readonly name: string },
+): Pick<FoundServer, "written" | "keyPath" | "isShown"> {
+  const listed = shownAt === undefined ? undefined : document.value(shownAt);
+  const isShown = shownAt && Array.isArray(listed) && listed.includes(toolNamespace(name));
+  return { written: document.value(keyPath), keyPath, isShown };
 }
 
 interface NamedPath {

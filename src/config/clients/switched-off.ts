@@ -52,6 +52,6 @@ const readers: Readonly<Record<OffKind, (name: string, value: unknown) => Switch
 };
 
 /** Both clients that name tools so replace what is no letter, digit, `_` or `-`. */
-function plainName(name: string): string {
+export function plainName(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, "_");
 }

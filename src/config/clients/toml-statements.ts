@@ -77,8 +77,11 @@ function unescaped(quoted: string): string {
   }
 }
 
-/** Behind the value: lists and inline tables may take several lines, and have comments in them. */
-function endOfValue(text: string, from: number): number {
+/**
+ * Behind the value: lists and inline tables may take several lines, and have comments in them. A comma ends a member of
+ * a list.
+ */
+function endOfValue(text: string, from: number, isMember = false): number {
   let depth = 0;
   let at = from;
   let end = from;
@@ -90,6 +93,7 @@ function endOfValue(text: string, from: number): number {
       continue;
     }
     if (depth === 0 && (character === "\n" || character === "#")) break;
+    if (isMember && depth === 0 && (character === "," || character === "]")) break;
     if (character === "#") {
       at = text.indexOf("\n", at);
       if (at === -1) return text.length;
@@ -118,6 +122,26 @@ function endOfString(text: string, from: number): number {
     }
   }
   return text.length;
+}
+
+/** Where the members of a list stand that begins at `start`, without the commas and comments between them. */
+export function membersOfList(
+  text: string,
+  start: number,
+): readonly { readonly start: number; readonly end: number }[] {
+  const members: { readonly start: number; readonly end: number }[] = [];
+  for (let at = start + 1; at < text.length;) {
+    const character = text.charAt(at);
+    if (character === "]") break;
+    if (character === "#") at = lineEnd(text, at);
+    else if (/[\s,]/.test(character)) at += 1;
+    else {
+      const end = endOfValue(text, at, true);
+      members.push({ start: at, end });
+      at = end;
+    }
+  }
+  return members;
 }
 
 function skipSpaces(text: string, from: number): number {

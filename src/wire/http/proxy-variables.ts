@@ -18,8 +18,22 @@ export function proxyFromVariables(url: URL, variables: Variables): string | und
 
 /** Whether no proxy stands before a URL, whichever is named: it is on this machine, or `NO_PROXY` covers it. */
 export function isExcepted(url: URL, variables: Variables): boolean {
+  return isThisMachine(url.hostname) || isCovered(url, variables);
+}
+
+/**
+ * The variable that names a proxy for a URL of this machine, for programs that do not leave these alone. Undefined
+ * where `NO_PROXY` does, and for other machines.
+ */
+export function proxyBefore(url: URL, variables: Variables): string | undefined {
+  if (!isThisMachine(url.hostname) || isCovered(url, variables)) return undefined;
+  const scheme = url.protocol === "https:" ? "https_proxy" : "http_proxy";
+  return [scheme, scheme.toUpperCase(), "all_proxy", "ALL_PROXY"].find((name) => variables[name]);
+}
+
+function isCovered(url: URL, variables: Variables): boolean {
   const exceptions = variableOf("no_proxy", variables) ?? "";
-  return isThisMachine(url.hostname) || exceptions.split(/[\s,]+/).some((entry) => covers(entry, url));
+  return exceptions.split(/[\s,]+/).some((entry) => covers(entry, url));
 }
 
 function variableOf(name: string, variables: Variables): string | undefined {

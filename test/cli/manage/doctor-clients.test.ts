@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { mainFile, startGateway, type RunningGateway } from "../../harness/gateway.ts";
+import { badServer, mainFile, startGateway, type RunningGateway } from "../../harness/gateway.ts";
 import { hashToken } from "../../../src/people/identity/token.ts";
 import { openShop, type Shop } from "./shop.ts";
 
@@ -11,6 +11,7 @@ interface Found {
   readonly kind: "ok" | "warn" | "fail";
   readonly what: string;
   readonly todo: string | null;
+  readonly where?: string;
 }
 
 const token = "canary-4711-token-of-cursor";
@@ -42,14 +43,20 @@ async function startHere(toolyard: object = {}): Promise<RunningGateway> {
 
 /** What the doctor says of clients. */
 /** With `--no-start`, tokens are not tried either: whoever comes with one has servers of their own started. */
-async function examine(...options: readonly "--no-start"[]): Promise<{
+async function examine(...options: readonly ("--no-start" | { readonly HTTP_PROXY: string })[]): Promise<{
   readonly code: number | null;
   readonly found: readonly Found[];
   readonly stdout: string;
 }> {
-  const { code, stdout } = await shop.run(["doctor", "--json", ...options], unmoved);
+  const args = options.filter((option) => typeof option === "string");
+  const { code, stdout } = await shop.run(["doctor", "--json", ...args], {
+    ...{ ...unmoved, HTTP_PROXY: "", http_proxy: "", NO_PROXY: "", no_proxy: "", COPILOT_HOME: "" },
+    ...Object.assign({}, ...options.filter((option) => typeof option !== "string")),
+  });
   const { findings } = JSON.parse(stdout) as { findings: readonly Found[] };
-  const found = findings.filter(({ what }) => /^(Cursor|Claude Code|Zed|LM Studio|Codex|Windsurf)\b/.test(what));
+  const found = findings.filter(({ what }) =>
+    /^(Cursor|Claude Code|Zed|LM Studio|Codex|Windsurf|Copilot CLI|Qwen Code|Kimi Code|HTTP_PROXY)\b/.test(what),
+  );
   return { code, found, stdout };
 }
 
@@ -60,7 +67,11 @@ describe("a client's file", () => {
     await using gateway = await startHere();
     const file = await write(".cursor/mcp.json", cursor({ url: `${gateway.url}/mcp` }));
     await write(".config/zed/settings.json", { context_servers: { own: { command: "x" } } });
-    const codex = await write(".codex/config.toml", `[mcp_servers.toolyard]\nurl = "${gateway.url}/mcp/flat"\n`);
+    const shown = `[features.code_mode]\ndirect_only_tool_namespaces = ["mcp__toolyard"]\n`;
+    const codex = await write(
+      ".codex/config.toml",
+      `${shown}[mcp_servers.toolyard]\nurl = "${gateway.url}/mcp/flat"\n`,
+    );
     const { code, found } = await examine("--no-start");
     expect(found).toEqual([
       { kind: "ok", what: `Cursor, toolyard in ${file}: ${gateway.url}/mcp is this gateway`, todo: null },
@@ -106,6 +117,111 @@ describe("a client's file", () => {
     expect(stdout).not.toContain(token);
     await chmod(file, 0o600);
     expect((await examine()).found.map(({ kind }) => kind)).toEqual(["ok"]);
+  });
+});
+
+describe("what keeps our tools from a client's model", () => {
+  test.each<[string, string, (url: string) => object | string, string, string]>([
+    [
+      "Codex without its list",
+      ".codex/config.toml",
+      (url) =>
+        `[features.code_mode]\ndirect_only_tool_namespaces = ["mcp__other"]\n[mcp_servers.my-yard]\nurl = "${url}"\n`,
+      "features.code_mode.direct_only_tool_namespaces",
+      "does not name mcp__my_yard",
+    ],
+    [
+      "Copilot without deferTools",
+      ".copilot/mcp-config.json",
+      (url) => ({ mcpServers: { toolyard: { type: "http", url, tools: ["*"] } } }),
+      "mcpServers.toolyard.deferTools",
+      "`deferTools` is missing",
+    ],
+    [
+      "Qwen with alwaysLoadTools off",
+      ".qwen/settings.json",
+      (url) => ({ mcpServers: { toolyard: { httpUrl: url, alwaysLoadTools: false } } }),
+      "mcpServers.toolyard.alwaysLoadTools",
+      "`alwaysLoadTools` is false",
+    ],
+    [
+      "Kimi with deferred on",
+      ".kimi-code/mcp.json",
+      (url) => ({ mcpServers: { toolyard: { url, deferred: true } } }),
+      "mcpServers.toolyard.deferred",
+      "`deferred` is true",
+    ],
+    [
+      "a list of tools without ours",
+      ".kimi-code/mcp.json",
+      (url) => ({ mcpServers: { toolyard: { url, enabledTools: ["discover_mcp_tools", "x".repeat(65_536)] } } }),
+      "mcpServers.toolyard.enabledTools",
+      "leave out execute_mcp_tool",
+    ],
+    [
+      "a list of tools that are off",
+      ".cursor/mcp.json",
+      (url) => ({ mcpServers: { toolyard: { url, disabledTools: ["discover_*"] } } }),
+      "mcpServers.toolyard.disabledTools",
+      "leave out discover_mcp_tools",
+    ],
+    [
+      "a time limit in milliseconds",
+      ".claude.json",
+      (url) => ({ mcpServers: { toolyard: { type: "http", url, timeout: 60_000 } } }),
+      "mcpServers.toolyard.timeout",
+      "`timeout` is 60000, and a call may wait 300000 ms",
+    ],
+    [
+      "a time limit in seconds",
+      ".codex/config.toml",
+      (url) =>
+        `features.code_mode.direct_only_tool_namespaces = ["mcp__toolyard"]\n[mcp_servers.toolyard]\nurl = "${url}"\ntool_timeout_sec = 60.5\n`,
+      "mcp_servers.toolyard.tool_timeout_sec",
+      "`tool_timeout_sec` is 60.5, and a call may wait 300 s",
+    ],
+    [
+      "an entry that is off",
+      ".kimi-code/mcp.json",
+      (url) => ({ mcpServers: { toolyard: { url, enabled: false, deferred: true } } }),
+      "mcpServers.toolyard.enabled",
+      "switched off",
+    ],
+  ])("is told with file, key and what to do: %s", async (_, file, content, key, words) => {
+    await using gateway = await startGateway({
+      config: { mcpServers: { bad: badServer() }, toolyard: {} },
+      directory: shop.directory,
+      env: { ...shop.environment, ...unmoved },
+    });
+    const path = await write(file, content(`${gateway.url}/mcp`));
+    const { code, found } = await examine("--no-start");
+    const told = found.filter(({ kind }) => kind !== "ok");
+    expect(told).toMatchObject([
+      { kind: "warn", what: expect.stringContaining(words) as string, where: `${path}: ${key}` },
+    ]);
+    expect(told[0]?.todo).toBeTruthy();
+    expect(told[0]?.what.length).toBeLessThan(500);
+    expect(code).toBe(0);
+  });
+
+  test("is not what `connect` writes", async () => {
+    await using gateway = await startHere();
+    for (const id of ["codex", "copilot", "qwen", "kimi", "claude-code"]) {
+      const { code } = await shop.run(["connect", id, "--url", gateway.url, "--yes"], unmoved);
+      expect([id, code]).toEqual([id, 0]);
+    }
+    const { found } = await examine("--no-start");
+    expect(found.map(({ kind }) => kind)).toEqual(["ok", "ok", "ok", "ok", "ok"]);
+  });
+
+  test("may be a proxy that is asked for this machine's own addresses", async () => {
+    await using gateway = await startHere();
+    await write(".cursor/mcp.json", cursor({ url: `${gateway.url}/mcp` }));
+    const { found } = await examine("--no-start", { HTTP_PROXY: "http://user:canary@127.0.0.1:1" });
+    expect(found.at(-1)).toMatchObject({ kind: "warn", where: "HTTP_PROXY" });
+    expect(JSON.stringify(found)).not.toContain("canary");
+    const excepted = { HTTP_PROXY: "http://127.0.0.1:1", NO_PROXY: "localhost, 127.0.0.1" };
+    expect((await examine("--no-start", excepted)).found.map(({ kind }) => kind)).toEqual(["ok"]);
   });
 });
 
