@@ -4,7 +4,6 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { projectDir } from "../conformance/cached-package.mjs";
-import { addedToConnect, unknownToConnect } from "./entries-to-come.mjs";
 
 /**
  * @param {import("./client-rows.mjs").Client} client
@@ -13,17 +12,11 @@ import { addedToConnect, unknownToConnect } from "./entries-to-come.mjs";
  * @returns {Promise<{ token?: string }>} what the command said
  */
 export async function connectClient({ id }, { url, configFile, env }) {
-  const writeByHand = unknownToConnect[id];
-  if (writeByHand !== undefined) {
-    await writeByHand(env.HOME, new URL("/mcp", url).href);
-    return {};
-  }
   const options = ["--url", url, "--config", configFile, "--yes", "--json"];
   const main = join(projectDir, "dist/cli/main.js");
   const { stdout } = await promisify(execFile)(process.execPath, [main, "connect", id, ...options], {
     env: { ...process.env, ...env },
     cwd: env.HOME,
   });
-  await addedToConnect[id]?.(env.HOME);
   return JSON.parse(stdout);
 }
