@@ -22,6 +22,7 @@ import { createOwnInstances } from "../front/mcp/own-instances.ts";
 import { createPageBook } from "../front/mcp/pages.ts";
 import { createRunningRequests } from "../front/mcp/running-requests.ts";
 import { createRequestRunner } from "../front/mcp/request-run.ts";
+import { createServerCards } from "../front/mcp/server-card.ts";
 import { createSamplingClients } from "../front/mcp/sampling-clients.ts";
 import { createSessionStore } from "../front/mcp/session-store.ts";
 import { createMcpSse } from "../front/mcp/sse.ts";
@@ -74,6 +75,7 @@ export interface McpFrontDeps {
 export interface McpFront {
   readonly http: McpHttpHandler;
   readonly endpointOf: (path: string) => Endpoint | undefined;
+  readonly cardAt: ReturnType<typeof createServerCards>;
   /** What a transport other than HTTP (stdio) needs to serve clients. */
   readonly parts: McpHttpDeps;
   /** Whose model writes phrases, where the configuration asks for it. */
@@ -156,12 +158,14 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
   };
   const http = createMcpHttp(parts);
   const sse = createMcpSse(parts);
+  const endpointOf = createEndpoints(deps.currentSettings);
   return {
     http(request, response, endpoint, principal) {
       if (endpoint.sse === undefined) http(request, response, endpoint, principal);
       else sse.handle(request, response, endpoint, principal);
     },
-    endpointOf: createEndpoints(deps.currentSettings),
+    endpointOf,
+    cardAt: createServerCards({ endpointOf, publicUrl: deps.publicUrl, serverInfo }),
     parts,
     samplingClients,
     tick() {
