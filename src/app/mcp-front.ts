@@ -1,4 +1,5 @@
 import type { SamplingClients } from "../catalog/discovery/client-writer.ts";
+import type { Pins } from "../catalog/discovery/pins.ts";
 import type { NamesInTurns } from "../catalog/model/names-in-turns.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { Settings } from "../config/config.ts";
@@ -56,6 +57,7 @@ export interface McpFrontDeps {
   readonly namesInTurns: NamesInTurns;
   readonly routing: Routing;
   readonly performer: Performer;
+  readonly pins: Pick<Pins, "of">;
   readonly finding: FindingMeter;
   readonly presence: Presence;
   readonly subscriptions: Subscriptions;
@@ -108,6 +110,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     finding: deps.finding,
     maxTokens: settings.results.discoverTokens,
     routing: deps.routing,
+    pins: deps.pins,
     pages: createPageBook(deps.cursorKey),
     profileOf,
     serverInfo,

@@ -3,7 +3,7 @@ import type { View } from "../../catalog/model/view.ts";
 import type { Era } from "../../kernel/call-context.ts";
 import { hasModernOutput } from "../../wire/mcp/definition-shapes.ts";
 import type { ClientProfile } from "../../config/client-profiles.ts";
-import type { Exposure, ListKind, Listing } from "../../catalog/exposure/exposure.ts";
+import type { Exposure, ListKind, Listing, PinnedTools } from "../../catalog/exposure/exposure.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 
 /**
@@ -21,6 +21,7 @@ export interface WantedPage {
   /** Where the client is of a kind that has a profile. */
   readonly client?: ClientProfile | undefined;
   readonly era?: Era | undefined;
+  readonly pinned?: PinnedTools | undefined;
 }
 
 export interface PageBook {
@@ -98,7 +99,7 @@ export function createPageBook(key: Buffer): PageBook {
   }
 
   return {
-    page(view, exposure, { kind, cursor, client: anyClient, era: anyEra }) {
+    page(view, exposure, { kind, cursor, client: anyClient, era: anyEra, pinned }) {
       const client = exposure.toolsByClient === true && kind === "tools" ? anyClient : undefined;
       const era = eraFor(view, kind, anyEra);
       const binding = `${view.principal.id}\n${exposure.name}\n${kind}`;
@@ -106,10 +107,10 @@ export function createPageBook(key: Buffer): PageBook {
       let books = memo.get(view);
       if (books === undefined) memo.set(view, (books = new Map()));
       // By content: profiles are few, and a reloaded configuration brings equal ones as other objects.
-      const name = `${exposure.name}\n${kind}${client === undefined ? "" : `\n${JSON.stringify(client)}`}${era === undefined ? "" : `\n${era}`}`;
+      const name = `${exposure.name}\n${kind}${client === undefined ? "" : `\n${JSON.stringify(client)}`}${era === undefined ? "" : `\n${era}`}\n${pinned?.key ?? ""}`;
       let pages = books.get(name);
       if (pages === undefined)
-        books.set(name, (pages = buildPages(exposure.list(view, kind, { client, era }), kind, binding)));
+        books.set(name, (pages = buildPages(exposure.list(view, kind, { client, era, pinned }), kind, binding)));
       // The list may have become shorter since the cursor was given out: then nothing is left of it.
       return pages[wanted] ?? { body: `"${kind}":[]`, hints: pages[0]?.hints ?? "" };
     },

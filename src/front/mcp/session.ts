@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { PinnedTools } from "../../catalog/exposure/exposure.ts";
 import type { ClientProfile } from "../../config/client-profiles.ts";
 import type { ConnectedClient } from "../../kernel/call-context.ts";
 import { createPresence, programOf, type OwnPresence } from "../../kernel/client-presence.ts";
@@ -30,6 +31,8 @@ export interface Session {
    * was, whatever is configured later.
    */
   readonly client: ClientProfile | undefined;
+  /** The tools beside the four, as they were first listed: they stay what they were. */
+  pinned: PinnedTools | undefined;
   /** The client as servers with an instance per client know it. */
   readonly connected: ConnectedClient;
   /** Whether the client has sent `notifications/initialized`: nothing is asked of it before. */
@@ -78,6 +81,7 @@ export function createSession(options: SessionOptions): Session {
     clientName,
     presence,
     client: options.client,
+    pinned: undefined,
     connected: {
       // Not the session's own id: whoever knows that one is taken for the client.
       id: randomUUID(),
