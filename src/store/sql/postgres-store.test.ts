@@ -284,6 +284,7 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
         { id: `q_${at}`, person: `m_${at}` as PrincipalId, query: "mail", tool: "mail:send", rank: at, keptAtMs: 1 },
         100,
       );
+    for (const at of [1, 2]) await store.pins.choose(`m_${at}`, ["mail:send"]);
     // The gateway itself finds all of it.
     expect(await store.keptSearches.of("m_2" as PrincipalId)).toMatchObject([{ id: "q_2", rank: 2 }]);
     expect((await store.access.read(1)).tokens).toHaveLength(2);
@@ -311,6 +312,7 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
         "oauth_grant",
         "oauth_item",
         "kept_search",
+        "member_pins",
       ];
       for (const table of owned) expect([table, await asRed(`select * from ${table}`)]).toEqual([table, 1]);
       for (const statement of [

@@ -24,21 +24,21 @@ export function PinnedTools() {
   return (
     <details className="keep">
       <summary>
-        Pinned beside the four
-        {pins.data !== undefined && (
-          <span className="muted">
-            {" "}
-            {pins.data.tools.length === 0
-              ? "nothing"
-              : `${counted(pins.data.tools.length, "tool")}, ${count(pins.data.tokens)} tokens in each conversation`}
-          </span>
-        )}
+        Pinned tools
+        {pins.data !== undefined && <span className="muted">: {summaryOf(pins.data)}</span>}
       </summary>
       <Loaded query={pins} lines={3}>
         {(known) => <Choice pins={known} />}
       </Loaded>
     </details>
   );
+}
+
+function summaryOf({ tools, tokens }: Pins): string {
+  const listed = tools.filter(({ name }) => name !== null).length;
+  const unused = tools.length - listed;
+  if (tools.length === 0) return "none";
+  return `${counted(listed, "tool")}, ${counted(tokens, "token")} in each conversation${unused === 0 ? "" : `, ${count(unused)} unused`}`;
 }
 
 function Choice({ pins }: { readonly pins: Pins }) {
