@@ -110,9 +110,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     audit,
     traces: tracing?.source,
   });
-  const pins = wirePins({
-    ...{ config: current, store: kept, records: () => records, usage: () => usage.usage, clock, log },
-  });
+  const pins = wirePins({ ...shared, store: kept, records, usage: () => usage.usage });
   const usage = createUsageWing({
     ...{ events, clock, kept, ...views, discovery, fleet, store: records.store, onRest: records.onRest },
     ...{ mcp: () => mcp, pins },
@@ -128,11 +126,8 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     records,
     audit,
     kept,
-    catalog,
-    people,
-    publicUrl,
+    ...{ catalog, people, publicUrl, servers },
     ...secrecy,
-    servers,
     ...views,
     engine,
     discovery,

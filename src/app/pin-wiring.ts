@@ -10,7 +10,7 @@ import type { Records } from "./records-wing.ts";
 export interface PinWiringDeps {
   readonly config: () => Config;
   readonly store: Pick<GatewayStore, "pins">;
-  readonly records: () => Pick<Records, "opened">;
+  readonly records: Pick<Records, "opened">;
   readonly usage: () => Pick<Usage, "read">;
   readonly clock: Clock;
   readonly log: Log;
@@ -23,7 +23,7 @@ export interface PinWiringDeps {
 export function wirePins({ config, store, records, usage, clock, log }: PinWiringDeps): Pins {
   return createPins({
     configured: () => config().settings.pin,
-    storeFor: async ({ user }): Promise<PinStore> => (user === null ? store.pins : (await records().opened()).pins),
+    storeFor: async ({ user }): Promise<PinStore> => (user === null ? store.pins : (await records.opened()).pins),
     mostUsed: async ({ id }, most) => await readMostUsed(usage(), { person: id, most, nowMs: clock.now() }),
     clock,
     onFailure: (error) =>

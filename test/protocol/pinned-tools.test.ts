@@ -1,10 +1,12 @@
 import { writeFile } from "node:fs/promises";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { startCommandedGateway } from "../harness/commanded-gateway.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { as, knownPeople } from "../harness/known-people.ts";
 import { get, untilOnline } from "../harness/rest.ts";
 import { modernRpc, rpc, send } from "../harness/rpc.ts";
+import { addCast, startTeamGateway } from "../harness/team-gateway.ts";
 import { until } from "../harness/until.ts";
 
 const fourTools = ["discover_mcp_tools", "execute_mcp_tool", "list_mcp_resources", "read_mcp_resource"];
@@ -170,6 +172,34 @@ test("each person's choice is their own, and outlives the gateway", async () => 
   await untilOnline(again.url, as("root"));
   expect(await listed("alice", again.url)).toEqual(["text"]);
   expect(await listed("bob", again.url)).toEqual(["echo"]);
+});
+
+test("people of the database have their own as well, which go with the membership", async () => {
+  await using team = await startTeamGateway();
+  const cast = await addCast(team);
+  const { gateway } = team;
+  const pinsOf = async (token: string) => (await team.ask(token, "GET", "/api/pins")).json;
+  const { tools } = (await team.ask(cast.bob, "GET", "/api/tools")).json;
+  const path = tools[0].tool_path as string;
+  expect((await team.ask(cast.bob, "PUT", "/api/pins", { body: { pins: [path] } })).status).toBe(200);
+  expect((await pinsOf(cast.bob)).own).toEqual([path]);
+  expect((await pinsOf(cast.tom)).own).toBeNull();
+  const headers = { authorization: `Bearer ${cast.bob}` };
+  const listed = (await rpc(`${gateway.url}/mcp`, "tools/list", {}, headers)).json.result.tools;
+  expect(listed).toHaveLength(5);
+  const called = await rpc(`${gateway.url}/mcp`, "tools/call", { name: listed[4].name, arguments: {} }, headers);
+  expect(JSON.stringify(called.json)).not.toContain("TOOL_UNKNOWN");
+  await team.again();
+  expect((await pinsOf(cast.bob)).own).toEqual([path]);
+});
+
+test("toolyard tools says what is pinned, and what is unused", async () => {
+  await using commanded = await startCommandedGateway(toConfig({ pin: ["one:echo", "one:ecko"] }));
+  await untilOnline(commanded.gateway.url);
+  const { stderr } = await commanded.toolyard("tools");
+  expect(stderr).toMatch(/^toolyard: pinned: one:echo as echo, ~\d+ tokens in each conversation$/m);
+  expect(stderr).toMatch(/^toolyard: pinned, but there is no such tool: one:ecko \(.*one:echo.*\?\)$/m);
+  expect((await commanded.toolyard("tools", "one")).stderr).toBe("");
 });
 
 test.each([

@@ -41,7 +41,7 @@ export interface Pins {
 
 /** Another gateway of the same database may have changed a choice: it is looked at again after this. */
 const choiceAgeMs = 10_000;
-/** What is used most is decided once a day, so that the list of a client without sessions does not change in between. */
+/** What is used most is decided once a day, so that a list without a session does not change in between. */
 const mostUsedAgeMs = 86_400_000;
 /** Fewer than may be pinned: nobody looked at what these cost. */
 const automaticPins = 5;
