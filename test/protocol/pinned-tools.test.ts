@@ -24,7 +24,7 @@ async function start({ pin, servers = mcpServers, more = {} }: Pinning): Promise
   return gateway;
 }
 
-function toConfig({ pin, servers = mcpServers, more = {} }: Pinning): object {
+function toConfig({ pin, servers = mcpServers, more = {} }: Pinning): Readonly<Record<string, unknown>> {
   return { mcpServers: servers, toolyard: { pin, ...more } };
 }
 
@@ -179,8 +179,11 @@ test("people of the database have their own as well, which go with the membershi
   const cast = await addCast(team);
   const { gateway } = team;
   const pinsOf = async (token: string) => (await team.ask(token, "GET", "/api/pins")).json;
-  const { tools } = (await team.ask(cast.bob, "GET", "/api/tools")).json;
-  const path = tools[0].tool_path as string;
+  const tools = await until(async () => {
+    const { json } = await team.ask(cast.bob, "GET", "/api/tools");
+    return json.tools.length > 0 && (json.tools as readonly { readonly tool_path: string }[]);
+  });
+  const path = tools[0]?.tool_path ?? "";
   expect((await team.ask(cast.bob, "PUT", "/api/pins", { body: { pins: [path] } })).status).toBe(200);
   expect((await pinsOf(cast.bob)).own).toEqual([path]);
   expect((await pinsOf(cast.tom)).own).toBeNull();
