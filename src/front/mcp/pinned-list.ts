@@ -23,9 +23,9 @@ interface Work {
 }
 
 /**
- * The pinned tools that a request is about: a list of tools, or a call by a name that is none of the four. Undefined for
- * all others. At once where everything is known. In a session they are what they were when they were first asked for,
- * so that the client's prompt cache stays valid; without one they follow the view.
+ * The pinned tools that a request is about: a list of tools, or a call by a name that is none of the four. Undefined
+ * for all others. At once where everything is known. In a session they are what they were when they were first asked
+ * for, so that the client's prompt cache stays valid; without one they follow the view.
  */
 export type PinnedFor = (work: Work) => PinnedTools | undefined | Promise<PinnedTools | undefined>;
 

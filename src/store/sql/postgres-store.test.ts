@@ -331,6 +331,8 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
         "delete from oauth_item where grant_id is null",
         "select * from kept_search where membership_id = 'm_2' or id = 'q_2'",
         "delete from kept_search where id = 'q_2'",
+        "select * from member_pins where membership_id = 'm_2'",
+        "delete from member_pins where membership_id = 'm_2'",
       ])
         expect([statement, await asRed(statement)]).toEqual([statement, 0]);
       for (const statement of [
@@ -506,6 +508,7 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
     await store.close(10_000);
     await ask(`alter table toolyard_state.template drop column by_admin;
       drop table toolyard_state.kept_search;
+      drop table toolyard_state.member_pins;
       delete from toolyard_state.kysely_migration where name >= '0009'`);
     const read = await (await open()).installs.read();
     expect(Object.fromEntries(read.templates.map(({ id, byAdmin }) => [id, byAdmin]))).toEqual({

@@ -1,4 +1,4 @@
-import { createMemberPinStore } from "./pin-tables.ts";
+import { createMemberPinStore } from "./pin-questions.ts";
 import { randomInt, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { Clock } from "../../kernel/clock.ts";
