@@ -1,3 +1,4 @@
+import type { Pins } from "../catalog/discovery/pins.ts";
 import type { NamesInTurns } from "../catalog/model/names-in-turns.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { Config } from "../config/config.ts";
@@ -78,6 +79,7 @@ export interface GatewayParts extends AsyncDisposable {
   /** Opened once, by whoever lets browsers in. */
   readonly openBrowserStore: () => Promise<BrowserSessionStore>;
   /** Searches that people keep as tests. */
+  readonly pins: Pins;
   readonly keptSearches: KeptSearchesOf;
   /** Whom a token with this hash (hex) belongs to now. */
   readonly byToken: (hash: string, signal: AbortSignal) => Promise<Principal | undefined>;
@@ -229,6 +231,7 @@ function toFace(wings: Wings, config: () => Config, { version, clock, log, envir
     version,
     loginCodes: createLoginCodes(clock),
     openBrowserStore: kept.browserSessions,
+    pins: wings.pins,
     keptSearches: openKeptSearches({ store: kept, records, clock }),
     byToken: async (hash: string, signal: AbortSignal) =>
       people.directory.byToken(hash) ?? (await people.directory.elsewhere?.byToken(hash, signal)),

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createNamesInTurns, type NamesInTurns } from "../catalog/model/names-in-turns.ts";
+import type { Pins } from "../catalog/discovery/pins.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { Config } from "../config/config.ts";
 import { createConfigSecrets } from "../config/secrets.ts";
@@ -31,6 +32,7 @@ import { createRecords } from "./records-wing.ts";
 import { connectPage, createPeople } from "./people-wiring.ts";
 import { createTracing } from "./tracing-wiring.ts";
 import { createServers } from "./servers-wing.ts";
+import { wirePins } from "./pin-wiring.ts";
 import { createUsageWing } from "./usage-wing.ts";
 import type { LargeBuffers } from "../wire/json/large-buffers.ts";
 import type { Engine } from "./engine-wing.ts";
@@ -108,11 +110,12 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     audit,
     traces: tracing?.source,
   });
+  const pins = wirePins({ ...shared, store: kept, records, usage: () => usage.usage });
   const usage = createUsageWing({
     ...{ events, clock, kept, ...views, discovery, fleet, store: records.store, onRest: records.onRest },
-    mcp: () => mcp,
+    ...{ mcp: () => mcp, pins },
   });
-  const front = { current, settings, events, memory, loopGuard, publicUrl, ...views, fleet, engine };
+  const front = { current, settings, events, memory, loopGuard, publicUrl, ...views, fleet, engine, pins };
   const mcp = buildFront({ ...deps, ...front, presence: people.presence, finding: usage.meter });
   const outlets = createEventOutlets({ ...shared, fleet, directory: people.directory });
   const metrics = createGatewayMetrics({ ...deps, events, servers, engine, mcp, records });
@@ -123,16 +126,14 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
     records,
     audit,
     kept,
-    catalog,
-    people,
-    publicUrl,
+    ...{ catalog, people, publicUrl, servers },
     ...secrecy,
-    servers,
     ...views,
     engine,
     discovery,
     metrics,
     usage,
+    pins,
     mcp,
     tracing,
   };
@@ -162,6 +163,7 @@ interface FrontWork extends GatewayDeps {
   readonly namesInTurns: NamesInTurns;
   readonly fleet: Fleet;
   readonly engine: Engine;
+  readonly pins: Pins;
   readonly presence: Presence;
   readonly finding: FindingMeter;
 }
@@ -169,6 +171,7 @@ interface FrontWork extends GatewayDeps {
 function buildFront({ current, settings, events, memory, loopGuard, engine, fleet, ...work }: FrontWork): McpFront {
   return createMcpFront({
     ...engine,
+    pins: work.pins,
     finding: work.finding,
     presence: work.presence,
     publicUrl: work.publicUrl,

@@ -1,4 +1,3 @@
-import { flatExposure } from "../catalog/exposure/flat.ts";
 import type { GatewayStatus } from "../records/gateway-status.ts";
 import type { TokenSum } from "../records/list-costs.ts";
 import { sumSaved, type SavedToday } from "../records/saved-today.ts";
@@ -28,11 +27,11 @@ export interface ListedBy {
   readonly startedMs: number;
 }
 
-type Seen = Pick<GatewayParts, "standing" | "owner" | "fleet" | "usage" | "viewOf" | "mcp">;
+type Seen = Pick<GatewayParts, "standing" | "owner" | "fleet" | "usage" | "viewOf">;
 
 /** Visits every tool, so that it is for screens. */
 export async function readGlance(parts: Seen): Promise<Glance> {
-  const { standing, owner, usage, fleet, mcp } = parts;
+  const { standing, owner, usage, fleet } = parts;
   // Prices the owner's view as well, which is looked at below.
   const status = await standing.status({ principal: owner, isAdmin: true });
   const view = parts.viewOf(owner);
@@ -45,7 +44,7 @@ export async function readGlance(parts: Seen): Promise<Glance> {
         (connection?.pending() ?? []).map((request) => ({ server: slug, ...request })),
       ),
     saved: sumSaved(usage.finding.sessions(), usage.finding.today().sinceMs),
-    here: usage.costs.of(view, mcp.endpointOf("/mcp")?.exposure ?? flatExposure),
+    here: await usage.here(view),
     flat: usage.costs.flat(view),
   };
 }

@@ -43,7 +43,7 @@ export function createHttpFront(
   });
   const loadFront = async () => await gateway.late.load("rest", async () => await import("./rest-front.ts"));
   const server: HttpServer = createHttpServer({
-    mcp: { endpointOf: gateway.mcp.endpointOf, handle: gateway.mcp.http, refuse },
+    mcp: { endpointOf: gateway.mcp.endpointOf, cardAt: gateway.mcp.cardAt, handle: gateway.mcp.http, refuse },
     frontPage: async (request, response) => await showFrontPage(gateway, request, response),
     async loadRest() {
       const { loadRest, openBrowsers } = await loadFront();

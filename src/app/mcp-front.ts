@@ -1,4 +1,5 @@
 import type { SamplingClients } from "../catalog/discovery/client-writer.ts";
+import type { Pins } from "../catalog/discovery/pins.ts";
 import type { NamesInTurns } from "../catalog/model/names-in-turns.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { Settings } from "../config/config.ts";
@@ -23,6 +24,7 @@ import { createPageBook } from "../front/mcp/pages.ts";
 import { createRunningRequests } from "../front/mcp/running-requests.ts";
 import { createLongWaits } from "../front/mcp/long-waits.ts";
 import { createRequestRunner } from "../front/mcp/request-run.ts";
+import { createServerCards } from "../front/mcp/server-card.ts";
 import { createSamplingClients } from "../front/mcp/sampling-clients.ts";
 import { createSessionStore } from "../front/mcp/session-store.ts";
 import { createMcpSse } from "../front/mcp/sse.ts";
@@ -56,6 +58,7 @@ export interface McpFrontDeps {
   readonly namesInTurns: NamesInTurns;
   readonly routing: Routing;
   readonly performer: Performer;
+  readonly pins: Pick<Pins, "of">;
   readonly finding: FindingMeter;
   readonly presence: Presence;
   readonly subscriptions: Subscriptions;
@@ -75,6 +78,7 @@ export interface McpFrontDeps {
 export interface McpFront {
   readonly http: McpHttpHandler;
   readonly endpointOf: (path: string) => Endpoint | undefined;
+  readonly cardAt: ReturnType<typeof createServerCards>;
   /** What a transport other than HTTP (stdio) needs to serve clients. */
   readonly parts: McpHttpDeps;
   /** Whose model writes phrases, where the configuration asks for it. */
@@ -107,6 +111,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     finding: deps.finding,
     maxTokens: settings.results.discoverTokens,
     routing: deps.routing,
+    pins: deps.pins,
     pages: createPageBook(deps.cursorKey),
     profileOf,
     serverInfo,
@@ -158,12 +163,14 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
   };
   const http = createMcpHttp(parts);
   const sse = createMcpSse(parts);
+  const endpointOf = createEndpoints(deps.currentSettings);
   return {
     http(request, response, endpoint, principal) {
       if (endpoint.sse === undefined) http(request, response, endpoint, principal);
       else sse.handle(request, response, endpoint, principal);
     },
-    endpointOf: createEndpoints(deps.currentSettings),
+    endpointOf,
+    cardAt: createServerCards({ endpointOf, publicUrl: deps.publicUrl, serverInfo }),
     parts,
     samplingClients,
     tick() {

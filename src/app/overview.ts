@@ -1,5 +1,4 @@
 import type { ViewServer } from "../catalog/model/view.ts";
-import { flatExposure } from "../catalog/exposure/flat.ts";
 import type { InstanceStatus } from "../kernel/status.ts";
 import type { ServerCost } from "../records/list-costs.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
@@ -54,12 +53,11 @@ export interface ToolOverview {
 export async function readOverview({
   viewOf,
   owner,
-  mcp,
-  usage: { costs },
-}: Pick<GatewayParts, "viewOf" | "owner" | "mcp" | "usage">): Promise<Overview> {
+  usage: { costs, here: hereOf },
+}: Pick<GatewayParts, "viewOf" | "owner" | "usage">): Promise<Overview> {
   const view = viewOf(owner);
   await costs.prepare(view);
-  const here = costs.of(view, mcp.endpointOf("/mcp")?.exposure ?? flatExposure);
+  const here = await hereOf(view);
   const flat = costs.flat(view);
   const byServer = new Map(costs.servers(view).map((cost) => [cost.server, cost]));
   return {

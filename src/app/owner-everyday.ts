@@ -15,6 +15,7 @@ export function loadEveryday(gateway: GatewayParts): Everyday {
     usage: gateway.usage.usage,
     instanceOf: (instance) => gateway.fleet.of(gateway.owner).find(({ id }) => id === instance),
     redact: gateway.redaction.text,
+    pins: gateway.pins,
     keptSearches: gateway.keptSearches,
     clock: parts.clock,
     adopting: gateway.fleet.adopting,

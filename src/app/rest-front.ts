@@ -59,6 +59,7 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
     routing: gateway.routing,
     performer: gateway.performer,
     subscriptions: gateway.subscriptions,
+    pins: gateway.pins,
     keptSearches: gateway.keptSearches,
     loads: gateway.namespaces.loads,
     instancesOf(principal) {

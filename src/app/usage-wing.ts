@@ -1,5 +1,7 @@
 import type { Discovery } from "../catalog/discovery/discovery.ts";
 import { flatExposure } from "../catalog/exposure/flat.ts";
+import type { Pins } from "../catalog/discovery/pins.ts";
+import { pinTools } from "../catalog/exposure/pinned-tools.ts";
 import type { NamesInTurns } from "../catalog/model/names-in-turns.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { ExposureName } from "../config/exposures.ts";
@@ -10,7 +12,7 @@ import type { InstanceId } from "../kernel/ids.ts";
 import type { Principal } from "../kernel/principal.ts";
 import { createFindingHistory } from "../records/finding-history.ts";
 import { createFinding, type Finding, type FindingMeter } from "../records/finding.ts";
-import { createListCosts, type ListCosts } from "../records/list-costs.ts";
+import { createListCosts, type ListCosts, type TokenSum } from "../records/list-costs.ts";
 import { createTokenCounts } from "../records/token-counts.ts";
 import { readPhraseReport, type PhraseReport } from "../records/phrase-report.ts";
 import type { Fleet } from "../servers/instance/fleet.ts";
@@ -29,6 +31,8 @@ export interface UsageWing {
   readonly meter: FindingMeter;
   readonly costs: ListCosts;
   tokens(ask: TokensAsk): Promise<TokenReport>;
+  /** What the list of `/mcp` and its instructions cost the view's principal, with what that person pinned. */
+  here(view: View): Promise<TokenSum>;
   /** Writes the counts of calls and of finding that are not written yet: before the store is closed. */
   stop(): Promise<void>;
 }
@@ -55,13 +59,14 @@ export interface UsageWingDeps {
   readonly namesInTurns: NamesInTurns;
   /** Called when somebody asks what tools cost. */
   readonly mcp: () => Pick<McpFront, "endpointOf">;
+  readonly pins: Pick<Pins, "of">;
   readonly discovery: Pick<Discovery, "enrichment" | "phraseSource">;
   readonly fleet: Pick<Fleet, "get">;
 }
 
 /** Builds what counts calls and tokens. No worker is started before definitions have to be counted. */
 export function createUsageWing(deps: UsageWingDeps): UsageWing {
-  const { events, clock, kept, store, viewOf, mcp } = deps;
+  const { events, clock, kept, store, viewOf } = deps;
   const usage = createUsage({
     ...{ events, clock, store },
     installationOf: (id) => deps.fleet.get(id as InstanceId)?.about().installation ?? id,
@@ -83,11 +88,14 @@ export function createUsageWing(deps: UsageWingDeps): UsageWing {
     costs,
     async tokens({ principal, exposure: name, of, waitMs }) {
       const view = viewOf(principal);
-      const path = name === undefined ? "/mcp" : `/mcp/${name}`;
-      const exposure = mcp().endpointOf(path)?.exposure ?? flatExposure;
-      const counted = costs.count(view, exposure);
+      const { exposure, pinned } = await listAt(name === undefined ? "/mcp" : `/mcp/${name}`, view, deps);
+      const counted = costs.count(view, exposure, { pinned });
       if (waitMs > 0) await untilAborted(counted, AbortSignal.timeout(waitMs)).catch(() => undefined);
-      return await readTokenReport({ costs, finding: history, phrases }, { view, exposure, principal: of });
+      return await readTokenReport({ costs, finding: history, phrases }, { view, exposure, pinned, principal: of });
+    },
+    async here(view) {
+      const { exposure, pinned } = await listAt("/mcp", view, deps);
+      return costs.of(view, exposure, { pinned });
     },
     async stop() {
       usage[Symbol.dispose]();
@@ -96,6 +104,13 @@ export function createUsageWing(deps: UsageWingDeps): UsageWing {
       await counts[Symbol.asyncDispose]();
     },
   };
+}
+
+async function listAt(path: string, view: View, { mcp, pins }: UsageWingDeps) {
+  const exposure = mcp().endpointOf(path)?.exposure ?? flatExposure;
+  if (exposure.hasPins !== true) return { exposure };
+  const { paths } = await pins.of(view.principal);
+  return { exposure, pinned: pinTools(view, paths, undefined) };
 }
 
 async function phrasesOf(view: View, { discovery, fleet }: UsageWingDeps): Promise<PhraseReport> {

@@ -1,4 +1,5 @@
-import type { EverydayLine, FailureLine } from "../front/owner/everyday-lines.ts";
+import { countText } from "../kernel/count-text.ts";
+import type { EverydayLine, FailureLine, PinnedLine } from "../front/owner/everyday-lines.ts";
 import type { EverydayName } from "../front/owner/everyday-names.ts";
 import type { CommandContext } from "./command-context.ts";
 import { plainText } from "./plain-text.ts";
@@ -35,12 +36,19 @@ export async function askEveryday(talk: EverydayTalk, { command, request }: Aske
         process.stderr.write(
           `toolyard: not listed: ${server} (${word}${reason === "" ? "" : `: ${plainText(reason)}`})\n`,
         );
-      } else await take(line, talk);
+      } else if (line.pinned !== undefined) process.stderr.write(`toolyard: ${pinnedText(line.pinned)}\n`);
+      else await take(line, talk);
     }
   } finally {
     waiting?.end();
   }
   return code;
+}
+
+function pinnedText({ path, name, tokens, near }: PinnedLine): string {
+  if (name !== null) return `pinned: ${plainText(path)} as ${name}, ~${countText(tokens)} tokens in each conversation`;
+  const meant = near.length === 0 ? "" : ` (${near.map((other) => plainText(other)).join(", ")}?)`;
+  return `pinned, but there is no such tool: ${plainText(path)}${meant}`;
 }
 
 const mostNamed = 5;

@@ -7,6 +7,7 @@ import { longestMs } from "../kernel/limits.ts";
 import { assertionRows, externalRows } from "./external-rows.ts";
 import { instanceRows, serverTimes, startTimeout } from "./instance-rows.ts";
 import { limitRows } from "./limit-rows.ts";
+import { pinRow } from "./pin-row.ts";
 import { providerRows } from "./provider-rows.ts";
 import { overrideRows } from "./server-fields.ts";
 import {
@@ -197,6 +198,7 @@ export const settingsTable = {
     about: "what /mcp shows",
     reason: "four tools cost the same however many servers there are",
   }),
+  pin: pinRow,
   transparent: text({
     fallback: undefined,
     fallbackText: "none",

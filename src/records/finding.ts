@@ -1,4 +1,4 @@
-import type { Exposure } from "../catalog/exposure/exposure.ts";
+import type { Exposure, PinnedTools } from "../catalog/exposure/exposure.ts";
 import { estimateTokens } from "../catalog/exposure/token-estimate.ts";
 import { plainFlatName } from "../catalog/model/names.ts";
 import type { ToolEntry } from "../catalog/model/snapshot.ts";
@@ -27,6 +27,8 @@ export interface ListedTools {
   readonly view: View;
   readonly exposure: Exposure;
   readonly client: ClientProfile | undefined;
+  /** Of the servers' tools, those in the list beside ours. */
+  readonly pinned?: PinnedTools | undefined;
 }
 
 /** One conversation of a client, as far as the gateway can tell. */
@@ -71,7 +73,7 @@ interface Session extends Mutable<FindingSession> {
    * the estimate exact.
    */
   readonly view: WeakRef<View>;
-  readonly list: Pick<ListedTools, "exposure" | "client">;
+  readonly list: Pick<ListedTools, "exposure" | "client" | "pinned">;
 }
 
 /** Nothing that it does for a call makes an object or looks at a text, but for an answer of discover_mcp_tools. */
@@ -93,9 +95,10 @@ export function createFinding({ clock, costs }: FindingDeps): Finding {
   }
 
   return {
-    listed(from, { view, exposure, client }) {
+    listed(from, list) {
+      const { view, exposure } = list;
       if (exposure.isTransparent || open.find(from) !== undefined) return;
-      const session = toSession(from, { view, exposure, client }, clock.now());
+      const session = toSession(from, list, clock.now());
       open.add(from, session);
       sessions.push(session);
       if (sessions.length > 2 * mostSessions) sessions = sessions.slice(-mostSessions);
@@ -129,7 +132,7 @@ export function createFinding({ clock, costs }: FindingDeps): Finding {
   };
 }
 
-function toSession(from: Sender, { view, exposure, client }: ListedTools, nowMs: number): Session {
+function toSession(from: Sender, { view, exposure, client, pinned }: ListedTools, nowMs: number): Session {
   return {
     principal: from.principal.id,
     client: nameOf(from) ?? null,
@@ -140,7 +143,7 @@ function toSession(from: Sender, { view, exposure, client }: ListedTools, nowMs:
     spent: 0,
     lastMs: nowMs,
     view: new WeakRef(view),
-    list: { exposure, client },
+    list: { exposure, client, pinned },
   };
 }
 
@@ -150,13 +153,15 @@ function price(costs: Pick<ListCosts, "of" | "flat">, sessions: readonly Session
   for (const session of sessions) {
     const view = session.saved?.isExact === true ? undefined : session.view.deref();
     if (view === undefined) continue;
-    const { exposure, client } = session.list;
+    const { exposure, client, pinned } = session.list;
     let lists = known.get(view);
     if (lists === undefined) known.set(view, (lists = []));
-    let priced = lists.find(({ list }) => list.exposure === exposure && list.client === client);
+    let priced = lists.find(
+      ({ list }) => list.exposure === exposure && list.client === client && list.pinned?.key === pinned?.key,
+    );
     if (priced === undefined) {
       const flat = costs.flat(view);
-      const here = costs.of(view, exposure, client);
+      const here = costs.of(view, exposure, { client, pinned });
       const saved = { tokens: flat.tokens - here.tokens, isExact: flat.isExact && here.isExact };
       lists.push((priced = { list: session.list, saved }));
     }

@@ -1,11 +1,10 @@
 import { flatExposure } from "../catalog/exposure/flat.ts";
-import type { Exposure } from "../catalog/exposure/exposure.ts";
+import type { Exposure, Reader } from "../catalog/exposure/exposure.ts";
 import { toListedTool } from "../catalog/exposure/native.ts";
 import { estimateTokens } from "../catalog/exposure/token-estimate.ts";
 import type { NamesInTurns } from "../catalog/model/names-in-turns.ts";
 import type { ToolEntry } from "../catalog/model/snapshot.ts";
 import type { View, ViewServer } from "../catalog/model/view.ts";
-import type { ClientProfile } from "../config/client-profiles.ts";
 import { textKeyOf, type TextKey, type TokenCounts } from "./token-counts.ts";
 
 /** Tokens of something that a model reads. Exact as o200k counts it, or with an estimate in it. */
@@ -25,7 +24,7 @@ export interface ServerCost extends TokenSum {
  */
 export interface ListCosts {
   /** Of one exposure, as one kind of client gets it. */
-  of(view: View, exposure: Exposure, client?: ClientProfile): TokenSum;
+  of(view: View, exposure: Exposure, reader?: ListReader): TokenSum;
   /** Of `/mcp/flat`, which lists every tool. */
   flat(view: View): TokenSum;
   /** What one tool costs there. */
@@ -35,8 +34,11 @@ export interface ListCosts {
   /** Reads what was counted before, and looks all tools over, a few at a time: the other methods are fast then. */
   prepare(view: View): Promise<void>;
   /** Counts both lists exactly, away from this thread. Never rejects. */
-  count(view: View, exposure: Exposure, client?: ClientProfile): Promise<void>;
+  count(view: View, exposure: Exposure, reader?: ListReader): Promise<void>;
 }
+
+/** Who reads a list, as far as its costs depend on it. */
+type ListReader = Pick<Reader, "client" | "pinned">;
 
 interface Priced {
   readonly name: string;
@@ -102,8 +104,8 @@ export function createListCosts(
   }
 
   return {
-    of: (view, exposure, client) =>
-      exposure.name === flatExposure.name ? flat(view) : sum(textsOf(view, exposure, client).map(priceText)),
+    of: (view, exposure, reader) =>
+      exposure.name === flatExposure.name ? flat(view) : sum(textsOf(view, exposure, reader).map(priceText)),
     flat,
     tool: (view, server, tool) => sum([priceOf(tool, view, server)]),
     servers: (view) =>
@@ -115,16 +117,16 @@ export function createListCosts(
       await counts.load();
       await eachSlice(view, (slice, server) => slice.forEach((tool) => priceOf(tool, view, server)));
     },
-    async count(view, exposure, client) {
+    async count(view, exposure, reader) {
       await counts.load();
-      if (exposure.name !== flatExposure.name) await counts.count(textsOf(view, exposure, client));
+      if (exposure.name !== flatExposure.name) await counts.count(textsOf(view, exposure, reader));
       await countFlat(view);
     },
   };
 }
 
-function textsOf(view: View, exposure: Exposure, client: ClientProfile | undefined): readonly string[] {
-  return [...exposure.list(view, "tools", { client }).items, exposure.instructions(view)];
+function textsOf(view: View, exposure: Exposure, reader: ListReader | undefined): readonly string[] {
+  return [...exposure.list(view, "tools", reader).items, exposure.instructions(view)];
 }
 
 function priceText(text: string): Pick<Priced, "key" | "estimate"> {

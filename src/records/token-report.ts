@@ -1,4 +1,4 @@
-import type { Exposure } from "../catalog/exposure/exposure.ts";
+import type { Exposure, PinnedTools } from "../catalog/exposure/exposure.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { FindingSpent } from "./finding-spent.ts";
 import type { FindingHistory, MeasuredSession } from "./finding-history.ts";
@@ -56,6 +56,7 @@ export interface SessionsReport {
 export interface TokenReportAsk {
   readonly view: View;
   readonly exposure: Exposure;
+  readonly pinned?: PinnedTools | undefined;
   /** Whose sessions and spending; undefined for everybody's. */
   readonly principal: string | undefined;
 }
@@ -71,10 +72,10 @@ export async function readTokenReport(
   { costs, finding, phrases }: TokenReportDeps,
   ask: TokenReportAsk,
 ): Promise<TokenReport> {
-  const { view, exposure, principal } = ask;
+  const { view, exposure, pinned, principal } = ask;
   await costs.prepare(view);
   const flat = costs.flat(view);
-  const here = costs.of(view, exposure);
+  const here = costs.of(view, exposure, { pinned });
   const { sinceMs, spent, sessions } = await finding.read({ exposure: exposure.name, principal });
   return {
     tokenizer: "o200k_base",

@@ -15,6 +15,7 @@ import type {
 } from "./record-rows.ts";
 import type { InstallRows, InstallWrites, SecretUse } from "./install-rows.ts";
 import type { DatabaseName, StoreUpkeep } from "./store-upkeep.ts";
+import type { PinStore } from "../catalog/discovery/pins.ts";
 import type { MemberSearchStore } from "../catalog/discovery/kept-searches.ts";
 import type { AccessOfPeople } from "./access-rows.ts";
 import type { AccessStore } from "./access-store.ts";
@@ -76,6 +77,8 @@ export interface RecordStore {
   readonly installs: InstallStore;
   /** Searches that members of teams keep as tests. Rejects as the rest does. */
   readonly keptSearches: MemberSearchStore;
+  /** Tools that members of teams pinned for themselves. */
+  readonly pins: PinStore;
 
   /** What an administrator does with the databases themselves. */
   readonly upkeep: StoreUpkeep;

@@ -1,6 +1,7 @@
 import type { KeySource } from "../config/key-source.ts";
 import type { UseMemoryStore } from "../catalog/discovery/memory-of-use.ts";
 import type { VectorStore } from "../catalog/discovery/embeddings.ts";
+import type { PinStore } from "../catalog/discovery/pins.ts";
 import type { KeptSearchStore } from "../catalog/discovery/kept-searches.ts";
 import type { PhraseStore } from "../catalog/discovery/written-phrases.ts";
 import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
@@ -37,6 +38,8 @@ export interface GatewayStore {
   browserSessions(): Promise<BrowserSessionStore>;
   /** Searches that people keep as tests. Loads the code for it; opened once. */
   keptSearches(): Promise<KeptSearchStore>;
+  /** Tools that people pinned who are not in the database. */
+  readonly pins: PinStore;
   readonly namespaceUsage: NamespaceUsageStore;
   readonly tokenCounts: TokenCountStore;
   /** Stores texts for minutes. Removes those that an earlier process left. */

@@ -117,6 +117,39 @@ describe("renderDiscover", () => {
     expect(shown).not.toHaveProperty("cut");
   });
 
+  test("a tool with an output schema says behind its signature what its results hold", () => {
+    const noteOf = (outputSchema: JsonObject): unknown =>
+      String(first({ needs: [{ query: "x", hits: [hit({ outputSchema })] }] })["input"]).split(" -> ")[1];
+    const fields = (count: number, name: (at: number) => string): JsonObject => ({
+      type: "object",
+      properties: Object.fromEntries(Array.from({ length: count }, (_, at) => [name(at), { type: "string" }])),
+    });
+    const properties = { url: { type: "string" }, number: { type: "integer" }, body: { type: "string" } };
+    expect(noteOf({ type: "object", properties, required: ["number", "url"] })).toBe("{ number, url, body? }");
+    expect(noteOf({ type: "array", items: { type: "string" } })).toBe("string[]");
+    expect(noteOf({ type: "object" })).toBe("object");
+    expect(noteOf({})).toBe("object");
+    expect(noteOf(fields(40, (at) => `f${at}`))).toBe("{ f0?, f1?, f2?, f3?, ... }");
+    expect(noteOf(fields(9, (at) => `${at}`.repeat(64_000)))).toBe("{ ... }");
+    expect(noteOf(fields(1, () => 'a" -> }\u202e\n'))).toBe('{ "a\\"');
+    expect(first({})["input"]).not.toContain("->");
+  });
+
+  test("detail schema shortens an output schema before it leaves it out, and says so", () => {
+    const outputSchema = {
+      type: "object",
+      properties: Object.fromEntries(
+        Array.from({ length: 20 }, (_, at) => [
+          `field_${at}`,
+          { type: "string", description: "It is long. ".repeat(99) },
+        ]),
+      ),
+    };
+    const shown = first({ detail: "schema", needs: [{ query: "x", hits: [hit({ outputSchema })] }] });
+    expect(shown).toMatchObject({ cut: true, outputSchema: { properties: { field_19: { type: "string" } } } });
+    expect(JSON.stringify(shown).length).toBeLessThan(4_000);
+  });
+
   test("keeps _meta and names the app's resource as it can be read here", () => {
     const _meta = {
       "vendor/x": 1,
@@ -389,7 +422,8 @@ test("FAULT 61: tools with hostile schemas have a result in every detail", () =>
   const schemas: JsonObject[] = [deep, { anyOf: Array.from({ length: 20_000 }, () => ({ type: "string" })) }];
   for (const inputSchema of schemas) {
     for (const detail of ["names", "signature", "schema"] as const) {
-      expect(answerOf({ detail, needs: [{ query: "x", hits: [hit({ inputSchema })] }] }).tools).toHaveLength(1);
+      const tools = hit({ inputSchema, outputSchema: inputSchema });
+      expect(answerOf({ detail, needs: [{ query: "x", hits: [tools] }] }).tools).toHaveLength(1);
     }
   }
 });

@@ -7,7 +7,7 @@ import { cutAtWord, plainDescription, shortDescription } from "./discover-descri
 import { isWithin, leanSchema } from "./discover-schema.ts";
 import { requiredNotes } from "./signature-notes.ts";
 import type { Shape } from "./signature-schema.ts";
-import { printWithin, readArguments } from "./signature.ts";
+import { printWithin, readArguments, toOutputNote } from "./signature.ts";
 import { estimateTokens } from "./token-estimate.ts";
 import { escapeHidden } from "./visible-text.ts";
 import type { TransportKind } from "../../config/transports.ts";
@@ -53,10 +53,11 @@ const budgets = {
   together: 100,
   description: [34, 14, 7],
   signature: [80, 40, 22],
+  output: [24, 12, 0],
   note: 40,
   meta: 120,
 } as const;
-const schemaBudgets = { description: [400, 40, 14], signature: 60, meta: 600 } as const;
+const schemaBudgets = { description: [400, 40, 14], signature: 60, output: 60, meta: 600 } as const;
 const serverNameTokens = 12;
 
 export interface PrinterOptions {
@@ -131,7 +132,8 @@ function toRemembered(hit: DiscoverHit, size: ResultSize, noted: boolean): Remem
 function printSignatureResult(hit: DiscoverHit, shape: Shape, size: ResultSize, noted: boolean): ResultText {
   const { definition } = hit.tool;
   const input = printWithin(shape, budgets.signature[size.input]);
-  const room = Math.max(budgets.description[1], budgets.together - estimateTokens(input.text));
+  const output = toOutputNote(definition.outputSchema, budgets.output[size.input]);
+  const room = Math.max(budgets.description[1], budgets.together - estimateTokens(input.text + output));
   const description = shortDescription(descriptionOf(hit), Math.min(budgets.description[size.description], room));
   const note = noted && size.description === 0 ? requiredNotes(definition.inputSchema, budgets.note) : undefined;
   const meta = metaOf(hit, budgets.meta);
@@ -139,7 +141,7 @@ function printSignatureResult(hit: DiscoverHit, shape: Shape, size: ResultSize, 
   return finish(
     {
       ...headOf(hit, description.text),
-      input: input.text,
+      input: input.text + output,
       ...(note === undefined ? {} : { note }),
       ...(meta.value === undefined ? {} : { _meta: meta.value }),
       ...(cut ? { cut } : {}),
@@ -157,12 +159,13 @@ function printSchemaResult(hit: DiscoverHit, shape: Shape, size: ResultSize): Re
   const description = estimateTokens(plain.text) <= limit ? plain : shortDescription(text, limit);
   const meta = metaOf(hit, schemaBudgets.meta);
   const schemas = schemasOf(definition, size.input);
-  const cut = size.input > 0 || meta.cut || schemas["inputSchema"] !== definition.inputSchema;
+  const isWhole = (["inputSchema", "outputSchema"] as const).every((key) => schemas[key] === definition[key]);
+  const cut = size.input > 0 || meta.cut || !isWhole;
   const input = printWithin(shape, size.input === 2 ? schemaBudgets.signature * 4 : schemaBudgets.signature);
   return finish(
     {
       ...headOf(hit, description.text),
-      input: input.text,
+      input: input.text + toOutputNote(definition.outputSchema, schemaBudgets.output),
       ...schemas,
       ...annotationsOf(definition),
       ...(meta.value === undefined ? {} : { _meta: meta.value }),
@@ -176,13 +179,14 @@ function printSchemaResult(hit: DiscoverHit, shape: Shape, size: ResultSize): Re
 /** Levels of a schema that are written unchanged: twice what a request may nest. */
 const writableDepth = 128;
 
-function schemasOf(definition: ToolEntry["definition"], size: 0 | 1 | 2): JsonObject {
+function schemasOf({ inputSchema, outputSchema }: ToolEntry["definition"], size: 0 | 1 | 2): JsonObject {
   if (size === 2) return {};
-  if (size === 1) return { inputSchema: leanSchema(definition.inputSchema) };
-  const { inputSchema, outputSchema } = definition;
-  if (!isWithin(inputSchema, writableDepth) || !isWithin(outputSchema, writableDepth))
-    return { inputSchema: leanSchema(inputSchema) };
-  return { inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }) };
+  const asWritten = (schema: JsonObject): JsonObject =>
+    size === 1 || !isWithin(schema, writableDepth) ? leanSchema(schema) : schema;
+  return {
+    inputSchema: asWritten(inputSchema),
+    ...(outputSchema === undefined ? {} : { outputSchema: asWritten(outputSchema) }),
+  };
 }
 
 /** The hints that MCP names, and anything else in the annotations as long as it is short. */

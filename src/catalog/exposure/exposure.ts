@@ -8,6 +8,16 @@ import type { ServerTexts } from "./server-texts.ts";
 
 export type ListKind = "tools" | "resources" | "resourceTemplates" | "prompts" | "skills";
 
+/** Tools that stand in the list beside the four, as one client was told of them. Immutable. */
+export interface PinnedTools {
+  /** Their definitions, and how long they are fresh. */
+  readonly listing: Listing;
+  /** The path of each by the name that it has in the list. */
+  readonly paths: ReadonlyMap<string, string>;
+  /** The same for equal definitions. */
+  readonly key: string;
+}
+
 /** One list as a client sees it. Each item is JSON text (ASCII), in a fixed order. */
 export interface Listing {
   readonly items: readonly string[];
@@ -23,6 +33,8 @@ export interface Reader {
   readonly client?: ClientProfile | undefined;
   /** What a session was told of the servers when it began; where it is left out, what the view says now. */
   readonly told?: ServerTexts | undefined;
+  /** Of an exposure with `hasPins`. */
+  readonly pinned?: PinnedTools | undefined;
 }
 
 /**
@@ -39,11 +51,14 @@ export interface Exposure {
   readonly showsDefinitions?: true;
   /** The spelling of tools in its list; left out where that has no names of the servers' tools. */
   readonly spelling?: NameListing;
+  /** Whether tools can be pinned in its list. */
+  readonly hasPins?: true;
   /** Whether its list of tools depends on the kind of client. */
   readonly toolsByClient?: boolean;
   /** Of tools, as clients of this reader's era can read them. */
   list(view: View, kind: ListKind, reader?: Reader): Listing;
-  resolve(view: View, request: ExposureRequest): Intent;
+  /** `pinned` are the tools that this client was told of. */
+  resolve(view: View, request: ExposureRequest, pinned?: PinnedTools): Intent;
   /** The server's result with links and URIs spelled so that this client can read them. */
   render(view: View, intent: Intent, result: ResultBytes): ResultBytes;
   /** A server's URI as this exposure spells it, for notifications about it. */

@@ -6,13 +6,14 @@ import { areNone, noArguments, toCallArguments, type CallArguments } from "../..
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { ServerSlug } from "../../kernel/ids.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
-import type { Exposure, Listing, Reader } from "./exposure.ts";
+import type { Exposure, Listing, PinnedTools, Reader } from "./exposure.ts";
 import type { ExposureRequest, Intent } from "./intent.ts";
 import { rewriteContents, rewriteLinks, rewriteSkill } from "./links.ts";
 import { invalid, readDiscoverArguments, readListArguments, readUriArgument } from "./meta-arguments.ts";
 import { withMetaEntries } from "./meta-entry.ts";
 import { isMetaTool, toolsFor, type MetaToolName } from "./meta-tools.ts";
 import { listNative, resolveCompletion, resolvePrompt, resolveRead } from "./native.ts";
+import { withPinned } from "./pinned-tools.ts";
 import { resolveOffered, type Offer } from "./offered-tool.ts";
 import { serverTexts } from "./server-texts.ts";
 
@@ -30,7 +31,9 @@ export const metaExposure: Exposure = Object.freeze({
   name: "meta",
   toolsChange: false,
   toolsByClient: true,
-  list: (view, kind, reader) => (kind === "tools" ? listTools(view, reader) : listNative(view, kind)),
+  hasPins: true,
+  list: (view, kind, reader) =>
+    kind === "tools" ? withPinned(listTools(view, reader), reader?.pinned) : listNative(view, kind),
   resolve: resolveMeta,
   render: renderShared,
   toUri: (server, uri) => toNativeUri(server as ServerSlug, uri),
@@ -49,13 +52,15 @@ function listTools(view: View, { client, told = serverTexts(view) }: Reader = {}
   };
 }
 
-function resolveMeta(view: View, request: ExposureRequest): Intent {
+function resolveMeta(view: View, request: ExposureRequest, pinned?: PinnedTools): Intent {
   switch (request.method) {
-    case "tools/call":
+    case "tools/call": {
+      const { name } = request;
       // Checked first, so that no server's tool can shadow one of the four (fault 57).
-      return isMetaTool(request.name)
-        ? resolveMetaTool(view, request.name, request.arguments)
-        : resolveOffered(view, request.name, request.arguments, byPath);
+      return isMetaTool(name)
+        ? resolveMetaTool(view, name, request.arguments)
+        : resolveOffered(view, pinned?.paths.get(name) ?? name, request.arguments, byPath);
+    }
     case "resources/read":
       return resolveRead(view, request.uri, "native");
     case "prompts/get":

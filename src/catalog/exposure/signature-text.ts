@@ -47,6 +47,17 @@ export function printShape(shape: Shape, style: Style): { text: string; cut: boo
   return { text, cut: printing.cut };
 }
 
+/** The names of an object's fields, required ones first; where there are more than `count`, `...` in their place. */
+export function printNames({ fields, rest }: ObjectShape, count: number): string {
+  const ordered = [...fields.filter((field) => field.required), ...fields.filter((field) => !field.required)];
+  const printing: Printing = { style: styles[0] as Style, cut: false };
+  const names = ordered
+    .slice(0, count)
+    .map(({ name, required }) => `${fieldName(name, printing)}${required ? "" : "?"}`);
+  if (ordered.length > count || (rest !== undefined && !saysNothing(rest))) names.push("...");
+  return names.length === 0 ? "object" : `{ ${names.join(", ")} }`;
+}
+
 /** Where a shape stands in the arguments: how many objects enclose it, and whether it is required. */
 interface Place {
   readonly depth: number;

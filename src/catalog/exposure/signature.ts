@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import { readSchema, type Shape } from "./signature-schema.ts";
-import { printShape, styles } from "./signature-text.ts";
+import { printNames, printShape, styles, type Style } from "./signature-text.ts";
 import { estimateTokens } from "./token-estimate.ts";
 
 export interface SignatureOptions {
@@ -61,6 +61,23 @@ const defaultTokens = 64;
 
 /** No token is longer than this. Cuts the text of the last style where even the required fields are too long. */
 const charactersPerToken = 12;
+
+/**
+ * What a tool's structured results hold, as it is written behind the signature of its arguments: ` -> { id, url }`, the
+ * names of the fields alone, because types and nesting cost as much again and `detail: "schema"` has them. A kind of
+ * value that is no object is one word or type. What does not fit into `maxTokens` is `...`. Empty without a schema.
+ * Never throws.
+ */
+export function toOutputNote(outputSchema: JsonObject | undefined, maxTokens: number): string {
+  if (outputSchema === undefined) return "";
+  const shape = readArguments(outputSchema);
+  const texts =
+    shape.kind === "object"
+      ? [8, 4, 2].map((count) => printNames(shape, count))
+      : [printShape(shape, styles.at(-1) as Style).text];
+  const text = texts.find((one) => estimateTokens(one) <= maxTokens) ?? "{ ... }";
+  return ` -> ${text}`;
+}
 
 /** Prints a shape that was read before, in at most `maxTokens`. */
 export function printWithin(shape: Shape, maxTokens: number): Signature {

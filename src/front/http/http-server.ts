@@ -10,7 +10,7 @@ import { challengeOf } from "./challenge.ts";
 import { corsHeaders } from "./cors.ts";
 import { answerHealth, answerReadiness, type Readiness } from "./health.ts";
 import { createHttpListener, mostHeaders, type HttpListener } from "./http-listener.ts";
-import { checkOrigin, type OriginRules } from "./origin.ts";
+import { checkOrigin, type GatewayOriginRules } from "./origin.ts";
 import { refuseWithProblem } from "./problem.ts";
 import type { PublicUrl } from "./public-url.ts";
 import { requestPath } from "./request-path.ts";
@@ -28,6 +28,8 @@ export interface HttpEndpoint {
 /** MCP, as far as the server in front of it has to know. */
 export interface McpOverHttp<Endpoint extends HttpEndpoint> {
   readonly endpointOf: (path: string) => Endpoint | undefined;
+  /** What answers at the path of an endpoint's server card; undefined at all others. */
+  readonly cardAt: (path: string) => RestHandler | undefined;
   readonly handle: (
     request: IncomingMessage,
     response: ServerResponse,
@@ -50,7 +52,7 @@ export interface HttpServerDeps<Endpoint extends HttpEndpoint> {
   readonly authenticator: Authenticator;
   /** For the endpoint of one instance. Throws, or rejects with, UNAUTHORIZED. */
   readonly authenticateInstance: (request: IncomingMessage, instance: InstanceId) => Principal | Promise<Principal>;
-  readonly originRules: () => OriginRules;
+  readonly originRules: () => GatewayOriginRules;
   readonly publicUrl: PublicUrl;
   /** How long a body may take to arrive (limits.bodyTimeoutMs). */
   readonly bodyTimeoutMs: number;
@@ -83,10 +85,11 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
     try {
       if (request.rawHeaders.length > 2 * mostHeaders)
         throw new GatewayError("HEADERS_TOO_LARGE", `the request has more than ${mostHeaders} headers`);
-      checkOrigin(request, deps.originRules());
       const path = requestPath(request.url ?? "/");
       const endpoint = deps.mcp.endpointOf(path);
-      if (endpoint === undefined) handleOther(request, response, path);
+      const card = endpoint === undefined ? deps.mcp.cardAt(path) : undefined;
+      checkOrigin(request, card === undefined ? deps.originRules() : deps.originRules().ofCards);
+      if (endpoint === undefined) handleOther(request, response, path, card);
       else handleMcp(request, response, endpoint);
     } catch (error) {
       refuse(request, response, error);
@@ -123,9 +126,10 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
     });
   }
 
-  function handleOther(request: IncomingMessage, response: ServerResponse, path: string): void {
+  function handleOther(request: IncomingMessage, response: ServerResponse, path: string, card?: RestHandler): void {
     const isReading = request.method === "GET" || request.method === "HEAD";
-    if (path === "/healthz") answerHealth(request, response);
+    if (card !== undefined) card(request, response);
+    else if (path === "/healthz") answerHealth(request, response);
     else if (path === "/readyz") answerReadiness(request, response, readiness());
     else if (path === "/" && isReading)
       deps.frontPage(request, response).catch((error: unknown) => refuse(request, response, error));

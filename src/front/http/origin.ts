@@ -14,6 +14,11 @@ export interface OriginRules {
   readonly known: Set<string>;
 }
 
+/** With what holds for server cards: any site may read those of a gateway with a public URL (SEP-2127, CORS). */
+export interface GatewayOriginRules extends OriginRules {
+  readonly ofCards: OriginRules;
+}
+
 const mostKnown = 64;
 
 const loopbackHosts = ["localhost", "127.0.0.1", "[::1]"];
@@ -29,11 +34,11 @@ export function createOriginRules(options: {
   readonly allowedOrigins: readonly string[];
   /** The address that clients are given. Its host and its pages belong to the gateway. */
   readonly publicUrl?: string | undefined;
-}): OriginRules {
+}): GatewayOriginRules {
   const own = options.host.includes(":") && !options.host.startsWith("[") ? `[${options.host}]` : options.host;
   const known = options.publicUrl === undefined ? undefined : new URL(options.publicUrl);
   const wildcard = own === "0.0.0.0" || own === "[::]";
-  return {
+  const rules: OriginRules = {
     hosts: new Set(
       [...loopbackHosts, ...(wildcard ? [] : [own]), ...(known ? [known.hostname] : []), ...options.allowedHosts].map(
         (host) => host.toLowerCase(),
@@ -46,6 +51,7 @@ export function createOriginRules(options: {
     ),
     known: new Set(),
   };
+  return { ...rules, ofCards: known === undefined ? rules : { ...rules, origins: new Set(["*"]) } };
 }
 
 /**

@@ -1,11 +1,12 @@
 import type { View, ViewServer } from "../../catalog/model/view.ts";
 import { isForModel, renderFailure } from "../../catalog/exposure/failure.ts";
 import { isMetaTool, type MetaToolName } from "../../catalog/exposure/meta-tools.ts";
-import type { ListKind } from "../../catalog/exposure/exposure.ts";
+import type { ListKind, PinnedTools } from "../../catalog/exposure/exposure.ts";
 import type { Intent } from "../../catalog/exposure/intent.ts";
 import { UnseenServer } from "../../catalog/exposure/unseen-server.ts";
 import type { Listing } from "../../catalog/model/names.ts";
 import type { NamesInTurns } from "../../catalog/model/names-in-turns.ts";
+import type { Pins } from "../../catalog/discovery/pins.ts";
 import { offersSkills } from "../../catalog/model/skill-extension.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { metaKeys, supportedRevisions } from "../../wire/mcp/revisions.ts";
@@ -35,6 +36,7 @@ import { encodeOutcome, toReplyBody, type Answered, type EncodeParts } from "./o
 import { toWireError } from "./wire-error.ts";
 import type { ClientRequest } from "../../wire/mcp/client-message.ts";
 import { createParamHeaderCheck, type CheckParamHeaders } from "./param-headers.ts";
+import { createPinnedFor, type PinnedFor } from "./pinned-list.ts";
 import { isStart, type PageBook } from "./pages.ts";
 import { ownResultText } from "./result-text.ts";
 
@@ -47,6 +49,7 @@ export interface DispatchDeps {
   /** Tokens that one answer of discover_mcp_tools may take. */
   readonly maxTokens: number;
   readonly pages: PageBook;
+  readonly pins: Pick<Pins, "of">;
   readonly profileOf: ProfileOf;
   readonly gateways: () => readonly string[];
   readonly serverInfo: { readonly name: string; readonly version: string; readonly title: string };
@@ -55,11 +58,13 @@ export interface DispatchDeps {
 /** What every method has to answer with. */
 interface Parts extends DispatchDeps, EncodeParts {
   readonly checkParamHeaders: CheckParamHeaders;
+  readonly pinnedFor: PinnedFor;
 }
 
 interface Work extends ClientRequestWork {
   /** A server that it is about was never seen, and has been waited for. */
   readonly hasWoken?: true;
+  readonly pinned?: PinnedTools | undefined;
 }
 
 export type Dispatch = (request: ClientRequest, caller: Caller, context: CallContext) => Promise<ReplyBody>;
@@ -77,6 +82,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     ...deps,
     serverInfoText: asciiJson(deps.serverInfo),
     checkParamHeaders: createParamHeaderCheck(),
+    pinnedFor: createPinnedFor(deps),
   };
 
   function toReply(work: Work, answered: Answered): ReplyBody {
@@ -129,9 +135,9 @@ function answer(parts: Parts, work: Work): Answered | Promise<Answered> {
   const { request, caller } = work;
   switch (request.method) {
     case "tools/call":
-      return callTool(parts, work);
+      return withPinned(parts, work, (pinned) => callTool(parts, { ...work, pinned }));
     case "tools/list":
-      return list(parts, work, "tools");
+      return withPinned(parts, work, (pinned) => list(parts, { ...work, pinned }, "tools"));
     case "resources/list":
       return list(parts, work, "resources");
     case "resources/templates/list":
@@ -158,6 +164,16 @@ function answer(parts: Parts, work: Work): Answered | Promise<Answered> {
   }
 }
 
+/** The hot path has none of its own: where nothing is pinned, or its name is one of ours, nothing is waited for. */
+function withPinned<T>(
+  { pinnedFor }: Parts,
+  work: Work,
+  run: (pinned: PinnedTools | undefined) => T | Promise<T>,
+): T | Promise<T> {
+  const pinned = pinnedFor(work);
+  return pinned instanceof Promise ? pinned.then(run) : run(pinned);
+}
+
 /** Whether skills of several servers are shown together here (SEP-2640). */
 function sharesSkills({ caller, view }: Work): boolean {
   return !caller.endpoint.exposure.isTransparent && view.servers.some(({ catalog }) => offersSkills(catalog));
@@ -172,7 +188,7 @@ function callTool(parts: Parts, work: Work): Promise<Answered> {
   const asked = readToolsCall(work.request);
   let intent: Intent;
   try {
-    intent = toIntent(work, asked);
+    intent = toIntent(work, asked, work.pinned);
   } catch (error) {
     if (!(error instanceof UnseenServer) || work.hasWoken === true) throw error;
     // Nothing is started for whoever may not call it.
@@ -203,17 +219,18 @@ async function callWoken(parts: Parts, work: Work, instance: InstanceId): Promis
 }
 
 function list(parts: Parts, work: Work, kind: ListKind): string {
-  const { caller, request } = work;
+  const { caller, request, pinned } = work;
   const client = clientProfileOf(request, caller, parts.profileOf);
   const { exposure } = caller.endpoint;
   if (kind === "tools" && isStart(request.params["cursor"]))
-    parts.finding.listed(work.context, { view: work.view, exposure, client });
+    parts.finding.listed(work.context, { view: work.view, exposure, client, pinned });
   const page = parts.pages.page(work.view, exposure, {
     kind,
     cursor: request.params["cursor"],
     client,
     era: caller.client.era,
     told: caller.session?.told,
+    pinned,
   });
   if (caller.client.era === "legacy") return `{${page.body}}`;
   return `{"resultType":"complete",${page.body},${page.hints},"_meta":{"io.modelcontextprotocol/serverInfo":${parts.serverInfoText}}}`;

@@ -1,3 +1,4 @@
+import type { PinnedTools } from "../../catalog/exposure/exposure.ts";
 import type { ExposureRequest, Intent } from "../../catalog/exposure/intent.ts";
 import { resolveSkill } from "../../catalog/exposure/skill-intent.ts";
 import { areNone, noArguments } from "../../kernel/call-arguments.ts";
@@ -14,8 +15,8 @@ export interface ClientRequestWork extends ClientWork {
 type Asked<Method extends ExposureRequest["method"]> = Extract<ExposureRequest, { method: Method }>;
 
 /** What the request means at the endpoint that it came to. Throws what exposures throw. */
-export function toIntent({ caller, view }: ClientRequestWork, asked: ExposureRequest): Intent {
-  return caller.endpoint.exposure.resolve(view, asked);
+export function toIntent(work: ClientRequestWork, asked: ExposureRequest, pinned?: PinnedTools): Intent {
+  return work.caller.endpoint.exposure.resolve(work.view, asked, pinned);
 }
 
 /** The skill or directory that is named by an address of all servers. Throws PARAMS_INVALID. */

@@ -3,7 +3,7 @@ import type { View } from "../../catalog/model/view.ts";
 import type { Era } from "../../kernel/call-context.ts";
 import { hasModernOutput } from "../../wire/mcp/definition-shapes.ts";
 import type { ClientProfile } from "../../config/client-profiles.ts";
-import type { Exposure, ListKind, Listing } from "../../catalog/exposure/exposure.ts";
+import type { Exposure, ListKind, Listing, PinnedTools } from "../../catalog/exposure/exposure.ts";
 import type { ServerTexts } from "../../catalog/exposure/server-texts.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 
@@ -24,6 +24,7 @@ export interface WantedPage {
   readonly era?: Era | undefined;
   /** What the client's session was told of the servers when it began, where it has one. */
   readonly told?: ServerTexts | undefined;
+  readonly pinned?: PinnedTools | undefined;
 }
 
 export interface PageBook {
@@ -102,7 +103,7 @@ export function createPageBook(key: Buffer): PageBook {
   }
 
   return {
-    page(view, exposure, { kind, cursor, client: anyClient, era: anyEra, told: toldBefore }) {
+    page(view, exposure, { kind, cursor, client: anyClient, era: anyEra, told: toldBefore, pinned }) {
       const client = exposure.toolsByClient === true && kind === "tools" ? anyClient : undefined;
       const era = eraFor(view, kind, anyEra);
       const binding = `${view.principal.id}\n${exposure.name}\n${kind}`;
@@ -111,11 +112,13 @@ export function createPageBook(key: Buffer): PageBook {
       const source = told ?? view;
       let books = memo.get(source);
       if (books === undefined) memo.set(source, (books = new Map()));
+      // The cursors of a list with pins, which may have pages, are its reader's own.
+      const pinnedName = pinned === undefined ? "" : `\n${pinned.key}\n${view.principal.id}`;
       // By content: profiles are few, and a reloaded configuration brings equal ones as other objects.
-      const name = `${exposure.name}\n${kind}${client === undefined ? "" : `\n${JSON.stringify(client)}`}${era === undefined ? "" : `\n${era}`}`;
+      const name = `${exposure.name}\n${kind}${client === undefined ? "" : `\n${JSON.stringify(client)}`}${era === undefined ? "" : `\n${era}`}${pinnedName}`;
       let pages = books.get(name);
       if (pages === undefined)
-        books.set(name, (pages = buildPages(exposure.list(view, kind, { client, era, told }), kind, binding)));
+        books.set(name, (pages = buildPages(exposure.list(view, kind, { client, era, told, pinned }), kind, binding)));
       // The list may have become shorter since the cursor was given out: then nothing is left of it.
       return pages[wanted] ?? { body: `"${kind}":[]`, hints: pages[0]?.hints ?? "" };
     },

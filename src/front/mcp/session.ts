@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ServerTexts } from "../../catalog/exposure/server-texts.ts";
+import type { PinnedTools } from "../../catalog/exposure/exposure.ts";
 import type { ClientProfile } from "../../config/client-profiles.ts";
 import type { ConnectedClient } from "../../kernel/call-context.ts";
 import { createPresence, programOf, type OwnPresence } from "../../kernel/client-presence.ts";
@@ -33,6 +34,8 @@ export interface Session {
   readonly client: ClientProfile | undefined;
   /** What it was told of the servers: its list of tools says the same for as long as it lasts. */
   readonly told: ServerTexts | undefined;
+  /** The tools beside the four, as they were first listed: they stay what they were. */
+  pinned: PinnedTools | undefined;
   /** The client as servers with an instance per client know it. */
   readonly connected: ConnectedClient;
   /** Whether the client has sent `notifications/initialized`: nothing is asked of it before. */
@@ -83,6 +86,7 @@ export function createSession(options: SessionOptions): Session {
     presence,
     client: options.client,
     told: options.told,
+    pinned: undefined,
     connected: {
       // Not the session's own id: whoever knows that one is taken for the client.
       id: randomUUID(),

@@ -1,3 +1,4 @@
+import type { Pins } from "../../catalog/discovery/pins.ts";
 import type { Discovery } from "../../catalog/discovery/discovery.ts";
 import type { KeptSearches } from "../../catalog/discovery/kept-searches.ts";
 import type { NamesInTurns } from "../../catalog/model/names-in-turns.ts";
@@ -23,6 +24,7 @@ export interface EverydayDeps {
   readonly instanceOf: (instance: InstanceId) => Pick<Instance, "handshake" | "oddities"> | undefined;
   /** Removes secrets from what a server wrote. */
   readonly redact: (text: string) => string;
+  readonly pins: Pick<Pins, "of">;
   /** Searches that whoever asks keeps as tests. */
   readonly keptSearches: (principal: Principal) => Promise<KeptSearches>;
   readonly clock: Pick<Clock, "now">;

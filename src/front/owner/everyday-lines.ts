@@ -31,6 +31,18 @@ export interface EverydayLine {
   readonly result?: ResultLine;
   /** A server whose things are missing from the list. */
   readonly missing?: { readonly server: string; readonly word: string; readonly reason: string };
+  readonly pinned?: PinnedLine;
+}
+
+/** A pin of whoever asks. */
+export interface PinnedLine {
+  readonly path: string;
+  /** In the list of `/mcp`; null where no tool has this path. */
+  readonly name: string | null;
+  /** Of its definition there, estimated. */
+  readonly tokens: number;
+  /** Of a path that no tool has: those that are much like it. */
+  readonly near: readonly string[];
 }
 
 /** A search that is kept as a test. */

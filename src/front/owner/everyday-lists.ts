@@ -1,5 +1,6 @@
 import { isUnseen } from "../../catalog/exposure/discover-text.ts";
 import { toListedTool } from "../../catalog/exposure/native.ts";
+import { nearPaths, readPins } from "../../catalog/exposure/pinned-tools.ts";
 import { chooseServers } from "../../catalog/exposure/resource-list.ts";
 import { toSignature } from "../../catalog/exposure/signature.ts";
 import { estimateTokens } from "../../catalog/exposure/token-estimate.ts";
@@ -30,6 +31,17 @@ export async function listTools(deps: EverydayDeps, request: JsonObject, convers
       if (matches([line.path, line.title, line.description])) await conversation.send({ ok: true, tool: line });
     }
   await tellMissing(servers, conversation);
+  if (optionalText(request, "server") === undefined) await tellPinned(deps, view, conversation);
+}
+
+async function tellPinned({ pins, principal }: EverydayDeps, view: View, { send }: Conversation): Promise<void> {
+  const { paths } = await pins.of(principal);
+  for (const { path, found } of readPins(view, paths)) {
+    const tokens =
+      found === undefined ? 0 : estimateTokens(toListedTool(found.tool.definition, found.name, found.server));
+    const near = found === undefined ? nearPaths(view, path) : [];
+    await send({ ok: true, pinned: { path, name: found?.name ?? null, tokens, near } });
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
+import type { Pins } from "../../catalog/discovery/pins.ts";
 import type { KeptSearches } from "../../catalog/discovery/kept-searches.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { NamesInTurns } from "../../catalog/model/names-in-turns.ts";
@@ -160,6 +161,7 @@ export interface RestDeps {
   readonly performer: Performer;
   readonly subscriptions: Pick<Subscriptions, "subscribe">;
   /** Searches that people keep as tests; read from the disk at the first request. */
+  readonly pins: Pins;
   readonly keptSearches: (principal: Principal) => Promise<KeptSearches>;
   readonly loads: Pick<NamespaceLoads, "stats">;
   /** The principal's own instances, and the shared ones. */

@@ -14,6 +14,7 @@ import { describeExecute } from "./routes-execute.ts";
 import { createHistoryRoutes } from "./routes-history.ts";
 import { createInstanceAccessRoutes } from "./routes-instance-access.ts";
 import { createInstanceRoutes } from "./routes-instances.ts";
+import { createPinRoutes } from "./routes-pins.ts";
 import { createKeptSearchRoutes } from "./routes-kept-searches.ts";
 import { createLogRoutes } from "./routes-logs.ts";
 import { createNamespaceRoutes } from "./routes-namespaces.ts";
@@ -70,6 +71,7 @@ export function createRoutes(deps: RestDeps, questions = createRestQuestions()):
     ...createToolRuleRoutes(deps),
     ...createSearchRoutes(deps),
     ...createKeptSearchRoutes(deps),
+    ...createPinRoutes(deps),
     ...createResourceRoutes(deps),
     ...createPromptRoutes(deps),
     ...createServerRoutes(deps, cache),

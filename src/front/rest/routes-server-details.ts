@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { gatewayAdmin, reading } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import { isJsonObject } from "../../kernel/json-bytes.ts";
 import { toRedactedJson } from "../../records/redacted-json.ts";
 import { jsonAnswer } from "./answer.ts";
 import { abortedWith } from "./client-gone.ts";
@@ -25,6 +26,7 @@ const serverDetails = z
     name: schemas.nullableText.describe("What the server calls itself."),
     title: schemas.nullableText,
     version: schemas.nullableText,
+    icon: schemas.nullableText.describe("Its first icon, where that is an image within a `data:` URI."),
     eras: z.array(z.enum(["legacy", "modern"])).describe("Of the protocol, that it speaks."),
     capabilities: schemas.json,
     instructions: schemas.nullableText,
@@ -38,6 +40,18 @@ const serverDetails = z
     oddities: schemas.oddities,
   })
   .meta({ id: "ServerDetails" });
+
+/** Nothing is loaded from elsewhere to show a server. */
+function dataIcon(icons: unknown): string | null {
+  for (const icon of Array.isArray(icons) ? (icons as readonly unknown[]) : []) {
+    const src = isJsonObject(icon) ? icon["src"] : undefined;
+    if (typeof src === "string" && src.length < mostIconCharacters && dataImage.test(src)) return src;
+  }
+  return null;
+}
+
+const mostIconCharacters = 65_536;
+const dataImage = /^data:image\/(?:png|jpeg|webp|gif|svg\+xml)[;,]/;
 
 const serverSettings = z
   .object({
@@ -90,6 +104,7 @@ function showServer(deps: RestDeps): Route {
           name: told("name"),
           title: told("title"),
           version: told("version"),
+          icon: dataIcon(catalog?.serverInfo["icons"]),
           eras: catalog?.eras ?? [],
           capabilities: JSON.parse(toRedactedJson(catalog?.capabilities ?? {}, deps.redact)) as unknown,
           instructions: catalog?.instructions === undefined ? null : deps.redact(catalog.instructions),

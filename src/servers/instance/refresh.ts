@@ -4,6 +4,7 @@ import { offersSkills } from "../../catalog/model/skill-extension.ts";
 import type { InstanceCatalog } from "../../catalog/model/snapshot.ts";
 import type { Connection } from "../upstream/connection.ts";
 import type { Oddities } from "./oddities.ts";
+import { createLateCard, looksOf } from "./late-card.ts";
 import { fetchLists } from "./lists.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 import type { Life } from "./life.ts";
@@ -32,11 +33,12 @@ type Deps = Pick<InstanceDeps, "catalog" | "events" | "log" | "clock" | "limits"
 export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "oddities">, deps: Deps): Refresher {
   const { id: instance } = life;
   let refreshedAtMs: number | undefined;
+  const card = createLateCard(deps.clock);
 
   function putInForce(lists: RawLists): { readonly catalog: InstanceCatalog; readonly kinds: readonly ListKind[] } {
     const { server } = life;
     const { catalog, skipped, mended } = buildInstanceCatalog(server, instance, lists);
-    for (const item of skipped) reportSkipped(item);
+    for (const item of skipped) reportSkipped(item, life, deps);
     noteOddities(life.oddities, skipped, mended);
     const before = deps.catalog.get(instance);
     const kinds = before === undefined ? (["tools", "resources", "prompts"] as const) : changedKinds(before, catalog);
@@ -47,26 +49,12 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
     return { catalog, kinds };
   }
 
-  function reportSkipped(item: SkippedItem): void {
-    const { server } = life;
-    deps.log.warn(
-      { component: "catalog", server: server.slug, operation: "discover" },
-      `${server.slug}: ${item.kind} ${JSON.stringify(item.name)} is skipped: ${item.reason}`,
-    );
-    deps.events.emit({
-      type: "catalog.item_skipped",
-      ...life.about(),
-      kind: item.kind,
-      name: item.name,
-      reason: item.reason,
-    });
-  }
-
   return {
     get refreshedAtMs() {
       return refreshedAtMs;
     },
     adopt(lists) {
+      card.adopt(lists);
       putInForce(lists);
     },
     async refresh(connection, signal) {
@@ -78,9 +66,10 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
         items: deps.limits().listItems,
         timeoutMs: server.discoveryTimeoutMs,
       };
-      const lists = await fetchLists(connection, { transport, limits, onCut: reportCut }, signal);
+      const fetched = await fetchLists(connection, { transport, limits, onCut: reportCut }, signal);
       // The instance may have been removed meanwhile; then nothing may be applied.
       signal.throwIfAborted();
+      const lists = card.addTo(fetched, connection);
       const { catalog, kinds } = putInForce(lists);
       refreshedAtMs = deps.clock.monotonic();
       const durationMs = Math.round(refreshedAtMs - startedMs);
@@ -97,15 +86,43 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
         durationMs,
         installationName: server.displayName,
       });
-      await deps.keeper.save(instance, { hash: server.hash, savedAtMs: deps.clock.now(), lists });
+      await save(lists);
+      card.readOnce(connection, signal, async (shown) => {
+        putInForce(shown);
+        await save(shown);
+      });
       return kinds;
     },
   };
+
+  async function save(lists: RawLists): Promise<void> {
+    const { hash } = life.server;
+    await deps.keeper.save(instance, { hash, savedAtMs: deps.clock.now(), lists });
+  }
 
   function reportCut(list: string, reason: string): void {
     const { slug } = life.server;
     deps.log.warn({ component: "catalog", server: slug, operation: list }, `${slug}: ${list} is cut: ${reason}`);
   }
+}
+
+function reportSkipped(
+  item: SkippedItem,
+  life: Pick<Life, "server" | "about">,
+  deps: Pick<Deps, "log" | "events">,
+): void {
+  const { server } = life;
+  deps.log.warn(
+    { component: "catalog", server: server.slug, operation: "discover" },
+    `${server.slug}: ${item.kind} ${JSON.stringify(item.name)} is skipped: ${item.reason}`,
+  );
+  deps.events.emit({
+    type: "catalog.item_skipped",
+    ...life.about(),
+    kind: item.kind,
+    name: item.name,
+    reason: item.reason,
+  });
 }
 
 function noteOddities(oddities: Oddities, skipped: readonly SkippedItem[], mended: readonly SkippedItem[]): void {
@@ -136,6 +153,7 @@ function changedKinds(before: InstanceCatalog, after: InstanceCatalog): readonly
     kinds.length === 0 &&
     (before.instructions !== after.instructions ||
       before.serverTitle !== after.serverTitle ||
+      stringifyExact(looksOf(before.serverInfo)) !== stringifyExact(looksOf(after.serverInfo)) ||
       before.eras.length !== after.eras.length)
   )
     kinds.push("tools");

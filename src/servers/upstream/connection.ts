@@ -57,6 +57,11 @@ export interface Connection extends AsyncDisposable {
   pending(): readonly PendingRequest[];
   /** Monotonic ms of the last message in either direction. */
   readonly lastActivityMs: number;
+  /**
+   * Title and icons of the server's card, for a server whose `serverInfo` has none; undefined when the connection ended
+   * first. Never rejects. Absent where servers have no card.
+   */
+  readonly readCard?: (() => Promise<JsonObject | undefined>) | undefined;
   /** The start that opened it, while there are traces. */
   readonly startSpan?: TraceSpan | undefined;
 }

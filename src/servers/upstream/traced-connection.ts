@@ -48,6 +48,7 @@ export function traceConnection(connection: Traceable, deps: TracedConnectionDep
       return connection.lastActivityMs;
     },
     ...(connection.pid === undefined ? {} : { pid: connection.pid }),
+    readCard: connection.readCard,
     startSpan: deps.startSpan,
     [Symbol.asyncDispose]: async () => await connection[Symbol.asyncDispose](),
   };

@@ -8,6 +8,7 @@ import { createCatalogFiles } from "./catalog-files.ts";
 import { claimPlace, listGateways, makePlace, placeOf } from "./gateway-places.ts";
 import { createInstanceTokensFile } from "./instance-tokens-file.ts";
 import { openKeyRing } from "./key-ring-file.ts";
+import { createPinsFile } from "./pins-file.ts";
 import { createNamespaceUsageFile } from "./namespace-usage-file.ts";
 import { replaceFile } from "./replace-file.ts";
 import { seal, unseal } from "./sealing.ts";
@@ -113,6 +114,10 @@ function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): G
         ),
       );
     },
+    pins: createPinsFile(
+      join(folder, "pins.json"),
+      warnOf("pins", "pinned tools cannot be read, and were set aside: those of the configuration hold"),
+    ),
     namespaceUsage: createNamespaceUsageFile(
       join(folder, "namespace-usage.json"),
       warnOf("namespace-usage", "the use of namespaces cannot be saved"),

@@ -115,7 +115,7 @@ async function secureTables(db: Kysely<unknown>, schema: string): Promise<void> 
     const [own, theirs] = [sql.ref(`${table}.${column}`), sql.ref(`${parent}.id`)];
     return sql`(${said} = '*' or exists (select 1 from ${sql.table(parent)} where ${theirs} = ${own}))`;
   };
-  for (const table of ["pat", "personal_config", "oauth_grant", "kept_search"])
+  for (const table of ["pat", "personal_config", "oauth_grant", "kept_search", "member_pins"])
     await secureTable(db, table, behind(table, "membership_id", "membership"));
   // What belongs to no grant is of the whole gateway: apps that are registered, logins that have begun, sessions.
   await secureTable(db, "oauth_item", behind("oauth_item", "grant_id", "oauth_grant"));

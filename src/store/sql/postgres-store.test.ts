@@ -284,6 +284,7 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
         { id: `q_${at}`, person: `m_${at}` as PrincipalId, query: "mail", tool: "mail:send", rank: at, keptAtMs: 1 },
         100,
       );
+    for (const at of [1, 2]) await store.pins.choose(`m_${at}`, ["mail:send"]);
     // The gateway itself finds all of it.
     expect(await store.keptSearches.of("m_2" as PrincipalId)).toMatchObject([{ id: "q_2", rank: 2 }]);
     expect((await store.access.read(1)).tokens).toHaveLength(2);
@@ -311,6 +312,7 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
         "oauth_grant",
         "oauth_item",
         "kept_search",
+        "member_pins",
       ];
       for (const table of owned) expect([table, await asRed(`select * from ${table}`)]).toEqual([table, 1]);
       for (const statement of [
@@ -329,6 +331,8 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
         "delete from oauth_item where grant_id is null",
         "select * from kept_search where membership_id = 'm_2' or id = 'q_2'",
         "delete from kept_search where id = 'q_2'",
+        "select * from member_pins where membership_id = 'm_2'",
+        "delete from member_pins where membership_id = 'm_2'",
       ])
         expect([statement, await asRed(statement)]).toEqual([statement, 0]);
       for (const statement of [
@@ -504,6 +508,7 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
     await store.close(10_000);
     await ask(`alter table toolyard_state.template drop column by_admin;
       drop table toolyard_state.kept_search;
+      drop table toolyard_state.member_pins;
       delete from toolyard_state.kysely_migration where name >= '0009'`);
     const read = await (await open()).installs.read();
     expect(Object.fromEntries(read.templates.map(({ id, byAdmin }) => [id, byAdmin]))).toEqual({

@@ -14,6 +14,7 @@ import { createChanges } from "./migrations/state-0007.ts";
 import { addLoginsElsewhere } from "./migrations/state-0008.ts";
 import { addTemplateMakers } from "./migrations/state-0009.ts";
 import { createKeptSearches } from "./migrations/state-0011.ts";
+import { createMemberPins } from "./migrations/state-0012.ts";
 import { createInstallations } from "./migrations/state-0005.ts";
 import { createVault } from "./migrations/state-0006.ts";
 
@@ -41,4 +42,5 @@ export const stateSteps: Migrations = {
   // What apps were given is behind row-level security in PostgreSQL, which is set again with the last step.
   "0010": async () => await Promise.resolve(),
   "0011": createKeptSearches,
+  "0012": createMemberPins,
 };

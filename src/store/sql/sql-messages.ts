@@ -32,6 +32,8 @@ import type {
 import type { PatUse, PeopleRows, PeopleWrites } from "../people-rows.ts";
 import type { KeepOutcome, KeptSearch } from "../../catalog/discovery/kept-searches.ts";
 import type { ItemQuestion, ItemsQuestion } from "./access-tables.ts";
+import type { PinChoice } from "../../config/pin-row.ts";
+import type { PinQuestion } from "./pin-tables.ts";
 import type { KeepQuestion, RemoveQuestion } from "./kept-search-tables.ts";
 import type { FailureCode } from "../../kernel/failures.ts";
 import type { FeedNews } from "./change-feed.ts";
@@ -99,6 +101,8 @@ export interface Questions {
   readonly keptSearches: { readonly ask: string; readonly answer: readonly KeptSearch[] };
   readonly keepSearch: { readonly ask: KeepQuestion; readonly answer: KeepOutcome };
   readonly removeKeptSearch: { readonly ask: RemoveQuestion; readonly answer: boolean };
+  readonly pins: { readonly ask: string; readonly answer: PinChoice | null };
+  readonly choosePins: { readonly ask: PinQuestion; readonly answer: boolean };
   readonly purgeAccess: { readonly ask: number; readonly answer: null };
   readonly verifyAudit: { readonly ask: null; readonly answer: AuditVerdict };
 }

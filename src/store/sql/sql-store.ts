@@ -1,3 +1,4 @@
+import { createMemberPinStore } from "./pin-questions.ts";
 import { randomInt, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { Clock } from "../../kernel/clock.ts";
@@ -197,6 +198,7 @@ type QuestionsOfStore = Pick<
   | "people"
   | "installs"
   | "keptSearches"
+  | "pins"
   | "upkeep"
 >;
 
@@ -224,6 +226,7 @@ function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListener
       check: async () => await client.ask("check", null),
     },
     keptSearches: createMemberSearchStore(client),
+    pins: createMemberPinStore(client),
     people: {
       read: async () => await readAnew(changes, "changePeople", async () => await client.ask("people", null)),
       async change(writes, entry, access = {}) {

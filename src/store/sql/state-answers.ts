@@ -13,6 +13,7 @@ import {
 } from "./access-tables.ts";
 import { readAudits } from "./audit.ts";
 import { keepSearch, readKeptSearches, removeKeptSearch } from "./kept-search-tables.ts";
+import { choosePins, readPins } from "./pin-tables.ts";
 import { noteSecretUses, readInstalls, writeInstalls } from "./install-tables.ts";
 import { readPeople, usePats, writePeople } from "./people-tables.ts";
 import type { AuditPlace } from "../record-store.ts";
@@ -41,6 +42,7 @@ export const stateReads = {
   identity: async ({ db }, place) => await readIdentity(db, place),
   identities: async ({ db }, userId) => await readIdentities(db, userId),
   keptSearches: async ({ db }, person) => await readKeptSearches(db, person),
+  pins: async ({ db }, person) => await readPins(db, person),
 } satisfies Answers;
 
 /** Those that write: what they wrote is on the disk when they are answered. */
@@ -85,6 +87,7 @@ export const stateWrites = {
   keepSearch: async ({ transact }, question) => await transact(async (db) => await keepSearch(db, question)),
   removeKeptSearch: async ({ transact }, question) =>
     await transact(async (db) => await removeKeptSearch(db, question)),
+  choosePins: async ({ transact }, question) => await transact(async (db) => await choosePins(db, question)),
   async usePats({ transact }, uses) {
     await transact(async (db) => await usePats(db, uses));
     return null;

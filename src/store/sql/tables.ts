@@ -34,6 +34,13 @@ export interface StateTables extends AccessTables {
   readonly data_key: DataKeyTable;
   readonly secret: SecretTable;
   readonly kept_search: KeptSearchTable;
+  readonly member_pins: MemberPinsTable;
+}
+
+interface MemberPinsTable {
+  membership_id: string;
+  /** JSON. */
+  pins: string;
 }
 
 interface RequestLogTable {

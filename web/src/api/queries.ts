@@ -68,6 +68,10 @@ export const queries = {
       queryKey: ["status", "details", slug],
       queryFn: async () => await valueOf(api.GET("/api/servers/{slug}", { params: { path: { slug } } })),
     }),
+  pins: queryOptions({
+    queryKey: ["pins"],
+    queryFn: async () => await valueOf(api.GET("/api/pins")),
+  }),
   tokens: queryOptions({
     queryKey: ["usage", "tokens"],
     queryFn: async () => await valueOf(api.GET("/api/usage/tokens")),
@@ -164,7 +168,7 @@ export interface ToolRow {
 const touched: readonly (readonly [prefix: string, keys: readonly (readonly string[])[]])[] = [
   ["mcp.request.logs", [["calls"], ["usage"], ["status"]]],
   ["mcp.server.logs", [["logs"]]],
-  ["mcp.tools.discovered", [["tools"], ["status"], ["usage"]]],
+  ["mcp.tools.discovered", [["tools"], ["pins"], ["status"], ["usage"]]],
   ["mcp.server.", [["status"], ["resources"], ["prompts"]]],
   ["catalog.", [["tools"], ["status"], ["resources"], ["prompts"]]],
   ["config.", [["config"], ["status"], ["tools"], ["clients"]]],

@@ -6,6 +6,7 @@ import { sessionStore } from "../api/session.ts";
 import { SelectField } from "../parts/field.tsx";
 import { Page } from "../parts/page.tsx";
 import { Skeleton } from "../parts/states.tsx";
+import { PinnedTools } from "../parts/pinned-tools.tsx";
 import { ToolTable } from "../parts/tool-table.tsx";
 import { plain } from "../words/format.ts";
 
@@ -93,6 +94,7 @@ export function Tools() {
           onChange={({ target }) => set({ sort: target.value })}
         />
       </div>
+      <PinnedTools />
       {mayManage && (
         <Suspense fallback={<Skeleton lines={1} />}>
           <ToolRules

@@ -19,7 +19,13 @@ export function ServerAbout({ slug }: { readonly slug: string }) {
         const endpoint = `${location.origin}/mcp/server/${encodeURIComponent(slug)}`;
         const hidden = offers.tools - server.shownTools;
         const facts: readonly Fact[] = [
-          ["Calls itself", [server.title, server.name].filter((text) => text !== null).join(", ") || "says nothing"],
+          [
+            "Calls itself",
+            <span key="name">
+              {server.icon !== null && <img className="server-icon" src={server.icon} alt="" />}
+              {plain([server.title, server.name].filter((text) => text !== null).join(", ") || "says nothing")}
+            </span>,
+          ],
           ["Version", server.version ?? "says nothing"],
           ["Speaks", server.eras.length === 0 ? "not known" : server.eras.join(" and ")],
           ["Namespace", server.namespace],

@@ -4,6 +4,7 @@ import type { ConnectHttp, ConnectOptions, HttpCredentials, HttpRoute } from "..
 import type { Connection } from "../connection.ts";
 import { connectSse } from "../sse/connect-sse.ts";
 import { parseServerAddress } from "../streamable/server-address.ts";
+import { readPeerCard } from "../streamable/peer-card.ts";
 import { createHttpConnection } from "../streamable/http-connection.ts";
 import { createLifetime, type Lifetime } from "../streamable/lifetime.ts";
 import { createLadder } from "../ladder.ts";
@@ -65,12 +66,13 @@ export async function connectHttpWith(
 }
 
 async function negotiateFirst(options: RemoteOptions, signal: AbortSignal): Promise<Connection> {
-  const { wire, identity } = options;
+  const { wire, identity, lifetime, createClient = createSocketPool } = options;
+  const readCard = async () => await readPeerCard(wire.address, createClient, lifetime.signal);
   const ladder = createLadder(options);
   let hasTriedSse = false;
   for (;;) {
     const negotiated = await negotiate(wire, identity, ladder, signal);
-    if (negotiated.kind !== "neither") return createHttpConnection({ ...options, negotiated });
+    if (negotiated.kind !== "neither") return createHttpConnection({ ...options, negotiated, readCard });
     try {
       if (!hasTriedSse) return await connectSse(options, signal);
     } catch (error) {

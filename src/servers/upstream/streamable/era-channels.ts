@@ -1,6 +1,6 @@
 import type { Era } from "../../../kernel/call-context.ts";
 import { GatewayError } from "../../../kernel/gateway-error.ts";
-import type { ConnectionEvents, Peer } from "../connection.ts";
+import type { Connection, ConnectionEvents, Peer } from "../connection.ts";
 import type { GatewayIdentity } from "../encode.ts";
 import type { Channel } from "./channel.ts";
 import { createLegacyChannel, type LegacyChannel } from "./legacy-channel.ts";
@@ -21,6 +21,7 @@ export interface HttpConnectionOptions {
   readonly wire: Wire;
   readonly lifetime: Lifetime;
   readonly negotiated: Exclude<Negotiated, { kind: "neither" }>;
+  readonly readCard?: Connection["readCard"];
 }
 
 /** What is known about the server, with a channel for each era that it speaks. */

@@ -62,6 +62,7 @@ export function createHttpConnection(options: HttpConnectionOptions): Connection
     get lastActivityMs() {
       return wire.lastActivityMs;
     },
+    readCard: options.readCard,
     [Symbol.asyncDispose]() {
       disposing ??= dispose();
       return disposing;
