@@ -8,6 +8,7 @@ import type { Log } from "../kernel/log.ts";
 import type { FindingMeter } from "../records/finding.ts";
 import type { ClientInstances } from "../servers/instance/client-instances.ts";
 import type { Instance } from "../servers/instance/instance.ts";
+import { createBodyRoom } from "../front/http/body-room.ts";
 import { createAdmission } from "../front/http/admission.ts";
 import type { PublicUrl } from "../front/http/public-url.ts";
 import { createProfileOf } from "../front/mcp/client-profile.ts";
@@ -148,6 +149,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
   const parts: McpHttpDeps = {
     publicUrl: deps.publicUrl,
     presence: deps.presence,
+    bodyRoom: createBodyRoom(limits.requestBodyBytes),
     runner,
     waits: createLongWaits(),
     legacy,

@@ -33,6 +33,7 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
     version: gateway.version,
     settings: () => gateway.config().settings,
     bodyLimits: parts.limits,
+    bodyRoom: parts.bodyRoom,
     authenticate(request) {
       const session = browsers.sessionOf(request);
       if (session !== undefined) return browsers.principalOf(session, request);

@@ -3,6 +3,8 @@ export interface SizedCache<K, V> {
   get(key: K): V | undefined;
   /** The newest is kept however large it is; those unused for longest give way to it. */
   set(key: K, value: V, bytes: number): void;
+  delete(key: K): void;
+  keys(): Iterable<K>;
   /** Of everything that is kept. */
   readonly bytes: number;
 }
@@ -33,6 +35,8 @@ export function createSizedCache<K, V>(byteLimit: number): SizedCache<K, V> {
         drop(oldest);
       }
     },
+    delete: drop,
+    keys: () => entries.keys(),
     get bytes() {
       return total;
     },

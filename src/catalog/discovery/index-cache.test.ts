@@ -1,5 +1,8 @@
 import { createHash } from "node:crypto";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
+import { until } from "../../../test/harness/until.ts";
 import { sampleCatalog, sampleInstance } from "../../../test/sample-catalog.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import { createCurrentCatalog } from "../model/current.ts";
@@ -145,4 +148,29 @@ test("whoever gives up leaves the index to the others", async () => {
   leaving.abort(new Error("gone"));
   await expect(left).rejects.toThrow("gone");
   expect((await stayed).toolCount).toBe(6_000);
+});
+
+test("the index of a list that exists no more goes, however small it is beside what it refers to", async () => {
+  setFlagsFromString("--expose_gc");
+  const collect = runInNewContext("gc") as () => void;
+  const cache = createIndexCache({ language });
+  const catalog = createCurrentCatalog();
+  const definitions: WeakRef<object>[] = [];
+  const versions = 12;
+  for (let version = 0; version < versions; version += 1) {
+    const description = `version ${version} of the only tool`;
+    const offered = sampleInstance("changing", [{ name: "only", description, inputSchema: { type: "object" } }]);
+    catalog.put(offered);
+    const current = catalog.get(offered.instance) as InstanceCatalog;
+    const { index } = await cache.of([current], never);
+    expect(index.toolCount).toBe(1);
+    definitions.push(new WeakRef(current.tools[0] as object));
+  }
+  const kept = (): number => definitions.filter((one) => one.deref() !== undefined).length;
+  // What has ended is told after a collection, and only the next one takes what was let go then.
+  await until(() => {
+    collect();
+    return kept() <= 2;
+  });
+  expect(kept()).toBeGreaterThan(0);
 });

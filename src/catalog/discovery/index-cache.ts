@@ -52,8 +52,10 @@ export function createIndexCache(options: IndexCacheOptions): IndexCache {
   const { language, onBuilt, longestWaitMs = usualWaitMs } = options;
   const slices = createSlices();
   const numbers = createContentNumbers();
-  const partsOf = createPartsOf(options, numbers);
   const merged = createSizedCache<string, SearchIndex>(mergedBytes);
+  const partsOf = createPartsOf(options, numbers, (number) => {
+    for (const key of merged.keys()) if (key.split(" ").includes(String(number))) merged.delete(key);
+  });
   /** A view asks with the same array until it changes. */
   let keys = new WeakMap<readonly InstanceCatalog[], string>();
   let newest: readonly InstanceCatalog[] | undefined;
@@ -141,8 +143,20 @@ export function createIndexCache(options: IndexCacheOptions): IndexCache {
 /** The indexed pieces of an instance, made once for all instances that offer the same. */
 type PartsOf = (source: InstanceCatalog) => Generator<undefined, readonly IndexPart[]>;
 
-function createPartsOf({ language, phrasesOf }: IndexCacheOptions, numbers: ContentNumbers): PartsOf {
+/**
+ * What is kept ends with the list of tools that it is made of, whatever it is estimated at: the definitions that an
+ * index refers to may be a thousand times as large as the index. `onGone` runs for each number that ends so.
+ */
+function createPartsOf(
+  { language, phrasesOf }: IndexCacheOptions,
+  numbers: ContentNumbers,
+  onGone: (number: number) => void,
+): PartsOf {
   const parts = createSizedCache<number, readonly IndexPart[]>(partBytes);
+  const lists = new FinalizationRegistry((number: number) => {
+    parts.delete(number);
+    onGone(number);
+  });
   return function* (source: InstanceCatalog): Generator<undefined, readonly IndexPart[]> {
     const number = numbers.of(source);
     const known = parts.get(number);
@@ -152,6 +166,7 @@ function createPartsOf({ language, phrasesOf }: IndexCacheOptions, numbers: Cont
       fresh.push(part);
       yield;
     }
+    lists.register(source.tools, number);
     parts.set(
       number,
       fresh,

@@ -48,10 +48,8 @@ export function buildIndexPart(
   language: Language,
   { phrasesOf = phrasesFrom(undefined), from = 0, to = source.tools.length }: IndexPartOptions = {},
 ): IndexPart {
-  const part = {
-    ...source,
-    tools: from === 0 && to >= source.tools.length ? source.tools : source.tools.slice(from, to),
-  };
+  // A copy: an index must not keep the list itself, whose end tells that the index is of no more use.
+  const part = { ...source, tools: source.tools.slice(from, to) };
   const postings = language.postings();
   postings.begin(part.tools.length);
   const texts = serverTexts(part);

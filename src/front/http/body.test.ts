@@ -1,14 +1,15 @@
 import { createServer, request as httpRequest, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createBodyRoom, type BodyRoom } from "./body-room.ts";
 import { readBody } from "./body.ts";
 
-const limits = { bytes: 1_000 };
+const limits = { bytes: 1_000, room: createBodyRoom(1_000) };
 let server: Server;
 
 beforeAll(async () => {
   server = createServer((request, response) => {
-    readBody(request, limits, (error, body) =>
+    readBody(request, limits, "anna", (error, body) =>
       response.end(error === undefined ? `ok ${body.length} ${body.toString("hex").slice(0, 20)}` : error.code),
     );
   });
@@ -78,4 +79,18 @@ test.each([
 
 test.each(["gzip", "br", "deflate", "gzip, identity"])("a body in %s is refused", async (encoding) => {
   expect(await post({ chunks: ["{}"], headers: { "content-encoding": encoding } })).toBe("MEDIA_TYPE_UNSUPPORTED");
+});
+
+test("bodies that are on their way are counted together, for one person and for all, and given back", () => {
+  const MiB = 2 ** 20;
+  const room: BodyRoom = createBodyRoom(4 * MiB);
+  const taken = (who: string, times: number): number =>
+    Array.from({ length: times }, () => room.take(who, 4 * MiB)).filter(Boolean).length;
+  expect(taken("anna", 300)).toBe(8);
+  expect(["bert", "carl", "dora"].map((who) => taken(who, 300))).toEqual([8, 8, 0]);
+  room.give("anna", 4 * MiB);
+  expect(taken("dora", 300)).toBe(1);
+  expect(taken("anna", 1)).toBe(0);
+  // Whoever raises the limit of one body can still send two.
+  expect(createBodyRoom(1_024 * MiB).take("anna", 2_048 * MiB)).toBe(true);
 });

@@ -1,21 +1,29 @@
 import type { IncomingMessage } from "node:http";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { BodyRoom } from "./body-room.ts";
 import { settingNow } from "../../kernel/setting-now.ts";
 
 export interface BodyLimits {
   readonly bytes: number;
+  /** What all bodies on their way may have together. */
+  readonly room: BodyRoom;
 }
+
+/** Given when nobody can say when other bodies will have come. */
+const retryAfterS = 1;
 
 /**
  * Calls back once, with the whole body or with a failure; never when the connection breaks before the end of the
  * body. Uses callbacks instead of promises, because this runs for every call. Failures: BODY_TOO_LARGE, before
  * anything is read when Content-Length says so (fault 13); MEDIA_TYPE_UNSUPPORTED for an encoding (fault 19), or for
  * a type that a browser may send to other sites without asking (faults 21, 33). A body that arrives too slowly is
- * ended by the server's `requestTimeout` (fault 25).
+ * ended by the server's `requestTimeout` (fault 25). RATE_LIMITED when `who`, or all together, have too much on the
+ * way.
  */
 export function readBody(
   request: IncomingMessage,
   limits: BodyLimits,
+  who: string,
   done: (error: GatewayError | undefined, body: Buffer) => void,
 ): void {
   const refused = refuseEarly(request, limits);
@@ -27,17 +35,31 @@ export function readBody(
   let more: Buffer[] | undefined;
   let size = 0;
   let refusedLate = false;
+  let taken = 0;
+  const giveBack = (): void => {
+    if (taken > 0) limits.room.give(who, taken);
+    taken = 0;
+  };
+  const refuseLate = (error: GatewayError): void => {
+    refusedLate = true;
+    first = more = undefined;
+    giveBack();
+    done(error, empty);
+  };
   request.on("data", (chunk: Buffer) => {
     if (refusedLate) return;
     size += chunk.length;
-    if (size > limits.bytes) {
-      refusedLate = true;
-      first = more = undefined;
-      done(tooLarge(limits), empty);
-    } else if (first === undefined) first = chunk;
-    else (more ??= [first]).push(chunk);
+    if (size > limits.bytes) refuseLate(tooLarge(limits));
+    else if (first === undefined) first = chunk;
+    else if (!limits.room.take(who, size - taken)) refuseLate(tooMuch());
+    else {
+      if (taken === 0) request.once("close", giveBack);
+      taken = size;
+      (more ??= [first]).push(chunk);
+    }
   });
   request.on("end", () => {
+    giveBack();
     if (!refusedLate) done(undefined, more === undefined ? (first ?? empty) : Buffer.concat(more, size));
   });
 }
@@ -62,6 +84,13 @@ function refuseEarly(request: IncomingMessage, limits: BodyLimits): GatewayError
     );
   const length = headers["content-length"];
   return length !== undefined && Number(length) > limits.bytes ? tooLarge(limits) : undefined;
+}
+
+function tooMuch(): GatewayError {
+  return new GatewayError("RATE_LIMITED", "too many large bodies are on their way at once", {
+    data: { retry_after_s: retryAfterS },
+    hint: "Wait as long as Retry-After says, and send fewer large bodies at a time.",
+  });
 }
 
 function tooLarge(limits: BodyLimits): GatewayError {

@@ -6,6 +6,7 @@ import { isBatch, readClientMessage, type ClientMessage } from "../../wire/mcp/c
 import { eraOfRevision } from "../../wire/mcp/revisions.ts";
 import type { Presence } from "../../people/identity/presence.ts";
 import type { PublicUrl } from "../http/public-url.ts";
+import type { BodyRoom } from "../http/body-room.ts";
 import { readBody } from "../http/body.ts";
 import { challengeOf } from "../http/challenge.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -22,6 +23,7 @@ export interface McpHttpDeps extends HttpRunDeps, ModernHttpDeps, LegacyHttpDeps
   readonly startupWait: StartupWait;
   readonly publicUrl: PublicUrl;
   readonly presence: Presence;
+  readonly bodyRoom: BodyRoom;
 }
 
 export type McpHttpHandler = (
@@ -39,7 +41,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
   const httpRun = createHttpRun(deps);
   const modern = createModernHttp(deps, httpRun);
   const legacy = createLegacyHttp(deps, httpRun);
-  const bodyLimits = { bytes: deps.limits.requestBodyBytes };
+  const bodyLimits = { bytes: deps.limits.requestBodyBytes, room: deps.bodyRoom };
 
   function receiveInTime(incoming: Incoming, body: Buffer, since: number): void {
     const known = deps.startupWait(incoming.endpoint, incoming.principal);
@@ -80,7 +82,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
     switch (request.method) {
       case "POST": {
         const since = deps.presence.losses;
-        readBody(request, bodyLimits, (error, body) => {
+        readBody(request, bodyLimits, principal.user ?? principal.id, (error, body) => {
           if (error !== undefined) refuse(response, error);
           else receiveInTime({ request, response, endpoint, principal }, body, since);
         });

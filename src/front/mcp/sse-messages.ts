@@ -4,6 +4,7 @@ import { toGatewayError } from "../../kernel/gateway-error.ts";
 import { traceContextOf } from "../../kernel/trace-context.ts";
 import { isBatch, MessageError, readClientMessage, type ClientRequest } from "../../wire/mcp/client-message.ts";
 import { answerText } from "../../wire/mcp/envelope.ts";
+import type { BodyRoom } from "../http/body-room.ts";
 import { readBody } from "../http/body.ts";
 import { answerBatch, type BatchDeps } from "./batch.ts";
 import type { Caller } from "./caller.ts";
@@ -17,6 +18,7 @@ import type { StartupWait } from "./startup-wait.ts";
 export interface SseMessagesDeps extends BatchDeps {
   readonly clock: Clock;
   readonly startupWait: StartupWait;
+  readonly bodyRoom: BodyRoom;
 }
 
 /** A POST of HTTP+SSE: the answer to its message goes to the client's event stream. */
@@ -32,7 +34,7 @@ const assumedRevision = "2024-11-05";
 const streamOnly = { stream: true, json: false } as const;
 
 export function createSseMessages(deps: SseMessagesDeps, streams: SseStreams, { admit, run }: HttpRun): SseMessages {
-  const bodyLimits = { bytes: deps.limits.requestBodyBytes };
+  const bodyLimits = { bytes: deps.limits.requestBodyBytes, room: deps.bodyRoom };
 
   function receive(incoming: SseIncoming, body: Buffer): void {
     const { request, response, endpoint, principal } = incoming;
@@ -82,7 +84,7 @@ export function createSseMessages(deps: SseMessagesDeps, streams: SseStreams, { 
     stream.lastUseMs = deps.clock.monotonic();
     // The body is not read while the client has much left to read itself.
     await stream.room();
-    readBody(request, bodyLimits, (error, body) => {
+    readBody(request, bodyLimits, principal.user ?? principal.id, (error, body) => {
       const known = error === undefined ? deps.startupWait(endpoint, principal) : undefined;
       if (error !== undefined) refuse(response, error);
       else if (known === undefined) receive(incoming, body);

@@ -52,7 +52,7 @@ async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promis
   }
   if (route?.isPublic === true) {
     const principal = await identify(deps, incoming, route);
-    const body = isReading(request) ? noBody : await readJson(deps, request, openBodyBytes);
+    const body = isReading(request) ? noBody : await readJson(deps, incoming, openBodyBytes);
     if (principal !== undefined) deps.presence.require(principal, since);
     const asked = { ...toRequest(incoming, route, place, query), principal, ...body };
     writeAnswer(request, response, headers, await route.handle(asked));
@@ -69,7 +69,7 @@ async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promis
   const adopting = deps.adopting(principal);
   if (adopting !== undefined) await adopting;
   if (route !== undefined) requireRight(principal, route.right, toRights(deps, request, place));
-  const body = isReading(request) ? noBody : await readJson(deps, request, deps.bodyLimits.requestBodyBytes);
+  const body = isReading(request) ? noBody : await readJson(deps, incoming, deps.bodyLimits.requestBodyBytes);
   deps.presence.require(principal, since);
   if (place === undefined) throw unknownRoute();
   if (route === undefined) throw wrongMethod(place, headers);
@@ -125,10 +125,12 @@ function isReading({ method }: IncomingMessage): boolean {
 }
 
 /** A body is read to its end, and refused when it is not a JSON object, even by routes that do not use it. */
-async function readJson(deps: RestDeps, request: IncomingMessage, mostBytes: number): Promise<RequestBody> {
+async function readJson(deps: RestDeps, { request, principal }: Incoming, mostBytes: number): Promise<RequestBody> {
   const { jsonDepth } = deps.bodyLimits;
+  const limits = { bytes: mostBytes, room: deps.bodyRoom };
+  const who = principal?.user ?? principal?.id ?? "nobody";
   const bytes = await new Promise<Buffer>((resolve, reject) => {
-    readBody(request, { bytes: mostBytes }, (error, read) => (error === undefined ? resolve(read) : reject(error)));
+    readBody(request, limits, who, (error, read) => (error === undefined ? resolve(read) : reject(error)));
   });
   return { bytes, body: bytes.length === 0 ? {} : parseJsonBody(bytes, jsonDepth).value };
 }

@@ -1,3 +1,4 @@
+import type { BodyRoom } from "../http/body-room.ts";
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import type { Pins } from "../../catalog/discovery/pins.ts";
@@ -122,6 +123,7 @@ export interface RestDeps {
   readonly settings: () => Settings;
   /** The limits of bodies, the same over MCP and here: both are read at the start. */
   readonly bodyLimits: Pick<Settings["limits"], "requestBodyBytes" | "jsonDepth">;
+  readonly bodyRoom: BodyRoom;
   /** Throws or rejects with UNAUTHORIZED. */
   readonly authenticate: (request: IncomingMessage) => Principal | Promise<Principal>;
   /** Browsers that are logged in at the dashboard. */

@@ -63,7 +63,9 @@ export function createExecuteHandler(deps: RestDeps, questions: RestQuestions): 
   function receive(incoming: Incoming, fail: (error: unknown) => void): void {
     requireScope(incoming.principal, "mcp:tools:execute");
     const since = deps.presence.losses;
-    readBody(incoming.request, { bytes: deps.bodyLimits.requestBodyBytes }, (error, body) => {
+    const { id, user } = incoming.principal;
+    const limits = { bytes: deps.bodyLimits.requestBodyBytes, room: deps.bodyRoom };
+    readBody(incoming.request, limits, user ?? id, (error, body) => {
       if (error !== undefined) fail(error);
       else execute(incoming, body, since).catch(fail);
     });
