@@ -21,15 +21,18 @@ const ways = [
 /** Which tools this person's clients see beside the four, and what that costs. */
 export function PinnedTools() {
   const pins = useQuery(queries.pins);
+  const [isOpen, setOpen] = useState(false);
   return (
-    <details className="keep">
+    <details className="keep" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
         Pinned tools
         {pins.data !== undefined && <span className="muted">: {summaryOf(pins.data)}</span>}
       </summary>
-      <Loaded query={pins} lines={3}>
-        {(known) => <Choice pins={known} />}
-      </Loaded>
+      {isOpen && (
+        <Loaded query={pins} lines={3}>
+          {(known) => <Choice pins={known} />}
+        </Loaded>
+      )}
     </details>
   );
 }
