@@ -109,5 +109,7 @@ function tooShort(
   if (limit === undefined || typeof value !== "number" || value * limit.unitMs >= longestMs) return [];
   const inUnits = (ms: number): string => `${Math.ceil(ms / limit.unitMs)} ${limit.unitMs === 1 ? "ms" : "s"}`;
   const what = `\`${limit.field}\` is ${value}, and ${whose} ${inUnits(longestMs)}: it gives up before`;
-  return [{ key: limit.field, what, todo: "Raise it there, or take it out." }];
+  return [
+    { key: limit.field, what, todo: limit.isShort === true ? "Raise it there." : "Raise it there, or take it out." },
+  ];
 }

@@ -330,7 +330,7 @@ describe("what a client needs besides the address", () => {
         .replace(`# mine\n]`, `# mine\n  "mcp__my_yard",\n]`)
         .replace(
           /url = "[^"]+"\nstartup_timeout_sec = 30/,
-          `startup_timeout_sec = 30\nurl = "http://127.0.0.1:3001/mcp"`,
+          `startup_timeout_sec = 30\nurl = "http://127.0.0.1:3001/mcp"\ntool_timeout_sec = 3600`,
         ),
     );
     expect(connected).not.toContain("required");
@@ -357,8 +357,8 @@ describe("what a client needs besides the address", () => {
 
   test.each([
     ["copilot", ".copilot/mcp-config.json", { type: "http", url: "", tools: ["*"], deferTools: "never" }],
-    ["qwen", ".qwen/settings.json", { httpUrl: "", alwaysLoadTools: true }],
-    ["kimi", ".kimi-code/mcp.json", { url: "" }],
+    ["qwen", ".qwen/settings.json", { httpUrl: "", alwaysLoadTools: true, timeout: 3_600_000 }],
+    ["kimi", ".kimi-code/mcp.json", { url: "", toolTimeoutMs: 3_600_000 }],
   ])("is written for %s, and what hid our tools is gone", async (id, file, entry) => {
     const url = "http://127.0.0.1:3001/mcp";
     const before = {
@@ -384,7 +384,7 @@ describe("what a client needs besides the address", () => {
     const { notes, file } = await runJson(["connect", id]);
     expect(String(notes)).toContain(words);
     const text = await readFile(String(file), "utf8");
-    expect(text).not.toMatch(/trust|timeout|approval|hook/);
+    expect(text).not.toMatch(/trust|approval|hook/);
   });
 });
 

@@ -156,7 +156,12 @@ function configurations(): [place: string, value: object][] {
       text,
     ]),
   );
-  const parsed = [...examples, ...snippets].map(([place, text]): [string, unknown] => [place, parse(text)]);
+  // How long a client waits is its own affair: a configuration with that is told that it means nothing here.
+  const limits = /,\s*"(?:timeout|toolTimeoutMs)": \d+/;
+  const parsed = [...examples, ...snippets].map(([place, text]): [string, unknown] => [
+    place,
+    parse(place.includes("quick-start") ? text.replace(limits, "") : text),
+  ]);
   return parsed.filter((pair): pair is [string, object] => isConfiguration(pair[1]));
 }
 

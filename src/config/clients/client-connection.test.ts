@@ -84,10 +84,10 @@ describe("our entry", () => {
     ["cursor", { url, headers: { Authorization: "Bearer ty_secret" } }],
     ["vscode", { type: "http", url, headers: { Authorization: "Bearer ty_secret" } }],
     ["windsurf", { serverUrl: url, headers: { Authorization: "Bearer ty_secret" } }],
-    ["codex", { url, http_headers: { Authorization: "Bearer ty_secret" } }],
-    ["gemini", { httpUrl: url, headers: { Authorization: "Bearer ty_secret" } }],
+    ["codex", { url, http_headers: { Authorization: "Bearer ty_secret" }, tool_timeout_sec: 3_600 }],
+    ["gemini", { httpUrl: url, headers: { Authorization: "Bearer ty_secret" }, timeout: 3_600_000 }],
     ["zed", { url, headers: { Authorization: "Bearer ty_secret" } }],
-    ["cline", { type: "streamableHttp", url, headers: { Authorization: "Bearer ty_secret" } }],
+    ["cline", { type: "streamableHttp", url, headers: { Authorization: "Bearer ty_secret" }, timeout: 3_600 }],
     [
       "continue",
       {
@@ -109,8 +109,11 @@ describe("our entry", () => {
         deferTools: "never",
       },
     ],
-    ["qwen", { httpUrl: url, headers: { Authorization: "Bearer ty_secret" }, alwaysLoadTools: true }],
-    ["kimi", { url, headers: { Authorization: "Bearer ty_secret" } }],
+    [
+      "qwen",
+      { httpUrl: url, headers: { Authorization: "Bearer ty_secret" }, alwaysLoadTools: true, timeout: 3_600_000 },
+    ],
+    ["kimi", { url, headers: { Authorization: "Bearer ty_secret" }, toolTimeoutMs: 3_600_000 }],
   ])("is written as %s writes it, with its token", (id, expected) => {
     const entry = toOwnEntry(rowOf(id), "toolyard", http);
     expect(entry).toEqual(expected);
@@ -142,6 +145,7 @@ describe("our entry", () => {
       args: ["x"],
       env: { A: "1" },
       startup_timeout_sec: 30,
+      tool_timeout_sec: 20,
       tools: { discover_mcp_tools: { approval_mode: "approve" } },
       default_tools_approval_mode: "writes",
       enabled: false,
@@ -150,6 +154,7 @@ describe("our entry", () => {
     };
     const kept = {
       startup_timeout_sec: 30,
+      tool_timeout_sec: 20,
       tools: before.tools,
       default_tools_approval_mode: "writes",
     };

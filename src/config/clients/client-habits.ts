@@ -35,7 +35,7 @@ export const clientHabits: Readonly<Record<ClientId, ClientHabits>> = {
     commandFields: { required: true },
     shownAt: ["features", "code_mode", "direct_only_tool_namespaces"],
     limits: {
-      call: { field: "tool_timeout_sec", unitMs: 1_000 },
+      call: { field: "tool_timeout_sec", unitMs: 1_000, isShort: true },
       start: { field: "startup_timeout_sec", unitMs: 1_000 },
     },
     advice: [
@@ -47,7 +47,7 @@ export const clientHabits: Readonly<Record<ClientId, ClientHabits>> = {
     switchOff: { listedAt: ["mcp", "excluded"] },
     isTerminal: true,
     reload: "Start a new session of `gemini`, or type `/mcp refresh` in one that runs.",
-    limits: { call: { field: "timeout", unitMs: 1 } },
+    limits: { call: { field: "timeout", unitMs: 1, isShort: true } },
     advice: [
       'With `-p` its model is offered the tools of trusted servers only: `"trust": true` in the entry does that, and ends all questions before calls.',
     ],
@@ -59,7 +59,7 @@ export const clientHabits: Readonly<Record<ClientId, ClientHabits>> = {
   cline: {
     switchOff: { field: "disabled", value: true },
     reload: "Nothing has to be done: Cline reads the file at once. Its MCP Servers panel shows the server.",
-    limits: { call: { field: "timeout", unitMs: 1_000 } },
+    limits: { call: { field: "timeout", unitMs: 1_000, isShort: true } },
   },
   continue: {
     reload: "Reload the editor's window; agent mode then lists the server.",
@@ -88,7 +88,7 @@ export const clientHabits: Readonly<Record<ClientId, ClientHabits>> = {
     reload: "Start a new session of `qwen`, or type `/mcp` in one that runs.",
     // It keeps all tools of servers behind a search of its own.
     ownFields: { alwaysLoadTools: true },
-    limits: { call: { field: "timeout", unitMs: 1 } },
+    limits: { call: { field: "timeout", unitMs: 1, isShort: true } },
     advice: [
       'With `-p` it refuses each call that it would ask about: `"trust": true` in the entry ends these questions, everywhere.',
     ],
@@ -97,6 +97,9 @@ export const clientHabits: Readonly<Record<ClientId, ClientHabits>> = {
     switchOff: { field: "enabled", value: false },
     isTerminal: true,
     reload: "Start a new session of `kimi`, or type `/new` in one that runs.",
-    limits: { call: { field: "toolTimeoutMs", unitMs: 1 }, start: { field: "startupTimeoutMs", unitMs: 1 } },
+    limits: {
+      call: { field: "toolTimeoutMs", unitMs: 1, isShort: true },
+      start: { field: "startupTimeoutMs", unitMs: 1 },
+    },
   },
 };

@@ -130,6 +130,8 @@ export function reloadAfterRemoval({ label }: { readonly label: string }): strin
 export interface ClientLimit {
   readonly field: string;
   readonly unitMs: 1 | 1_000;
+  /** Whether it gives up calls that last, whatever it hears of them, where the entry says nothing. */
+  readonly isShort?: true;
 }
 
 export interface ClientLimits {

@@ -32,8 +32,18 @@ export function toOwnEntry(row: ClientRow, name: string, way: OwnWay, before: Ow
     ...(isCommand ? row.commandFields : {}),
   };
   const kept = Object.entries(before).filter(([field]) => !replaced.has(field) && (isCommand || !ofCommand.has(field)));
-  return { ...Object.fromEntries(kept.filter(([field]) => !Object.hasOwn(own, field))), ...own };
+  const others = Object.fromEntries(kept.filter(([field]) => !Object.hasOwn(own, field)));
+  return { ...others, ...own, ...ownLimit(row, before) };
 }
+
+/** As long as a call may take here (`instances.maxCallTimeoutMs`), where the client's own limit is less. */
+function ownLimit({ limits }: ClientRow, before: OwnEntry): OwnEntry {
+  const call = limits?.call;
+  if (call?.isShort !== true || Object.hasOwn(before, call.field)) return {};
+  return { [call.field]: longestCallMs / call.unitMs };
+}
+
+const longestCallMs = 3_600_000;
 
 function toHttpEntry({ http, entries }: ClientRow, { url, token }: Extract<OwnWay, { kind: "url" }>): OwnEntry {
   if (http === undefined) throw new Error("the client starts commands only");
