@@ -2,16 +2,25 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Files that wait for a long time, or work for it: begun last, they would run alone at the end. */
 const longest = [
-  "instances/nothing-survives",
-  "web/pages",
-  "oauth/audited-logins",
-  "records/every-event",
-  "instances/remote",
-  "instances/reload",
-  "records/traces",
-  "cli/service",
-  "processes/reinstall",
-  "web/people",
+  "test/instances/nothing-survives",
+  "test/web/pages",
+  "test/instances/remote",
+  "test/records/traces",
+  "test/people/installs",
+  "test/cli/manage/servers",
+  "test/clients/connected-clients",
+  "test/instances/reload",
+  "test/instances/lost-sessions",
+  "test/people/vault-faults",
+  "test/records/every-event",
+  "test/records/audit",
+  "scripts/servers/servers",
+  "test/processes/reinstall",
+  "test/instances/stateful",
+  "src/front/mcp/official-clients",
+  "test/oauth/audited-logins",
+  "test/cli/service",
+  "test/web/people",
 ];
 
 /**
@@ -22,9 +31,9 @@ export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const placeOf = ({ moduleId, project }: TestSpecification): number => {
-      if (!project.config.isolate) return longest.length + 1;
-      const place = longest.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
-      return place === -1 ? longest.length : place;
+      const place = longest.findIndex((name) => moduleId.includes(`/${name}.test.`));
+      if (place !== -1) return place;
+      return project.config.isolate ? longest.length : longest.length + 1;
     };
     return sorted.toSorted((one, other) => placeOf(one) - placeOf(other));
   }
