@@ -74,7 +74,7 @@ async function examine(context: CommandContext, config: Config, tell: Tell): Pro
     const lookAtPeople = async () => await checkTeam(holder, context.env, signal);
     tell(...(await whileWaiting("Asking the gateway of its people", lookAtPeople)));
   }
-  if (holder === undefined && !isOn(context, "no-start") && used.length > 0)
+  if (holder === undefined && isOn(context, "start") && used.length > 0)
     tell(...fromTrials(await runTrial(context, config, used, dataDir)));
   const lookAtClients = async () => await checkClients(context, holder, signal);
   tell(...(await whileWaiting("Reading the settings of AI clients", lookAtClients)));

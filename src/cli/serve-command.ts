@@ -15,6 +15,7 @@ import type { Claim, GatewayLock } from "../store/gateway-holder.ts";
 import type { Served } from "../store/served.ts";
 import type { Store } from "../store/store.ts";
 import {
+  carryTrust,
   openDataDirectory,
   openLog,
   readConfig,
@@ -88,6 +89,7 @@ export async function serve(given: CommandContext): Promise<number> {
       configFolder: context.homeDirectories.config,
       dataDir,
       loadText: async (file, text) => await readConfigText(context, { file, text }),
+      beforeSave: async (opened, text) => await carryTrust(context, opened, text),
       started: config,
     },
   });

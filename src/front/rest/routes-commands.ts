@@ -156,7 +156,7 @@ function runDoctor(deps: RestDeps): Route {
       description: "No server is started for it, and tokens in files of clients are not tried.",
       responses: answers(outcome, "What was found."),
     },
-    handle: async (request) => toAnswer(await runOwn(deps, request, ["doctor", "--json", "--no-start"])),
+    handle: async (request) => toAnswer(await runOwn(deps, request, ["doctor", "--json"])),
   });
 }
 
