@@ -14,6 +14,7 @@ import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
 import { checkClock, checkNode, checkPort } from "./doctor-machine.ts";
 import { checkAddress, checkCommands, checkEntries, fromStatus, fromTrials } from "./doctor-servers.ts";
 import { checkTeam } from "./doctor-team.ts";
+import { checkOtherUsers } from "./machine-users.ts";
 import { interrupted } from "./interruption.ts";
 import { runTrial } from "./try-configured.ts";
 import { whileWaiting } from "./waiting-line.ts";
@@ -62,6 +63,8 @@ async function examine(context: CommandContext, config: Config, tell: Tell): Pro
   tell(...(await checkDataDirectory(dataDir)));
   const holder = await runningGateway(context, tell);
   if (holder === undefined) tell(await checkPort(config), ...(await checkRecordFiles(context)));
+  const others = await checkOtherUsers(config);
+  if (others !== undefined) tell(others);
   const used = config.servers.filter(({ disabledReason }) => disabledReason === undefined);
   tell(...(await checkCommands(used, context.env)));
   const signal = interrupted();

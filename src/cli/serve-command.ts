@@ -29,6 +29,7 @@ import { collectAtRest } from "./resting-heap.ts";
 import { followCalls } from "./call-lines.ts";
 import { openLogOutput, readLogFormat, type LogOutput } from "./log-output.ts";
 import { givenOption, isOn } from "./options.ts";
+import { tellOthers } from "./machine-users.ts";
 import { configurationHints, missingServersHelp, reportStartup } from "./serve-report.ts";
 import { describeGateway } from "./running-gateways.ts";
 import { createStopping, whenUnused, type Stopping } from "./stopping.ts";
@@ -206,6 +207,7 @@ function tellPeople({ context, config, gateway, url, log, output, screen, visit,
   if (screen === undefined) {
     for (const { server, hint } of configurationHints(gateway, config))
       log.info({ component: "config", server }, `${server} ${hint}`);
+    void tellOthers(config).then((others) => others && log.info({ component: "config" }, others));
     return;
   }
   const { cwd } = context;
