@@ -37,7 +37,7 @@ async function canTellApart(): Promise<boolean> {
   return process.platform === "linux" && (await linuxTables.read("tcp").catch(() => undefined)) !== undefined;
 }
 
-/** Whether programs of other users are kept out; undefined where a credential is asked for, or `--insecure` opens all. */
+/** Whether programs of other users are kept out; undefined where a credential is asked for, or everybody is let in. */
 export async function checkOtherUsers(config: Config): Promise<Finding | undefined> {
   if (!isOpen(config) || config.settings.auth.insecure) return undefined;
   if (await canTellApart()) return fine("programs of other users of this machine are refused");

@@ -152,22 +152,8 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
     if (draining) throw new GatewayError("DRAINING", "the gateway is stopping", { data: { retry_after_s: 5 } });
   }
 
-  function handleOwn(request: IncomingMessage, response: ServerResponse): void {
-    const looking = isHealth(request.url) ? undefined : deps.checkPeer(request);
-    if (looking === undefined) handle(request, response);
-    else
-      looking.then(
-        () => handle(request, response),
-        (error: unknown) => refuse(request, response, error),
-      );
-  }
-
-  const listener = createHttpListener({
-    handle: handleOwn,
-    refuse,
-    onConnect: deps.onConnect,
-    bodyTimeoutMs: deps.bodyTimeoutMs,
-  });
+  const { onConnect, bodyTimeoutMs } = deps;
+  const listener = createHttpListener({ handle: fromAllowed(deps, handle, refuse), refuse, onConnect, bodyTimeoutMs });
   return {
     ...listener,
     handle,
@@ -175,6 +161,23 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
       draining = true;
       listener.drain();
     },
+  };
+}
+
+/** The same for requests of users who may come in. Whose program it is may have to be asked of the system first. */
+function fromAllowed(
+  { checkPeer }: Pick<HttpServerDeps<HttpEndpoint>, "checkPeer">,
+  handle: RestHandler,
+  refuse: Refuse,
+): RestHandler {
+  return (request, response) => {
+    const looking = isHealth(request.url) ? undefined : checkPeer(request);
+    if (looking === undefined) handle(request, response);
+    else
+      looking.then(
+        () => handle(request, response),
+        (error: unknown) => refuse(request, response, error),
+      );
   };
 }
 

@@ -43,8 +43,8 @@ const root = 0;
 
 /**
  * Keeps other users of the machine out where no credential is asked for: a port of 127.0.0.1 is open to all of them.
- * The kernel is asked once for each connection, and once for all connections that come at the same time: that takes 3 ms
- * of CPU time with 600 connections on the machine, and none of the main thread. Root may do anything in any case.
+ * The kernel is asked once for each connection, and once for all connections that come at the same time. That takes
+ * 3 ms of CPU time with 600 connections on the machine, and none of the main thread. Root may do anything in any case.
  */
 export function createPeerCheck(options: PeerCheckOptions): PeerCheck {
   const { tables, ownUid, isOpen, trustedProxies } = options;
