@@ -32,6 +32,7 @@ const groups = [
     codes: {
       HOST_INVALID: "The `Host` header is missing, stands twice, or is no host name.",
       HOST_FORBIDDEN: "The `Host` header names a host that the gateway is not known by (DNS rebinding).",
+      PEER_FORBIDDEN: "A program of another user of the machine came to a gateway that asks for no token.",
       ORIGIN_FORBIDDEN: "A web page of another origin sends the request.",
       UNAUTHORIZED: "A token is needed, and the request has none or a wrong one.",
       FORBIDDEN: "The token is good, but not for this.",
@@ -139,6 +140,7 @@ const groups = [
       REVISION_MISMATCH: "`If-Match` names an older revision: somebody else changed it since it was read.",
       CONFIG_INVALID: "The configuration cannot be read; the message names file, line and column.",
       CONFIG_CHANGED: "Somebody else changed the configuration file while it was being edited; it was not touched.",
+      CONFIG_UNTRUSTED: "A configuration file was found in the working directory, and was not allowed as it is now.",
       CONFIG_UNWRITABLE: "The configuration file could not be replaced; it is as it was.",
       REGISTRY_FAILED: "A server or package was looked up in its registry, and is not there or cannot be used.",
       PORT_TAKEN: "Another process listens on the port.",

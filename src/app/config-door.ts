@@ -21,6 +21,8 @@ export interface ConfigDoorDeps {
   readonly file: () => string;
   /** What a text would mean, with the flags and variables of the start. Rejects with CONFIG_INVALID. */
   readonly loadText: (text: string) => Promise<Config>;
+  /** Called before the file is written. */
+  readonly beforeSave: (opened: EditableConfig, text: string) => Promise<void>;
   /** The configuration of the start. */
   readonly started: Config;
   readonly startedWith: StartedWith;
@@ -28,7 +30,7 @@ export interface ConfigDoorDeps {
 
 /** The configuration file, for whoever runs the gateway: as text, which keeps comments and layout. */
 export function createConfigDoor(deps: ConfigDoorDeps): Omit<Management, "run"> {
-  const { gateway, file, loadText, started } = deps;
+  const { gateway, file, loadText, beforeSave, started } = deps;
 
   async function check(text: string): Promise<ConfigCheck> {
     const known = gateway.redaction.text;
@@ -68,7 +70,7 @@ export function createConfigDoor(deps: ConfigDoorDeps): Omit<Management, "run"> 
         { file: file(), text },
         changes.map(({ path, value }) => ({ path, value })),
       ),
-    ...createEntryChanges({ file, loadText, hideKnown: (text) => gateway.redaction.text(text) }),
+    ...createEntryChanges({ file, loadText, beforeSave, hideKnown: (text) => gateway.redaction.text(text) }),
     previous: async () => await readPrevious(file()),
     read: async () => toFile(await openConfigFile(file())),
     check,
@@ -81,6 +83,7 @@ export function createConfigDoor(deps: ConfigDoorDeps): Omit<Management, "run"> 
         });
       const { isUsable, problems } = await check(text);
       if (!isUsable) throw new GatewayError("CONFIG_INVALID", problems[0]?.message ?? "the text is no configuration");
+      await beforeSave(opened, text);
       await saveConfig(opened, text);
       return toFile({ ...opened, text });
     },

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import type { Config } from "../config/config.ts";
 import { homeDirectories } from "../config/directories.ts";
 import { keySourceOf } from "../config/key-source.ts";
+import { createTrustedConfigs } from "../store/files/trusted-configs.ts";
 import { loadConfig, loadConfigObject } from "../config/load.ts";
 import { ownEnvironment } from "../config/own-environment.ts";
 import { createConfigSecrets } from "../config/secrets.ts";
@@ -95,7 +96,11 @@ async function readConfiguration(
 ): Promise<Config> {
   const options = { cwd, env, flags: {}, homeDirectories: homeDirectories(env, process.platform, homedir()) };
   return config === undefined
-    ? await loadConfig({ ...options, file: configFile })
+    ? await loadConfig({
+        ...options,
+        file: configFile,
+        admit: createTrustedConfigs(options.homeDirectories.data).admit,
+      })
     : await loadConfigObject(config, options);
 }
 

@@ -18,6 +18,8 @@ export interface EntryChangesDeps {
   readonly file: () => string;
   /** What a text would mean, with the flags and variables of the start. Rejects with CONFIG_INVALID. */
   readonly loadText: (text: string) => Promise<Config>;
+  /** Called before the file is written. */
+  readonly beforeSave: (opened: EditableConfig, text: string) => Promise<void>;
   /** Takes out the secrets of the configuration in force. */
   readonly hideKnown: (text: string) => string;
 }
@@ -26,6 +28,7 @@ export interface EntryChangesDeps {
 export function createEntryChanges({
   file,
   loadText,
+  beforeSave,
   hideKnown,
 }: EntryChangesDeps): Pick<Management, "entries" | "changeEntries"> {
   let turn: Promise<unknown> = Promise.resolve();
@@ -55,6 +58,7 @@ export function createEntryChanges({
     const text = await editInTurns(opened, changes);
     const after = await read({ file: opened.file, text });
     refuseWorse(before, after);
+    await beforeSave(opened, text);
     await saveConfig(opened, text);
     return after;
   }

@@ -3,6 +3,7 @@ import type { Log } from "../kernel/log.ts";
 import { createHttpServer, type HttpServer } from "../front/http/http-server.ts";
 import { refuse } from "../front/mcp/replies.ts";
 import { createOriginRules } from "../front/http/origin.ts";
+import { createPeerCheck, linuxTables } from "../front/http/peer-user.ts";
 import { isPeoplePath } from "../front/http/people-path.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import { toReason, unusableStore } from "../records/store-standing.ts";
@@ -64,6 +65,12 @@ export function createHttpFront(
     authenticator: gateway.authenticator,
     authenticateInstance: gateway.instanceTokens.authenticate,
     originRules: () => originRules,
+    checkPeer: createPeerCheck({
+      tables: linuxTables,
+      ownUid: process.platform === "linux" ? process.getuid?.() : undefined,
+      isOpen: () => gateway.authenticator.open && !gateway.config().settings.auth.insecure,
+      trustedProxies: () => gateway.config().settings.trustedProxies ?? [],
+    }),
     publicUrl: gateway.publicUrl,
     bodyTimeoutMs: gateway.config().settings.limits.bodyTimeoutMs,
     readiness() {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
+import type { EditableConfig } from "../config/config-edit.ts";
 import { variableOf, type ConfigFlags } from "../config/given.ts";
 import type { Management } from "../front/rest/management.ts";
 import { createConfigDoor } from "./config-door.ts";
@@ -18,17 +19,19 @@ export interface Surroundings {
   readonly dataDir: string;
   /** What a text would mean in place of the file, with the flags and variables of the start. */
   readonly loadText: (file: string, text: string) => Promise<Config>;
+  /** Called before the file is written. */
+  readonly beforeSave: (opened: EditableConfig, text: string) => Promise<void>;
   /** The configuration of the start. */
   readonly started: Config;
 }
 
 /** What whoever runs this gateway may change over REST, loaded with it. */
 export function createManagement(gateway: GatewayParts, surroundings: Surroundings): Management {
-  const { started, configFolder, dataDir, loadText, flags, environment: env } = surroundings;
+  const { started, configFolder, dataDir, loadText, beforeSave, flags, environment: env } = surroundings;
   const file = (): string => gateway.config().file ?? join(configFolder, "toolyard.json");
   return {
     ...createConfigDoor({
-      ...{ gateway, file, started, startedWith: { flags, env } },
+      ...{ gateway, file, beforeSave, started, startedWith: { flags, env } },
       loadText: async (text) => await loadText(file(), text),
     }),
     run: createOwnCommands({

@@ -30,9 +30,10 @@ export async function followConfigFile({ gateway, load, log, signal }: ReloadOpt
       log.info({ component: "config", operation: "reload" }, `${file} was applied`);
     },
     onRefused(error) {
+      const todo = error.code === "CONFIG_UNTRUSTED" ? ` ${error.hint}` : "";
       log.error(
         { component: "config", operation: "reload" },
-        `the changed configuration is refused, the old one stays: ${error.message}`,
+        `the changed configuration is refused, the old one stays: ${error.message}${todo}`,
       );
       gateway.events.emit({ type: "config.refused", atMs: Date.now(), file, reason: error.message });
     },

@@ -126,7 +126,8 @@ function startGateway(options: BackgroundOptions): Started {
     // Options that were given as variables are inherited, so that errors about them name the variable.
     ...(givenOption(context, "idle-exit") === undefined ? ["--idle-exit", String(idleExitS)] : []),
     ...(logLevel === undefined ? [] : ["--log-level", logLevel]),
-    ...(config.file === undefined ? [] : ["--config", config.file]),
+    // One that was found is found again, so that it is used as what it is: with what was allowed of it.
+    ...(config.file === undefined || textOption(context, "config") === undefined ? [] : ["--config", config.file]),
   ];
   const child = spawn(process.execPath, args, {
     cwd: context.cwd,

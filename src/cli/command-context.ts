@@ -3,9 +3,11 @@ import { keySourceOf, type KeySource } from "../config/key-source.ts";
 import type { Config } from "../config/config.ts";
 import type { HomeDirectories } from "../config/directories.ts";
 import { follow } from "../config/file.ts";
-import { loadConfig, loadConfigText, type ConfigText } from "../config/load.ts";
+import type { EditableConfig } from "../config/config-edit.ts";
+import { describeFound, loadConfig, loadConfigText, type ConfigText } from "../config/load.ts";
 import { openDirectory } from "../app/data-directory.ts";
 import { openStore } from "../app/store-backend.ts";
+import { createTrustedConfigs, type TrustedConfigs } from "../store/files/trusted-configs.ts";
 import type { Served } from "../store/served.ts";
 import type { Store } from "../store/store.ts";
 import { textOption, type GivenFlags, type GivenLists } from "./options.ts";
@@ -29,17 +31,38 @@ export interface CommandContext {
 }
 
 /**
- * Reads the configuration. `file` is for callers that have already found one: looking again could find another file
- * by now.
+ * Reads the configuration. `again` is for callers that have already found a file: looking again could find another one
+ * by now. Rejects with UntrustedConfig for a found file that the user did not allow; see `trust-question.ts`.
  */
-export async function readConfig(context: CommandContext, file?: string): Promise<Config> {
+export async function readConfig(context: CommandContext, again?: string): Promise<Config> {
   return await loadConfig({
-    file: file ?? textOption(context, "config"),
+    file: textOption(context, "config"),
+    again,
+    admit: trustedIn(context).admit,
     cwd: context.cwd,
     env: context.env,
     flags: context.flags,
     homeDirectories: context.homeDirectories,
   });
+}
+
+/** The found configurations that this user allowed: one list for all data directories, as each names its own. */
+export function trustedIn({ homeDirectories }: Pick<CommandContext, "homeDirectories">): TrustedConfigs {
+  return createTrustedConfigs(homeDirectories.data);
+}
+
+/**
+ * Called before a file is written by a command of ours: a file that was allowed stays allowed with the new text, and so
+ * does one that is new.
+ */
+export async function carryTrust(context: CommandContext, opened: EditableConfig, text: string): Promise<void> {
+  const trusted = trustedIn(context);
+  const after = await describeFound({ file: opened.file, text }, context);
+  if (opened.mode !== undefined) {
+    const before = await describeFound(opened, context);
+    if ((await trusted.find(before.place))?.hash !== before.hash) return;
+  }
+  await trusted.allow(after);
 }
 
 /** What a text would mean in place of a file. Rejects with CONFIG_INVALID. */

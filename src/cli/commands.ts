@@ -149,11 +149,11 @@ and \`unset\` are for servers of a gateway for teams; a value \`-\` is read from
     about: "Looks for problems, and says how to fix them.",
     options: {
       ...common,
-      "no-start": { about: "start no server to try it, and try no token, whose owner's servers would start" },
+      start: { about: "start servers to try them, and try tokens, whose owner's servers start" },
       json: { about: "print one JSON object" },
     },
     notes: `Ends with code 1 when something has to be repaired. Servers of a running gateway are taken as it has them; without
-one they are started, tried and stopped again. Of AI clients it reads the files, and asks the address that they name.`,
+one, --start starts them, tries them and stops them again. Of AI clients it reads the files, and asks the address that they name.`,
     load: async () => (await import("./short-commands.ts")).shortCommands.doctor,
   },
   calls: {

@@ -158,7 +158,7 @@ async function checkUrl(judged: Judged, address: string, { context, origins, sig
   const { env } = context;
   const token = tokenOf(entry);
   // Whoever comes with a token has servers of their own started.
-  const isTried = token !== undefined && !isVariable(token) && !isOn(context, "no-start");
+  const isTried = token !== undefined && !isVariable(token) && isOn(context, "start");
   const sent = isTried ? token : undefined;
   // The older transport has two addresses, of which none can be asked for anything by one request.
   const url = entry.type === "sse" ? new URL("/mcp", address).href : address;

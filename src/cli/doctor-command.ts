@@ -15,6 +15,7 @@ import { checkClock, checkNode, checkPort } from "./doctor-machine.ts";
 import { checkAddress, checkCommands, checkEntries, fromStatus, fromTrials } from "./doctor-servers.ts";
 import { measureStart } from "./doctor-start.ts";
 import { checkTeam } from "./doctor-team.ts";
+import { checkOtherUsers } from "./machine-users.ts";
 import { interrupted } from "./interruption.ts";
 import { runTrial } from "./try-configured.ts";
 import { whileWaiting } from "./waiting-line.ts";
@@ -64,6 +65,8 @@ async function examine(context: CommandContext, config: Config, tell: Tell): Pro
   tell(...(await checkDataDirectory(dataDir)));
   const holder = await runningGateway(context, tell);
   if (holder === undefined) tell(await checkPort(config), ...(await checkRecordFiles(context)));
+  const others = await checkOtherUsers(config);
+  if (others !== undefined) tell(others);
   const used = config.servers.filter(({ disabledReason }) => disabledReason === undefined);
   tell(...(await checkCommands(used, context.env)));
   const signal = interrupted();
@@ -76,7 +79,7 @@ async function examine(context: CommandContext, config: Config, tell: Tell): Pro
     const lookAtPeople = async () => await checkTeam(holder, context.env, signal);
     tell(...(await whileWaiting("Asking the gateway of its people", lookAtPeople)));
   }
-  if (holder === undefined && !isOn(context, "no-start") && used.length > 0)
+  if (holder === undefined && isOn(context, "start") && used.length > 0)
     tell(...fromTrials(await runTrial(context, config, used, dataDir)));
   const startMs = await examineStart({ context, config, signal, isRunning: holder !== undefined }, tell);
   const measured = { longestCallMs: Math.max(0, ...used.map(({ callTimeoutMs }) => callTimeoutMs)), startMs };
@@ -88,7 +91,7 @@ async function examine(context: CommandContext, config: Config, tell: Tell): Pro
 
 /** How long the start took; undefined where it was not tried. A gateway that runs would be measured with its load. */
 async function examineStart({ context, config, signal, isRunning }: StartAsk, tell: Tell): Promise<number | undefined> {
-  if (isRunning || isOn(context, "no-start")) return undefined;
+  if (isRunning || !isOn(context, "start")) return undefined;
   const measure = async () => await measureStart(context, config, signal);
   const { startMs, finding } = await whileWaiting("Starting `toolyard stdio` once", measure);
   tell(finding);

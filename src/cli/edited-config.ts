@@ -5,10 +5,10 @@ import { editConfig, openConfigFile, saveConfig, type EditableConfig } from "../
 import { parseDocument, type Document, type Path } from "../config/document.ts";
 import { findFile } from "../config/file.ts";
 import type { EntryChange } from "../config/entry-change.ts";
-import { loadConfigText } from "../config/load.ts";
+import { describeFound, loadConfigText } from "../config/load.ts";
 import { findServers, type ServerPlace } from "../config/source.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
-import type { CommandContext } from "./command-context.ts";
+import { carryTrust, trustedIn, type CommandContext } from "./command-context.ts";
 import { textOption } from "./options.ts";
 
 /** The configuration file of this command, to be changed. */
@@ -25,12 +25,16 @@ export interface EditedConfig {
 
 /**
  * Opens the file that `--config` names, or that would be found here. When there is none, it is the user's own
- * `toolyard.json`, which is found from everywhere. Rejects with CONFIG_INVALID.
+ * `toolyard.json`, which is found from everywhere. Rejects with CONFIG_INVALID, and with
+ * CONFIG_UNTRUSTED as `readConfig` does.
  */
 export async function openEditedConfig(context: CommandContext): Promise<EditedConfig> {
   const { cwd, env, flags, homeDirectories } = context;
-  const found = await findFile(textOption(context, "config"), cwd, homeDirectories);
+  const named = textOption(context, "config");
+  const found = await findFile(named, cwd, homeDirectories);
   const opened = await openConfigFile(found ?? join(homeDirectories.config, "toolyard.json"));
+  if (named === undefined && found !== undefined && dirname(found) !== join(homeDirectories.config))
+    await trustedIn(context).admit(await describeFound(opened, context));
   const { file, realFile, text } = opened;
   // Servers run in the folder of the file, also when they are only tried.
   if (found === undefined) mkdirSync(homeDirectories.config, { recursive: true, mode: 0o700 });
@@ -50,6 +54,7 @@ export async function openEditedConfig(context: CommandContext): Promise<EditedC
       return await loadConfigText({ file, text: next, place }, options);
     },
     async save(next) {
+      await carryTrust(context, opened, next);
       return (await saveConfig(opened, next)).backup;
     },
   };

@@ -172,7 +172,7 @@ async function confirmEntries(options: GuideOptions, servers: ChosenServers["ser
 
 function toPlanned(key: string, entry: ImportedEntry): PlannedServer {
   const nothing = { seen: [], presentAs: undefined, secrets: [], missing: [], notes: [] };
-  return { key, literal: entry, entry, marks: marksOf(entry), ...nothing };
+  return { key, literal: entry, entry, marks: marksOf(entry), isPreselected: true, ...nothing };
 }
 
 async function confirmText(

@@ -54,7 +54,7 @@ export async function importServers(context: CommandContext): Promise<number> {
     if (isJson) printJson(plan, target, null);
     return refused(context, isAsked, isJson);
   }
-  const backup = await writeTarget(target, text);
+  const backup = await writeTarget(context, target, text);
   if (isJson) printJson(plan, target, { file: target.file, backup: backup ?? null });
   else print(outcome(target, choice, backup));
   return 0;

@@ -9,8 +9,8 @@ export interface ImportChoice {
 }
 
 /**
- * Asks on the terminal which servers are taken over, and how their secrets are written. What only downloads or shells
- * can start is marked, and chosen like everything else: it already runs in that client.
+ * Asks on the terminal which servers are taken over, and how their secrets are written. What runs a shell or code that
+ * stands nowhere has to be chosen by hand.
  */
 export async function askWhatToImport(
   servers: readonly PlannedServer[],
@@ -24,7 +24,7 @@ export async function askWhatToImport(
       label: plainText(server.key),
       hint: [commandText(server), ...server.marks].join("  ! "),
     })),
-    initialValues: servers.filter(({ literal }) => literal.enabled !== false).map(({ key }) => key),
+    initialValues: servers.filter((server) => server.isPreselected).map(({ key }) => key),
     required: false,
   });
   if (isCancel(chosen)) return undefined;

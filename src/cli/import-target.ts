@@ -8,7 +8,7 @@ import { openConfigFile, saveConfig, type EditableConfig } from "../config/confi
 import { parseDocument } from "../config/document.ts";
 import { findServers } from "../config/source.ts";
 import { givenOption } from "./options.ts";
-import type { CommandContext } from "./command-context.ts";
+import { carryTrust, type CommandContext } from "./command-context.ts";
 
 /** The configuration file that servers are added to. */
 export interface ImportTarget {
@@ -65,8 +65,13 @@ export function withServers(
  * undefined for a new file. Rejects as `saveConfig` does, when the file has changed since it was read, or cannot be
  * written.
  */
-export async function writeTarget({ opened }: ImportTarget, text: string): Promise<string | undefined> {
+export async function writeTarget(
+  context: CommandContext,
+  { opened }: ImportTarget,
+  text: string,
+): Promise<string | undefined> {
   // The user's own folder may not be there yet. What goes wrong here shows itself when the file is written.
   await mkdir(dirname(opened.realFile), { recursive: true, mode: 0o700 }).catch(() => undefined);
+  await carryTrust(context, opened, text);
   return (await saveConfig(opened, text)).backup;
 }

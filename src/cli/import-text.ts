@@ -114,6 +114,7 @@ export function planJson(plan: ImportPlan): object {
       seen: server.seen,
       configuredAs: server.presentAs ?? null,
       marks: server.marks,
+      preselected: server.isPreselected,
       secrets: server.secrets,
       tools: server.literal.tools ?? null,
       missing: server.missing,

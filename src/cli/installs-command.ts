@@ -83,7 +83,7 @@ export async function teamConfig(context: CommandContext): Promise<number> {
 
 /** `PATH=VALUE`; several of `args` are one list. A value `-` is read from standard input. */
 async function readValues(words: readonly string[]): Promise<Record<string, string | string[]>> {
-  const values: Record<string, string | string[]> = {};
+  const values = new Map<string, string | string[]>();
   for (const word of words) {
     const at = word.indexOf("=");
     if (at < 1)
@@ -93,10 +93,10 @@ async function readValues(words: readonly string[]): Promise<Record<string, stri
       );
     const [path, given] = [word.slice(0, at), word.slice(at + 1)];
     const value = given === "-" ? await readSecret() : given;
-    const before = values[path];
-    values[path] = path === "args" ? [...(Array.isArray(before) ? before : []), value] : value;
+    const before = values.get(path);
+    values.set(path, path === "args" ? [...(Array.isArray(before) ? before : []), value] : value);
   }
-  return values;
+  return Object.fromEntries(values);
 }
 
 async function readSecret(): Promise<string> {

@@ -2,6 +2,7 @@
 import { homedir } from "node:os";
 import { parseArgs } from "node:util";
 import { homeDirectories } from "../config/directories.ts";
+import { UntrustedConfig } from "../config/found-config.ts";
 import type { FailureCode } from "../kernel/failures.ts";
 import { toGatewayError } from "../kernel/gateway-error.ts";
 import { ignoreBrokenPipes } from "./broken-pipe.ts";
@@ -14,7 +15,7 @@ import { packageVersion } from "../app/package-version.ts";
 
 /** Exit codes: 0 fine, 1 failed, 2 wrong usage or configuration. */
 const wrongUsage = 2;
-const wrongOnes: readonly FailureCode[] = ["CONFIG_INVALID", "BIND_REFUSED", "ADDRESS_UNUSABLE"];
+const wrongOnes: readonly FailureCode[] = ["CONFIG_INVALID", "CONFIG_UNTRUSTED", "BIND_REFUSED", "ADDRESS_UNUSABLE"];
 
 async function main(argv: readonly string[]): Promise<number> {
   const [first] = argv;
@@ -50,8 +51,20 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stderr.write(`toolyard: what is ${JSON.stringify(tooMuch)}? ${usageOf(name)}\n`);
     return wrongUsage;
   }
-  const run = await command.load();
-  return await run(toContext(parsed, named === undefined));
+  return await runTrusted(await command.load(), toContext(parsed, named === undefined));
+}
+
+/** A configuration that was found and not allowed yet is asked about, and the command begins again after a yes. */
+async function runTrusted(run: Awaited<ReturnType<Command["load"]>>, context: CommandContext): Promise<number> {
+  for (;;) {
+    try {
+      return await run(context);
+    } catch (error) {
+      if (!(error instanceof UntrustedConfig)) throw error;
+      const { askTrust } = (await import("./short-commands.ts")).shortCommands;
+      if (!(await askTrust(context, error))) throw error;
+    }
+  }
 }
 
 function mistyped(said: string): number {

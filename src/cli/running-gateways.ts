@@ -1,16 +1,30 @@
 import { findFile, follow } from "../config/file.ts";
+import { sleep } from "../kernel/abort.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { GatewayHolder } from "../store/gateway-holder.ts";
 import { compareServed } from "../store/served.ts";
 import { findDataDirectory, readConfig, servedBy, storeIn, type CommandContext } from "./command-context.ts";
 import { textOption } from "./options.ts";
 
+/** A gateway has its door within a second of its start, or later on a busy machine. */
+const doorMs = 10_000;
+const lookMs = 50;
+
 /**
  * The running gateways that a command may mean: those of the configuration that is named, or that would be found
- * here; when there is no configuration, all of them. Never empty: rejects with GATEWAY_UNREACHABLE, which says what
- * is running.
+ * here; when there is no configuration, all of them. One that has no door yet, or none any more, is waited for. Never
+ * empty: rejects with GATEWAY_UNREACHABLE, which says what is running.
  */
 export async function findGateways(context: CommandContext): Promise<readonly GatewayHolder[]> {
+  const deadline = performance.now() + doorMs;
+  for (;;) {
+    const found = await lookForGateways(context);
+    if (found.every(({ url }) => url !== null) || performance.now() > deadline) return found;
+    await sleep(lookMs, new AbortController().signal);
+  }
+}
+
+async function lookForGateways(context: CommandContext): Promise<readonly GatewayHolder[]> {
   const { dataDir, problem } = await findDataDirectory(context);
   const running = await storeIn(dataDir, context).lock.list();
   if (running.length === 0 && problem !== undefined) throw problem;

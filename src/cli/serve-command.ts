@@ -16,6 +16,7 @@ import type { Claim, GatewayLock } from "../store/gateway-holder.ts";
 import type { Served } from "../store/served.ts";
 import type { Store } from "../store/store.ts";
 import {
+  carryTrust,
   openDataDirectory,
   readConfig,
   readConfigText,
@@ -29,6 +30,7 @@ import { collectAtRest } from "./resting-heap.ts";
 import { followCalls } from "./call-lines.ts";
 import { openLogOutput, readLogFormat, type LogOutput } from "./log-output.ts";
 import { givenOption, isOn } from "./options.ts";
+import { tellOthers } from "./machine-users.ts";
 import { configurationHints, missingServersHelp, reportStartup } from "./serve-report.ts";
 import { describeGateway } from "./running-gateways.ts";
 import { createStopping, whenUnused, type Stopping } from "./stopping.ts";
@@ -89,6 +91,7 @@ export async function serve(given: CommandContext): Promise<number> {
       configFolder: context.homeDirectories.config,
       dataDir,
       loadText: async (file, text) => await readConfigText(context, { file, text }),
+      beforeSave: async (opened, text) => await carryTrust(context, opened, text),
       started: config,
     },
   });
@@ -211,6 +214,7 @@ function tellPeople({ context, config, gateway, url, log, output, screen, visit,
   if (screen === undefined) {
     for (const { server, hint } of configurationHints(gateway, config))
       log.info({ component: "config", server }, `${server} ${hint}`);
+    void tellOthers(config).then((others) => others && log.info({ component: "config" }, others));
     return;
   }
   const { cwd } = context;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Gateway } from "../app/gateway.ts";
 import type { Overview, ServerOverview } from "../app/overview.ts";
 import type { Config } from "../config/config.ts";
+import { tellOthers } from "./machine-users.ts";
 import { plainText, shorten } from "./plain-text.ts";
 import { isComing, statusWord } from "../kernel/status-words.ts";
 import { toTable } from "./table.ts";
@@ -64,7 +65,8 @@ export async function reportStartup(report: StartupReport): Promise<void> {
   screen.show([]);
   if (stopping.aborted) return;
   const overview = await gateway.overview();
-  if (!stopping.aborted) screen.print(toLastScreen(report, overview));
+  const others = await tellOthers(report.config);
+  if (!stopping.aborted) screen.print(toLastScreen(report, overview, others));
 }
 
 /** Suggestions for better settings, by server. */
@@ -83,7 +85,11 @@ export interface ServerHint {
   readonly hint: string;
 }
 
-function toLastScreen({ gateway, config, url, dashboardUrl, cwd, logFile }: StartupReport, overview: Overview): string {
+function toLastScreen(
+  { gateway, config, url, dashboardUrl, cwd, logFile }: StartupReport,
+  overview: Overview,
+  others: string | undefined,
+): string {
   const hints = configurationHints(gateway, config);
   const missing = missingServersHelp(config, cwd);
   const asks = thingsToAsk(overview.servers);
@@ -97,6 +103,7 @@ function toLastScreen({ gateway, config, url, dashboardUrl, cwd, logFile }: Star
       `  Connect   claude mcp add --transport http toolyard ${url}/mcp${tokenHint(gateway)}`,
       `            (other clients and endpoints: ${url}/)`,
       ...(logFile === undefined ? [] : [`  Log       ${logFile}`]),
+      ...(others === undefined ? [] : [`  Others    ${others}`]),
       "",
     ].join("\n"),
     asks.length === 0 ? "" : `  Then ask your client, for example:\n${asks.map((ask) => `    "${ask}"\n`).join("")}`,

@@ -23,6 +23,8 @@ import { token } from "./token-command.ts";
 import { backup, db, restore } from "./upkeep-command.ts";
 import { openVisit } from "./terminal-visit.ts";
 import { tokens } from "./tokens-command.ts";
+import { trust } from "./trust-command.ts";
+import { askTrust } from "./trust-question.ts";
 import { usage } from "./usage-command.ts";
 
 /**
@@ -33,6 +35,7 @@ import { usage } from "./usage-command.ts";
 export const shortCommands = {
   ...everydayCommands,
   app,
+  askTrust,
   audit,
   backup,
   calls,
@@ -65,6 +68,7 @@ export const shortCommands = {
   template,
   token,
   tokens,
+  trust,
   uninstall,
   unknownCommand,
   usage,

@@ -57,7 +57,7 @@ export async function openVisit(context: CommandContext): Promise<TerminalVisit 
     return "left";
   }
   if (chosen === "none") return { context, show: showSafely(showLiveView) };
-  await writeTarget(target, chosen.text);
+  await writeTarget(context, target, chosen.text);
   const guided = { ...context, flags: { ...context.flags, config: target.file } };
   return { context: guided, show: showSafely((running) => guide(running, { context: guided, target, chosen })) };
 }
@@ -113,7 +113,7 @@ async function offerToTakeOut({ context, target, chosen }: Guided, failed: Reado
   if (await askYes(`Keep ${plainText(bad.join(", "))} in the configuration? They are tried again at the next start.`))
     return;
   const text = good.length === 0 ? (target.text ?? "{}\n") : withServers(target, good);
-  await writeTarget(await readTarget(context), text);
+  await writeTarget(context, await readTarget(context), text);
   say.info(`Taken out: ${plainText(bad.join(", "))}.`);
 }
 

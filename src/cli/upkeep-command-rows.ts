@@ -4,6 +4,21 @@ const options: Options = { ...common, json: { about: "print one JSON object" } }
 
 /** Commands about the databases themselves. */
 export const upkeepCommandRows: Readonly<Record<string, Command>> = {
+  trust: {
+    words: 1,
+    usage: "toolyard trust [PATH] [options]",
+    about: "Allows a configuration file that commands find in the working directory.",
+    options: {
+      list: { about: "list the files that you allowed" },
+      forget: { word: "PATH", about: "allow this file, or the files of this folder, no longer" },
+      yes: { short: "y", about: "do not ask" },
+      json: { about: "with --list: print each as one line of JSON" },
+    },
+    notes: `A toolyard.json, mcp.json or .mcp.json of the working directory is used only after a yes, on the terminal or by this
+command: it names programs that are started with your rights. A file that changes has to be allowed again. A file that
+--config names, and your own one, need no yes. PATH is a file or a folder (default: the working directory).`,
+    load: async () => (await import("./short-commands.ts")).shortCommands.trust,
+  },
   backup: {
     words: 1,
     usage: "toolyard backup FILE [options]",

@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Config } from "./config.ts";
 import { configFileBytes } from "./defaults.ts";
+import type { FoundConfig } from "./found-config.ts";
 import { loadConfig, type LoadOptions } from "./load.ts";
 
 let directory: string;
@@ -18,7 +19,15 @@ function load(options: Partial<LoadOptions> = {}): Promise<Config> {
     config: join(directory, "home-config"),
     data: join(directory, "home-data"),
   };
-  return loadConfig({ cwd: directory, env: {}, flags: {}, homeDirectories, cores: 2, ...options });
+  return loadConfig({
+    cwd: directory,
+    env: {},
+    flags: {},
+    homeDirectories,
+    cores: 2,
+    admit: async () => undefined,
+    ...options,
+  });
 }
 
 async function loadText(text: string): Promise<Config> {
@@ -63,6 +72,27 @@ describe("finding the file", () => {
       await rm(file);
     }
     expect((await load()).file).toBeUndefined();
+  });
+
+  test("a file of the working directory is used only when it is admitted, as it was read; the user's own always", async () => {
+    const text = '{ "mcpServers": { "a": { "command": "${RUN}", "envFile": "./near.env" } } }';
+    await writeFile(join(directory, "near.env"), "A=1\n");
+    await writeFile(join(directory, "mcp.json"), text);
+    const seen: FoundConfig[] = [];
+    const admit = async (found: FoundConfig): Promise<void> => void seen.push(found);
+    await load({ admit });
+    expect(seen).toMatchObject([{ text, variables: ["RUN"], envFiles: [join(directory, "near.env")] }]);
+    await expect(load({ admit: undefined })).rejects.toMatchObject({ code: "CONFIG_UNTRUSTED" });
+    await writeFile(join(directory, "near.env"), "A=2\n");
+    await load({ admit });
+    expect(seen[1]?.hash).not.toBe(seen[0]?.hash);
+    expect((await load({ file: "mcp.json", admit: undefined })).servers).toHaveLength(1);
+    await mkdir(join(directory, "home-config"));
+    await rename(join(directory, "mcp.json"), join(directory, "home-config", "toolyard.json"));
+    expect((await load({ admit: undefined })).servers).toHaveLength(1);
+    // What was found once is read again as what it is, also when the search would find another file by now.
+    await writeFile(join(directory, ".mcp.json"), text);
+    await expect(load({ admit: undefined, again: join(directory, ".mcp.json") })).rejects.toThrow("was found here");
   });
 
   test("a flag names the file before TOOLYARD_CONFIG does, relative to the working directory", async () => {

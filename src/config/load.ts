@@ -1,10 +1,11 @@
 import { availableParallelism } from "node:os";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Config, ConfigIdentity } from "./config.ts";
 import type { HomeDirectories } from "./directories.ts";
 import { parseDocument, type Document } from "./document.ts";
 import { readEnvFiles, type EnvFiles } from "./env-file.ts";
-import { findFile, readConfigFile } from "./file.ts";
+import { findFile, follow, readConfigFile } from "./file.ts";
+import { hashFound, UntrustedConfig, type FoundConfig } from "./found-config.ts";
 import { deepFreeze } from "./freeze.ts";
 import { readGiven, type ConfigFlags } from "./given.ts";
 import { noteReads } from "./note-reads.ts";
@@ -20,6 +21,13 @@ import type { Variables } from "./substitution.ts";
 export interface LoadOptions {
   /** `--config`; otherwise TOOLYARD_CONFIG, otherwise the first usual file that exists. Relative to `cwd`. */
   readonly file?: string | undefined;
+  /** The file that was found before, to read it again: the search could find another one by now. */
+  readonly again?: string | undefined;
+  /**
+   * Asked about a file of the working directory that was not named, before anything of it is used. Rejects with
+   * UntrustedConfig for one that must not be used, as happens without this function.
+   */
+  readonly admit?: ((found: FoundConfig) => Promise<void>) | undefined;
   readonly cwd: string;
   readonly env: Variables;
   readonly flags: ConfigFlags;
@@ -31,14 +39,22 @@ export interface LoadOptions {
 /**
  * The configuration from file, environment and flags, frozen throughout. A flag takes precedence over its variable, a
  * variable over the file, and the file over the default. Without a file there are no servers. Throws GatewayError
- * CONFIG_INVALID with every problem; those in the file begin with `file:line:column`. No message contains a value.
+ * CONFIG_UNTRUSTED for a found file that the user did not allow, and CONFIG_INVALID with every problem; those in the
+ * file begin with `file:line:column`. No message contains a value.
  */
 export async function loadConfig(options: LoadOptions): Promise<Config> {
   const asked = options.file ?? (options.env["TOOLYARD_CONFIG"] || undefined);
-  const file = await findFile(asked, options.cwd, options.homeDirectories);
+  const isNamed = asked !== undefined;
+  const file = (isNamed ? undefined : options.again) ?? (await findFile(asked, options.cwd, options.homeDirectories));
   if (file === undefined) return buildConfig(undefined, options);
   const { text, realFile, realDirectory } = await readConfigFile(file);
-  return await loadConfigText({ file, text, place: { realFile, directory: realDirectory } }, options);
+  const source = await readSource({ file, text, place: { realFile, directory: realDirectory } }, options);
+  const config = assemble(source, options);
+  if (isNamed || dirname(file) === join(options.homeDirectories.config)) return config;
+  const found = toFound(source, text, config);
+  if (options.admit === undefined) throw new UntrustedConfig(found);
+  await options.admit(found);
+  return config;
 }
 
 /** A configuration file's text, which need not be what the file contains now. */
@@ -51,16 +67,40 @@ export interface ConfigText {
 }
 
 /** The same for a text that is not in the file, or not yet: whoever edits the file learns what it would mean. */
-export async function loadConfigText(
-  { file, text, place }: ConfigText,
+export async function loadConfigText(source: ConfigText, options: Omit<LoadOptions, "file">): Promise<Config> {
+  return assemble(await readSource(source, options), options);
+}
+
+/** What a user would allow with this text, which may be one that cannot be used. Throws for one that is no JSON. */
+export async function describeFound(
+  { file, text }: Omit<ConfigText, "place">,
   options: Omit<LoadOptions, "file">,
-): Promise<Config> {
+): Promise<FoundConfig> {
+  const place = { realFile: await follow(file), directory: await follow(dirname(file)) };
+  const source = await readSource({ file, text: text.trim() === "" ? "{}" : text, place }, options);
+  const config = createProblems().attempt(() => assemble(source, options));
+  return toFound(source, text, config);
+}
+
+function toFound(source: ReadSource, text: string, config: Pick<Config, "identity"> | undefined): FoundConfig {
+  const { envFiles, document, place } = source;
+  const { realFile = document.fileName, directory = dirname(document.fileName) } = place;
+  return {
+    file: document.fileName,
+    place: join(directory, basename(document.fileName)),
+    text,
+    hash: hashFound({ realFile, directory, text, envFiles }),
+    envFiles: [...envFiles.keys()],
+    variables: Object.keys(config?.identity?.variables ?? {}),
+  };
+}
+
+async function readSource({ file, text, place }: ConfigText, options: Omit<LoadOptions, "file">): Promise<ReadSource> {
   const document = parseDocument(text, file);
   const directory = dirname(file);
   const { names: predefined } = predefinedNames(document, directory, options.env);
   const envFiles = await readEnvFiles({ document, directory, variables: options.env, predefined });
-  const places = place ?? { realFile: file, directory };
-  return assemble({ document, file, directory, envFiles, place: places }, options);
+  return { document, file, directory, envFiles, place: place ?? { realFile: file, directory } };
 }
 
 /**

@@ -24,15 +24,33 @@ test.each([
   "--AWS_REGION",
   "--no-aws-region",
   "-a",
+  "--aws-region:us",
+  "--aws-region us",
+  " --aws-region",
+  "\t--aws-region\n",
+  "--aws-region[]=us",
+  "--aws-region+=us",
+  "--aws.region",
+  "--no-aws",
+  "/aws-region",
+  "/aws-region:us",
+  "/AWS",
+  "\u2014aws-region",
+  `--aws-region=${"x".repeat(64 * 1024)}`,
 ])("%s is the flag --aws-region", (word) => {
   expect(find("--other", word, "us")).toBe("args.region");
 });
 
 test("a flag of one letter is found in one word with others or its value, one without a dash as it is", () => {
   expect([find("-u"), find("-uroot"), find("-vu"), find("--u")]).toEqual(Array(4).fill("args.user"));
-  expect([find("mode"), find("mode=x"), find("Mode=x")]).toEqual(Array(3).fill("args.mode"));
+  expect(["-xu=root", "-u:root", " -u", "/u"].map((word) => find(word))).toEqual(Array(4).fill("args.user"));
+  expect(["mode", "mode=x", "Mode=x", "mode:x", " mode x"].map((word) => find(word))).toEqual(
+    Array(5).fill("args.mode"),
+  );
 });
 
 test("other words, and flags that are theirs, are nobody else's", () => {
-  expect(find("--own", "--bucket=aws-region", "us", "--", "-", "modes", "a=mode", "--verbose")).toBeUndefined();
+  expect(
+    find("--own", "--bucket=aws-region", "us", "--", "-", "modes", "a=mode", "--verbose", "/srv/aws", "https://aws"),
+  ).toBeUndefined();
 });

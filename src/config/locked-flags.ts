@@ -19,15 +19,22 @@ export function findForeignFlag(
 }
 
 function meansFlag(word: string, flag: string): boolean {
-  const option = word.split("=", 1)[0] ?? "";
-  if (!word.startsWith("-")) return option.toLowerCase() === flag.toLowerCase();
-  const isCluster = /^-[^-]$/.test(flag) && !word.startsWith("--");
+  // A word may hold the value as well, after any of the marks that parsers take: `--a=b`, `--a:b`, `--a b`, `--a[]=b`.
+  const option = toDashes(word.trim()).split(/[=:[+\s]/, 1)[0] ?? "";
+  if (!option.startsWith("-")) return option.toLowerCase() === flag.toLowerCase();
+  const isCluster = /^-[^-]$/.test(flag) && !option.startsWith("--");
   if (isCluster && option.includes(flag.slice(1))) return true;
   const [given, known] = [bare(option), bare(flag)];
-  return given !== "" && (known.startsWith(given) || given === `no${known}`);
+  if (given === "") return false;
+  return known.startsWith(given) || (/^no./.test(given) && known.startsWith(given.slice(2)));
 }
 
-/** Without dashes and case: `--dry-run`, `--dry_run`, `-dryRun` and `--DRY-RUN` are one. */
+/** As it would be with dashes: programs for Windows take `/a`, and some what editors make of two dashes. */
+function toDashes(word: string): string {
+  return word.replace(/^[\p{Pd}\u2212]+/u, (dashes) => "-".repeat(dashes.length)).replace(/^\/(?=[^/]+$)/, "-");
+}
+
+/** Without dashes and case: `--dry-run`, `--dry_run`, `--dry.run`, `-dryRun` and `--DRY-RUN` are one. */
 function bare(option: string): string {
-  return option.replaceAll(/[-_]/g, "").toLowerCase();
+  return option.replaceAll(/[-_.]/g, "").toLowerCase();
 }

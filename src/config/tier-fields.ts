@@ -33,6 +33,8 @@ export type TierValues = Readonly<Record<string, string | readonly string[]>>;
 const headerText = /^[\t\x20-\x7e\x80-\uffff]*$/;
 /** Linux takes 128 KB for one variable or argument; many of these have to fit. */
 const longestValue = 32_768;
+/** They would not become data where values are put together. */
+const neverNames: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 /** Of one server. A form with more is one that nobody fills in. */
 const mostFields = 100;
 const mostArgs = 100;
@@ -74,6 +76,7 @@ export function parseTierFields(written: unknown, kind: TransportKind): readonly
 
 function problemOfField(field: TierField, kind: TransportKind): string | undefined {
   const part = partOf(field.path);
+  if (neverNames.has(nameOf(field.path).toLowerCase())) return "a value cannot have this name";
   const isOfProcess = part === "env" || part === "args";
   if (isOfProcess !== isProcessKind(kind))
     return isOfProcess ? "only a process has it" : "only a server with an address has it";

@@ -288,3 +288,11 @@ test("arguments and variables of a template mean what its tiers give; a member's
   });
   expect(merge(server, {}).missing).toEqual([{ path: "env.NAME", tier: "team" }]);
 });
+
+test.each(["env.__proto__", "env.constructor", "query.prototype", "headers.__PROTO__", "args.constructor"])(
+  "a value cannot be called %s",
+  (path) => {
+    const kind = /^(?:env|args)/.test(path) ? "stdio" : "http";
+    expect(() => parseTierFields([{ path }], kind)).toThrow("a value cannot have this name");
+  },
+);

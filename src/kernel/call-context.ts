@@ -97,6 +97,8 @@ export interface CallContext {
 export interface Replies {
   /** Sends a complete JSON-RPC message (latin1) before the answer. Returns false when it cannot be delivered. */
   send(message: string): boolean;
+  /** Whether the client can be reached now; missing where it always can until its request ends. */
+  isHere?(): boolean;
   /**
    * Closes the client's stream without an answer, which can be fetched from the server in `nextMs` at the earliest; the
    * client reconnects for it later (2025-11-25, transports: polling).

@@ -107,6 +107,12 @@ export const failures = {
     retry: false,
     hint: "Add the origin to toolyard.allowedOrigins if you trust that site.",
   },
+  PEER_FORBIDDEN: {
+    http: 403,
+    rpc: -31099,
+    retry: false,
+    hint: "Programs of its own user are let in. For others its owner makes a token with `toolyard token new`.",
+  },
   UNAUTHORIZED: {
     http: 401,
     rpc: -31113,
@@ -410,6 +416,12 @@ export const failures = {
     rpc: -31095,
     retry: true,
     hint: "Look at what the file contains now, and make the change again.",
+  },
+  CONFIG_UNTRUSTED: {
+    http: 409,
+    rpc: -31098,
+    retry: false,
+    hint: "Look at the file, and allow it with `toolyard trust`, or name it with `--config`.",
   },
   CONFIG_UNWRITABLE: {
     http: 500,

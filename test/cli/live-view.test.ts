@@ -19,7 +19,7 @@ afterEach(async () => await rm(home, { recursive: true, force: true }));
 async function open(config: object, options: Partial<DrawnTerminalOptions> = {}): Promise<DrawnTerminal> {
   await writeFile(join(home, "work", "toolyard.json"), JSON.stringify(config));
   return await openDrawnTerminal({
-    args: ["--port", "0", "--data-dir", join(home, "data")],
+    args: ["--port", "0", "--config", "toolyard.json", "--data-dir", join(home, "data")],
     cwd: join(home, "work"),
     env: { HOME: home, PATH: process.env["PATH"] ?? "" },
     ...options,
@@ -131,7 +131,7 @@ describe("toolyard on a terminal with a configuration", () => {
   test("what asks for lines gets lines: --verbose", async () => {
     await using terminal = await open(
       { mcpServers: { bad: badServer() } },
-      { args: ["--port", "0", "--data-dir", join(home, "data"), "--verbose"] },
+      { args: ["--port", "0", "--config", "toolyard.json", "--data-dir", join(home, "data"), "--verbose"] },
     );
     const url = await addressOf(terminal);
     await call(url, "bad:pid");

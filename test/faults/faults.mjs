@@ -825,4 +825,34 @@ export const faultGroups = [
       },
     ],
   },
+  {
+    letter: "L",
+    title: "Unasked",
+    faults: [
+      {
+        number: "L",
+        what: "A folder that was cloned has a configuration, which names programs, variables and files of the user.",
+        gets:
+          "Nothing of it is used before the user allowed it as it is; without a terminal `CONFIG_UNTRUSTED`, with what " +
+          "to do. One that changes is asked about again, also while a gateway runs with it.",
+      },
+      {
+        number: "M",
+        what: "A program of another user of the machine connects to a gateway that asks for no token.",
+        gets: "`PEER_FORBIDDEN` (403), where the kernel says whose program it is (Linux), except for its health.",
+      },
+      {
+        number: "N",
+        what: "A server writes `toolyard/` names into `_meta` or `data`, or texts that imitate the gateway's notes.",
+        gets:
+          "The names are taken out, in every spelling, of results, definitions, notifications, questions and errors. A " +
+          "text stays as it is, after a note that the server wrote it.",
+      },
+      {
+        number: "O",
+        what: "A client is gone while a server waits for an answer to its question.",
+        gets: "After ten seconds in which it does not come back, the server is told that it was cancelled.",
+      },
+    ],
+  },
 ];

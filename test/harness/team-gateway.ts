@@ -2,6 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommand } from "./command.ts";
+import { createPageBrowser } from "../people/page-browser.ts";
+import { password } from "../people/team-world.ts";
 import { badServer, startGateway, type RunningGateway } from "./gateway.ts";
 
 /** An answer of REST. */
@@ -27,6 +29,8 @@ export interface TeamGateway extends AsyncDisposable {
   /** A command of the owner, whose answer it is. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the same
   command(...words: string[]): Promise<any>;
+  /** Headers of a browser in which somebody has just logged in. */
+  browser(name: string): Promise<Readonly<Record<string, string>>>;
   /** The same gateway once more, after `between`. */
   again(between?: () => Promise<void>): Promise<void>;
 }
@@ -57,7 +61,7 @@ export async function startTeamGateway(
   const toolyard = database === undefined ? {} : { toolyard: { database } };
   const options = { directory, config: { mcpServers: servers ?? { own }, ...toolyard }, args: ["--team"] };
   let gateway = await startGateway(options);
-  return {
+  const team: TeamGateway = {
     get gateway() {
       return gateway;
     },
@@ -69,6 +73,13 @@ export async function startTeamGateway(
       if (code !== 0) throw new Error(`${words.join(" ")}: ${stderr}`);
       return JSON.parse(stdout);
     },
+    async browser(name) {
+      const { link } = await team.command("user", "link", name);
+      const browser = createPageBrowser();
+      const page = await browser.open(`${gateway.url}/setup`);
+      await browser.submit(page, { code: link.code, password, again: password });
+      return { cookie: `ty_session=${browser.cookies.get("ty_session") ?? ""}` };
+    },
     async again(between = async () => await Promise.resolve()) {
       await gateway.stop();
       await between();
@@ -79,6 +90,7 @@ export async function startTeamGateway(
       await rm(directory, { recursive: true, force: true });
     },
   };
+  return team;
 }
 
 // oxlint-disable-next-line eslint/max-params -- a request has these parts

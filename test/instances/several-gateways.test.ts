@@ -36,6 +36,11 @@ async function project(name: string, server: object = badServer()): Promise<stri
   return file;
 }
 
+/** As a person does who looked at it. */
+async function allow(path: string): Promise<void> {
+  expect(await runCommand(["trust", path], { HOME: directory, XDG_DATA_HOME: "" })).toMatchObject({ code: 0 });
+}
+
 interface ClientOptions {
   readonly config?: string;
   readonly cwd?: string;
@@ -142,6 +147,7 @@ describe("the same file, by whatever name", () => {
     const a = await project("a");
     await mkdir(join(directory, "b"));
     await symlink(a, join(directory, "b", "toolyard.json"));
+    await allow(join(directory, "b"));
     const first = await textOf(await connect({ config: a }), "a-pid");
     expect(await textOf(await connect({ cwd: join(directory, "b") }), "a-pid")).not.toBe(first);
     expect(locksIn(dataDir)).toHaveLength(2);
@@ -165,14 +171,17 @@ describe("the same file, by whatever name", () => {
     await mkdir(folder);
     const found = join(folder, "mcp.json");
     await writeFile(found, JSON.stringify({ mcpServers: { a: badServer() } }));
+    await allow(found);
     const client = await connect({ cwd: folder });
     expect(await toolsOf(client)).toContain("a-pid");
     await writeFile(join(folder, "toolyard.json"), JSON.stringify({ mcpServers: { b: badServer() } }));
     // A change of its own file, which it does see, comes after.
     await writeFile(found, JSON.stringify({ mcpServers: { a: badServer(), c: badServer() } }));
+    await allow(found);
     expect(await until(async () => (await toolsOf(client)).includes("c-pid") && (await toolsOf(client)))).not.toContain(
       "b-pid",
     );
+    await allow(folder);
     expect(await toolsOf(await connect({ cwd: folder }))).toContain("b-pid");
   });
 });

@@ -246,7 +246,7 @@ describe("the doctor", () => {
     readonly what: string;
   }
   const look = async (): Promise<readonly Line[]> => {
-    const { stdout } = await world.command("doctor", "--no-start", "--json");
+    const { stdout } = await world.command("doctor", "--json");
     return (JSON.parse(stdout) as { findings: readonly Line[] }).findings;
   };
   const finding = (kind: string, what: string): unknown =>

@@ -177,6 +177,9 @@ test("over REST an admin of the team installs, a member gives values of their ow
     expect([path, (await send("PATCH", `${at}/post/config/me`, cid, { values: { [path]: value } })).json.code]).toEqual(
       [path, "VALUE_REFUSED"],
     );
+  const inherited = await send("PATCH", `${at}/post/config/me`, cid, { values: { ["__proto__"]: "x" } });
+  expect([inherited.status, inherited.json.code]).toEqual([400, "PARAMS_INVALID"]);
+  expect((await command(["config", "set", "post", "__proto__=x", "--team", "blue"])).stderr).toContain("__proto__");
   await until(async () => (await textOf("post:env", cid)).includes("cids-own-secret"));
   const which = await send(
     "GET",

@@ -54,8 +54,13 @@ async function killAgainAndAgain(world: TeamWorld, select: Select, kills: number
   const random = createRandom(seed);
   const { token } = (await world.ask("user", "add", "ann", "--admin", "--team", "red")).made;
 
+  // A token alone brings in no program.
+  const { cookies } = await world.logIn("ann");
+  const cookie = `ty_session=${cookies.get("ty_session") ?? ""}`;
+
   async function must(method: string, path: string, body: object): Promise<Row> {
-    const headers = { authorization: `Bearer ${token as string}`, "content-type": "application/json" };
+    const who = path.startsWith("/api/templates") ? { cookie } : { authorization: `Bearer ${token as string}` };
+    const headers = { ...who, "content-type": "application/json" };
     const sent = method === "GET" ? {} : { body: JSON.stringify(body) };
     const answer = await fetch(`${world.url}${path}`, { method, headers, ...sent });
     const text = await answer.text();

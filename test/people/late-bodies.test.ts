@@ -73,7 +73,7 @@ const call = {
   method: "tools/call",
   params: { name: "execute_mcp_tool", arguments: execution },
 };
-const program = { slug: "evil", entry: badServer(), fields: [] };
+const program = { slug: "evil", entry: { url: "https://mcp.example.com/mcp" }, fields: [] };
 const requests: Readonly<Record<string, readonly [method: string, path: string, body: object]>> = {
   "a call over MCP": ["POST", "/mcp", call],
   "calls in a batch": ["POST", "/mcp", [call, { ...call, id: 2 }]],

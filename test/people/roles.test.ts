@@ -84,7 +84,8 @@ describe("FAULT 98: an admin of a team who is made a member", () => {
 
 /** A template of an admin of the gateway, installed in red by the team's owner. */
 async function install(slug: string, template: object, installed: object): Promise<void> {
-  const made = await team.ask(cast.ann, "POST", "/api/templates", { body: { slug, ...template } });
+  const headers = await team.browser("ann");
+  const made = await team.ask("", "POST", "/api/templates", { body: { slug, ...template }, headers });
   const { status, text } = await team.ask(cast.olga, "POST", "/api/teams/red/installations", {
     body: { template: made.json?.id ?? "", slug, ...installed },
   });

@@ -171,8 +171,8 @@ export const rows: readonly Row[] = [
   },
   // What teams install.
   {
-    ...{ route: "POST /api/templates", who: "ann", body: () => ({ slug: "mail", entry: program, fields }) },
-    ...{ gives: { slug: "mail" }, learns: { mailTemplate: ({ id }) => id }, not: "tom", refusal: forbidden },
+    ...{ route: "POST /api/templates", who: "browser", body: () => ({ slug: "mail", entry: program, fields }) },
+    ...{ gives: { slug: "mail" }, learns: { mailTemplate: ({ id }) => id }, not: "ann", refusal: notRecent },
   },
   {
     ...{

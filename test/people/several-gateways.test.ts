@@ -152,6 +152,22 @@ describe.skipIf(hasNoPostgres)("two gateways of one PostgreSQL, behind one name"
     expect(await postgres.run(left, "yard")).toEqual([{ left: 0 }]);
   });
 
+  test("FAULT 102: of strict renewals at two gateways at once one gets tokens at most, which are not good for long", async () => {
+    const settings = { auth: { refreshOverlapSeconds: 0 } };
+    await using third = await start("third", { settings });
+    await using fourth = await start("fourth", { settings });
+    for (let round = 0; round < 3; round += 1) {
+      const app = await connectApp(publicUrl, ann);
+      const at = Array.from({ length: 20 }, (_, turn) => (turn % 2 === 0 ? third : fourth));
+      const told = await Promise.all(at.map(async ({ url: to }) => await refresh(to, app.clientId, app.refresh_token)));
+      const given = told.filter(({ status }) => status === 200);
+      expect(given.length).toBeLessThanOrEqual(1);
+      for (const { json } of given)
+        for (const gateway of [first, second, third, fourth])
+          await until(async () => (await statusOf(gateway, bearer(json.access_token))) === 401);
+    }
+  });
+
   test("a search that is kept at one gateway is there at the other, and none stays of a person who is removed meanwhile", async () => {
     const { made } = await ask(first, "user", "add", "kay", "--team", "red");
     const kay = bearer(made.token);

@@ -35,6 +35,30 @@ test("FAULT 102: where renewal is strict, a refresh token that comes again ends 
   expect(stdout).toMatch(/"action":"app\.refresh\.reuse"[^\n]*"outcome":"denied"/);
 });
 
+test("FAULT 102: of twenty strict renewals at once one gets tokens at most, and none of them are good afterwards", async () => {
+  for (let round = 0; round < 3; round += 1) {
+    const app = await connectApp(world.url, ann);
+    const at = Array.from({ length: 20 }, async () => await refresh(world.url, app.clientId, app.refresh_token));
+    const given = (await Promise.all(at)).filter(({ status }) => status === 200).map(({ json }) => json as AppTokens);
+    expect(given.length).toBeLessThanOrEqual(1);
+    for (const { access_token: access, refresh_token: next } of given) {
+      await until(async () => (await statusOf(access)) === 401);
+      expect((await refresh(world.url, app.clientId, next)).json.error).toBe("invalid_grant");
+    }
+    expect(await statusOf(app.access_token)).toBe(401);
+  }
+});
+
+test("codes of devices are tried only so often from one address", async () => {
+  const statuses: number[] = [];
+  for (let time = 0; time < 40; time += 1) {
+    const page = await ann.open(`${world.url}/oauth/device`);
+    statuses.push((await ann.submit(page, { user_code: `BCDF-GH${String(time).padStart(2, "0")}` })).status);
+  }
+  expect(statuses.slice(0, 10).every((status) => status === 200)).toBe(true);
+  expect(statuses.at(-1)).toBe(429);
+});
+
 test("FAULT 102: with an overlap, a refresh token that comes for the twenty-first time is taken for a thief's", async () => {
   await using lenient = await startTeamWorld();
   await lenient.ask("user", "add", "ann", "--admin", "--team", "red");

@@ -150,7 +150,7 @@ test("every command reaches a gateway through the company's proxy", async () => 
   expect(proxy.heads.length).toBeGreaterThan(asked);
   // The doctor of the gateway's machine looks as people's machines do.
   const { configFile } = company.gateway;
-  const where = ["--no-start", "--json", "--config", configFile, "--data-dir", join(company.directory, "data")];
+  const where = ["--json", "--config", configFile, "--data-dir", join(company.directory, "data")];
   const { stdout: found } = await run(["doctor", ...where], env);
   expect(found).toContain(`${publicUrl} leads to this gateway`);
   const out = await run(["logout", publicUrl, "--data-dir", join(home, "data")], env);

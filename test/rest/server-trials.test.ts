@@ -266,6 +266,10 @@ test("FAULT 91: with teams, only an admin of the gateway tries a server, by whic
       expect([who, status, json.code]).toEqual([who, 403, "FORBIDDEN"]);
     }
   expect(existsSync(mark)).toBe(false);
-  const { json } = await team.ask(cast.ann, "POST", "/api/servers/test", { body: { name: "x", ...ways[0] } });
+  const body = { name: "x", ...ways[0] };
+  const byToken = await team.ask(cast.ann, "POST", "/api/servers/test", { body });
+  expect([byToken.json.code, existsSync(mark)]).toEqual(["LOGIN_NOT_RECENT", false]);
+  const headers = await team.browser("ann");
+  const { json } = await team.ask("", "POST", "/api/servers/test", { body, headers });
   expect([json, existsSync(mark)]).toEqual([expect.objectContaining({ ok: true }), true]);
 });

@@ -10,7 +10,10 @@ const tell = (text: string, intent = call, forModel = true): string =>
   withLossTold(new ResultBytes(Buffer.from(text, "utf8")), { reason, intent, forModel }).bytes.toString("utf8");
 const notice = `x was restarted since you last used it, and what it held for you (open pages, variables, connections) is gone: ${reason}.`;
 const entry = `"toolyard/restarted":${JSON.stringify(notice)}`;
-const block = JSON.stringify({ type: "text", text: `Note from Toolyard: ${notice} Set up again what you need.` });
+const block = JSON.stringify({
+  ...{ type: "text", text: `Note from Toolyard: ${notice} Set up again what you need.` },
+  _meta: { "toolyard/note": true },
+});
 
 test.each([
   [

@@ -1,7 +1,7 @@
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import { serverOf } from "./intent-server.ts";
 import type { Intent } from "./intent.ts";
-import { withLastBlock } from "./last-block.ts";
+import { withNote } from "./note-block.ts";
 import { withMetaEntries } from "./meta-entry.ts";
 
 /** The key under which programs find the notice. */
@@ -26,7 +26,7 @@ export function withLossTold(result: ResultBytes, { reason, intent, forModel }: 
   const notice = `${server} was restarted since you last used it, and what it held for you (open pages, variables, connections) is gone: ${reason}.`;
   const told =
     forModel && isOfTool(intent)
-      ? withLastBlock(result.bytes, `Note from Toolyard: ${notice} Set up again what you need.`)
+      ? withNote(result.bytes, `Note from Toolyard: ${notice} Set up again what you need.`)
       : result.bytes;
   return result.with(withMetaEntries(told, { [restartedKey]: notice }));
 }

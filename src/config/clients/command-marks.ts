@@ -1,10 +1,13 @@
 import { isDangerousVariable } from "../member-rules.ts";
 import type { ImportedEntry } from "./client-entry.ts";
+import { runsKnownPackages } from "./known-packages.ts";
 
 /** What a person should look at twice before a command is started. */
 export type CommandMark =
-  /** Fetches a program and runs it: npx, uvx, docker, `curl ... | sh`. */
+  /** Fetches a program and runs it: npx and uvx of a package that is neither pinned nor known, docker, curl. */
   | "runs a download"
+  /** Is a program or a script in a folder for downloads or for temporary files. */
+  | "is in a folder for downloads or temporary files"
   /** Hands a line to a shell. */
   | "runs a shell"
   /** Runs code that stands in its arguments: `node -e`, `python -c`. */
@@ -12,17 +15,38 @@ export type CommandMark =
   /** A variable makes the process load or run something else: NODE_OPTIONS, LD_PRELOAD, PATH. */
   | "a variable changes what runs";
 
-/** The marks of a command, in the order of the type. None for a remote server. */
-export function marksOf({ command, args = [], env = {} }: ImportedEntry): readonly CommandMark[] {
+/**
+ * The marks of a command, in the order of the type. None for a remote server. Of what is below the user's home, only the
+ * path from there on counts.
+ */
+export function marksOf(
+  { command, args = [], env = {}, cwd = "" }: ImportedEntry,
+  home?: string,
+): readonly CommandMark[] {
   if (command === undefined) return [];
   const found = new Set<CommandMark>();
   look(command, args, found, 0);
+  if ([command, ...scriptOf(command, args)].some((path) => isPassing(path, cwd, home)))
+    found.add("is in a folder for downloads or temporary files");
   if (Object.keys(env).some(isDangerousVariable)) found.add("a variable changes what runs");
   return order.filter((mark) => found.has(mark));
 }
 
+/**
+ * Whether a server is chosen unless a person says otherwise. Others are chosen by hand: what they run stands nowhere,
+ * or in a place where anything may be put.
+ */
+export function isPreselected(entry: ImportedEntry, home?: string): boolean {
+  const isFetched = entry.command !== undefined && fetchers.has(programName(entry.command));
+  return !isFetched && marksOf(entry, home).every((mark) => mark === "runs a download");
+}
+
+/** Programs that fetch anything, and no packages. */
+const fetchers: ReadonlySet<string> = new Set(["curl", "wget", "iwr", "irm"]);
+
 const order: readonly CommandMark[] = [
   "runs a download",
+  "is in a folder for downloads or temporary files",
   "runs a shell",
   "runs code from its arguments",
   "a variable changes what runs",
@@ -92,8 +116,8 @@ function look(command: string, args: readonly string[], found: Set<CommandMark>,
     return;
   }
   const words = Object.hasOwn(downloaders, program) ? downloaders[program] : undefined;
-  if (words !== undefined && (words.length === 0 || args.some((arg) => words.includes(arg))))
-    found.add("runs a download");
+  const isFetched = words !== undefined && (words.length === 0 || args.some((arg) => words.includes(arg)));
+  if (isFetched && !runsKnownPackages(program, args)) found.add("runs a download");
   if (args.some((arg) => /^(?:npm:|jsr:|https?:)/.test(arg)) && program === "deno") found.add("runs a download");
   // `npx -c` and `npm exec -c` hand their line to a shell.
   if (/^(?:npx|npm|pnpm)$/.test(program) && args.some((arg) => /^(?:-c|--call)(?:=|$)/.test(arg)))
@@ -126,6 +150,29 @@ function lookAtWords(words: readonly string[], found: Set<CommandMark>, nesting:
 function firstWord(args: readonly string[]): number {
   const at = args.findIndex((arg) => !arg.startsWith("-"));
   return at === -1 ? args.length : at;
+}
+
+/** Programs whose first word is a script. */
+const scriptRunners: ReadonlySet<string> = new Set(
+  "node bun deno python pypy perl ruby php lua java tsx ts-node uv dotnet".split(" "),
+);
+
+/** What an interpreter runs: its first word, which may stand behind a word of its own (`deno run x.ts`). */
+function scriptOf(command: string, args: readonly string[]): readonly string[] {
+  if (!scriptRunners.has(programName(command).replace(/[\d.]+$/, ""))) return [];
+  return args.filter((arg) => !arg.startsWith("-")).slice(0, 2);
+}
+
+/** Folders into which browsers and programs put anything, in the languages of most people. */
+const passingFolders =
+  /(?:^|[/\\])(?:tmp|temp|shm|downloads?|téléchargements|descargas|scaricati|transferências|pobrane|загрузки|下载|ダウンロード|var[/\\]folders)[/\\]|^(?:\$\{?(?:env:)?|%)(?:tmpdir|temp|tmp)\b/iu;
+
+function isPassing(path: string, cwd: string, home: string | undefined): boolean {
+  const isFile = /[/\\]|\.\w+$/.test(path);
+  const isWhole = /^(?:[/\\~$%]|[A-Za-z]:)/.test(path);
+  const whole = isWhole || cwd === "" ? path : `${cwd}/${path}`;
+  const counting = home !== undefined && whole.startsWith(`${home}/`) ? whole.slice(home.length) : whole;
+  return isFile && passingFolders.test(counting.normalize("NFC"));
 }
 
 function programName(command: string): string {

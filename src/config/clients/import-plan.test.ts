@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ClientId } from "./client-row.ts";
 import { findClient } from "./client-table.ts";
 import type { ImportedEntry } from "./client-entry.ts";
-import { marksOf } from "./command-marks.ts";
+import { isPreselected, marksOf } from "./command-marks.ts";
 import { planImport, type ImportPlan, type PlanOptions } from "./import-plan.ts";
 import { findLiteralSecrets } from "./literal-secrets.ts";
 import type { FoundClient, FoundServer } from "./read-clients.ts";
@@ -267,6 +267,19 @@ describe("FAULT 91: a command that fetches or runs something else is marked", ()
   test.each<[string, readonly string[], readonly string[]]>([
     ["npx", ["-y", "x"], [download]],
     ["C:\\Program Files\\nodejs\\npx.cmd", ["x"], [download]],
+    ["npx", ["-y", "x@1.2.3"], []],
+    ["npx", ["-y", "@modelcontextprotocol/server-filesystem", "/tmp"], []],
+    ["npx", ["-y", "@modelcontextprotoco1/server-filesystem"], [download]],
+    ["npx", ["-y", "x@latest"], [download]],
+    ["npx", ["-y", "x@^1.2.3"], [download]],
+    ["npx", ["-y", "github:a/b"], [download]],
+    ["npx", ["-y", "https://a.example/x.tgz"], [download]],
+    ["npx", ["-y", "-p", "x@1.0.0", "-p", "y", "run"], [download]],
+    ["npx", ["--package=x@1.0.0", "run"], []],
+    ["uvx", ["mcp-server-time"], []],
+    ["uvx", ["mcp-server-tirne"], [download]],
+    ["uvx", ["--from", "x==1.2", "run"], []],
+    ["uvx", ["--from", "git+https://a.example/x", "run"], [download]],
     ["npx", ["-c", "rm -rf /"], [download, shell]],
     ["npm", ["exec", "x"], [download]],
     ["npm", ["start"], []],
@@ -292,6 +305,55 @@ describe("FAULT 91: a command that fetches or runs something else is marked", ()
     ["/usr/local/bin/server", ["--shell", "bash"], []],
   ])("%s %j", (command, args, marks) => {
     expect(marksOf({ command, args })).toEqual(marks);
+  });
+
+  const passing = "is in a folder for downloads or temporary files";
+  test.each<[string, readonly string[], string | undefined, boolean]>([
+    ["/tmp/server", [], undefined, true],
+    ["~/Downloads/server", [], undefined, true],
+    ["/Users/a/Téléchargements/server", [], undefined, true],
+    ["C:\\Users\\a\\AppData\\Local\\Temp\\x.exe", [], undefined, true],
+    ["%TEMP%\\x.exe", [], undefined, true],
+    ["${TMPDIR}/x", [], undefined, true],
+    ["/private/var/folders/ab/x", [], undefined, true],
+    ["node", ["/tmp/x.js"], undefined, true],
+    ["python3", ["-u", "/home/a/downloads/x.py"], undefined, true],
+    ["deno", ["run", "/dev/shm/x.ts"], undefined, true],
+    ["node", ["x.js"], "/tmp/y", true],
+    ["./server", [], "/home/a/Downloads", true],
+    ["node", ["/srv/x.js", "/tmp"], undefined, false],
+    ["node", ["/srv/x.js"], "/tmp/y", false],
+    ["/home/a/template/server", [], undefined, false],
+    ["/opt/tmp", [], undefined, false],
+    ["server", [], "/tmp", false],
+  ])("%s %j in %s is in a passing folder: %s", (command, args, cwd, is) => {
+    expect(marksOf({ command, args, ...(cwd === undefined ? {} : { cwd }) })).toEqual(is ? [passing] : []);
+  });
+
+  test.each<[string, readonly string[], boolean]>([
+    ["npx", ["-y", "x"], true],
+    ["npx", ["-y", "x@1.2.3"], true],
+    ["uvx", ["mcp-server-time"], true],
+    ["docker", ["run", "-i", "x"], true],
+    ["/usr/local/bin/server", [], true],
+    ["sh", ["-c", "npx x@1.2.3"], false],
+    ["bash", ["-c", "x"], false],
+    ["cmd", ["/c", "npx", "-y", "x"], false],
+    ["powershell.exe", ["-File", "x.ps1"], false],
+    ["pwsh", ["-c", "x"], false],
+    ["env", ["-S", "sh -c x"], false],
+    ["curl", ["https://x"], false],
+    ["node", ["-e", "1"], false],
+    ["/tmp/server", [], false],
+    ["node", ["C:\\Users\\a\\Downloads\\x.js"], false],
+  ])("%s %j is chosen unless a person says otherwise: %s", (command, args, is) => {
+    expect(isPreselected({ command, args })).toBe(is);
+  });
+
+  test("a server with an address is chosen, and one whose variables change what runs is not", () => {
+    expect(isPreselected({ url: "https://a.example" })).toBe(true);
+    expect(isPreselected({ command: "x", env: { LD_PRELOAD: "/tmp/x.so" } })).toBe(false);
+    expect(isPreselected({ command: "x", args: ["y".repeat(64 * 1024)] })).toBe(true);
   });
 
   test.each(["NODE_OPTIONS", "LD_PRELOAD", "Path", "DOCKER_HOST"])("the variable %s", (name) => {

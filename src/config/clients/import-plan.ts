@@ -2,7 +2,7 @@ import { lookAlikeForm, toSlug } from "../slug.ts";
 import { fillEntry } from "../entry-variables.ts";
 import { inputVariable, type Variables } from "../substitution.ts";
 import type { ImportedEntry } from "./client-entry.ts";
-import { marksOf, type CommandMark } from "./command-marks.ts";
+import { isPreselected, marksOf, type CommandMark } from "./command-marks.ts";
 import {
   findLiteralSecrets,
   schemeOf,
@@ -48,6 +48,8 @@ export interface PlannedServer {
   /** What our configuration calls it already. Undefined for a new one. */
   readonly presentAs: string | undefined;
   readonly marks: readonly CommandMark[];
+  /** Whether it is taken over unless a person says otherwise. */
+  readonly isPreselected: boolean;
   readonly secrets: readonly PlannedSecret[];
   /** Variables that its entry refers to and the environment does not have. */
   readonly missing: readonly string[];
@@ -142,6 +144,7 @@ function toPlanned(group: readonly Candidate[], tools: PlanTools): PlannedServer
   const literal = inFolder(merge(servers), servers, tools.directory);
   const found = findLiteralSecrets(literal, first.name);
   const secrets = found.map((secret) => tools.variables(secret, first.name));
+  const home = tools.env["HOME"] || tools.env["USERPROFILE"] || undefined;
   const names = new Map(found.map((secret, at) => [secret, secrets[at]?.variable ?? secret.variable]));
   return {
     key: first.name,
@@ -149,7 +152,8 @@ function toPlanned(group: readonly Candidate[], tools: PlanTools): PlannedServer
     entry: found.length === 0 ? literal : withSecretVariables(literal, names),
     seen: group.map(toSighting),
     presentAs: undefined,
-    marks: marksOf(literal),
+    marks: marksOf(literal, home),
+    isPreselected: literal.enabled !== false && isPreselected(literal, home),
     secrets,
     missing: missingIn(literal, tools.env),
     notes: [...new Set([...servers.flatMap(({ notes }) => notes), ...mergeNotes(servers)])],

@@ -6,7 +6,7 @@ import { JsonOutline, type ListedElement } from "../../wire/json/json-outline.ts
 import { findMember, scanMembers, skipSpace, type Span } from "../../wire/json/json-scan.ts";
 import { checkJson } from "../../wire/json/json-validity.ts";
 import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
-import { resultShape } from "../../wire/mcp/result-shapes.ts";
+import { anyShape, resultShape } from "../../wire/mcp/result-shapes.ts";
 import { Notes } from "../../wire/mcp/shape.ts";
 import { faulty, tooManyBlocks, toVerdict, type ResultChecks, type ResultSubject } from "./result-faults.ts";
 
@@ -27,8 +27,7 @@ export async function judgeLarge(
   const { members, elements } = outline;
   if (!isOrdinary(result, outline)) return undefined;
   const seen = { members, elements: list === "content" ? elements : undefined };
-  const shape = resultShape(method, what);
-  if (shape === undefined) return new ResultBytes(result, undefined, seen);
+  const shape = resultShape(method, what) ?? anyShape;
   if ((elements?.length ?? 0) > limits.contentBlocks) {
     if (method === "tools/call") throw tooManyBlocks(what, limits);
     return undefined;

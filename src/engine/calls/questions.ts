@@ -5,6 +5,7 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { ParamMember } from "../../servers/upstream/connection.ts";
 import { withoutNullsWithin } from "../../wire/mcp/null-members.ts";
+import { withoutOwnMeta } from "../../wire/mcp/own-names.ts";
 import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 import { wrapState } from "./roots.ts";
@@ -46,10 +47,17 @@ function toInputRequired(answer: ServerAnswer): InputRequired | undefined {
   const asked = parsed["inputRequests"];
   return {
     inputRequests: isJsonObject(asked)
-      ? Object.fromEntries(Object.entries(asked).map(([key, request]) => [key, withoutNullsWithin(request)]))
+      ? Object.fromEntries(Object.entries(asked).map(([key, request]) => [key, cleaned(request)]))
       : {},
     requestState: typeof parsed["requestState"] === "string" ? parsed["requestState"] : undefined,
   };
+}
+
+/** A question without members that say nothing, and without names that are the gateway's own. */
+function cleaned(request: unknown): unknown {
+  const question = withoutNullsWithin(request);
+  if (!isJsonObject(question) || !isJsonObject(question["params"])) return question;
+  return { ...question, params: withoutOwnMeta(question["params"]) };
 }
 
 export interface QuestionRound {

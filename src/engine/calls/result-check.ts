@@ -3,7 +3,7 @@ import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json
 import { parseExact } from "../../wire/json/exact-json.ts";
 import { spliceJson } from "../../wire/json/spliced-json.ts";
 import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
-import { isValue, resultShape } from "../../wire/mcp/result-shapes.ts";
+import { anyShape, isValue, resultShape } from "../../wire/mcp/result-shapes.ts";
 import { isObject, Notes, type Shape } from "../../wire/mcp/shape.ts";
 import { judgeLarge } from "./large-results.ts";
 import {
@@ -41,12 +41,12 @@ export function checkResult(
 function checkParsed(subject: ResultSubject, result: JsonBytes, limits: ResultLimits): ResultBytes {
   const { what, method } = subject;
   const parsed = parseObject(what, result);
-  if ((method === "tools/call" && isPlain(parsed, limits)) || !isValue(parsed)) return new ResultBytes(result, parsed);
+  if (method === "tools/call" && isPlain(parsed, limits)) return new ResultBytes(result, parsed);
+  if (!isValue(parsed)) return mend({ what, shape: anyShape }, result, parsed);
   const { content } = parsed;
   if (method === "tools/call" && Array.isArray(content) && content.length > limits.contentBlocks)
     throw tooManyBlocks(what, limits);
-  const shape = resultShape(method, what);
-  return shape === undefined ? new ResultBytes(result, parsed) : mend({ what, shape }, result, parsed);
+  return mend({ what, shape: resultShape(method, what) ?? anyShape }, result, parsed);
 }
 
 /** Whether it is as nearly all results are: plain text, beside an object at most. No other shape allows less. */

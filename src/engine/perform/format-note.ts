@@ -1,5 +1,5 @@
 import type { Intent } from "../../catalog/exposure/intent.ts";
-import { withLastBlock } from "../../catalog/exposure/last-block.ts";
+import { withNote } from "../../catalog/exposure/note-block.ts";
 import { withEntries, withMetaEntries } from "../../catalog/exposure/meta-entry.ts";
 import { isJsonObject, parseJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
 import { formatHint } from "../validation/format-hint.ts";
@@ -21,7 +21,7 @@ export function withFormatsTold(intent: Intent, { context }: Work, outcome: Outc
   if (hint === undefined) return outcome;
   if (outcome.kind === "error") return { ...outcome, error: withHint(outcome.error, hint) };
   const { bytes } = outcome.result;
-  const told = context.forProgram === true ? bytes : withLastBlock(bytes, `Note from Toolyard: ${hint}`);
+  const told = context.forProgram === true ? bytes : withNote(bytes, `Note from Toolyard: ${hint}`);
   return { ...outcome, result: outcome.result.with(withMetaEntries(told, { [hintKey]: hint })) };
 }
 

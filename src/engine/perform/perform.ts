@@ -6,8 +6,9 @@ import type { Instance } from "../../servers/instance/instance.ts";
 import type { CallAudit } from "../../records/call-audit.ts";
 import type { ApprovalStage } from "./approval.ts";
 import { createAuditedRun } from "./audited-run.ts";
+import { withForeignNotesTold } from "./foreign-note.ts";
 import { withFormatsTold } from "./format-note.ts";
-import type { OutcomeOf } from "./outcome.ts";
+import type { Outcome, OutcomeOf } from "./outcome.ts";
 import { createPolicyStage } from "./policy.ts";
 import { createRecordEndStage, type RecordEndDeps } from "./record-end.ts";
 import type { RecordStartStage } from "./record-start.ts";
@@ -65,9 +66,9 @@ export function createPerformer(deps: PerformDeps): Performer {
       fit(intent, work, outcome) {
         const own = sharedTasks.fit(intent, work, outcome);
         const cut = resultBudget === undefined ? own : resultBudget(intent, work, own);
-        return cut instanceof Promise
-          ? cut.then((outcome) => withFormatsTold(intent, work, outcome))
-          : withFormatsTold(intent, work, cut);
+        const told = (outcome: Outcome): Outcome =>
+          withFormatsTold(intent, work, withForeignNotesTold(intent, work, outcome));
+        return cut instanceof Promise ? cut.then(told) : told(cut);
       },
       recordEnd(intent, work, startedMs, ended) {
         inFlight -= 1;

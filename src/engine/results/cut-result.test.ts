@@ -77,7 +77,7 @@ describe("what is given out of it", () => {
     expect(first.annotations).toEqual({ priority: 1 });
     expect(lines.startsWith(first.text)).toBe(true);
     expect(first.text.endsWith("\n")).toBe(true);
-    expect(said).toEqual({ type: "text", text: "NOTE" });
+    expect(said).toEqual({ type: "text", text: "NOTE", _meta: { "toolyard/note": true } });
     expect(written.x).toBe(1);
     expect(textOf(plan)).toBe(lines);
     expect(beginningOf(plan)).toBe(first.text);
@@ -161,7 +161,7 @@ describe("what is given out of it", () => {
   test("has structured content that stands alone as text, because it is left out", () => {
     const { plan, written } = cut({ structuredContent: { rows } });
     expect(written.structuredContent).toBeUndefined();
-    expect(written.content).toEqual([{ type: "text", text: "NOTE" }]);
+    expect(written.content).toEqual([{ type: "text", text: "NOTE", _meta: { "toolyard/note": true } }]);
     expect(textOf(plan)).toContain("issue number 1999");
   });
 

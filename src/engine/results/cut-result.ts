@@ -1,6 +1,7 @@
 import { estimateTokens } from "../../catalog/exposure/token-estimate.ts";
 import type { JsonBytes } from "../../kernel/json-bytes.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { noteBlock } from "../../wire/mcp/own-names.ts";
 import { quote } from "../../wire/json/characters.ts";
 import type { KeptText } from "./kept-page.ts";
 import { roomIn, type Oversized } from "./oversized.ts";
@@ -185,6 +186,6 @@ function shownBlocks(result: JsonBytes, blocks: readonly Block[], { kept, shownE
 
 /** A block of a tool's result, or a content of a resource. */
 function toBlock({ text, uri }: Note): Buffer {
-  const block = uri === undefined ? { type: "text", text } : { uri, mimeType: "text/plain", text };
+  const block = uri === undefined ? noteBlock(text) : { uri, mimeType: "text/plain", text };
   return Buffer.from(asciiJson(block), "latin1");
 }

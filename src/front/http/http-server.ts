@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import { requireScope } from "../../engine/policy/scopes.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Authenticator } from "../../people/identity/authenticator.ts";
+import type { FailureCode } from "../../kernel/failures.ts";
 import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
@@ -12,6 +13,7 @@ import { answerHealth, answerReadiness, type Readiness } from "./health.ts";
 import { createHttpListener, mostHeaders, type HttpListener } from "./http-listener.ts";
 import { checkOrigin, type GatewayOriginRules } from "./origin.ts";
 import { refuseWithProblem } from "./problem.ts";
+import type { PeerCheck } from "./peer-user.ts";
 import type { PublicUrl } from "./public-url.ts";
 import { requestPath } from "./request-path.ts";
 import { whenFound } from "./when-found.ts";
@@ -53,6 +55,8 @@ export interface HttpServerDeps<Endpoint extends HttpEndpoint> {
   /** For the endpoint of one instance. Throws, or rejects with, UNAUTHORIZED. */
   readonly authenticateInstance: (request: IncomingMessage, instance: InstanceId) => Principal | Promise<Principal>;
   readonly originRules: () => GatewayOriginRules;
+  /** Asked of connections of our own. Health is told to everybody. */
+  readonly checkPeer: PeerCheck;
   readonly publicUrl: PublicUrl;
   /** How long a body may take to arrive (limits.bodyTimeoutMs). */
   readonly bodyTimeoutMs: number;
@@ -69,6 +73,8 @@ export interface HttpServer extends HttpListener {
   /** For requests that somebody else's server took. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
 }
+
+const deniedByPlace: ReadonlySet<FailureCode> = new Set(["ORIGIN_FORBIDDEN", "HOST_FORBIDDEN", "PEER_FORBIDDEN"]);
 
 type Refuse = (request: IncomingMessage, response: ServerResponse, error: unknown) => void;
 
@@ -150,7 +156,8 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
     if (draining) throw new GatewayError("DRAINING", "the gateway is stopping", { data: { retry_after_s: 5 } });
   }
 
-  const listener = createHttpListener({ handle, refuse, onConnect: deps.onConnect, bodyTimeoutMs: deps.bodyTimeoutMs });
+  const { onConnect, bodyTimeoutMs } = deps;
+  const listener = createHttpListener({ handle: fromAllowed(deps, handle, refuse), refuse, onConnect, bodyTimeoutMs });
   return {
     ...listener,
     handle,
@@ -159,6 +166,27 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
       listener.drain();
     },
   };
+}
+
+/** The same for requests of users who may come in. Whose program it is may have to be asked of the system first. */
+function fromAllowed(
+  { checkPeer }: Pick<HttpServerDeps<HttpEndpoint>, "checkPeer">,
+  handle: RestHandler,
+  refuse: Refuse,
+): RestHandler {
+  return (request, response) => {
+    const looking = isHealth(request.url) ? undefined : checkPeer(request);
+    if (looking === undefined) handle(request, response);
+    else
+      looking.then(
+        () => handle(request, response),
+        (error: unknown) => refuse(request, response, error),
+      );
+  };
+}
+
+function isHealth(url: string | undefined): boolean {
+  return url === "/healthz" || url === "/readyz";
 }
 
 /** Its pages, and the frame in which it shows pages of servers. */
@@ -189,7 +217,7 @@ function createRefusal<Endpoint extends HttpEndpoint>(deps: HttpServerDeps<Endpo
   const { mcp, publicUrl, log } = deps;
   return (request, response, error) => {
     const failure = toGatewayError(error);
-    if (failure.code === "ORIGIN_FORBIDDEN" || failure.code === "HOST_FORBIDDEN") deps.onDenied?.(request, failure);
+    if (deniedByPlace.has(failure.code)) deps.onDenied?.(request, failure);
     if (failure.code === "INTERNAL")
       log.error(
         { component: "front", operation: request.method ?? "", err: failure.cause ?? failure },

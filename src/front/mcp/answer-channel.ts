@@ -15,6 +15,8 @@ import { joinText, textLength, type WireText } from "./result-text.ts";
 export interface AnswerChannel {
   /** Sends a message that belongs to this request, before its answer; false when the client takes no streams. */
   send(message: string): boolean;
+  /** Whether the client's connection is there, or one that it came back on. */
+  isHere?(): boolean;
   /** Begins the event stream without a message, where the client takes one. Missing where there is a stream already. */
   open?(): void;
   /**
@@ -80,6 +82,10 @@ class HttpAnswerChannel implements AnswerChannel {
     if (this.#streaming || this.#finished || this.#gone || !this.#options.accepts.stream) return;
     this.#openStream();
     this.#write(keepAliveText);
+  }
+
+  isHere(): boolean {
+    return !this.#gone || this.#events?.isFollowed === true;
   }
 
   breakOff(nextMs: number): void {

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Answer, Question } from "../../kernel/call-context.ts";
 import { createClientQuestions } from "./client-questions.ts";
 
@@ -18,7 +18,11 @@ function create() {
     sent.push({ way, message: JSON.parse(message) as (typeof sent)[number]["message"] });
     return true;
   };
-  return { questions: createClientQuestions(by("pushed")), deliver: by("on the request"), sent };
+  return {
+    questions: createClientQuestions({ push: by("pushed"), isPushOpen: () => true }),
+    deliver: by("on the request"),
+    sent,
+  };
 }
 
 test("each answer reaches the question that it is for", async () => {
@@ -49,7 +53,7 @@ test("what the request cannot carry is pushed", async () => {
 });
 
 test("with no way to the client nothing is asked, and nothing waits", async () => {
-  const questions = createClientQuestions(nowhere);
+  const questions = createClientQuestions({ push: nowhere, isPushOpen: () => false });
   await expect(questions.ask(question(), nowhere, never)).rejects.toEqual(
     unanswerable("elicitation/create cannot reach the client: it has no event stream open"),
   );
@@ -102,4 +106,25 @@ test("once closed nothing more is asked", async () => {
     unanswerable("the client's session has ended"),
   );
   expect(sent).toEqual([]);
+});
+
+test("a client that left and does not come back has cancelled; one that comes back in time is still asked", async () => {
+  let isHere = false;
+  let looks = 0;
+  const questions = createClientQuestions({ push: nowhere, isPushOpen: () => false, awayMs: 50 });
+  const sent: string[] = [];
+  const deliver = (message: string): boolean => sent.push(message) > 0;
+  expect(await questions.ask(question(), deliver, never, () => isHere)).toEqual(result('{"action":"cancel"}'));
+  expect(sent.at(-1)).toContain("notifications/cancelled");
+  expect(questions.answer("toolyard-1", result("late"))).toBe(false);
+  const roots = { ...question({}), method: "roots/list" as const };
+  expect(await questions.ask(roots, deliver, never, () => isHere)).toMatchObject({ kind: "error" });
+  const asked = questions.ask(question(), deliver, never, () => {
+    looks += 1;
+    isHere = looks > 5;
+    return isHere;
+  });
+  await vi.waitFor(() => expect(looks).toBeGreaterThan(20));
+  questions.answer("toolyard-3", result("yes"));
+  expect(await asked).toEqual(result("yes"));
 });

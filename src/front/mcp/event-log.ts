@@ -13,6 +13,8 @@ export interface EventLog {
   append(message: string): string;
   end(): void;
   readonly ended: boolean;
+  /** Whether a client that came back is being sent what is new. */
+  readonly isFollowed: boolean;
   /** The events behind number `after`, and then every new one, until the listener is taken off again. */
   follow(after: number, listener: EventListener): () => void;
 }
@@ -58,6 +60,9 @@ export function createEventLog(id: string, retryMs: number): EventLog {
     },
     get ended() {
       return ended;
+    },
+    get isFollowed() {
+      return listeners.size > 0;
     },
     follow(after, listener) {
       for (const event of events) if (event.number > after) listener.onEvent(event.text);

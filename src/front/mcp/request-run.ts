@@ -112,7 +112,13 @@ function legacyAsk(caller: Caller, { replies }: RequestWays): CallContext["ask"]
   const { session } = caller;
   if (session === undefined || !canBeAsked(caller)) return undefined;
   return guarded(
-    async (question, signal) => await session.questions.ask(question, (message) => replies.send(message), signal),
+    async (question, signal) =>
+      await session.questions.ask(
+        question,
+        (message) => replies.send(message),
+        signal,
+        () => replies.isHere?.() !== false,
+      ),
     caller.client,
   );
 }

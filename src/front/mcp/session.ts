@@ -72,7 +72,7 @@ export function createSession(options: SessionOptions): Session {
   const { nowMs, clientName, onReachable = () => undefined } = options;
   const presence = createPresence(programOf(options.principal, "session", clientName), nowMs);
   const pushes = createPushChannel(onReachable);
-  const questions = createClientQuestions(pushes.send);
+  const questions = createClientQuestions({ push: pushes.send, isPushOpen: () => pushes.open });
   const ended = new AbortController();
   let closed = false;
 

@@ -1,7 +1,10 @@
+import type { IncomingMessage } from "node:http";
+import { requireRecentLogin } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isFromDashboard } from "../web/session-request.ts";
 import type { RestDeps } from "./deps.ts";
 import type { Management } from "./management.ts";
+import { loginAgeMs } from "./people-request.ts";
 import type { RestRequest } from "./route.ts";
 
 /**
@@ -16,6 +19,14 @@ export function requireManager(deps: RestDeps, { raw, principal }: Pick<RestRequ
   throw new GatewayError("FORBIDDEN", "the configuration of this gateway is not changed over REST", {
     hint: "Change it where the gateway is started.",
   });
+}
+
+/**
+ * A stolen token must not start programs: in a gateway for teams, what brings one in takes a login with a browser of
+ * the last minutes as well. Throws LOGIN_NOT_RECENT. Without people of its own a gateway has no such logins.
+ */
+export function requireLoginForPrograms(deps: RestDeps, request: IncomingMessage): void {
+  if (deps.people() !== undefined) requireRecentLogin(loginAgeMs(deps, request));
 }
 
 /** The same for what shows only whoever runs the gateway something. Throws FORBIDDEN. */

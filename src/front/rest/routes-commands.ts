@@ -5,6 +5,7 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import { jsonAnswer } from "./answer.ts";
 import { order, outcome, runOwn, toAnswer, type Outcome } from "./command-run.ts";
 import type { RestDeps } from "./deps.ts";
+import { requireLoginForPrograms } from "./manager.ts";
 import { checkPart } from "./part-check.ts";
 import { answers } from "./responses.ts";
 import { route, type Route } from "./route.ts";
@@ -138,6 +139,7 @@ function importServers(deps: RestDeps): Route {
         ...(secrets === undefined ? [] : ["--secrets", secrets]),
         ...(only ?? []).flatMap((name) => [`--only=${name}`]),
       ];
+      if (apply) requireLoginForPrograms(deps, request.raw);
       if (apply) await order(deps, request, "config.import", "");
       return toAnswer(await runOwn(deps, request, ["import", "--json", ...options]));
     },
@@ -156,7 +158,7 @@ function runDoctor(deps: RestDeps): Route {
       description: "No server is started for it, and tokens in files of clients are not tried.",
       responses: answers(outcome, "What was found."),
     },
-    handle: async (request) => toAnswer(await runOwn(deps, request, ["doctor", "--json", "--no-start"])),
+    handle: async (request) => toAnswer(await runOwn(deps, request, ["doctor", "--json"])),
   });
 }
 

@@ -4,7 +4,7 @@ import { configurationSchema } from "../../config/config-schema.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { jsonAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
-import { requireManager } from "./manager.ts";
+import { requireLoginForPrograms, requireManager } from "./manager.ts";
 import { checkPart } from "./part-check.ts";
 import { answers } from "./responses.ts";
 import { route, type Route } from "./route.ts";
@@ -148,6 +148,7 @@ function saveConfig(deps: RestDeps): Route {
           hint: "Send the entity tag of the file that was changed.",
         });
       const { text } = checkPart(configText, "body", request.body);
+      requireLoginForPrograms(deps, request.raw);
       const { id: actor, team } = request.principal;
       await deps.audit.order({ actor, team, via: "rest", action: "config.save", object: "" });
       return jsonAnswer(await management.save(text, etag), { "Cache-Control": "no-store" });

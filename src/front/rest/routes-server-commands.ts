@@ -6,7 +6,7 @@ import { instanceStatuses } from "../../kernel/status.ts";
 import { jsonAnswer } from "./answer.ts";
 import { order, outcome, plainWord, runOwn, toAnswer, type Outcome } from "./command-run.ts";
 import type { RestDeps } from "./deps.ts";
-import { requireManager } from "./manager.ts";
+import { requireLoginForPrograms, requireManager } from "./manager.ts";
 import { checkPart } from "./part-check.ts";
 import { answers } from "./responses.ts";
 import { route, type RestRequest, type Route } from "./route.ts";
@@ -79,6 +79,7 @@ function addServer(deps: RestDeps): Route {
     },
     async handle(request) {
       const { test = true, examples, ...given } = checkPart(newServer, "body", request.body);
+      requireLoginForPrograms(deps, request.raw);
       const { name, command, target, entry } = given;
       if (examples === true && command === undefined && target === undefined && entry === undefined) {
         await order(deps, request, "config.server.add", "examples");
@@ -110,6 +111,7 @@ function tryServer(deps: RestDeps, turns: TrialTurns): Route {
     async handle(request) {
       requireManager(deps, request);
       const given = checkPart(triedServer, "body", request.body);
+      requireLoginForPrograms(deps, request.raw);
       const { words, input } = toWords(given, ["--dry-run"]);
       using _turn = turns.take(keyOf(deps, request));
       // A program that stands in no file is started: nothing else would tell of it later.

@@ -7,7 +7,7 @@ import { toCachedText } from "./cached-text.ts";
 import { order } from "./command-run.ts";
 import type { RestDeps } from "./deps.ts";
 import type { ConfigEntries, ConfigEntry } from "./management.ts";
-import { requireManager } from "./manager.ts";
+import { requireLoginForPrograms, requireManager } from "./manager.ts";
 import { noStore } from "./people-request.ts";
 import { answers } from "./responses.ts";
 import { route, type Route } from "./route.ts";
@@ -77,6 +77,7 @@ function changeEntry(deps: RestDeps): Route {
     },
     async handle(request) {
       const management = requireManager(deps, request);
+      requireLoginForPrograms(deps, request.raw);
       const { slug } = request.params;
       await order(deps, request, "config.server.change", slug);
       const entries = await management.changeEntries((now) => {

@@ -48,7 +48,7 @@ export function createSupportRoutes(deps: RestDeps): readonly Route[] {
         const management = requireManager(deps, request);
         const { principal } = request;
         const { version } = deps;
-        const doctor = await management.run(["doctor", "--json", "--no-start"], abortedWith(request.response));
+        const doctor = await management.run(["doctor", "--json"], abortedWith(request.response));
         const settings = await management.settings();
         const bundle = {
           made: new Date(deps.clock.now()).toISOString(),

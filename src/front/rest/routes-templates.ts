@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { noTeam, reading, teamAdmin } from "../../engine/policy/rights.ts";
 import { toRegistryTemplate } from "../../config/registry-template.ts";
+import { isProcessKind } from "../../config/transports.ts";
 import { parseServerJson } from "../../config/server-json.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { reaches, type Principal } from "../../kernel/principal.ts";
@@ -8,6 +9,7 @@ import type { Template } from "../../people/installations/template-catalog.ts";
 import { jsonAnswer } from "./answer.ts";
 import type { RestDeps, RestInstalls, RestPeople } from "./deps.ts";
 import * as shapes from "./install-request.ts";
+import { requireLoginForPrograms } from "./manager.ts";
 import { checkPart } from "./part-check.ts";
 import { doneAnswer, expectedOf, noStore, requirePeople, revisedAnswer } from "./people-request.ts";
 import { done } from "./people-schemas.ts";
@@ -136,7 +138,9 @@ function addTemplate(deps: RestDeps): Route {
       const { slug, team, ...given } = checkPart(newTemplate, "body", request.body);
       const { book, installs } = requirePeople(deps);
       const teamId = team === undefined ? null : namedTeam(book, request.principal, team);
-      const row = await installs.templates.add(shapes.actorOf(deps, request), { slug, teamId, ...toContent(given) });
+      const content = toContent(given);
+      if (bringsProgram(content.entry)) requireLoginForPrograms(deps, request.raw);
+      const row = await installs.templates.add(shapes.actorOf(deps, request), { slug, teamId, ...content });
       return jsonAnswer({ id: row.id, slug: row.slug, revision: row.revision }, noStore);
     },
   });
@@ -145,6 +149,11 @@ function addTemplate(deps: RestDeps): Route {
 function toContent({ entry: own, fields = [], serverJson, from }: Omit<z.output<typeof newTemplate>, "slug" | "team">) {
   if (serverJson === undefined) return { source: "own" as const, entry: own ?? {}, fields };
   return { source: "registry" as const, ...toRegistryTemplate(parseServerJson(serverJson), from) };
+}
+
+/** Whether it starts a program (also `docker`), or reads a file of this machine. Anything that is no plain address. */
+function bringsProgram(entry: object): boolean {
+  return !("url" in entry) || typeof entry.url !== "string" || "command" in entry || "envFile" in entry;
 }
 
 function changeTemplate(deps: RestDeps): Route {
@@ -163,7 +172,14 @@ function changeTemplate(deps: RestDeps): Route {
     async handle(request) {
       const { entry: own, fields } = checkPart(patch, "body", request.body);
       const { installs } = requirePeople(deps);
-      const row = await installs.templates.change(shapes.actorOf(deps, request), request.params.template, {
+      const id = request.params.template;
+      // Others than admins of the gateway are refused for other reasons, and learn nothing of another team's template.
+      if (request.principal.roles.includes("admin")) {
+        const { kind } = installs.templates.find(undefined, id, true).tiered.server.transport;
+        if (isProcessKind(kind) || (own !== undefined && bringsProgram(own)))
+          requireLoginForPrograms(deps, request.raw);
+      }
+      const row = await installs.templates.change(shapes.actorOf(deps, request), id, {
         ...(own === undefined ? {} : { entry: own }),
         ...(fields === undefined ? {} : { fields }),
         revision: expectedOf(request.raw),

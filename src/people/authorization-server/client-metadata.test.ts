@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { knownDocuments, normalizeClient } from "./client-metadata.ts";
+import { isRedirect, knownDocuments, normalizeClient } from "./client-metadata.ts";
 
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
@@ -55,4 +55,51 @@ test("what is known of clients without the Internet leads back to the same machi
     expect(client).toMatchObject({ application_type: "native", token_endpoint_auth_method: "none" });
     expect(client["redirect_uris"]).toEqual([expect.stringMatching(/^http:\/\/(?:localhost|127\.0\.0\.1)\/callback$/)]);
   }
+});
+
+test.each([
+  "https://app.example/callback",
+  "https://app.example:8443/callback?x=1",
+  "http://localhost/callback",
+  "http://127.0.0.1:33418/",
+  "http://[::1]:1/",
+  "com.example.app:/oauth2redirect",
+  "com.example.app://callback",
+  "cursor://anysphere.cursor-mcp/oauth/callback",
+  "vscode://vscode.github-authentication/did-authenticate",
+])("a browser is sent to %s", (uri) => {
+  expect(isRedirect(uri)).toBe(true);
+});
+
+test.each([
+  "javascript:alert(1)",
+  "JavaScript:alert(1)",
+  "java\nscript:alert(1)",
+  " javascript:alert(1)",
+  "data:text/html,x",
+  "file:///etc/passwd",
+  "vbscript:x",
+  "blob:https://a.example/1",
+  "about:blank",
+  "view-source:https://a.example",
+  "mailto:a@b.example",
+  "ms-officecmd:x",
+  "search-ms:query=x",
+  "intent://x#Intent;end",
+  "ftp://a.example/",
+  "ws://a.example/",
+  "http://evil.example/callback",
+  "http://localhost.evil.example/callback",
+  "http://127.0.0.1@evil.example/callback",
+  "https://bank.example@evil.example/",
+  "https://app.example/callback#fragment",
+  "https://app.example\\@evil.example/",
+  "https://app.example/\u202ecallback",
+  "com.example.app:/x#y",
+  "//app.example/callback",
+  "callback",
+  "",
+  `https://app.example/${"x".repeat(64 * 1024)}`,
+])("no browser is sent to %j", (uri) => {
+  expect(isRedirect(uri)).toBe(false);
 });

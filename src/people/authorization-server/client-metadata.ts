@@ -44,6 +44,34 @@ export function normalizeClient(given: Metadata): Metadata {
   };
 }
 
+/** Schemes that apps have of their own although they are no domain turned round (RFC 8252, section 7.1). */
+const appSchemes: ReadonlySet<string> = new Set(
+  "antigravity,claude,cline,cursor,kiro,lmstudio,qoder,trae,vscode,vscode-insiders,vscodium,warp,windsurf,zed".split(
+    ",",
+  ),
+);
+
+/** Two parsers read what has these characters in two ways. */
+const isOdd = /[\s\p{C}\\#]/u;
+
+/**
+ * Whether a browser may be sent there with a code: a page over https, this machine over http, or a scheme of an app.
+ * Other schemes mean something to browsers and systems: they run, open or send what comes after them. A person who
+ * reads `https://bank.example@evil.example/` takes it for the bank's.
+ */
+export function isRedirect(uri: string): boolean {
+  if (uri.length > longestRedirect || isOdd.test(uri) || !URL.canParse(uri)) return false;
+  const { protocol, hostname, username, password } = new URL(uri);
+  if (username !== "" || password !== "") return false;
+  const scheme = protocol.slice(0, -1);
+  if (scheme === "https") return true;
+  if (scheme === "http") return ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
+  return appSchemes.has(scheme) || /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+$/.test(scheme);
+}
+
+/** Beyond it, browsers cut addresses. */
+const longestRedirect = 2_000;
+
 /** What is nothing at all is left for the library to refuse. */
 function isPage(uri: unknown): boolean {
   return typeof uri !== "string" || !URL.canParse(uri) || new URL(uri).protocol === "https:";

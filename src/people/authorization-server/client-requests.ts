@@ -1,14 +1,14 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import { createAttempts, sendersOf } from "./login-attempts.ts";
+import { createAttempts, sendersOf, type Attempts } from "./login-attempts.ts";
 import { normalizeClient } from "./client-metadata.ts";
 import { oauthPaths } from "./provider.ts";
 import { readSmallBody, withBody } from "./rewritten-request.ts";
 
 /**
- * Makes what apps send into what the library takes. Rejects with RATE_LIMITED when too many register, and with
- * BODY_TOO_LARGE.
+ * Makes what apps send into what the library takes. Rejects with RATE_LIMITED when too many register or try codes of
+ * devices, and with BODY_TOO_LARGE.
  */
 export type Normalizer = (request: IncomingMessage, path: string, ip: string | null) => Promise<IncomingMessage>;
 
@@ -25,6 +25,10 @@ const hourMs = 3_600_000;
 const mostRegistrations = 20;
 /** The same where a proxy hides who asks. */
 const mostFromAnywhere = 200;
+/** Codes of devices that one address may try within ten minutes; each login takes two requests. */
+const mostCodes = 30;
+const mostCodesFromAnywhere = 300;
+const codesMs = 600_000;
 /** What is kept of an app for 90 days: those that are known say a few hundred bytes. */
 const mostKeptBytes = 8 * 1024;
 
@@ -33,8 +37,11 @@ export function createNormalizer({ clock, ...deps }: NormalizerOptions): Normali
   const registrations = createAttempts(clock, mostRegistrations, hourMs);
   const unknownRegistrations = createAttempts(clock, mostFromAnywhere, hourMs);
 
-  function countRegistration(ip: string | null): void {
-    const [attempts, keys] = ip === null ? [unknownRegistrations, ["anybody"]] : [registrations, sendersOf(ip)];
+  const codes = createAttempts(clock, mostCodes, codesMs);
+  const unknownCodes = createAttempts(clock, mostCodesFromAnywhere, codesMs);
+
+  function count(ip: string | null, known: Attempts, unknown: Attempts): void {
+    const [attempts, keys] = ip === null ? [unknown, ["anybody"]] : [known, sendersOf(ip)];
     attempts.check(keys);
     attempts.count(keys);
   }
@@ -55,12 +62,13 @@ export function createNormalizer({ clock, ...deps }: NormalizerOptions): Normali
     }
     if (request.method !== "POST") return request;
     if (path === oauthPaths.registration) {
-      countRegistration(ip);
+      count(ip, registrations, unknownRegistrations);
       const kept = normalizeRegistration(await readSmallBody(request));
       if (Buffer.byteLength(kept) > mostKeptBytes)
         throw new GatewayError("BODY_TOO_LARGE", `an app says at most ${mostKeptBytes} bytes of itself`);
       return withBody(request, kept);
     }
+    if (path === oauthPaths.code_verification) count(ip, codes, unknownCodes);
     if (path !== oauthPaths.token && path !== oauthPaths.device_authorization) return request;
     const form = new URLSearchParams(await readSmallBody(request));
     if (path === oauthPaths.device_authorization) form.set("scope", fixScope(form.get("scope")));

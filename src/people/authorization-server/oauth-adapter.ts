@@ -80,7 +80,20 @@ function createRefreshRules(deps: OAuthAdapterDeps) {
     return fresh;
   }
 
+  /**
+   * Where renewal is strict, one of several requests at once gets tokens. The others may be a thief's or the owner's:
+   * nothing is good any more that came of the consent, what the first one gets included.
+   */
+  async function refuseSecond({ grantId }: OAuthItemRow): Promise<void> {
+    const grant = await findGrant(deps, grantId ?? "");
+    if (grant === undefined) return;
+    const about = { actor: grant.membershipId, via: "grant", object: grant.clientName, ip: null };
+    const detail = { grant: grant.id };
+    await change({ goneGrants: [grant.id] }, { ...about, action: "app.refresh.reuse", outcome: "denied", detail });
+  }
+
   return {
+    refuseSecond,
     async check(row: OAuthItemRow, payload: Payload): Promise<Payload | undefined> {
       const client = deps.tokenClient();
       if (client === undefined || client.clientId === payload["clientId"]) return await forgive(row, payload);
@@ -150,9 +163,12 @@ function createItems(kind: string, deps: OAuthAdapterDeps): LibraryAdapter {
     },
     findByUid: async () => undefined,
     async consume(id) {
-      const once = kind !== "RefreshToken";
-      if (!(await change({ consumed: { kind, hash: sha256(id), atMs: clock.now(), once } })))
-        throw deps.refusal("it was used before");
+      const place = { kind, hash: sha256(id) };
+      const once = kind !== "RefreshToken" || deps.overlapMs() <= 0;
+      if (await change({ consumed: { ...place, atMs: clock.now(), once } })) return;
+      const row = kind === "RefreshToken" ? await store.item(kind, place.hash) : undefined;
+      if (row !== undefined) await refreshRules.refuseSecond(row);
+      throw deps.refusal("it was used before");
     },
     destroy: async (id) => void (await change({ goneItems: [{ kind, hash: sha256(id) }] })),
     revokeByGrantId: async (grantId) => await revokeGrant(deps, grantId),

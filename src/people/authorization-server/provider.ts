@@ -3,6 +3,7 @@ import { randomId } from "../../kernel/random-id.ts";
 import { sha256 } from "./access-changes.ts";
 import { assertionGrantType, assertionProfile } from "./assertion-grant.ts";
 import type { FetchDocument } from "./client-documents.ts";
+import { isRedirect } from "./client-metadata.ts";
 import type { Library, LibraryAdapter, LibraryClient, LibraryContext, LibraryProvider } from "./library.ts";
 import { hashedMark } from "./oauth-adapter.ts";
 import type { Sealing } from "./sealed-rows.ts";
@@ -66,9 +67,10 @@ export function createProvider(library: Library, options: ProviderOptions): Libr
     extraClientMetadata: {
       properties: ["redirect_uris"],
       validator(_context: unknown, _name: string, uris: unknown) {
-        // A person who reads `https://bank.example@evil.example/` takes it for the bank's.
-        if (Array.isArray(uris) && uris.some(hasUser))
-          throw new library.errors.InvalidClientMetadata("redirect_uris must not contain user names or passwords");
+        if (Array.isArray(uris) && !uris.every((uri) => typeof uri === "string" && isRedirect(uri)))
+          throw new library.errors.InvalidClientMetadata(
+            "redirect_uris must be https, http on this machine, or an app's own scheme, without users and fragments",
+          );
       },
     },
     interactions: {
@@ -94,11 +96,6 @@ export function createProvider(library: Library, options: ProviderOptions): Libr
     },
   });
   return provider;
-}
-
-function hasUser(uri: unknown): boolean {
-  const { username = "", password = "" } = typeof uri === "string" && URL.canParse(uri) ? new URL(uri) : {};
-  return username !== "" || password !== "";
 }
 
 /** Apps ask for everything that the metadata names: nobody is told who somebody is, and so there are no claims. */

@@ -1,5 +1,6 @@
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import { withoutOwnMeta, withoutOwnNamesIn } from "../../wire/mcp/own-names.ts";
 import { metaKeys } from "../../wire/mcp/revisions.ts";
 import type { ConnectionEvents } from "./connection.ts";
 import type { Elicitations } from "./elicitations.ts";
@@ -40,7 +41,7 @@ export function createReception(parts: ReceptionParts): Receive {
     if (entry === undefined) dropAnswer(id);
     else if (message.kind === "error") {
       elicitations.noteError(entry, message.error);
-      entry.settle({ kind: "error", error: message.error });
+      entry.settle({ kind: "error", error: withoutOwnNamesIn(message.error, "data") });
     } else if (message.tooDeep === true && !entry.request.method.endsWith("/list"))
       entry.reject(faulty("its result nests too deeply"));
     else entry.settle({ kind: "result", result: message.result });
@@ -120,7 +121,8 @@ function createNotificationReception({
     if (client !== undefined) events.onNotification(method, params, { client });
   }
 
-  return (method, params, stream) => {
+  return (method, given, stream) => {
+    const params = withoutOwnMeta(given);
     if (method === "notifications/progress") receiveProgress(params);
     else if (method === "notifications/message") receiveLog(method, params, stream);
     else if (method === "notifications/cancelled") questions.withdraw(params["requestId"]);

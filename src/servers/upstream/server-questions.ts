@@ -7,6 +7,7 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import { failureAnswer } from "../../wire/mcp/failure-text.ts";
 import { isJsonObject, parseJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import { withoutNullMembers } from "../../wire/mcp/null-members.ts";
+import { withoutOwnNamesIn } from "../../wire/mcp/own-names.ts";
 import { isDeclared } from "./declared-capabilities.ts";
 import type { ConnectionEvents, RootsSource } from "./connection.ts";
 import type { Elicitations } from "./elicitations.ts";
@@ -55,7 +56,7 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
       deps.send(answerText(idText, '"result":{}'), stream);
       return;
     }
-    const given = await askOwner(id, method, withoutNullMembers(params), stream);
+    const given = await askOwner(id, method, withoutOwnNamesIn(withoutNullMembers(params), "_meta"), stream);
     if (!open.close(id)) return;
     const body =
       given.kind === "result"
@@ -96,6 +97,8 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
       try {
         return await ask({ method, params, onProgress: progressTo(params, stream) }, signal);
       } catch (error) {
+        // The call that it belongs to has ended: nobody is there to say anything else.
+        if (signal.aborted && method === "elicitation/create") return { kind: "result", result: cancelled };
         return refusal(rpcCodes.internalError, error instanceof Error ? error.message : "the client did not answer");
       }
     });
@@ -137,6 +140,8 @@ function modeOf(params: JsonBytes): unknown {
 function isQuestion(method: string): method is Question["method"] {
   return method === "elicitation/create" || method === "sampling/createMessage" || method === "roots/list";
 }
+
+const cancelled: JsonBytes = Buffer.from('{"action":"cancel"}');
 
 function refusal(code: number, message: string): Answer {
   return { kind: "error", error: Buffer.from(errorObjectText({ code, message }), "latin1") };

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../kernel/json-bytes.ts";
 import { stringifyExact } from "../json/exact-json.ts";
 import { resourceShape } from "./definition-shapes.ts";
-import { annotations, anyObject, isObject, objectOf, role, text, wrongKind, type Notes, type Shape } from "./shape.ts";
+import { annotations, isObject, objectOf, role, serverMeta, text, wrongKind, type Notes, type Shape } from "./shape.ts";
 
 /** What blocks of content, contents of resources and messages of prompts have besides what they are about. */
-const aside: Shape = objectOf({ annotations, _meta: anyObject });
+const aside: Shape = objectOf({ annotations, _meta: serverMeta });
 
 /**
  * A content block that every client of its revision can read (2026-07-28, schema, ContentBlock). What is no such block
@@ -134,7 +134,7 @@ function isBase64(given: string): boolean {
   return given.endsWith("=") ? given.length % 4 === 0 : given.length % 4 !== 1;
 }
 
-const resourceMembers: Shape = objectOf({ uri: text, mimeType: text, _meta: anyObject }, "uri");
+const resourceMembers: Shape = objectOf({ uri: text, mimeType: text, _meta: serverMeta }, "uri");
 
 /** Contents of a resource (2026-07-28, schema, TextResourceContents and BlobResourceContents). */
 export const resourceContents: Shape = (value, notes) => {

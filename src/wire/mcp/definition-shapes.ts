@@ -6,6 +6,7 @@ import {
   flag,
   isObject,
   listOf,
+  metaOf,
   objectOf,
   oneOf,
   text,
@@ -14,6 +15,7 @@ import {
   type Shape,
 } from "./shape.ts";
 import type { JsonObject } from "../../kernel/json-bytes.ts";
+import { phrasesKey } from "../../kernel/tool-phrases.ts";
 
 /** A longer name is no mistake but an attack on whoever lists it. */
 const longestName = 1_024;
@@ -77,6 +79,8 @@ export const toolShape: Shape = objectOf(
   {
     name,
     ...describing,
+    // What people say when they need the tool is the server's to write.
+    _meta: metaOf(phrasesKey),
     inputSchema,
     outputSchema,
     annotations: objectOf({

@@ -9,6 +9,7 @@ import {
   numberWithin,
   objectOf,
   oneOf,
+  serverMeta,
   text,
   wrongKind,
   type Notes,
@@ -16,10 +17,14 @@ import {
 } from "./shape.ts";
 
 /** `_meta` of a result: two of its keys have values that older clients check. */
-const meta: Shape = objectOf({
+const metaMembers: Shape = objectOf({
   progressToken: (value, notes) => (typeof value === "string" ? value : wholeNumber(value, notes)),
   "io.modelcontextprotocol/related-task": objectOf({ taskId: text }, "taskId"),
 });
+const meta: Shape = (value, notes) => {
+  const members = metaMembers(value, notes);
+  return members === undefined ? undefined : serverMeta(members, notes);
+};
 const wholeNumber = numberWithin(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, true);
 const anyResult = { _meta: meta, resultType: text } as const satisfies Record<string, Shape>;
 
@@ -135,6 +140,9 @@ function completionValue(value: unknown, notes: Notes): unknown {
 }
 
 const completeResult: Shape = objectOf({ ...anyResult, completion }, "completion");
+
+/** What every result has to be, also one that asks something, or is a task. */
+export const anyShape: Shape = objectOf({ _meta: meta });
 
 /**
  * What a method's result has to be, where clients check it; undefined for other methods. `about` is the address of a

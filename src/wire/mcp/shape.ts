@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import { ExactNumber } from "../json/exact-json.ts";
+import { withoutOwnNames } from "./own-names.ts";
 
 /**
  * What one value of a definition or result may be. Returns the value itself where nothing is odd, a mended copy where
@@ -75,7 +76,16 @@ export function wrongKind(value: unknown, notes: Notes): undefined {
 
 export const text: Shape = leaf((value) => typeof value === "string");
 export const flag: Shape = leaf((value) => typeof value === "boolean");
-export const anyObject: Shape = leaf(isObject);
+/** `_meta` of a server, which cannot have names that are the gateway's own, but those that `kept` names. */
+export const metaOf =
+  (kept?: string): Shape =>
+  (value, notes) => {
+    if (!isObject(value)) return wrongKind(value, notes);
+    const others = withoutOwnNames(value, kept);
+    if (others !== value) notes.odd("has names that are the gateway's own");
+    return others;
+  };
+export const serverMeta: Shape = metaOf();
 export const anyNumber: Shape = leaf((value) => typeof value === "number" || value instanceof ExactNumber);
 
 /** A number from `least` to `most`. */
@@ -159,5 +169,5 @@ export const describing = {
   title: text,
   description: text,
   icons: listOf(icon),
-  _meta: anyObject,
+  _meta: serverMeta,
 } as const satisfies Record<string, Shape>;

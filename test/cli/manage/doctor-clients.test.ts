@@ -41,9 +41,11 @@ async function startHere(toolyard: object = {}): Promise<RunningGateway> {
   });
 }
 
-/** What the doctor says of clients. */
-/** With `--no-start`, tokens are not tried either: whoever comes with one has servers of their own started. */
-async function examine(...options: readonly ("--no-start" | { readonly HTTP_PROXY: string })[]): Promise<{
+/**
+ * What the doctor says of clients. Without `--start`, tokens are not tried either: a caller with one has servers of their
+ * own started.
+ */
+async function examine(...options: readonly ("--start" | { readonly HTTP_PROXY: string })[]): Promise<{
   readonly code: number | null;
   readonly found: readonly Found[];
   readonly stdout: string;
@@ -72,7 +74,7 @@ describe("a client's file", () => {
       ".codex/config.toml",
       `${shown}[mcp_servers.toolyard]\nurl = "${gateway.url}/mcp/flat"\n`,
     );
-    const { code, found } = await examine("--no-start");
+    const { code, found } = await examine();
     expect(found).toEqual([
       { kind: "ok", what: `Cursor, toolyard in ${file}: ${gateway.url}/mcp is this gateway`, todo: null },
       { kind: "ok", what: `Codex, toolyard in ${codex}: ${gateway.url}/mcp/flat is this gateway`, todo: null },
@@ -85,7 +87,7 @@ describe("a client's file", () => {
     await using gateway = await startHere();
     const broken = await write(".lmstudio/mcp.json", '{ "mcpServers": 7 }');
     await write(".cursor/mcp.json", cursor({ url: `${gateway.url}/mcp` }));
-    const { found } = await examine("--no-start");
+    const { found } = await examine();
     expect(found.map(({ kind, what }) => [kind, what.split(":")[0]])).toEqual([
       ["ok", expect.stringContaining("Cursor, toolyard in")],
       ["warn", "LM Studio"],
@@ -96,7 +98,7 @@ describe("a client's file", () => {
   test("whose entry is switched off is told", async () => {
     await using gateway = await startHere();
     await write(".cursor/mcp.json", cursor({ url: `${gateway.url}/mcp`, disabled: true }));
-    const { found } = await examine("--no-start");
+    const { found } = await examine();
     expect(found).toMatchObject([{ kind: "warn", what: expect.stringContaining("switched off") as string }]);
   });
 
@@ -104,7 +106,7 @@ describe("a client's file", () => {
     await using gateway = await startHere({ auth: { tokenHashes: [hashToken(token)] } });
     const entry = { url: `${gateway.url}/mcp`, headers: { Authorization: `Bearer ${token}` } };
     const file = await write(".cursor/mcp.json", cursor(entry), 0o644);
-    const { code, found, stdout } = await examine();
+    const { code, found, stdout } = await examine("--start");
     expect(found).toMatchObject([
       { kind: "ok", what: expect.stringContaining("is this gateway") as string },
       {
@@ -116,7 +118,7 @@ describe("a client's file", () => {
     expect(code).toBe(0);
     expect(stdout).not.toContain(token);
     await chmod(file, 0o600);
-    expect((await examine()).found.map(({ kind }) => kind)).toEqual(["ok"]);
+    expect((await examine("--start")).found.map(({ kind }) => kind)).toEqual(["ok"]);
   });
 });
 
@@ -194,7 +196,7 @@ describe("what keeps our tools from a client's model", () => {
       env: { ...shop.environment, ...unmoved },
     });
     const path = await write(file, content(`${gateway.url}/mcp`));
-    const { code, found } = await examine("--no-start");
+    const { code, found } = await examine();
     const told = found.filter(({ kind }) => kind !== "ok");
     expect(told).toMatchObject([
       { kind: "warn", what: expect.stringContaining(words) as string, where: `${path}: ${key}` },
@@ -210,18 +212,18 @@ describe("what keeps our tools from a client's model", () => {
       const { code } = await shop.run(["connect", id, "--url", gateway.url, "--yes"], unmoved);
       expect([id, code]).toEqual([id, 0]);
     }
-    const { found } = await examine("--no-start");
+    const { found } = await examine();
     expect(found.map(({ kind }) => kind)).toEqual(["ok", "ok", "ok", "ok", "ok"]);
   });
 
   test("may be a proxy that is asked for this machine's own addresses", async () => {
     await using gateway = await startHere();
     await write(".cursor/mcp.json", cursor({ url: `${gateway.url}/mcp` }));
-    const { found } = await examine("--no-start", { HTTP_PROXY: "http://user:canary@127.0.0.1:1" });
+    const { found } = await examine({ HTTP_PROXY: "http://user:canary@127.0.0.1:1" });
     expect(found.at(-1)).toMatchObject({ kind: "warn", where: "HTTP_PROXY" });
     expect(JSON.stringify(found)).not.toContain("canary");
     const excepted = { HTTP_PROXY: "http://127.0.0.1:1", NO_PROXY: "localhost, 127.0.0.1" };
-    expect((await examine("--no-start", excepted)).found.map(({ kind }) => kind)).toEqual(["ok"]);
+    expect((await examine(excepted)).found.map(({ kind }) => kind)).toEqual(["ok"]);
   });
 });
 
@@ -235,7 +237,7 @@ describe("a token", () => {
       [{ url, headers: { Authorization: "Bearer ${env:TY}" } }, "ok", "its token is a variable, and was not tried"],
     ] as const) {
       await write(".cursor/mcp.json", cursor(entry));
-      const { code, found, stdout } = await examine();
+      const { code, found, stdout } = await examine("--start");
       expect(found).toMatchObject([{ kind, what: expect.stringContaining(words) as string }]);
       if (kind === "fail") expect(found[0]?.todo).toContain("`toolyard connect cursor`");
       expect(code).toBe(kind === "fail" ? 1 : 0);
@@ -253,9 +255,9 @@ describe("a token", () => {
       `Authorization: Bearer ${sent}`,
     ];
     await write(".cursor/mcp.json", cursor({ command: "npx", args: args(token) }));
-    expect((await examine()).found).toMatchObject([{ kind: "ok" }]);
+    expect((await examine("--start")).found).toMatchObject([{ kind: "ok" }]);
     await write(".cursor/mcp.json", cursor({ command: "npx", args: args("another") }));
-    expect((await examine()).found).toMatchObject([{ kind: "fail" }]);
+    expect((await examine("--start")).found).toMatchObject([{ kind: "fail" }]);
   });
 });
 
@@ -275,7 +277,7 @@ describe("an address", () => {
     await new Promise((resolve) => server.close(resolve));
     await configure(port);
     await write(".cursor/mcp.json", cursor({ url: `http://localhost:${port}/mcp` }));
-    const { code, found } = await examine("--no-start");
+    const { code, found } = await examine();
     expect(found).toMatchObject([
       { kind: "warn", what: expect.stringContaining(`nothing answers at http://localhost:${port}/mcp`) as string },
     ]);
@@ -288,7 +290,7 @@ describe("an address", () => {
     const port = await listen(server);
     await configure(port);
     await write(".cursor/mcp.json", cursor({ url: `http://127.0.0.1:${port}/mcp` }));
-    const { code, found } = await examine("--no-start");
+    const { code, found } = await examine();
     server.close();
     expect(found).toMatchObject([
       { kind: "fail", what: expect.stringContaining("is not Toolyard (another server)") as string },
@@ -299,11 +301,11 @@ describe("an address", () => {
   test("that the gateway does not have is told; the older transport's is", async () => {
     await using gateway = await startHere();
     await write(".cursor/mcp.json", cursor({ url: `${gateway.url}/mcp/nobody` }));
-    expect((await examine("--no-start")).found).toMatchObject([
+    expect((await examine()).found).toMatchObject([
       { kind: "fail", what: expect.stringContaining("the gateway has no endpoint at") as string },
     ]);
     await write(".cursor/mcp.json", cursor({ type: "sse", url: `${gateway.url}/sse` }));
-    expect((await examine("--no-start")).found).toMatchObject([{ kind: "ok" }]);
+    expect((await examine()).found).toMatchObject([{ kind: "ok" }]);
   });
 
   test("of a gateway with another configuration is told", async () => {
@@ -318,7 +320,7 @@ describe("an address", () => {
     });
     await writeFile(shop.file, JSON.stringify({ mcpServers: {}, toolyard: { port: 0 } }));
     await write(".cursor/mcp.json", cursor({ url: `${other.url}/mcp` }));
-    expect((await examine("--no-start")).found).toMatchObject([
+    expect((await examine()).found).toMatchObject([
       { kind: "warn", what: expect.stringContaining("is a gateway with another configuration") as string },
     ]);
   });
@@ -340,7 +342,7 @@ describe("a command", () => {
         cached: stdio(await write(".npm/_npx/1a/node_modules/.bin/toolyard", "#!/bin/sh", 0o700)),
       },
     });
-    const { code, found } = await examine("--no-start");
+    const { code, found } = await examine();
     const told = Object.fromEntries(found.map((finding) => [/Cursor, (\w+) in/.exec(finding.what)?.[1], finding]));
     const saying = (kind: Found["kind"], words: string) => ({ kind, what: expect.stringContaining(words) as string });
     expect(told).toMatchObject({

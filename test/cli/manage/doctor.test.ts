@@ -43,12 +43,12 @@ async function freePort(): Promise<number> {
 test("says how long `toolyard stdio` took to its first list, and leaves nothing behind", async () => {
   await configure({});
   const before = readdirSync(tmpdir()).filter((name) => name.startsWith("toolyard-doctor-"));
-  const { stdout } = await shop.run(["doctor", "--json"]);
+  const { stdout } = await shop.run(["doctor", "--json", "--start"]);
   const { findings } = JSON.parse(stdout) as { readonly findings: readonly Found[] };
   const told = findings.filter(({ what }) => what.startsWith("toolyard stdio: its first list of tools came after"));
   expect(told).toHaveLength(1);
   expect(readdirSync(tmpdir()).filter((name) => name.startsWith("toolyard-doctor-"))).toEqual(before);
-  const quick = await shop.run(["doctor", "--json", "--no-start"]);
+  const quick = await shop.run(["doctor", "--json"]);
   expect(quick.stdout).not.toContain("toolyard stdio: its first list");
 });
 
@@ -67,7 +67,7 @@ async function examine(args: readonly string[] = [], env: Record<string, string>
 test("finds nothing where all is well, and says what it looked at", async () => {
   await using remote = await startBadHttpServer(0);
   await configure({ bad: badServer(), far: { url: remote.url }, off: { command: "none", disabled: true } });
-  const found = await examine();
+  const found = await examine(["--start"]);
   expect(found.of("fail")).toEqual([]);
   // How long it takes to start is the machine's matter.
   const others = found.of("warn").filter(({ what }) => !what.startsWith("toolyard stdio: its first list"));
@@ -99,7 +99,7 @@ test("each thing that is broken is told with what to do about it", async () => {
     far: { url: "http://127.0.0.1:1/mcp" },
     lacks: { command: "node", env: { KEY: "${NOT_SET_ANYWHERE}" } },
   });
-  const found = await examine();
+  const found = await examine(["--start"]);
   taken.close();
   const told = Object.fromEntries(found.of("fail").map(({ what, todo }) => [what, todo]));
   expect(told).toMatchObject({
@@ -117,19 +117,19 @@ test("each thing that is broken is told with what to do about it", async () => {
 
 test("a program that many servers need is told with where to get it", async () => {
   await configure({ py: { command: "uvx", args: ["x"] } });
-  const found = await examine(["--no-start"], { PATH: join(shop.directory, "bin") });
+  const found = await examine([], { PATH: join(shop.directory, "bin") });
   expect(found.of("fail")).toEqual([
     { kind: "fail", what: "py: command uvx was not found in PATH", todo: "Install uv (https://docs.astral.sh/uv)." },
   ]);
 });
 
-test("--no-start starts no server", async () => {
+test("only --start starts servers", async () => {
   const marker = join(shop.directory, "started");
   await shop.addProgram("marking", `touch '${marker}'; exit 1`);
   await configure({ marks: { command: "marking" } });
-  expect((await examine(["--no-start"])).code).toBe(0);
+  expect((await examine()).code).toBe(0);
   expect(existsSync(marker)).toBe(false);
-  expect((await examine()).code).toBe(1);
+  expect((await examine(["--start"])).code).toBe(1);
   expect(existsSync(marker)).toBe(true);
 });
 
@@ -139,7 +139,7 @@ describe("files", () => {
     await chmod(shop.file, 0o644);
     await mkdir(join(shop.directory, "data"), { mode: 0o755 });
     await chmod(join(shop.directory, "data"), 0o755);
-    const found = await examine(["--no-start"]);
+    const found = await examine();
     expect(found.code).toBe(0);
     expect(found.of("warn")).toEqual([
       {
@@ -156,15 +156,15 @@ describe("files", () => {
     expect(found.stdout).not.toContain("hunter2");
     await chmod(shop.file, 0o600);
     await chmod(join(shop.directory, "data"), 0o700);
-    expect((await examine(["--no-start"])).of("warn")).toEqual([]);
+    expect((await examine()).of("warn")).toEqual([]);
   });
 
   test("a data directory that is none, and a configuration that is broken, are told", async () => {
     await configure({});
     await writeFile(join(shop.directory, "data"), "a file");
-    expect((await examine()).of("fail")[0]?.what).toContain("is a file");
+    expect((await examine(["--start"])).of("fail")[0]?.what).toContain("is a file");
     await writeFile(shop.file, "{\n  oops\n}");
-    const found = await examine();
+    const found = await examine(["--start"]);
     expect(found.code).toBe(1);
     expect(found.of("fail").map(({ what }) => what)).toEqual([
       expect.stringMatching(/toolyard\.json:2:3: expected/) as string,
@@ -172,7 +172,7 @@ describe("files", () => {
   });
 
   test("without any configuration it says how to begin", async () => {
-    const found = await examine([], { TOOLYARD_CONFIG: "", TOOLYARD_PORT: String(port) });
+    const found = await examine(["--start"], { TOOLYARD_CONFIG: "", TOOLYARD_PORT: String(port) });
     expect(found.of("warn")[0]?.todo).toContain("toolyard servers add");
   });
 });
@@ -187,7 +187,7 @@ describe("with a running gateway", () => {
     await using gateway = await startGateway({ config, directory: shop.directory, env: shop.environment });
     await until(async () => (await standingOf(gateway.url, "bad")).status === "online");
     await until(async () => (await standingOf(gateway.url, "ends")).status !== "connecting");
-    const found = await examine([], env());
+    const found = await examine(["--start"], env());
     const lines = found.of("ok").map(({ what }) => what);
     expect(lines.some((line) => line.includes(` at ${gateway.url} runs this version, `))).toBe(true);
     expect(lines.some((line) => /^bad: (online|asleep.*), \d+ tools?$/.test(line))).toBe(true);
@@ -198,7 +198,7 @@ describe("with a running gateway", () => {
     const held = readFileSync(lock, "utf8");
     const { version } = JSON.parse(held) as { version: string };
     writeFileSync(lock, held.replaceAll(`"${version}"`, `"0.0.9"`));
-    const other = await examine([], env());
+    const other = await examine(["--start"], env());
     writeFileSync(lock, held);
     expect(other.of("warn").map(({ what }) => what)).toContainEqual(
       expect.stringContaining(`runs version 0.0.9, and this is ${version}`) as string,
@@ -211,7 +211,7 @@ describe("with a running gateway", () => {
     await using gateway = await startGateway({ config, directory: shop.directory, env: shop.environment });
     await until(() => existsSync(join(shop.directory, "data")));
     await gateway.stop();
-    const found = await examine(["--no-start"], env());
+    const found = await examine([], env());
     expect(found.of("fail")).toEqual([]);
     expect(found.of("ok").some(({ what }) => /records can be read|nothing is recorded/.test(what))).toBe(true);
   });

@@ -35,6 +35,7 @@ interface Found {
   readonly seen: readonly { readonly client: string }[];
   readonly configuredAs: string | null;
   readonly marks: readonly string[];
+  readonly preselected: boolean;
   readonly missing: readonly string[];
   readonly secrets: readonly { readonly where: string; readonly variable: string; readonly isSet: boolean }[];
 }
@@ -51,8 +52,7 @@ function Import() {
   const servers = ((preview.data?.facts[0]?.["servers"] ?? []) as readonly Found[]).filter(
     ({ configuredAs }) => configuredAs === null,
   );
-  // What runs a download, or otherwise stands out, is not ticked by itself.
-  const ticked = chosen ?? new Set(servers.filter(({ marks }) => marks.length === 0).map(({ name }) => name));
+  const ticked = chosen ?? new Set(servers.filter(({ preselected }) => preselected).map(({ name }) => name));
   const apply = useOrder(
     async () =>
       await valueOf(

@@ -1,3 +1,5 @@
+import { closeChannels, withoutParsedShadows } from "./closed-channels.ts";
+
 /** What a page of a server (MCP Apps) says about itself in `_meta.ui` (ext-apps 2026-01-26, Resource metadata). */
 export interface AppMeta {
   readonly csp?: {
@@ -64,12 +66,13 @@ function listOf(given: unknown): readonly string[] {
 }
 
 /**
- * The page with its policy before everything else in it. A parser that has seen this head takes a second doctype, html
- * and head for nothing, so that no page can put anything before its policy.
+ * The page with its policy, and the script that closes what no policy does, before everything else in it. A parser that
+ * has seen this head takes a second doctype, html and head for nothing, so that no page can put anything before its
+ * policy.
  */
 export function withPolicy(html: string, policy: string): string {
   const escaped = policy.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
-  return `<!doctype html><html><head><meta http-equiv="Content-Security-Policy" content="${escaped}">${html}`;
+  return `<!doctype html><html><head><meta http-equiv="Content-Security-Policy" content="${escaped}">${closeChannels}${withoutParsedShadows(html)}`;
 }
 
 /**
