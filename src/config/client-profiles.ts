@@ -83,7 +83,13 @@ export const clientProfiles: Readonly<Record<string, ProfileRow>> = {
     ownResourceTools: true,
     maxResultTokens: 8_000,
   },
-  "gemini-cli-mcp-client": { ...plain, product: "Gemini CLI", reason: hasOwnTools, ownResourceTools: true },
+  "gemini-cli-mcp-client": {
+    ...plain,
+    product: "Gemini CLI",
+    reason: `${hasOwnTools} Of a result of more than 40,000 characters it drops the middle of what it shows its model.`,
+    ownResourceTools: true,
+    maxResultTokens: 8_000,
+  },
   opencode: {
     ...plain,
     product: "opencode",

@@ -148,8 +148,7 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
   }
 
   function readiness(): Readiness {
-    const now = deps.readiness();
-    return draining ? { ...now, unready: "stopping" } : now;
+    return draining ? { ...deps.readiness(), unready: "stopping" } : deps.readiness();
   }
 
   function refuseWhileDraining(): void {

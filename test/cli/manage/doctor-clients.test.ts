@@ -42,8 +42,8 @@ async function startHere(toolyard: object = {}): Promise<RunningGateway> {
 }
 
 /**
- * What the doctor says of clients. Without `--start`, tokens are not tried either: a caller with one has servers of their
- * own started.
+ * What the doctor says of clients. Without `--start`, tokens are not tried either: a caller with one has servers of
+ * their own started.
  */
 async function examine(...options: readonly ("--start" | { readonly HTTP_PROXY: string })[]): Promise<{
   readonly code: number | null;
