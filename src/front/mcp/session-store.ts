@@ -3,6 +3,8 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import { settingNow } from "../../kernel/setting-now.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
+import { createSessionOwners, type OwnedSessions } from "./session-owners.ts";
+import { createUseOrder, type Place } from "./use-order.ts";
 import { createSession, type Session, type SessionOptions } from "./session.ts";
 
 /** All legacy sessions of the gateway. */
@@ -26,19 +28,62 @@ export interface SessionLimits {
   readonly sessionIdleMs: number;
 }
 
+/**
+ * So many are looked at in one turn, whatever there are: a client that keeps thousands of sessions must not hold up
+ * the others at each new one. The next turn goes on where this one stopped.
+ */
+const mostLooked = 500;
+
+/** A session, and its places among all of them and among those of its principal. */
+interface Held {
+  readonly session: Session;
+  readonly own: OwnedSessions;
+  readonly ofAll: Place<Session>;
+  readonly ofOwn: Place<Session>;
+  /** When it was used last, or found in use. */
+  seenAtMs: number;
+}
+
 /** `onReachable` runs when something may be asked of one of the clients outside of its requests. */
 export function createSessionStore(limits: SessionLimits, clock: Clock, onReachable?: () => void): SessionStore {
-  const sessions = new Map<string, Session>();
+  const sessions = new Map<string, Held>();
+  const order = createUseOrder<Session>();
+  const owners = createSessionOwners();
 
   function end(session: Session, reason: string): void {
-    sessions.delete(session.id);
+    const held = sessions.get(session.id);
+    if (held !== undefined) {
+      sessions.delete(session.id);
+      order.delete(held.ofAll);
+      held.own.order.delete(held.ofOwn);
+      owners.release(session.principal.id);
+    }
     session.close(reason);
+  }
+
+  function heldOf(place: Place<Session> | undefined): Held | undefined {
+    return place && sessions.get(place.thing.id);
+  }
+
+  /** Puts it behind all others. */
+  function see(held: Held, nowMs: number): void {
+    held.seenAtMs = nowMs;
+    order.use(held.ofAll);
+    held.own.order.use(held.ofOwn);
+  }
+
+  function use(held: Held, nowMs: number): void {
+    held.session.lastUseMs = nowMs;
+    see(held, nowMs);
   }
 
   function expire(): void {
     const nowMs = clock.monotonic();
-    for (const session of sessions.values()) {
-      if (isIdle(session, nowMs)) lapse(session, "the session was idle for too long");
+    for (let looked = 0; looked < mostLooked; looked += 1) {
+      const held = heldOf(order.first);
+      if (held === undefined || nowMs - held.seenAtMs <= limits.sessionIdleMs) return;
+      if (isIdle(held.session, nowMs)) lapse(held.session, "the session was idle for too long");
+      else see(held, nowMs);
     }
   }
 
@@ -51,22 +96,26 @@ export function createSessionStore(limits: SessionLimits, clock: Clock, onReacha
 
   /** Whoever has the most sessions gives up the one that was not used for longest, so that nobody can take them all. */
   function makeRoom(wanting: PrincipalId): boolean {
-    const counts = new Map<PrincipalId, number>();
-    for (const { principal } of sessions.values()) counts.set(principal.id, (counts.get(principal.id) ?? 0) + 1);
-    const [holder] = [...counts].reduce((most, one) => (one[1] > most[1] ? one : most));
-    if (holder === wanting) return false;
-    const idle = [...sessions.values()].filter(
-      ({ principal, requests, pushes }) => principal.id === holder && requests.size === 0 && !pushes.open,
-    );
-    const [first, ...rest] = idle;
-    if (first === undefined) return false;
-    const oldest = rest.reduce((old, one) => (one.lastUseMs < old.lastUseMs ? one : old), first);
-    lapse(oldest, "others needed room for a session");
-    return true;
+    const holder = owners.most(wanting);
+    const most = Math.min(mostLooked, holder?.count ?? 0);
+    for (let looked = 0; looked < most; looked += 1) {
+      const oldest = heldOf(holder?.order.first);
+      if (oldest === undefined) return false;
+      if (!isBusy(oldest.session)) {
+        lapse(oldest.session, "others needed room for a session");
+        return true;
+      }
+      see(oldest, clock.monotonic());
+    }
+    return false;
+  }
+
+  function isBusy({ requests, pushes }: Session): boolean {
+    return requests.size > 0 || pushes.open;
   }
 
   function isIdle(session: Session, nowMs: number): boolean {
-    return session.requests.size === 0 && !session.pushes.open && nowMs - session.lastUseMs > limits.sessionIdleMs;
+    return !isBusy(session) && nowMs - session.lastUseMs > limits.sessionIdleMs;
   }
 
   return {
@@ -76,31 +125,38 @@ export function createSessionStore(limits: SessionLimits, clock: Clock, onReacha
         throw new GatewayError("SESSION_LIMIT", `${sessions.size} sessions are open (limits.sessions)`, {
           hint: `End sessions with DELETE, or raise ${settingNow("limits.sessions", limits.sessions)}.`,
         });
-      const session = createSession({ ...options, onReachable, nowMs: clock.monotonic() });
-      sessions.set(session.id, session);
+      const nowMs = clock.monotonic();
+      const session = createSession({ ...options, onReachable, nowMs });
+      const own = owners.take(session.principal.id);
+      const places = { ofAll: order.add(session), ofOwn: own.order.add(session) };
+      sessions.set(session.id, { session, own, ...places, seenAtMs: nowMs });
       return session;
     },
     find(id, principal, endpointPath) {
-      const session = sessions.get(id);
-      if (session === undefined || session.principal !== principal || session.endpointPath !== endpointPath)
+      const held = sessions.get(id);
+      const session = held?.session;
+      if (held === undefined || session?.principal !== principal || session.endpointPath !== endpointPath)
         return undefined;
       const nowMs = clock.monotonic();
       if (isIdle(session, nowMs)) {
         lapse(session, "the session was idle for too long");
         return undefined;
       }
-      session.lastUseMs = nowMs;
+      use(held, nowMs);
       return session;
     },
     expire,
     touch(session) {
-      session.lastUseMs = clock.monotonic();
+      const held = sessions.get(session.id);
+      if (held !== undefined) use(held, clock.monotonic());
     },
     end,
     endWhere(gone, reason) {
-      for (const session of [...sessions.values()]) if (gone(session)) end(session, reason);
+      for (const { session } of [...sessions.values()]) if (gone(session)) end(session, reason);
     },
-    all: () => sessions.values(),
+    *all() {
+      for (const { session } of sessions.values()) yield session;
+    },
     get size() {
       return sessions.size;
     },
