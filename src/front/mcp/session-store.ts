@@ -3,8 +3,7 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import { settingNow } from "../../kernel/setting-now.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import { createSessionOwners, type OwnedSessions } from "./session-owners.ts";
-import { createUseOrder, type Place } from "./use-order.ts";
+import { createHeldSessions } from "./held-sessions.ts";
 import { createSession, type Session, type SessionOptions } from "./session.ts";
 
 /** All legacy sessions of the gateway. */
@@ -34,56 +33,27 @@ export interface SessionLimits {
  */
 const mostLooked = 500;
 
-/** A session, and its places among all of them and among those of its principal. */
-interface Held {
-  readonly session: Session;
-  readonly own: OwnedSessions;
-  readonly ofAll: Place<Session>;
-  readonly ofOwn: Place<Session>;
-  /** When it was used last, or found in use. */
-  seenAtMs: number;
-}
-
 /** `onReachable` runs when something may be asked of one of the clients outside of its requests. */
 export function createSessionStore(limits: SessionLimits, clock: Clock, onReachable?: () => void): SessionStore {
-  const sessions = new Map<string, Held>();
-  const order = createUseOrder<Session>();
-  const owners = createSessionOwners();
+  const sessions = createHeldSessions();
 
   function end(session: Session, reason: string): void {
-    const held = sessions.get(session.id);
-    if (held !== undefined) {
-      sessions.delete(session.id);
-      order.delete(held.ofAll);
-      held.own.order.delete(held.ofOwn);
-      owners.release(session.principal.id);
-    }
+    sessions.delete(session);
     session.close(reason);
   }
 
-  function heldOf(place: Place<Session> | undefined): Held | undefined {
-    return place && sessions.get(place.thing.id);
-  }
-
-  /** Puts it behind all others. */
-  function see(held: Held, nowMs: number): void {
-    held.seenAtMs = nowMs;
-    order.use(held.ofAll);
-    held.own.order.use(held.ofOwn);
-  }
-
-  function use(held: Held, nowMs: number): void {
-    held.session.lastUseMs = nowMs;
-    see(held, nowMs);
+  function touch(session: Session): void {
+    session.lastUseMs = clock.monotonic();
+    sessions.see(session, session.lastUseMs);
   }
 
   function expire(): void {
     const nowMs = clock.monotonic();
     for (let looked = 0; looked < mostLooked; looked += 1) {
-      const held = heldOf(order.first);
-      if (held === undefined || nowMs - held.seenAtMs <= limits.sessionIdleMs) return;
-      if (isIdle(held.session, nowMs)) lapse(held.session, "the session was idle for too long");
-      else see(held, nowMs);
+      const oldest = sessions.oldest();
+      if (oldest === undefined || nowMs - oldest.seenAtMs <= limits.sessionIdleMs) return;
+      if (isIdle(oldest.session, nowMs)) lapse(oldest.session, "the session was idle for too long");
+      else sessions.see(oldest.session, nowMs);
     }
   }
 
@@ -96,22 +66,18 @@ export function createSessionStore(limits: SessionLimits, clock: Clock, onReacha
 
   /** Whoever has the most sessions gives up the one that was not used for longest, so that nobody can take them all. */
   function makeRoom(wanting: PrincipalId): boolean {
-    const holder = owners.most(wanting);
+    const holder = sessions.most(wanting);
     const most = Math.min(mostLooked, holder?.count ?? 0);
     for (let looked = 0; looked < most; looked += 1) {
-      const oldest = heldOf(holder?.order.first);
+      const oldest = holder?.order.first?.thing;
       if (oldest === undefined) return false;
-      if (!isBusy(oldest.session)) {
-        lapse(oldest.session, "others needed room for a session");
+      if (!isBusy(oldest)) {
+        lapse(oldest, "others needed room for a session");
         return true;
       }
-      see(oldest, clock.monotonic());
+      sessions.see(oldest, clock.monotonic());
     }
     return false;
-  }
-
-  function isBusy({ requests, pushes }: Session): boolean {
-    return requests.size > 0 || pushes.open;
   }
 
   function isIdle(session: Session, nowMs: number): boolean {
@@ -125,40 +91,33 @@ export function createSessionStore(limits: SessionLimits, clock: Clock, onReacha
         throw new GatewayError("SESSION_LIMIT", `${sessions.size} sessions are open (limits.sessions)`, {
           hint: `End sessions with DELETE, or raise ${settingNow("limits.sessions", limits.sessions)}.`,
         });
-      const nowMs = clock.monotonic();
-      const session = createSession({ ...options, onReachable, nowMs });
-      const own = owners.take(session.principal.id);
-      const places = { ofAll: order.add(session), ofOwn: own.order.add(session) };
-      sessions.set(session.id, { session, own, ...places, seenAtMs: nowMs });
+      const session = createSession({ ...options, onReachable, nowMs: clock.monotonic() });
+      sessions.add(session);
       return session;
     },
     find(id, principal, endpointPath) {
-      const held = sessions.get(id);
-      const session = held?.session;
-      if (held === undefined || session?.principal !== principal || session.endpointPath !== endpointPath)
-        return undefined;
-      const nowMs = clock.monotonic();
-      if (isIdle(session, nowMs)) {
+      const session = sessions.get(id);
+      if (session?.principal !== principal || session.endpointPath !== endpointPath) return undefined;
+      if (isIdle(session, clock.monotonic())) {
         lapse(session, "the session was idle for too long");
         return undefined;
       }
-      use(held, nowMs);
+      touch(session);
       return session;
     },
     expire,
-    touch(session) {
-      const held = sessions.get(session.id);
-      if (held !== undefined) use(held, clock.monotonic());
-    },
+    touch,
     end,
     endWhere(gone, reason) {
-      for (const { session } of [...sessions.values()]) if (gone(session)) end(session, reason);
+      for (const session of [...sessions.all()]) if (gone(session)) end(session, reason);
     },
-    *all() {
-      for (const { session } of sessions.values()) yield session;
-    },
+    all: sessions.all,
     get size() {
       return sessions.size;
     },
   };
+}
+
+function isBusy({ requests, pushes }: Session): boolean {
+  return requests.size > 0 || pushes.open;
 }
