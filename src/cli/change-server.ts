@@ -1,6 +1,6 @@
 import type { EntryChange } from "../config/entry-change.ts";
 import type { Path } from "../config/document.ts";
-import { isSwitchedOff } from "../config/source.ts";
+import { switchedOffIn } from "../config/source.ts";
 import { GatewayError } from "../kernel/gateway-error.ts";
 import type { CommandContext } from "./command-context.ts";
 import { plainText } from "./plain-text.ts";
@@ -25,7 +25,7 @@ export async function switchServer(context: CommandContext, name: string, isOn: 
   const edited = await openEditedConfig(context);
   const { path } = placeOfServer(edited, name);
   const { file, text } = edited.opened;
-  if (isOn && isSwitchedOff(edited.document, name))
+  if (isOn && switchedOffIn(edited.document)(name))
     throw new GatewayError(
       "CONFIG_INVALID",
       `${edited.document.place(["mcp"])}: \`mcp.allowed\` or \`mcp.excluded\` switches ${name} off`,

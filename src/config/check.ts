@@ -112,7 +112,8 @@ export function unknownFields(
   for (const [key, member] of Object.entries(value)) {
     const path = [...origin.path, key];
     const known = memberSchema(key);
-    if (known) warnings.push(...unknownFields(known, member, { document: origin.document, path }));
+    if (known)
+      for (const warning of unknownFields(known, member, { document: origin.document, path })) warnings.push(warning);
     else if (!meaningless.includes(key) && ++unknown <= mostUnknown) {
       const meant = suggestion(key, fieldsOf(schema));
       warnings.push(problemAt({ document: origin.document, path }, `unknown field, ignored${meant}`));

@@ -1,11 +1,5 @@
-import {
-  findNodeAtLocation,
-  getNodeValue,
-  parseTree,
-  printParseErrorCode,
-  type Node,
-  type ParseError,
-} from "jsonc-parser";
+import { getNodeValue, parseTree, printParseErrorCode, type Node, type ParseError } from "jsonc-parser";
+import { backslash, quote, space } from "../wire/json/characters.ts";
 import { foreignFormat } from "./foreign-format.ts";
 import { InvalidConfig } from "./problems.ts";
 
@@ -19,6 +13,8 @@ export interface Document {
    * is no object.
    */
   keys(path: Path): readonly string[];
+  /** What stands at `path`, without a look at what is in it. Undefined when there is nothing. */
+  kind(path: Path): Node["type"] | undefined;
   /** The value at `path` as new plain data (objects without prototype). Undefined when there is nothing. */
   value(path: Path): unknown;
   /**
@@ -33,6 +29,8 @@ export interface Document {
    * be relied on.
    */
   readonly wrongKeys: readonly WrongKey[];
+  /** Those of them within what stands at `path`. */
+  wrongKeysIn(path: Path): readonly WrongKey[];
 }
 
 export interface WrongKey {
@@ -48,42 +46,87 @@ export interface WrongKey {
  */
 export function parseDocument(text: string, fileName: string): Document {
   const source = text.replace(/^\uFEFF/, "");
-  const placeAt = (offset: number): string => `${fileName}:${lineAndColumn(source, offset)}`;
+  const lines = createLines(source);
+  const placeAt = (offset: number): string => `${fileName}:${lines.placeOf(offset)}`;
   const root = parseRoot(source, fileName, placeAt);
-  const wrongKeys: WrongKey[] = [];
-  findWrongKeys(root, [], { placeAt, wrongKeys });
+  const search: KeySearch = { placeAt, wrongKeys: [], byObject: new Map() };
+  findWrongKeys(root, [], search);
+  const members = createMembers();
+  const find = (path: Path): Node | undefined => {
+    let node: Node | undefined = root;
+    for (const step of path) node = node && members.find(node, step);
+    return node;
+  };
   return {
     fileName,
-    wrongKeys,
+    wrongKeys: search.wrongKeys,
+    wrongKeysIn(path) {
+      const node = find(path);
+      return node === undefined ? [] : wrongWithin(node, search.byObject);
+    },
     keys(path) {
-      const node = findNodeAtLocation(root, [...path]);
+      const node = find(path);
       return node?.type === "object"
         ? (node.children ?? []).map((property) => String(property.children?.[0]?.value))
         : [];
     },
+    kind: (path) => find(path)?.type,
     value(path) {
-      const node = findNodeAtLocation(root, [...path]);
+      const node = find(path);
       return node && (getNodeValue(node) as unknown);
     },
     textAt(path) {
-      const node = findNodeAtLocation(root, [...path]);
+      const node = find(path);
       return node && source.slice(node.offset, node.offset + node.length);
     },
-    place: (path) => placeAt(nearestOffset(root, path)),
+    place(path) {
+      let node = root;
+      for (const step of path) {
+        const next = members.find(node, step);
+        if (next === undefined) break;
+        node = next;
+      }
+      return placeAt(node.offset);
+    },
+  };
+}
+
+/** The members of objects, in a table where they are many: files list thousands of servers. */
+function createMembers() {
+  const tables = new WeakMap<Node, ReadonlyMap<string, Node>>();
+
+  function tableOf(object: Node): ReadonlyMap<string, Node> {
+    let table = tables.get(object);
+    if (table === undefined) {
+      // As everywhere, the first of equal keys counts.
+      const pairs = (object.children ?? []).flatMap(({ children: [key, value] = [] }) =>
+        key === undefined || value === undefined ? [] : [[String(key.value), value] as const],
+      );
+      tables.set(object, (table = new Map(pairs.toReversed())));
+    }
+    return table;
+  }
+
+  return {
+    find(node: Node, step: string | number): Node | undefined {
+      if (typeof step === "number") return node.type === "array" ? node.children?.[step] : undefined;
+      return node.type === "object" ? tableOf(node).get(step) : undefined;
+    },
   };
 }
 
 function parseRoot(source: string, fileName: string, placeAt: (offset: number) => string): Node {
+  if (source.trim() === "") throw new InvalidConfig([`${placeAt(0)}: expected a JSON object, but the file is empty`]);
+  const quick = withinSize(source, placeAt);
   const errors: ParseError[] = [];
   let root: Node | undefined;
   try {
-    root = parseTree(source, errors, { allowTrailingComma: true });
+    root = parseTree(quick, errors, { allowTrailingComma: true });
   } catch (error) {
     // The parser is recursive: some ten thousand brackets overflow the stack.
     if (error instanceof RangeError) throw new InvalidConfig([`${placeAt(0)}: nested too deeply`]);
     throw error;
   }
-  if (source.trim() === "") throw new InvalidConfig([`${placeAt(0)}: expected a JSON object, but the file is empty`]);
   if (errors.length > 0) {
     const foreign = foreignFormat(source, fileName);
     throw new InvalidConfig(foreign === undefined ? syntaxProblems(errors, placeAt) : [`${placeAt(0)}: ${foreign}`]);
@@ -93,19 +136,82 @@ function parseRoot(source: string, fileName: string, placeAt: (offset: number) =
 }
 
 /**
+ * The parser holds everybody up while it runs, and how long it takes depends on how much there is in a file rather
+ * than on its length: five thousand servers are less.
+ */
+const mostTokens = 200_000;
+/** Of one text. A longer one has no use here, and variables are looked for in each. */
+const longestText = 262_144;
+
+/**
+ * The same text with line breaks for long runs of spaces between values: the parser takes five times as long for a
+ * space. Throws InvalidConfig for a file with more in it than can be read in one turn.
+ */
+function withinSize(source: string, placeAt: (offset: number) => string): string {
+  const pieces: string[] = [];
+  let kept = 0;
+  let tokens = 0;
+  let isNew = true;
+  for (let at = 0; at < source.length; at += 1) {
+    const code = source.charCodeAt(at);
+    const start = at;
+    if (code === space) {
+      while (source.charCodeAt(at + 1) === space) at += 1;
+      if (at - start > fewSpaces) {
+        pieces.push(source.slice(kept, start), "\n".repeat(at + 1 - start));
+        kept = at + 1;
+      }
+    } else if (code === quote) {
+      at = closingQuote(source, at);
+      if (at - start > longestText)
+        throw new InvalidConfig([`${placeAt(start)}: a text of more than ${longestText} characters`]);
+    } else if (code === slash) at = endOfComment(source, at);
+    const isWord = code > space && !signs.includes(source.charAt(start));
+    if (code > space && (isNew || !isWord)) tokens += 1;
+    isNew = !isWord;
+    if (tokens > mostTokens)
+      throw new InvalidConfig([`${placeAt(at)}: more than ${mostTokens} values, keys and signs between them`]);
+  }
+  return pieces.join("") + source.slice(kept);
+}
+
+const fewSpaces = 8;
+const slash = 0x2f;
+const signs = '{}[],:/"';
+
+function closingQuote(source: string, start: number): number {
+  let at = start + 1;
+  while (at < source.length && source.charCodeAt(at) !== quote) at += source.charCodeAt(at) === backslash ? 2 : 1;
+  return at;
+}
+
+/** Its last character; the first one of a `/` that begins none. */
+function endOfComment(source: string, start: number): number {
+  const second = source[start + 1];
+  if (second !== "/" && second !== "*") return start;
+  const end = source.indexOf(second === "/" ? "\n" : "*/", start + 2);
+  return end === -1 ? source.length : end + (second === "*" ? 1 : 0);
+}
+
+/**
  * Only the first problem of each line: after a mistake the parser is out of step for a while, and what it reports
  * then is wrong.
  */
 function syntaxProblems(errors: readonly ParseError[], placeAt: (offset: number) => string): string[] {
-  const lines = new Set<string>();
-  return errors.flatMap(({ offset, error }) => {
+  const problems: string[] = [];
+  let lastLine = "";
+  for (const { offset, error } of errors) {
     const place = placeAt(offset);
     const line = place.slice(0, place.lastIndexOf(":"));
-    if (lines.has(line)) return [];
-    lines.add(line);
-    return [`${place}: ${expectation(printParseErrorCode(error))}`];
-  });
+    if (problems.length > mostWrongLines) break;
+    if (line !== lastLine) problems.push(`${place}: ${expectation(printParseErrorCode(error))}`);
+    lastLine = line;
+  }
+  return problems;
 }
+
+/** More are not counted: a file may consist of nothing else. */
+const mostWrongLines = 1_000;
 
 function expectation(code: string): string {
   switch (code) {
@@ -143,14 +249,19 @@ function expectation(code: string): string {
 /** Real files nest six levels. All later steps walk the tree recursively, so that its depth must be limited. */
 const mostLevels = 64;
 
+/** A file with more of them is refused as a whole, because nobody could say what it means. */
+const mostWrongKeys = 1_000;
+
 interface KeySearch {
   readonly placeAt: (offset: number) => string;
   readonly wrongKeys: WrongKey[];
+  /** Those of the same that stand in an object itself. */
+  readonly byObject: Map<Node, WrongKey[]>;
 }
 
 /** Of two equal keys one would be lost. Which one was meant is not guessed (fault 87). */
 function findWrongKeys(node: Node, path: Path, search: KeySearch): void {
-  const { placeAt, wrongKeys } = search;
+  const { placeAt, wrongKeys, byObject } = search;
   if (path.length > mostLevels) {
     throw new InvalidConfig([`${placeAt(node.offset)}: nested deeper than ${mostLevels} levels`]);
   }
@@ -163,16 +274,27 @@ function findWrongKeys(node: Node, path: Path, search: KeySearch): void {
     const [keyNode, valueNode] = child.children ?? [];
     if (!keyNode) continue;
     const key = String(keyNode.value);
-    const found = (why: string) =>
-      wrongKeys.push({
+    const found = (why: string) => {
+      const wrong = {
         path: [...path, key],
         problem: `${placeAt(keyNode.offset)}: the key ${JSON.stringify(key)} ${why}`,
-      });
+      };
+      wrongKeys.push(wrong);
+      byObject.set(node, [...(byObject.get(node) ?? []), wrong]);
+      if (wrongKeys.length > mostWrongKeys) throw new InvalidConfig(wrongKeys.map(({ problem }) => problem));
+    };
     if (seen.has(key)) found("stands here a second time; keep one");
     if (isReserved(key, path.length)) found("is not allowed");
     seen.add(key);
     if (valueNode) findWrongKeys(valueNode, [...path, key], search);
   }
+}
+
+/** What stands in an object and in all that is in it. */
+function wrongWithin(node: Node, byObject: ReadonlyMap<Node, readonly WrongKey[]>): readonly WrongKey[] {
+  if (byObject.size === 0) return [];
+  const own = byObject.get(node) ?? [];
+  return [...own, ...(node.children ?? []).flatMap((child) => wrongWithin(child, byObject))];
 }
 
 /**
@@ -183,20 +305,28 @@ function isReserved(key: string, depth: number): boolean {
   return key === "__proto__" || (depth >= 2 && (key === "constructor" || key === "prototype"));
 }
 
-function nearestOffset(root: Node, path: Path): number {
-  for (let length = path.length; length > 0; length -= 1) {
-    const node = findNodeAtLocation(root, path.slice(0, length));
-    if (node) return node.offset;
-  }
-  return root.offset;
-}
+/** Where lines begin is looked up once, and only where a place is told. */
+function createLines(source: string) {
+  let starts: readonly number[] | undefined;
 
-function lineAndColumn(source: string, offset: number): string {
-  let line = 1;
-  let lineStart = 0;
-  for (let next = source.indexOf("\n"); next !== -1 && next < offset; next = source.indexOf("\n", next + 1)) {
-    line += 1;
-    lineStart = next + 1;
+  function lineStarts(): readonly number[] {
+    const found = [0];
+    for (let next = source.indexOf("\n"); next !== -1; next = source.indexOf("\n", next + 1)) found.push(next + 1);
+    return found;
   }
-  return `${line}:${offset - lineStart + 1}`;
+
+  return {
+    /** `line:column`, both from 1. */
+    placeOf(offset: number): string {
+      starts ??= lineStarts();
+      let low = 0;
+      let high = starts.length;
+      while (high - low > 1) {
+        const middle = (low + high) >>> 1;
+        if ((starts[middle] as number) <= offset) low = middle;
+        else high = middle;
+      }
+      return `${low + 1}:${offset - (starts[low] as number) + 1}`;
+    },
+  };
 }

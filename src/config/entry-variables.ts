@@ -64,7 +64,7 @@ export function fillEntry(written: unknown, source: EntryVariables): FilledEntry
 
   function fill(value: unknown, above: readonly string[]): unknown {
     const found = substitute(value, { variables: noted.variables, predefined: predefined.variables, own });
-    missing.push(...found.missing.map(({ path, name }) => ({ path: [...above, ...path], name })));
+    for (const { path, name } of found.missing) missing.push({ path: [...above, ...path], name });
     for (const secret of found.secrets) secrets.add(secret);
     return found.value;
   }

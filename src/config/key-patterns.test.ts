@@ -97,24 +97,91 @@ describe("keys by their look", () => {
   });
 });
 
-/** Each would take minutes if a pattern read it again from every place: the test's own time limit is the assertion. */
-test.each([
+test("FAULT J: credentials are hidden wherever they begin in others, and in what only looks like some", () => {
+  const basic = Buffer.from("ada:love lace").toString("base64");
+  expect(text(`bearer+of-no-digits+bearer+${"aB3x".repeat(4)} z`)).toBe("bearer+[redacted] z");
+  expect(text(`basic+training+basic+${basic} z`)).toBe("basic+training+basic+[redacted] z");
+  expect(text(`basic ${Buffer.from(`ada:${"long é ".repeat(200)}`).toString("base64")} z`)).toBe("basic [redacted] z");
+  expect(text("?q=basic+training+and+basic+skills")).toBe("?q=basic+training+and+basic+skills");
+  expect(text(`a.whsec_${"aB3x".repeat(6)}=whsec_${"aB3x".repeat(6)} z`)).toBe("a.[redacted] z");
+});
+
+/** Every beginning of a pattern, its parts, and both within each other. */
+const hostile = [
+  ...Object.values(keys).flatMap((key) => [key, key.slice(0, 5), `${key}.`, `%20${key}`, `\\n${key.slice(0, -1)}`]),
+  ...["eyJaaaaaaaa-", "eyJaaaaaaaa.", "eyJ", "sk-aaaaaaaaaaaaaaaaaaaaaaaaaaa-", ".sk-", "SG.a", "whsec_a=", "=whsec_"],
   ...[
-    "eyJaaaaaaaa-",
-    "eyJaaaaaaaa.",
-    "sk-aaaaaaaaaaaaaaaaaaaaaaaaaaa-",
     "-----BEGIN PRIVATE KEY-----",
-    "://",
-    "://a:b",
+    "-----BEGIN ",
+    "-----END ",
+    "- -",
+    "\\n- ",
+    "-----BEGIN A A A A A A A A A A A A A A",
   ],
-  ...["token=", '"token":"', '\\"token\\":\\"', "Bearer ", "Bearer a", "\\n", "\\", '"', " ", "a", "-", "%20", "SG.a"],
-  ...["[", '{"a":', '"password":{'],
-])(
-  "a hostile text takes time in proportion to its length: %j",
+  ...["://", "://a:b", "://a@", "@", "://a:b@c", "postgres://ada:pass@"],
+  ...["bearer+", "basic+", "bearer+a1", "bearer+aA", "basic+bearer+", "bearer ", "basic%20", "bearer++++", "8basic+A"],
+  ...["Bearer ", "Bearer a", `basic+${Buffer.from("ada:lovelace").toString("base64")}`, "basic+YWFhYWFhYWFhYWFh"],
+  ...[
+    "token=",
+    '"token":"',
+    '\\"token\\":\\"',
+    '"token" : ',
+    " : : :",
+    ' " :',
+    "token :",
+    "=",
+    ":",
+    '":"',
+    "token==",
+    "\\\\\\",
+  ],
+  ...[
+    "\\n",
+    "\\",
+    '"',
+    " ",
+    "\n",
+    "a",
+    "A",
+    "1",
+    "-",
+    "%20",
+    "[",
+    '{"a":',
+    '"password":{',
+    '"password":',
+    "\u00a0",
+    "漢",
+    "😀",
+  ],
+].map((piece) => [piece] as const);
+
+/** Quadratic work would take hours for the larger one: the test's own time limit is an assertion, too. */
+test.each(hostile)(
+  "a hostile text takes time in proportion to its length, and no stack: %j",
   (piece) => {
-    const hostile = piece.repeat(Math.ceil(400_000 / piece.length));
-    expect(text(hostile).length).toBeGreaterThan(0);
-    expect(json(`{"a":"${hostile}`).length).toBeGreaterThan(0);
+    const [small, large] = [1, 8].map((times) => costMs(piece, times * 65_536)) as [number, number];
+    // The generous part is for what the machine does besides.
+    expect(large).toBeLessThan(8 * 5 * Math.max(small, 2));
   },
-  20_000,
+  60_000,
 );
+
+test.each(["-----BEGIN PRIVATE KEY-----", `eyJ${"a".repeat(12)}.`, "bearer+a1", "token=", "whsec_", "://"])(
+  "16 MB of what begins as a key and goes on are no error: %s",
+  (beginning) => {
+    for (const letters of ["A", "\\n"])
+      expect(text(beginning + letters.repeat(16_777_216 / letters.length)).length).toBeGreaterThan(0);
+  },
+  60_000,
+);
+
+/** Of this thread's processor, because other programs run beside this one. */
+function costMs(piece: string, length: number): number {
+  const whole = piece.repeat(Math.ceil(length / piece.length));
+  const before = process.cpuUsage();
+  expect(text(whole).length).toBeGreaterThan(0);
+  expect(json(`{"a":"${whole}`).length).toBeGreaterThan(0);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}

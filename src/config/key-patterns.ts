@@ -1,55 +1,92 @@
-import { backslash, carriageReturn, caseBit, colon, lineFeed, quote, space, tab } from "../wire/json/characters.ts";
+import {
+  backslash,
+  carriageReturn,
+  caseBit,
+  colon,
+  lineFeed,
+  lowerA,
+  minus,
+  point,
+  quote,
+  space,
+  tab,
+} from "../wire/json/characters.ts";
 import { redacted, type Spans } from "./spans.ts";
+
+/** The characters of which a part of a key may consist: a 1 at each code of ASCII. */
+type Letters = Uint8Array;
+
+/** One part of a key: so many characters of a kind, behind a point where it is not the first. */
+interface Part {
+  readonly of: Letters;
+  readonly least: number;
+  readonly most?: number;
+  /** Whether the key may end before it. */
+  readonly isOptional?: boolean;
+}
+
+const alphanumeric = lettersOf(/[A-Za-z0-9]/);
+const word = lettersOf(/\w/);
+const wordOrHyphen = lettersOf(/[\w-]/);
+const base64 = lettersOf(/[A-Za-z0-9+/=]/);
+/** What follows a key of a fixed length must be none of these. */
+const keyLetters = lettersOf(/[\w+/=-]/);
+const credentialLetters = lettersOf(/[\w.~+/-]/);
+const pemLetters = lettersOf(/[A-Za-z0-9+/=\s:,]/);
+const endOfUserInfo = lettersOf(/[\s/?#"'<>\\]/);
 
 /**
  * Keys that are known by their look, though nobody told the gateway of them. Each begins with letters that its issuer
  * chose so that scanners find it, and is as long as the issuer makes it: hashes of git, UUIDs and pictures in base64
  * are none of these.
  *
- * Every pattern takes time in proportion to the text: it begins where no key goes on (`boundary`), or with characters
- * that cannot stand inside it.
+ * A part is read to its end and never given back, and ends where no key goes on, so that no text is read more than a
+ * few times, whatever it repeats. There is no regular expression without a bound: one that is tried at a text of many
+ * megabytes runs out of its stack.
  */
-const keys = [
+const keys: readonly (readonly [beginnings: string, ...parts: Part[]])[] = [
   // Anthropic, OpenAI, OpenRouter and others that took over `sk-`; names of CSS classes have no digits.
-  "sk-[\\w-]{20,}",
+  ["sk-", { of: wordOrHyphen, least: 20 }],
   // GitHub: personal, OAuth, user, server and refresh tokens; then the fine-grained ones.
-  "gh[opsur]_[A-Za-z0-9]{20,}",
-  "github_pat_\\w{20,}",
+  ["gho_ ghp_ ghs_ ghu_ ghr_", { of: alphanumeric, least: 20 }],
+  ["github_pat_", { of: word, least: 20 }],
   // GitLab
-  "gl(?:pat|ptt|dt|rt|cbt|ft|soat)-[\\w-]{20,}",
+  ["glpat- glptt- gldt- glrt- glcbt- glft- glsoat-", { of: wordOrHyphen, least: 20 }],
   // Slack
-  "xox[abeoprs]-[A-Za-z0-9-]{10,}",
-  "xapp-[A-Za-z0-9-]{10,}",
+  ["xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-", { of: lettersOf(/[A-Za-z0-9-]/), least: 10 }],
   // AWS: long-lived and temporary access keys. The secret key that belongs to them has no look of its own.
-  "A(?:KI|SI)A[A-Z0-9]{16}(?![\\w+/=-])",
+  ["AKIA ASIA", { of: lettersOf(/[A-Z0-9]/), least: 16, most: 16 }],
   // Google
-  "AIza[\\w-]{35}(?![\\w+/=-])",
+  ["AIza", { of: wordOrHyphen, least: 35, most: 35 }],
   // JSON Web Tokens, signed (three parts) or encrypted (five): `eyJ` is `{"` in base64.
-  "eyJ[\\w-]{8,}\\.[\\w-]{2,}(?:\\.[\\w-]*){0,3}",
+  [
+    "eyJ",
+    { of: wordOrHyphen, least: 8 },
+    { of: wordOrHyphen, least: 2 },
+    ...Array.from({ length: 3 }, () => ({ of: wordOrHyphen, least: 0, isOptional: true })),
+  ],
   // npm, Hugging Face, PyPI, SendGrid, Stripe and its webhooks
-  "npm_[A-Za-z0-9]{36,}",
-  "hf_[A-Za-z0-9]{30,}",
-  "pypi-[\\w-]{50,}",
-  "SG\\.[\\w-]{16,}\\.[\\w-]{16,}",
-  "[rs]k_(?:live|test)_[A-Za-z0-9]{16,}",
-  "whsec_[A-Za-z0-9+/=]{24,}",
+  ["npm_", { of: alphanumeric, least: 36 }],
+  ["hf_", { of: alphanumeric, least: 30 }],
+  ["pypi-", { of: wordOrHyphen, least: 50 }],
+  ["SG.", { of: wordOrHyphen, least: 16 }, { of: wordOrHyphen, least: 16 }],
+  ["rk_live_ rk_test_ sk_live_ sk_test_", { of: alphanumeric, least: 16 }],
+  ["whsec_", { of: base64, least: 24 }],
 ];
 
-/** Not inside a word; a line break in JSON (`\n`) and an encoded character in a URL (`%20`) are no part of one. */
-const boundary = "(?:(?<![\\w-])|(?<=\\\\[bfnrt])|(?<=%[0-9A-Fa-f]{2}))";
+type Beginning = readonly [text: string, parts: readonly Part[]];
 
-/**
- * A private key, with line breaks of any kind. Where its end is missing, what looks like more of it is hidden: the line
- * that it stands in may be JSON, whose end must stay.
- */
-const privateKey =
-  "-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=\\s:,]|\\\\[nrt]|-(?!-))*(?:-----END [A-Z0-9 ]{0,40}-----)?";
-
-/** What stands between a scheme and the host. A password may hold an `@`: the last one counts. */
-const userInfo = ":\\/\\/[^\\s\\/?#\"'<>\\\\]{1,512}@";
-
-/** Credentials as HTTP writes them: their scheme, and what follows. */
-const credentials = "\\b(bearer|basic)(?:\\s|%20|\\+){1,4}([\\w.~+\\/-]{8,}={0,2})";
+/** The keys by the three characters that they begin with. */
+const keysByStart: ReadonlyMap<string, readonly Beginning[]> = (() => {
+  const groups = new Map<string, Beginning[]>();
+  for (const [beginnings, ...parts] of keys) {
+    for (const text of beginnings.split(" ")) {
+      const start = text.slice(0, 3);
+      groups.set(start, [...(groups.get(start) ?? []), [text, parts]]);
+    }
+  }
+  return groups;
+})();
 
 /**
  * What its name marks: in a URL or an environment (`token=`), or as a text in JSON (`"token":"`), which may itself
@@ -71,28 +108,22 @@ export interface KeyFinder {
 }
 
 /**
- * A text is read once, three characters at a time: only where those may begin a key is a pattern tried. Regular
- * expressions over the whole text take ten times as long.
+ * A text is read once, three characters at a time: only where those may begin a key is it looked at more closely.
+ * Regular expressions over the whole text take ten times as long.
  */
 export function createKeyFinder(): KeyFinder {
-  const exact = new RegExp(`${boundary}(?:${keys.join("|")})|${privateKey}|${userInfo}`, "y");
-  const credential = new RegExp(credentials, "iy");
   const quotes = /\\{0,3}"\s{0,2}:\s{0,2}(\\{0,3}")/y;
 
   function findExact(text: string, start: number, found: Spans): void {
-    exact.lastIndex = start;
-    const key = exact.exec(text)?.[0];
-    if (key === undefined) return;
-    if (key.startsWith("://")) {
-      if (isUserInfoSecret(key.slice(3, -1))) found.add(start + 3, start + key.length - 1);
-    } else if (!key.startsWith("sk-") || /\d/.test(key)) found.add(start, start + key.length);
-  }
-
-  function findCredential(text: string, start: number, found: Spans): void {
-    credential.lastIndex = start;
-    const [whole = "", scheme, value] = credential.exec(text) ?? [];
-    if (scheme === undefined || value === undefined || !isCredential(scheme, value)) return;
-    found.add(start + whole.length - value.length, start + whole.length);
+    const three = text.slice(start, start + 3);
+    if (three === "---") return addWhere(found, start, endOfPrivateKey(text, start));
+    if (three === "://") return addWhere(found, start + 3, endOfUser(text, start + 3));
+    if (!isBoundary(text, start)) return;
+    for (const [beginning, parts] of keysByStart.get(three) ?? []) {
+      if (!text.startsWith(beginning, start)) continue;
+      const end = endOfKey(text, start + beginning.length, parts);
+      if (end !== undefined && (beginning !== "sk-" || /\d/.test(text.slice(start, end)))) found.add(start, end);
+    }
   }
 
   /** Returns where the value ends that begins after the `=` or `:` at `at`, if its name says that it is secret. */
@@ -114,6 +145,7 @@ export function createKeyFinder(): KeyFinder {
 
   return {
     find(text, found) {
+      const credentials = createCredentialFinder(text, found);
       let block = 0;
       // Inside what is hidden no names are looked for, so that `token=token=...` is not read again and again.
       let namedUntil = 0;
@@ -122,8 +154,8 @@ export function createKeyFinder(): KeyFinder {
         block = ((block << 7) ^ code) & threeCharacters;
         const kind = beginnings[placeOf(block)] as number;
         if (kind === keyBegins) findExact(text, at - 2, found);
-        else if (kind === bearerEnds) findCredential(text, at - 5, found);
-        else if (kind === basicEnds) findCredential(text, at - 4, found);
+        else if (kind === bearerEnds) credentials(at - 5);
+        else if (kind === basicEnds) credentials(at - 4);
         else if ((code === equals || (code === colon && isQuoteBefore(text, at))) && at >= namedUntil)
           namedUntil = findNamed(text, at, found);
       }
@@ -131,7 +163,105 @@ export function createKeyFinder(): KeyFinder {
   };
 }
 
+function addWhere(found: Spans, start: number, end: number | undefined): void {
+  if (end !== undefined) found.add(start, end);
+}
+
+/** Not inside a word; a line break in JSON (`\n`) and an encoded character in a URL (`%20`) are no part of one. */
+function isBoundary(text: string, start: number): boolean {
+  if (start <= 0 || wordOrHyphen[text.charCodeAt(start - 1)] !== 1) return true;
+  if (text.charCodeAt(start - 2) === backslash && "bfnrt".includes(text.charAt(start - 1))) return true;
+  return /^%[0-9A-Fa-f]{2}$/.test(text.slice(Math.max(0, start - 3), start));
+}
+
+/** Where the characters of a kind end that begin at `start`. */
+function endOfRun(text: string, start: number, letters: Letters): number {
+  let at = start;
+  while (letters[text.charCodeAt(at)] === 1) at += 1;
+  return at;
+}
+
+/** Where a key ends of which the beginning is before `start`; undefined where it is none. */
+function endOfKey(text: string, start: number, parts: readonly Part[]): number | undefined {
+  let end = start;
+  for (const [index, { of, least, most = Infinity, isOptional = false }] of parts.entries()) {
+    if (index > 0 && text.charCodeAt(end) !== point) return isOptional ? end : undefined;
+    const from = index === 0 ? end : end + 1;
+    end = endOfRun(text, from, of);
+    if (end - from < least || end - from > most) return undefined;
+    if (most !== Infinity && keyLetters[text.charCodeAt(end)] === 1) return undefined;
+  }
+  return end;
+}
+
+const pemBegin = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/y;
+const pemEnd = /-----END [A-Z0-9 ]{0,40}-----/y;
+
+/**
+ * The end of a private key, with line breaks of any kind. Where its own end is missing, what looks like more of it is
+ * hidden: the line that it stands in may be JSON, whose end must stay.
+ */
+function endOfPrivateKey(text: string, start: number): number | undefined {
+  let at = endOfMatch(pemBegin, text, start);
+  if (at === undefined) return undefined;
+  for (;;) {
+    const code = text.charCodeAt(at);
+    if (pemLetters[code] === 1 || (code === hyphen && text.charCodeAt(at + 1) !== hyphen)) at += 1;
+    else if (code === backslash && "nrt".includes(text.charAt(at + 1) || "-")) at += 2;
+    else if (code > 127 && text.charAt(at).trim() === "") at += 1;
+    else return endOfMatch(pemEnd, text, at) ?? at;
+  }
+}
+
+function endOfMatch(sticky: RegExp, text: string, start: number): number | undefined {
+  sticky.lastIndex = start;
+  return sticky.test(text) ? sticky.lastIndex : undefined;
+}
+
+/** A password may hold an `@`: the last one that stands before the host counts. */
+function endOfUser(text: string, start: number): number | undefined {
+  let end: number | undefined;
+  for (let at = start; at <= start + longestUser && at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (endOfUserInfo[code] === 1 || (code > 127 && text.charAt(at).trim() === "")) break;
+    if (code === atSign && at > start) end = at;
+  }
+  return end !== undefined && isUserInfoSecret(text.slice(start, end)) ? end : undefined;
+}
+
+const longestUser = 512;
+
+/**
+ * Credentials as HTTP writes them: their scheme, and what follows. One text may hold a scheme within the credentials of
+ * another (`bearer+bearer+`): they end together, and what is true of the outer one is true of it.
+ */
+function createCredentialFinder(text: string, found: Spans): (start: number) => void {
+  /** Where the characters end that were read last, and where those that are hidden end. */
+  let readUntil = 0;
+  let bearerUntil = 0;
+  let basicUntil = 0;
+  return (start) => {
+    const valueStart = endOfMatch(credentialBegin, text, start);
+    if (valueStart === undefined) return;
+    if (valueStart >= readUntil) {
+      readUntil = endOfRun(text, valueStart, credentialLetters);
+      for (let more = 0; more < 2 && text.charCodeAt(readUntil) === equals; more += 1) readUntil += 1;
+    }
+    const isBasic = (text.charCodeAt(start + 1) | caseBit) === lowerA;
+    if (valueStart < (isBasic ? basicUntil : bearerUntil)) return;
+    const value = text.slice(valueStart, readUntil);
+    const isHidden = isBasic ? isBasicCredential(value) : isBearerCredential(value);
+    if (isHidden) found.add(valueStart, readUntil);
+    if (!isBasic) bearerUntil = readUntil;
+    else if (isHidden) basicUntil = readUntil;
+  };
+}
+
+const credentialBegin = /\b(?:bearer|basic)(?:\s|%20|\+){1,4}(?=[\w.~+/-]{8})/iy;
+
+const hyphen = minus;
 const equals = 0x3d;
+const atSign = 0x40;
 const threeCharacters = 0x1f_ffff;
 const keyBegins = 1;
 const bearerEnds = 2;
@@ -139,19 +269,15 @@ const basicEnds = 3;
 
 /** What three characters may mean, by a number made of them. Others may have the same number. */
 const beginnings = tableOf([
-  [
-    keyBegins,
-    "sk- gho ghp ghs ghu ghr git glp gld glr glc glf gls xox xap AKI ASI AIz eyJ npm hf_ pyp SG. rk_ sk_ whs",
-  ],
-  [keyBegins, "--- ://"],
-  [bearerEnds, "rer RER"],
-  [basicEnds, "sic SIC"],
+  [keyBegins, [...keysByStart.keys(), "---", "://"]],
+  [bearerEnds, ["rer", "RER"]],
+  [basicEnds, ["sic", "SIC"]],
 ]);
 
-function tableOf(rows: readonly (readonly [number, string])[]): Uint8Array {
+function tableOf(rows: readonly (readonly [number, readonly string[]])[]): Uint8Array {
   const table = new Uint8Array(4_096);
   for (const [kind, blocks] of rows) {
-    for (const block of blocks.split(" ")) {
+    for (const block of blocks) {
       let number = 0;
       for (const character of block) number = (number << 7) ^ character.charCodeAt(0);
       table[placeOf(number & threeCharacters)] = kind;
@@ -173,7 +299,8 @@ function lastThree(text: string, end: number): number {
 
 function isQuoteBefore(text: string, at: number): boolean {
   const code = text.charCodeAt(at - 1);
-  return code === quote || (isSpace(code) && text.lastIndexOf('"', at) >= at - 3);
+  if (code === quote) return true;
+  return isSpace(code) && (text.charCodeAt(at - 2) === quote || text.charCodeAt(at - 3) === quote);
 }
 
 function isSpace(code: number): boolean {
@@ -195,13 +322,29 @@ function isPlaceholder(text: string): boolean {
   return text.includes("${") || text.includes(redacted);
 }
 
-/** Prose says "Bearer authentication", and a challenge says `Basic realm="..."`. */
-function isCredential(scheme: string, credential: string): boolean {
-  if (scheme.toLowerCase() === "basic") {
-    return /^[^\p{Cc}\uFFFD]*:[^\p{Cc}\uFFFD]*$/u.test(Buffer.from(credential, "base64").toString("utf8"));
-  }
+/** Prose says "Bearer authentication". */
+function isBearerCredential(credential: string): boolean {
   if (/\d/.test(credential)) return true;
   return !credential.endsWith("=") && credential.length >= 16 && /[a-z]/.test(credential) && /.[A-Z]/.test(credential);
+}
+
+/**
+ * A challenge says `Basic realm="..."`. The beginning of a long one decides: it is asked at each `basic` of a text that
+ * may consist of nothing else.
+ */
+function isBasicCredential(credential: string): boolean {
+  const isLong = credential.length > judgedBasic;
+  const decoded = Buffer.from(credential.slice(0, judgedBasic), "base64").toString("utf8");
+  // The last character may have been cut.
+  if (/[\p{Cc}\uFFFD]/u.test(isLong ? decoded.replace(/\uFFFD$/, "") : decoded)) return false;
+  return isLong || decoded.includes(":");
+}
+
+const judgedBasic = 256;
+
+/** Which codes of ASCII the expression is true of, which is for one character. */
+function lettersOf(one: RegExp): Letters {
+  return Uint8Array.from({ length: 128 }, (_, code) => Number(one.test(String.fromCharCode(code))));
 }
 
 function endOfPlain(text: string, start: number): number {

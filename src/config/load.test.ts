@@ -136,6 +136,53 @@ test("FAULT 87: a file in UTF-16, not UTF-8, larger than 5 MiB, or a directory i
   await expect(load({ file: directory })).rejects.toThrow("is a directory; expected a file");
 });
 
+/** Each would hold everybody up for seconds, or minutes: the test's own time limit is an assertion, too. */
+test.each<[string, string, string]>([
+  ["comments in comments", "/*".repeat(2_400_000), "more than 200000 values"],
+  ["commas", `{"mcpServers":{${",".repeat(4_800_000)}`, "more than 200000 values"],
+  ["one key again and again", `{"mcpServers":{${'"a":{},'.repeat(20_000)}"b":{}}}`, "1001 problems"],
+  ["brackets", "[".repeat(4_800_000), "more than 200000 values"],
+  ["lines of nonsense", "x\n".repeat(90_000), "1001 problems"],
+  ["a text without an end", `{"${"\\u0041".repeat(800_000)}`, "a text of more than 262144 characters"],
+  [
+    "a long text",
+    JSON.stringify({ mcpServers: { a: { command: "a ".repeat(200_000) } } }),
+    "a text of more than 262144",
+  ],
+  ["a table of TOML that does not end", `[${" ".repeat(4_800_000)}`, "expected"],
+  [
+    "too many servers",
+    JSON.stringify({ mcpServers: Object.fromEntries(Array.from({ length: 10_001 }, (_, at) => [`s${at}`, {}])) }),
+    "10001 servers; a gateway has 10000 at most",
+  ],
+])("FAULT 87: a hostile file is refused at once: %s", async (_what, text, why) => {
+  await expect(loadText(text)).rejects.toThrow(why);
+});
+
+test("FAULT 87: what is hostile and allowed is read, and others get their turns meanwhile", async () => {
+  const times = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
+  let turns = 0;
+  let isRead = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isRead) setImmediate(count);
+  };
+  setImmediate(count);
+  const config = await loadValue({
+    mcpServers: {
+      ...Object.fromEntries(times(2_000, (at) => [`s${at}`, { comand: "x", bogus: 1, args: 3 }])),
+      nested: { command: "x", args: ["${A:-".repeat(50_000), `${"${A:-".repeat(20_000)}${"}".repeat(20_000)}`] },
+      open: { command: "x", args: ["${".repeat(130_000), "${A".repeat(80_000), "${A:-{".repeat(40_000)] },
+      lacking: { command: "x", args: times(40_000, () => "${NOPE}") },
+      wrong: { command: "x", args: times(10_000, (at) => at) },
+    },
+  });
+  isRead = true;
+  expect(config.servers).toHaveLength(2_004);
+  expect(config.warnings.at(-1)).toMatch(/toolyard\.json: and \d+ more warnings$/);
+  expect(turns).toBeGreaterThan(10);
+});
+
 test("the file named by a link is read, and its relative paths start where the link stands", async () => {
   await mkdir(join(directory, "real"));
   await writeFile(join(directory, "real", "c.json"), '{ "mcpServers": { "a": { "command": "x" } } }');

@@ -8,12 +8,12 @@ import { findFile, follow, readConfigFile } from "./file.ts";
 import { hashFound, UntrustedConfig, type FoundConfig } from "./found-config.ts";
 import { deepFreeze } from "./freeze.ts";
 import { readGiven, type ConfigFlags } from "./given.ts";
+import { allSteps, createSlices } from "../kernel/slices.ts";
 import { noteReads } from "./note-reads.ts";
 import { buildPeople } from "./people.ts";
 import { predefinedNames } from "./predefined.ts";
 import { createProblems, InvalidConfig } from "./problems.ts";
-import { isWithin } from "./read-entry.ts";
-import { buildServers } from "./servers.ts";
+import { buildingServers } from "./servers.ts";
 import { buildSettings, isShared, readSettings, serverDefaults } from "./settings.ts";
 import { findServers, unknownTopFields } from "./source.ts";
 import type { Variables } from "./substitution.ts";
@@ -49,7 +49,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   if (file === undefined) return buildConfig(undefined, options);
   const { text, realFile, realDirectory } = await readConfigFile(file);
   const source = await readSource({ file, text, place: { realFile, directory: realDirectory } }, options);
-  const config = assemble(source, options);
+  const config = await assemble(source, options);
   if (isNamed || dirname(file) === join(options.homeDirectories.config)) return config;
   const found = toFound(source, text, config);
   if (options.admit === undefined) throw new UntrustedConfig(found);
@@ -68,7 +68,7 @@ export interface ConfigText {
 
 /** The same for a text that is not in the file, or not yet: whoever edits the file learns what it would mean. */
 export async function loadConfigText(source: ConfigText, options: Omit<LoadOptions, "file">): Promise<Config> {
-  return assemble(await readSource(source, options), options);
+  return await assemble(await readSource(source, options), options);
 }
 
 /** What a user would allow with this text, which may be one that cannot be used. Throws for one that is no JSON. */
@@ -78,7 +78,7 @@ export async function describeFound(
 ): Promise<FoundConfig> {
   const place = { realFile: await follow(file), directory: await follow(dirname(file)) };
   const source = await readSource({ file, text: text.trim() === "" ? "{}" : text, place }, options);
-  const config = createProblems().attempt(() => assemble(source, options));
+  const config = createProblems().attempt(() => allSteps(assembling(source, options)));
   return toFound(source, text, config);
 }
 
@@ -112,7 +112,8 @@ export async function loadConfigObject(config: object, options: Omit<LoadOptions
   const { names: predefined } = predefinedNames(document, options.cwd, options.env);
   const envFiles = await readEnvFiles({ document, directory: options.cwd, variables: options.env, predefined });
   const place = { realFile: undefined, directory: undefined };
-  return assemble({ document, file: undefined, directory: options.cwd, envFiles, place }, options);
+  const source = { document, file: undefined, directory: options.cwd, envFiles, place };
+  return await assemble(source, options);
 }
 
 /**
@@ -126,7 +127,7 @@ export function buildConfig(
   const document = parseDocument(source?.text ?? "{}", source?.file ?? "(no file)");
   const directory = source ? dirname(source.file) : options.cwd;
   const place = { realFile: source?.file, directory: source && directory };
-  return assemble({ document, file: source?.file, directory, envFiles: new Map(), place }, options);
+  return allSteps(assembling({ document, file: source?.file, directory, envFiles: new Map(), place }, options));
 }
 
 interface ReadSource {
@@ -138,14 +139,19 @@ interface ReadSource {
   readonly place: Omit<ConfigIdentity, "variables">;
 }
 
-function assemble(source: ReadSource, options: Omit<LoadOptions, "file">): Config {
+async function assemble(source: ReadSource, options: Omit<LoadOptions, "file">): Promise<Config> {
+  return await createSlices().run(assembling(source, options));
+}
+
+/** In steps, between which whoever is served gets a turn: a file may have thousands of servers. */
+function* assembling(source: ReadSource, options: Omit<LoadOptions, "file">): Generator<undefined, Config> {
   const { document, directory } = source;
   const { env, cwd, flags, homeDirectories, cores = availableParallelism() } = options;
   const given = readGiven(flags, env);
   // Notes the variables that the file refers to: they decide what is served, and so belong to its identity. Variables
   // that stand for flags are not noted, because they may differ from client to client.
   const { variables, read: variablesRead } = noteReads(env);
-  const { read, built, passwords, facts, inherited } = readDocument(source, { variables, programs: env, cores });
+  const { read, built, passwords, facts, inherited } = yield* readDocument(source, { variables, programs: env, cores });
   const { servers } = built;
   const problems = createProblems();
   const people = problems.attempt(() => buildPeople(read, document, servers));
@@ -158,7 +164,10 @@ function assemble(source: ReadSource, options: Omit<LoadOptions, "file">): Confi
     servers,
     settings,
     people: people.people,
-    warnings: [...unknownTopFields(document), ...built.warnings, ...built.notes, ...read.warnings, ...people.warnings],
+    warnings: toldWarnings(
+      [...unknownTopFields(document), ...built.warnings, ...built.notes, ...read.warnings, ...people.warnings],
+      document.fileName,
+    ),
     secrets: new Set([...built.secrets, ...read.secrets, ...passwords]),
     ...(built.envFiles.length > 0 ? { envFiles: built.envFiles } : {}),
     inherited: { defaults: inherited, facts },
@@ -166,10 +175,18 @@ function assemble(source: ReadSource, options: Omit<LoadOptions, "file">): Confi
   });
 }
 
+/** Each is a line of the log, and nobody reads more. */
+const mostWarnings = 200;
+
+function toldWarnings(warnings: readonly string[], fileName: string): readonly string[] {
+  const more = warnings.length - mostWarnings;
+  return more > 0 ? [...warnings.slice(0, mostWarnings), `${fileName}: and ${more} more warnings`] : warnings;
+}
+
 /**
  * Throws when the file as a whole cannot be used. Problems in single servers are then reported along with the reason.
  */
-function readDocument(
+function* readDocument(
   { document, directory, envFiles }: ReadSource,
   {
     variables,
@@ -179,14 +196,14 @@ function readDocument(
 ) {
   const problems = createProblems();
   const places = problems.attempt(() => findServers(document)) ?? [];
-  const wrongKeys = document.wrongKeys.filter(({ path }) => !places.some((place) => isWithin(path, place.path)));
-  problems.add(...wrongKeys.map(({ problem }) => problem));
+  const inEntries = new Set(places.flatMap(({ path }) => document.wrongKeysIn(path)));
+  problems.add(...document.wrongKeys.flatMap((wrong) => (inEntries.has(wrong) ? [] : [wrong.problem])));
   const { names: predefined, secrets: passwords } = predefinedNames(document, directory, variables);
   const read = problems.attempt(() => readSettings(document, variables, predefined));
   const facts = { cores, isShared: isShared(read?.written ?? {}) };
   const inherited = serverDefaults(read?.written ?? {}, facts);
   const found = { document, directory, variables, programs, predefined, envFiles };
-  const built = buildServers(places, { ...found, inherited, facts });
+  const built = yield* buildingServers(places, { ...found, inherited, facts });
   if (read === undefined || problems.all.length > 0) throw new InvalidConfig([...problems.all, ...built.problems]);
   return { read, built, passwords, facts, inherited };
 }

@@ -38,12 +38,14 @@ export function createProblems(): Problems {
   const all: string[] = [];
   return {
     all,
-    add: (...problems) => void all.push(...problems),
+    add(...problems) {
+      for (const problem of problems) all.push(problem);
+    },
     attempt(run) {
       try {
         return run();
       } catch (error) {
-        all.push(...problemsOf(error));
+        for (const problem of problemsOf(error)) all.push(problem);
         return undefined;
       }
     },

@@ -58,7 +58,7 @@ export function readEntry(origin: Origin, source: EntrySource): ReadEntry {
     secrets,
     envFile: undefined,
   });
-  const wrongKeys = document.wrongKeys.filter((wrong) => isWithin(wrong.path, path));
+  const wrongKeys = document.wrongKeysIn(path);
   if (wrongKeys.length > 0) return unusable(wrongKeys.map(({ problem }) => problem));
   const lacking = missingText(missing);
   const read = attemptEntry(value, origin, lacking === undefined);

@@ -1,10 +1,12 @@
 import { longestMs } from "../kernel/limits.ts";
+import { allSteps } from "../kernel/slices.ts";
 import { isAbsolute, resolve } from "node:path";
 import { toRootUri } from "./root-uri.ts";
 import type { ServerSlug } from "../kernel/ids.ts";
 import type { ServerConfig, ServerDefaults, TlsFiles, ToolRules, Transport } from "./config.ts";
 import type { Document } from "./document.ts";
 import type { Refill } from "./entry-variables.ts";
+import { deepFreeze } from "./freeze.ts";
 import { hashTransport } from "./hash.ts";
 import { isKnownStateful } from "./known-state.ts";
 import { readEntry, type EntrySource } from "./read-entry.ts";
@@ -13,7 +15,7 @@ import type { ServerEntry } from "./server-entry.ts";
 import { plainFields } from "./server-fields.ts";
 import type { Facts } from "./setting-row.ts";
 import { lookAlikeForm, toNamespace, toSlug, withKeyHash } from "./slug.ts";
-import { isSwitchedOff, type ServerPlace } from "./source.ts";
+import { switchedOffIn, type ServerPlace } from "./source.ts";
 import { hasProcess } from "./transports.ts";
 
 /** The reason of a server that somebody has switched off, and that could be used otherwise. */
@@ -42,6 +44,14 @@ export interface BuiltServers {
  * name is taken) is kept as disabled with that reason, so that the others run.
  */
 export function buildServers(places: readonly ServerPlace[], source: ServerSource): BuiltServers {
+  return allSteps(buildingServers(places, source));
+}
+
+/** The same in steps of one server each. */
+export function* buildingServers(
+  places: readonly ServerPlace[],
+  source: ServerSource,
+): Generator<undefined, BuiltServers> {
   const { document } = source;
   const warnings: string[] = [];
   const notes: string[] = [];
@@ -49,24 +59,27 @@ export function buildServers(places: readonly ServerPlace[], source: ServerSourc
   const names = createNames();
   const problems: string[] = [];
   const envFiles = new Set<string>();
-  const servers = places.map((place) => {
+  const isSwitchedOff = switchedOffIn(document);
+  const servers: ServerConfig[] = [];
+  for (const place of places) {
+    yield;
     const read = readEntry({ document, path: place.path }, source);
-    warnings.push(...read.warnings);
-    notes.push(...read.notes);
-    problems.push(...read.wrong);
+    for (const [list, more] of [
+      [warnings, read.warnings],
+      [notes, read.notes],
+      [problems, read.wrong],
+    ] as const)
+      for (const text of more) list.push(text);
     for (const secret of read.secrets) secrets.add(secret);
     if (read.envFile !== undefined) envFiles.add(read.envFile);
     const { slug, clash } = names.claim(place.key);
     const problem = clash ?? read.problem;
-    const isOn = read.entry.enabled && !isSwitchedOff(document, place.key);
+    const isOn = read.entry.enabled && !isSwitchedOff(place.key);
     if (problem !== undefined && isOn)
       warnings.push(`${document.place(place.path)}: server ${JSON.stringify(place.key)} is disabled: ${problem}`);
-    return toServer(place.key, slug, read.entry, {
-      source,
-      disabledReason: isOn ? problem : switchedOff,
-      refill: read.refill,
-    });
-  });
+    const disabledReason = isOn ? problem : switchedOff;
+    servers.push(deepFreeze(toServer(place.key, slug, read.entry, { source, disabledReason, refill: read.refill })));
+  }
   return { servers, warnings, notes, secrets, problems, envFiles: [...envFiles] };
 }
 

@@ -1,4 +1,4 @@
-import { pathText, problemAt } from "./check.ts";
+import { pathText, problemAt, refuse } from "./check.ts";
 import type { Document, Path } from "./document.ts";
 import { copyServers } from "./foreign-format.ts";
 import { nearestName } from "./near-miss.ts";
@@ -19,14 +19,21 @@ export interface ServerPlace {
 export function findServers(document: Document): ServerPlace[] {
   const paths = serverObjects(document);
   const problems = paths.flatMap((path) =>
-    isObject(document.value(path))
+    document.kind(path) === "object"
       ? []
       : [problemAt({ document, path }, "expected an object with one member per server")],
   );
   if (paths.length === 0) problems.push(...elsewhere(document));
   if (problems.length > 0) throw new InvalidConfig(problems);
-  return paths.flatMap((path) => document.keys(path).map((key) => ({ key, path: [...path, key] })));
+  const places = paths.flatMap((path) => document.keys(path).map((key) => ({ key, path: [...path, key] })));
+  const [path = []] = paths;
+  if (places.length > mostServers)
+    refuse({ document, path }, `${places.length} servers; a gateway has ${mostServers} at most`);
+  return places;
 }
+
+/** As many instances as a gateway can have. */
+const mostServers = 10_000;
 
 /**
  * The objects that hold server entries, whichever client's key they stand under. null is how programs write that there
@@ -34,7 +41,7 @@ export function findServers(document: Document): ServerPlace[] {
  */
 export function serverObjects(document: Document): Path[] {
   const candidates: Path[] = [["mcpServers"], ["servers"], ["mcp", "servers"], ["mcp", "mcpServers"]];
-  return candidates.filter((path) => (document.value(path) ?? null) !== null);
+  return candidates.filter((path) => (document.kind(path) ?? "null") !== "null");
 }
 
 /** Real files have a few dozen keys at the top. Each is compared with every known name. */
@@ -67,13 +74,15 @@ function isOpenCodeEntry(entry: unknown): boolean {
 }
 
 /**
- * Gemini switches servers off outside their entries, under `mcp`: those in `excluded`, and with `allowed` all that it
- * does not name.
+ * Which servers are switched off outside their entries. Gemini does so under `mcp`: those in `excluded`, and with
+ * `allowed` all that it does not name.
  */
-export function isSwitchedOff(document: Document, key: string): boolean {
-  const excluded = document.value(["mcp", "excluded"]);
-  const allowed = document.value(["mcp", "allowed"]);
-  return (Array.isArray(excluded) && excluded.includes(key)) || (Array.isArray(allowed) && !allowed.includes(key));
+export function switchedOffIn(document: Document): (key: string) => boolean {
+  const [excluded, allowed] = ["excluded", "allowed"].map((list) => {
+    const value = document.value(["mcp", list]);
+    return Array.isArray(value) ? new Set<unknown>(value) : undefined;
+  });
+  return (key) => excluded?.has(key) === true || allowed?.has(key) === false;
 }
 
 const knownTop: readonly string[] = [
@@ -92,11 +101,11 @@ const knownTop: readonly string[] = [
  * A warning is not enough for that. Throws InvalidConfig.
  */
 export function refuseMisspeltSettings(document: Document): void {
-  if (document.value(["toolyard"]) !== undefined) return;
+  if (document.kind(["toolyard"]) !== undefined) return;
   const key = document
     .keys([])
     .slice(0, mostCompared)
-    .find((name) => nearestName(name, ["toolyard"]) !== undefined && isObject(document.value([name])));
+    .find((name) => nearestName(name, ["toolyard"]) !== undefined && document.kind([name]) === "object");
   if (key !== undefined)
     throw new InvalidConfig([problemAt({ document, path: [key] }, "unknown settings; did you mean `toolyard`?")]);
 }

@@ -142,12 +142,16 @@ const opening =
   /\$\{(?:input:(?<input>[^{}:]{1,100})|secret:(?<secret>[A-Za-z0-9][A-Za-z0-9._-]{0,99})(?=\})|(?<env>env:)?(?<plain>[A-Za-z_][A-Za-z0-9_.-]*|\/))(?<end>:-|\})/y;
 
 function fill(text: string, filling: Filling): string {
+  if (!text.includes("${")) return text;
+  // A sticky expression stores its position in itself. A copy for each text keeps that out of the module's state.
+  const pattern = new RegExp(opening);
+  const closing = text.includes(":-") ? closingBraces(text) : undefined;
   let result = "";
   let position = 0;
   for (;;) {
     const start = text.indexOf("${", position);
     if (start === -1) return result + text.slice(position);
-    const reference = readReference(text, start);
+    const reference = readReference(text, { start, pattern, closing });
     result += text.slice(position, start);
     if (reference === undefined) {
       result += "${";
@@ -163,16 +167,22 @@ interface FoundReference extends Reference {
   readonly end: number;
 }
 
-function readReference(text: string, start: number): FoundReference | undefined {
-  // A sticky expression stores its position in itself. A copy for each use keeps that out of the module's state.
-  const pattern = new RegExp(opening);
+interface Reading {
+  readonly start: number;
+  readonly pattern: RegExp;
+  /** Of a text in which there are defaults. */
+  readonly closing: ReadonlyMap<number, number> | undefined;
+}
+
+function readReference(text: string, { start, pattern, closing }: Reading): FoundReference | undefined {
   pattern.lastIndex = start;
   const match = pattern.exec(text);
   if (!match) return undefined;
   const about = toReference(match.groups ?? {});
   if (match.groups?.["end"] === "}") return { ...about, fallback: undefined, end: pattern.lastIndex };
-  const close = closingBrace(text, pattern.lastIndex);
-  return close === -1 ? undefined : { ...about, fallback: text.slice(pattern.lastIndex, close), end: close + 1 };
+  const close = closing?.get(start + 1) ?? Number.POSITIVE_INFINITY;
+  const from = pattern.lastIndex;
+  return close - from >= longestDefault ? undefined : { ...about, fallback: text.slice(from, close), end: close + 1 };
 }
 
 function toReference(found: Readonly<Record<string, string | undefined>>): Omit<Reference, "fallback"> {
@@ -182,16 +192,19 @@ function toReference(found: Readonly<Record<string, string | undefined>>): Omit<
   return { kind: env === undefined ? "plain" : "env", name: plain, variable: plain };
 }
 
-/** A default may contain `${OTHER}` and JSON, so that braces in it are counted. */
-function closingBrace(text: string, from: number): number {
-  let depth = 0;
-  const end = Math.min(text.length, from + longestDefault);
-  for (let index = from; index < end; index += 1) {
-    if (text[index] === "{") depth += 1;
-    if (text[index] === "}") depth -= 1;
-    if (depth < 0) return index;
+/** By the place of each brace that opens, that of the one that closes it: a default may contain `${OTHER}` and JSON. */
+function closingBraces(text: string): ReadonlyMap<number, number> {
+  const closing = new Map<number, number>();
+  const open: number[] = [];
+  for (const { index, 0: brace } of text.matchAll(/[{}]/g)) {
+    if (brace === "{") {
+      open.push(index);
+      continue;
+    }
+    const start = open.pop();
+    if (start !== undefined) closing.set(start, index);
   }
-  return -1;
+  return closing;
 }
 
 function valueOf(reference: Reference, written: string, { rules, path, depth }: Filling): string {

@@ -7,6 +7,14 @@ export interface Slices {
   run<R>(work: Generator<unknown, R>): Promise<R>;
 }
 
+/** All steps of `work` in this turn, for those who cannot wait. */
+export function allSteps<R>(work: Generator<unknown, R>): R {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}
+
 /** One turn of the event loop has one slice, however many pieces of work there are: they take turns. */
 export function createSlices(): Slices {
   const waiting: (() => boolean)[] = [];

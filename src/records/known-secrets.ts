@@ -120,8 +120,22 @@ function findIn({ entries, longest }: Bucket, { text, start, found }: Candidate)
     const end = endOf(text, start, whole);
     found.add(start - (whole.sharesBefore && start > 0 ? 1 : 0), Math.min(text.length, end));
   }
-  const end = endOfLine(rest);
+  // Only as far as a form goes along: a text may repeat the beginning of a long one without end.
+  const end = endOfLine(rest.slice(0, likeness(entries, rest) + longestLineEnd));
   if (end !== undefined && isCut(entries, rest.slice(0, end))) found.add(start, start + end);
+}
+
+/** How many characters the text has in common with the form that is most like it. */
+function likeness(entries: readonly Entry[], rest: string): number {
+  const index = firstWhere(entries, ({ form }) => form.text > rest);
+  // In the order, the most similar ones are its neighbours.
+  return Math.max(...[index - 1, index].map((place) => commonStart(entries[place]?.form.text ?? "", rest)));
+}
+
+function commonStart(one: string, other: string): number {
+  let at = 0;
+  while (at < one.length && one.charCodeAt(at) === other.charCodeAt(at)) at += 1;
+  return at;
 }
 
 /** The longest form that the text begins with. */

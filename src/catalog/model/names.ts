@@ -1,7 +1,7 @@
 import { toClientName } from "./client-name.ts";
 import { madeInSteps } from "./made-in-steps.ts";
 import { assignNames, claim, claimantsOf, noClaims, type Assigned, type Claims } from "./name-claims.ts";
-import { findNear, type Near } from "./near-names.ts";
+import { createFindNear, type FindNear, type Near } from "./near-names.ts";
 import type { InstanceCatalog, PromptEntry, ToolEntry } from "./snapshot.ts";
 
 /**
@@ -69,6 +69,7 @@ export function buildNames(catalogs: readonly NamedCatalog[]): NameTable {
   const bare = madeInSteps(() => readBare(tools));
   const prompts = madeInSteps(() => assignPrompts(catalogs));
   const listings = { flat, namespaced };
+  let near: FindNear | undefined;
 
   /** All forms but the path share one set of names: a spelling that means two tools in two forms belongs to neither. */
   function findForm(spelling: string): readonly Spelt[] {
@@ -114,7 +115,8 @@ export function buildNames(catalogs: readonly NamedCatalog[]): NameTable {
       return byName.length === 1 ? { kind: "bare", tool: only } : { kind: "several", tools: byName };
     const trimmed = spelling.trim();
     if (trimmed !== spelling) return find(trimmed, listing);
-    return toFound(findNear(spelling, catalogs, { namespaced: namespaced.get().names, flat: flat.get().names }));
+    near ??= createFindNear(catalogs, { namespaced: namespaced.get().names, flat: flat.get().names });
+    return toFound(near(spelling));
   }
 
   return {

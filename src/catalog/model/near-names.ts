@@ -12,25 +12,51 @@ export interface Near {
 
 type NamesOf = Readonly<Record<"namespaced" | "flat", ReadonlyMap<ToolEntry, string>>>;
 
+/** The tools that a spelling nearly names. */
+export type FindNear = (spelling: string) => readonly Near[];
+
 /**
- * The tools that a spelling nearly names: the one of whose path it has the colon written as a slash, or else all whose
- * names it is in another case of letters. Looks through the tools of the servers that it begins with: much less than
- * finding those nearest to an unknown one takes, and no memory for spellings that hardly a client uses.
+ * Finds the tool of whose path a spelling has the colon written as a slash, or else all whose names it is in another
+ * case of letters. Looks through the tools of the servers that it begins with, but only at names that are as long as it
+ * is: there is no table for spellings that hardly a client uses, and a server may have ten thousand tools.
  */
-export function findNear(spelling: string, catalogs: readonly Offer[], namesOf: NamesOf): readonly Near[] {
-  const lower = spelling.toLowerCase();
-  const near: Near[] = [];
-  for (const { catalog, namespace } of catalogs) {
-    const [first] = catalog.tools;
-    if (first === undefined || ![first.server, namespace].some((start) => lower.startsWith(start.toLowerCase())))
-      continue;
-    for (const tool of catalog.tools) {
-      if (isPath(tool.path, tool, spelling)) return [{ tool, form: "path" }];
-      const form = formOf(tool, lower, namesOf);
-      if (form !== undefined) near.push({ tool, form });
+export function createFindNear(catalogs: readonly Offer[], namesOf: NamesOf): FindNear {
+  const lengths = catalogs.map(({ catalog }) => lengthsOf(catalog.tools, namesOf));
+  return (spelling) => {
+    const lower = spelling.toLowerCase();
+    const near: Near[] = [];
+    for (const [index, { catalog, namespace }] of catalogs.entries()) {
+      const [first] = catalog.tools;
+      if (first === undefined || ![first.server, namespace].some((start) => lower.startsWith(start.toLowerCase())))
+        continue;
+      for (const at of placesOf(lengths[index] as Uint16Array, [spelling.length, lower.length])) {
+        const tool = catalog.tools[at] as ToolEntry;
+        if (isPath(tool.path, tool, spelling)) return [{ tool, form: "path" }];
+        const form = formOf(tool, lower, namesOf);
+        if (form !== undefined) near.push({ tool, form });
+      }
+    }
+    return near;
+  };
+}
+
+/** How long the three names of each tool are. */
+function lengthsOf(tools: readonly ToolEntry[], { namespaced, flat }: NamesOf): Uint16Array {
+  return Uint16Array.from(
+    tools.flatMap((tool) => [tool.path.length, namespaced.get(tool)?.length ?? 0, flat.get(tool)?.length ?? 0]),
+  );
+}
+
+/** The places of the tools that have a name of one of these lengths. */
+function* placesOf(lengths: Uint16Array, wanted: readonly [number, number]): Generator<number> {
+  const [one, other] = wanted;
+  for (let at = 0; at < lengths.length; at += 3) {
+    for (let name = at; name < at + 3; name += 1) {
+      if (lengths[name] !== one && lengths[name] !== other) continue;
+      yield at / 3;
+      break;
     }
   }
-  return near;
 }
 
 /** Which of a tool's names a spelling is, but for the case of letters. */

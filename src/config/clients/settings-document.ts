@@ -97,6 +97,8 @@ function plainDocument(root: unknown, fileName: string, place: (path: Path) => s
   return {
     fileName,
     wrongKeys: [],
+    wrongKeysIn: () => [],
+    kind: (path) => kindOf(at(path)),
     keys: (path) => {
       const value = at(path);
       return isJsonObject(value) ? Object.keys(value) : [];
@@ -108,6 +110,12 @@ function plainDocument(root: unknown, fileName: string, place: (path: Path) => s
     },
     place,
   };
+}
+
+function kindOf(value: unknown): ReturnType<Document["kind"]> {
+  if (value === undefined) return undefined;
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : (typeof value as "object" | "string" | "number" | "boolean");
 }
 
 function refuseDepth(value: unknown, fileName: string, depth: number): void {

@@ -93,3 +93,62 @@ test("a session that the gateway ends for idleness has lapsed; one that its clie
   expect(ended.presence.state).toBe("gone");
   expect(idle.presence).toMatchObject({ state: "lapsed", lapsedAtMs: 1_001 });
 });
+
+test("ten thousand sessions are not looked through at each new one, and the last one used stays", () => {
+  const { store, time } = create({ sessions: 10_000, sessionIdleMs: 1_000 });
+  const bob = { ...options, principal: { ...localPrincipal, id: "bob" as never } };
+  const all = Array.from({ length: 10_000 }, () => store.create(options));
+  let asked = 0;
+  for (const session of all)
+    Object.defineProperty(session, "requests", {
+      value: {
+        get size() {
+          asked += 1;
+          return session === all[0] ? 1 : 0;
+        },
+        cancelAll: () => undefined,
+      },
+    });
+  time.nowMs = 10;
+  for (const session of all.slice(1, 5_000)) store.touch(session);
+  for (let index = 0; index < 100; index += 1) store.create(bob);
+  // The busy one is passed, and each new session costs one.
+  expect(asked).toBe(101);
+  expect(store.size).toBe(10_000);
+  expect(all.filter(({ presence }) => presence.state === "lapsed")).toEqual(all.slice(5_000, 5_100));
+  time.nowMs = 5_000;
+  asked = 0;
+  store.expire();
+  expect(asked).toBeLessThan(1_000);
+});
+
+test("a session that is in use when it is looked at is idle from its last use on", () => {
+  const { store, time } = create({ sessions: 10, sessionIdleMs: 1_000 });
+  const busy = store.create(options);
+  const call = new AbortController();
+  busy.requests.add(1, call);
+  time.nowMs = 1_500;
+  store.expire();
+  busy.requests.delete(1, call);
+  store.touch(busy);
+  time.nowMs = 2_500;
+  store.expire();
+  expect(store.size).toBe(1);
+  time.nowMs = 2_501;
+  store.expire();
+  expect(store.size).toBe(0);
+});
+
+test("a principal's sessions are counted as they come and go", () => {
+  const { store } = create({ sessions: 3, sessionIdleMs: 1_000 });
+  const of = (id: string) => ({ ...options, principal: { ...localPrincipal, id: id as never } });
+  const [a, b] = [store.create(of("a")), store.create(of("a"))];
+  store.create(of("b"));
+  store.end(a, "gone");
+  store.create(of("b"));
+  const c = store.create(of("c"));
+  // Of b's two, one went.
+  expect([...store.all()].map(({ principal }) => principal.id).toSorted()).toEqual(["a", "b", "c"]);
+  expect([b, c].every(({ presence }) => presence.state === "open")).toBe(true);
+  expect(() => store.create(of("a"))).toThrowError(expect.objectContaining({ code: "SESSION_LIMIT" }));
+});

@@ -3,6 +3,7 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import { settingNow } from "../../kernel/setting-now.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
+import { createHeldSessions } from "./held-sessions.ts";
 import { createSession, type Session, type SessionOptions } from "./session.ts";
 
 /** All legacy sessions of the gateway. */
@@ -26,19 +27,33 @@ export interface SessionLimits {
   readonly sessionIdleMs: number;
 }
 
+/**
+ * So many are looked at in one turn, whatever there are: a client that keeps thousands of sessions must not hold up
+ * the others at each new one. The next turn goes on where this one stopped.
+ */
+const mostLooked = 500;
+
 /** `onReachable` runs when something may be asked of one of the clients outside of its requests. */
 export function createSessionStore(limits: SessionLimits, clock: Clock, onReachable?: () => void): SessionStore {
-  const sessions = new Map<string, Session>();
+  const sessions = createHeldSessions();
 
   function end(session: Session, reason: string): void {
-    sessions.delete(session.id);
+    sessions.delete(session);
     session.close(reason);
+  }
+
+  function touch(session: Session): void {
+    session.lastUseMs = clock.monotonic();
+    sessions.see(session, session.lastUseMs);
   }
 
   function expire(): void {
     const nowMs = clock.monotonic();
-    for (const session of sessions.values()) {
-      if (isIdle(session, nowMs)) lapse(session, "the session was idle for too long");
+    for (let looked = 0; looked < mostLooked; looked += 1) {
+      const oldest = sessions.oldest();
+      if (oldest === undefined || nowMs - oldest.seenAtMs <= limits.sessionIdleMs) return;
+      if (isIdle(oldest.session, nowMs)) lapse(oldest.session, "the session was idle for too long");
+      else sessions.see(oldest.session, nowMs);
     }
   }
 
@@ -51,22 +66,22 @@ export function createSessionStore(limits: SessionLimits, clock: Clock, onReacha
 
   /** Whoever has the most sessions gives up the one that was not used for longest, so that nobody can take them all. */
   function makeRoom(wanting: PrincipalId): boolean {
-    const counts = new Map<PrincipalId, number>();
-    for (const { principal } of sessions.values()) counts.set(principal.id, (counts.get(principal.id) ?? 0) + 1);
-    const [holder] = [...counts].reduce((most, one) => (one[1] > most[1] ? one : most));
-    if (holder === wanting) return false;
-    const idle = [...sessions.values()].filter(
-      ({ principal, requests, pushes }) => principal.id === holder && requests.size === 0 && !pushes.open,
-    );
-    const [first, ...rest] = idle;
-    if (first === undefined) return false;
-    const oldest = rest.reduce((old, one) => (one.lastUseMs < old.lastUseMs ? one : old), first);
-    lapse(oldest, "others needed room for a session");
-    return true;
+    const holder = sessions.most(wanting);
+    const most = Math.min(mostLooked, holder?.count ?? 0);
+    for (let looked = 0; looked < most; looked += 1) {
+      const oldest = holder?.order.first?.thing;
+      if (oldest === undefined) return false;
+      if (!isBusy(oldest)) {
+        lapse(oldest, "others needed room for a session");
+        return true;
+      }
+      sessions.see(oldest, clock.monotonic());
+    }
+    return false;
   }
 
   function isIdle(session: Session, nowMs: number): boolean {
-    return session.requests.size === 0 && !session.pushes.open && nowMs - session.lastUseMs > limits.sessionIdleMs;
+    return !isBusy(session) && nowMs - session.lastUseMs > limits.sessionIdleMs;
   }
 
   return {
@@ -77,32 +92,32 @@ export function createSessionStore(limits: SessionLimits, clock: Clock, onReacha
           hint: `End sessions with DELETE, or raise ${settingNow("limits.sessions", limits.sessions)}.`,
         });
       const session = createSession({ ...options, onReachable, nowMs: clock.monotonic() });
-      sessions.set(session.id, session);
+      sessions.add(session);
       return session;
     },
     find(id, principal, endpointPath) {
       const session = sessions.get(id);
-      if (session === undefined || session.principal !== principal || session.endpointPath !== endpointPath)
-        return undefined;
-      const nowMs = clock.monotonic();
-      if (isIdle(session, nowMs)) {
+      if (session?.principal !== principal || session.endpointPath !== endpointPath) return undefined;
+      if (isIdle(session, clock.monotonic())) {
         lapse(session, "the session was idle for too long");
         return undefined;
       }
-      session.lastUseMs = nowMs;
+      touch(session);
       return session;
     },
     expire,
-    touch(session) {
-      session.lastUseMs = clock.monotonic();
-    },
+    touch,
     end,
     endWhere(gone, reason) {
-      for (const session of [...sessions.values()]) if (gone(session)) end(session, reason);
+      for (const session of [...sessions.all()]) if (gone(session)) end(session, reason);
     },
-    all: () => sessions.values(),
+    all: sessions.all,
     get size() {
       return sessions.size;
     },
   };
+}
+
+function isBusy({ requests, pushes }: Session): boolean {
+  return requests.size > 0 || pushes.open;
 }
