@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { gatewayAdmin, reading } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import { toRedactedJson } from "../../records/redacted-json.ts";
 import { jsonAnswer } from "./answer.ts";
 import { abortedWith } from "./client-gone.ts";
 import type { RestDeps } from "./deps.ts";
@@ -91,7 +90,7 @@ function showServer(deps: RestDeps): Route {
           title: told("title"),
           version: told("version"),
           eras: catalog?.eras ?? [],
-          capabilities: JSON.parse(toRedactedJson(catalog?.capabilities ?? {}, deps.redact)) as unknown,
+          capabilities: JSON.parse(deps.redactJson(catalog?.capabilities ?? {})) as unknown,
           instructions: catalog?.instructions === undefined ? null : deps.redact(catalog.instructions),
           offers: {
             tools: catalog?.tools.length ?? 0,
