@@ -73,7 +73,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   const people = createPeople({ ...toPeopleDeps(late, kept, deps), config: current, publicUrl, deny });
   const secrecy = createSecrecy(current, () => servers.logins.secrets(), people.secrets);
   const { redaction } = secrecy;
-  const shared = { ...deps, config: current, events, redaction, redact: redaction.text, loadLate: late.load };
+  const shared = { ...deps, config: current, events, redaction, redact: redaction.said, loadLate: late.load };
   const tracing = createTracing(shared);
   const servers = createServers({
     ...shared,
@@ -117,7 +117,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   });
   const front = { current, settings, events, memory, loopGuard, publicUrl, ...views, fleet, engine, pins };
   const mcp = buildFront({ ...deps, ...front, presence: people.presence, finding: usage.meter });
-  const outlets = createEventOutlets({ ...shared, fleet, directory: people.directory });
+  const outlets = createEventOutlets({ ...shared, redact: redaction.text, fleet, directory: people.directory });
   const metrics = createGatewayMetrics({ ...deps, events, servers, engine, mcp, records });
   return {
     events,

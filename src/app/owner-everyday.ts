@@ -14,7 +14,7 @@ export function loadEveryday(gateway: GatewayParts): Everyday {
     discovery: gateway.discovery,
     usage: gateway.usage.usage,
     instanceOf: (instance) => gateway.fleet.of(gateway.owner).find(({ id }) => id === instance),
-    redact: gateway.redaction.text,
+    redact: gateway.redaction.said,
     pins: gateway.pins,
     keptSearches: gateway.keptSearches,
     clock: parts.clock,

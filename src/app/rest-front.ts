@@ -1,4 +1,5 @@
 import { reaches } from "../kernel/principal.ts";
+import { toRedactedJson } from "../records/redacted-json.ts";
 import type { Log } from "../kernel/log.ts";
 import type { RestHandler } from "../front/http/http-server.ts";
 import { trackController } from "../front/mcp/running-requests.ts";
@@ -88,7 +89,8 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
     upkeep: createRestUpkeep(gateway.records.opened),
     people: () => toRestPeople(gateway),
     debugFacts: () => debugFacts(gateway),
-    redact: gateway.redaction.text,
+    redact: gateway.redaction.said,
+    redactJson: (value) => toRedactedJson(value, gateway.redaction.text),
     reportFailure: (failure, operation) =>
       log.error({ component: "front", operation, err: failure.cause ?? failure }, failure.message),
     log,

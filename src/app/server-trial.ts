@@ -101,7 +101,7 @@ export async function tryServers(
         createConfigSecrets(() => trial),
         gateway.secrets,
       ),
-    }).text;
+    }).said;
     return instances.map((instance, at) => ({
       ...toTrial(instance, overview, redact),
       durationMs: durations[at] ?? 0,

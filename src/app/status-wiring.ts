@@ -33,7 +33,7 @@ export function createStanding(deps: StandingDeps): Standing {
   const addresses = new Set<string>();
   deps.events.on(["gateway.listening"], ({ address }) => addresses.add(address));
   let configProblem: string | undefined;
-  deps.events.on(["config.refused"], ({ reason }) => (configProblem = deps.redaction.text(reason)));
+  deps.events.on(["config.refused"], ({ reason }) => (configProblem = deps.redaction.said(reason)));
   deps.events.on(["config.mended"], () => (configProblem = undefined));
 
   function viewFor(owner: PrincipalId | null, asking: Principal): View {
@@ -66,7 +66,7 @@ export function createStanding(deps: StandingDeps): Standing {
       viewFor,
       costs: usage.costs,
       usage: usage.usage,
-      redact: deps.redaction.text,
+      redact: deps.redaction.said,
     }),
     history: createRecordHistory({
       source: records,

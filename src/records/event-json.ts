@@ -1,6 +1,7 @@
 import type { DiscoveredTool, EventOf } from "../kernel/event.ts";
 import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
 import type { PublishedEvent } from "../kernel/published-events.ts";
+import { stringifyExact } from "../wire/json/exact-json.ts";
 import { isContent, type EventShare } from "./event-audience.ts";
 import { toRedactedJson } from "./redacted-json.ts";
 
@@ -55,28 +56,44 @@ function contextOf(event: PublishedEvent, { installationOf, teamOf }: EventFacts
   };
 }
 
-/** The contract of `mcp.tools.discovered`: these members, and no others. */
+/**
+ * The contract of `mcp.tools.discovered`: these members, and no others. Of a list of many megabytes the first tools are
+ * told, because it is written in one turn; `tools_omitted` says how many are not, and their tokens are those of an
+ * average one.
+ */
 function toDiscovery(event: EventOf<"mcp.tools.discovered">, { isShown, countTokens }: EventFacts) {
-  const tools = event.tools
-    .filter((tool) => isShown(event.instance, tool))
-    .map((tool) => ({
-      tool_name: tool.definition.name,
+  const shown = event.tools.filter((tool) => isShown(event.instance, tool));
+  const tools: { readonly token_count: number; readonly [member: string]: unknown }[] = [];
+  let room = mostCharacters;
+  for (const tool of shown) {
+    const { name, description = "", inputSchema } = tool.definition;
+    room -= stringifyExact({ name, description, inputSchema }).length;
+    if (room < 0 && tools.length > 0) break;
+    tools.push({
+      tool_name: name,
       tool_path: tool.path,
-      description: tool.definition.description ?? "",
-      input_schema: tool.definition.inputSchema,
+      description,
+      input_schema: inputSchema,
       token_count: countTokens(tool),
-    }));
+    });
+  }
+  const tokens = tools.reduce((sum, tool) => sum + tool.token_count, 0);
+  const omitted = shown.length - tools.length;
   return {
     installation_id: event.installation,
     installation_name: event.installationName,
     team_id: event.team ?? null,
     server_slug: event.server,
-    tool_count: tools.length,
-    total_tokens: tools.reduce((sum, tool) => sum + tool.token_count, 0),
+    tool_count: shown.length,
+    total_tokens: omitted === 0 ? tokens : Math.round((tokens / tools.length) * shown.length),
     tools,
+    ...(omitted === 0 ? {} : { tools_omitted: omitted }),
     discovered_at: new Date(event.atMs).toISOString(),
   };
 }
+
+/** Of the definitions in one event: a thousand usual ones. */
+const mostCharacters = 524_288;
 
 const ofContext: ReadonlySet<string> = new Set([
   "type",

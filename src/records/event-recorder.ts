@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import type { EventOf } from "../kernel/event.ts";
+import { createSlices } from "../kernel/slices.ts";
 import type { PublishedEvent } from "../kernel/published-events.ts";
 import { stringifyExact } from "../wire/json/exact-json.ts";
 import type { ToolMetadata } from "../store/record-rows.ts";
 import { createEventToJson, type EventFacts } from "./event-json.ts";
+import { redactSaid } from "./peer-text.ts";
 import type { RecordSink } from "./record-sink.ts";
 
 /**
@@ -15,14 +17,28 @@ export function createEventRecorder(
   facts: EventFacts,
 ): (event: PublishedEvent) => void {
   const toJson = createEventToJson(facts);
-  return (event) => {
-    if (event.type === "mcp.tools.discovered") sink.append("tools", toMetadata(event, facts));
+  const slices = createSlices();
+
+  function write(event: PublishedEvent, more?: object): void {
     const { server, instance, installation, principal, team, data } = JSON.parse(toJson(event, "whole")) as Written;
-    const detail = event.type === "mcp.tools.discovered" ? { ...data, tools: undefined } : data;
+    const detail = more === undefined ? data : { ...data, ...more, tools: undefined };
     sink.append("event", {
       ...{ atMs: event.atMs, type: event.type, server, instance, installation, principal, team },
       detail: JSON.stringify(detail).slice(0, longestDetail),
     });
+  }
+
+  function* writeDiscovery(event: EventOf<"mcp.tools.discovered">): Generator<undefined, void> {
+    const metadata = yield* toMetadata(event, facts);
+    sink.append("tools", metadata);
+    const tokens = metadata.tools.reduce((sum, tool) => sum + tool.tokens, 0);
+    write({ ...event, tools: [] }, { tool_count: metadata.tools.length, total_tokens: tokens });
+  }
+
+  return (event) => {
+    if (event.type !== "mcp.tools.discovered") write(event);
+    // A list of thousands of tools is looked through in turns. What cannot be written is lost, as without a store.
+    else slices.run(writeDiscovery(event)).catch(() => undefined);
   };
 }
 
@@ -39,14 +55,17 @@ interface Written {
 /** The last lines of a server that crashed fit. */
 const longestDetail = 16_384;
 
-function toMetadata(event: EventOf<"mcp.tools.discovered">, facts: EventFacts): ToolMetadata {
-  const tools = event.tools
-    .filter((tool) => facts.isShown(event.instance, tool))
-    .map((tool) => ({
+function* toMetadata(event: EventOf<"mcp.tools.discovered">, facts: EventFacts): Generator<undefined, ToolMetadata> {
+  const tools: ToolMetadata["tools"][number][] = [];
+  for (const tool of event.tools) {
+    yield;
+    if (!facts.isShown(event.instance, tool)) continue;
+    tools.push({
       path: tool.path,
-      description: facts.redact(String(tool.definition.description ?? "")),
+      description: redactSaid(String(tool.definition.description ?? ""), facts.redact),
       schemaHash: createHash("sha256").update(stringifyExact(tool.definition.inputSchema)).digest("hex"),
       tokens: facts.countTokens(tool),
-    }));
+    });
+  }
   return { installation: event.installation, server: event.server, discoveredAtMs: event.atMs, tools };
 }

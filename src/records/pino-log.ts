@@ -1,6 +1,7 @@
 import { writeSync } from "node:fs";
 import { pino } from "pino";
 import type { Log, LogFields } from "../kernel/log.ts";
+import { cutTexts } from "./peer-text.ts";
 
 /** How to log. */
 export interface PinoLogOptions {
@@ -25,13 +26,28 @@ export function createPinoLog(options: PinoLogOptions): Log {
     },
     { write: (line: string) => write(options.redact(line)) },
   );
-  return {
-    debug: (fields: LogFields, message: string) => logger.debug(fields, message),
-    info: (fields: LogFields, message: string) => logger.info(fields, message),
-    warn: (fields: LogFields, message: string) => logger.warn(fields, message),
-    error: (fields: LogFields, message: string) => logger.error(fields, message),
-  };
+  // What a peer said may be in any of them.
+  const log = (level: keyof Log) => (fields: LogFields, message: string) =>
+    logger[level](withShortTexts(fields, options.redact), String(cutTexts(message, options.redact)));
+  return { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
 }
+
+function withShortTexts(fields: LogFields, redact: (text: string) => string): LogFields {
+  let short = fields;
+  for (const [name, value] of Object.entries(fields)) {
+    const cut = value instanceof Error ? withShortMessage(value, redact) : cutTexts(value, redact);
+    if (cut !== value) short = { ...short, [name]: cut };
+  }
+  return short;
+}
+
+/** As pino writes an error. */
+function withShortMessage(error: Error, redact: (text: string) => string): unknown {
+  const { name: type, message, stack = "" } = error;
+  return message.length + stack.length > longestError ? cutTexts({ type, message, stack }, redact) : error;
+}
+
+const longestError = 16_384;
 
 /** Writes a line. One that cannot be written is lost, because a full pipe must not end the gateway. */
 function writeAll(line: string): void {

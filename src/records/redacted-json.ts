@@ -1,12 +1,17 @@
 import { isJson } from "../kernel/json-bytes.ts";
 import { stringifyExact } from "../wire/json/exact-json.ts";
+import { cutTexts } from "./peer-text.ts";
+
+/** In a shorter one there is no text that has to be cut. */
+const longestText = 16_384;
 
 /**
  * The JSON text of a value without secrets. A secret may look like a number or a piece of JSON: when removing it from
- * the whole text leaves no JSON, it is removed from every text inside, one by one.
+ * the whole text leaves no JSON, it is removed from every text inside, one by one. Long texts in it are cut.
  */
 export function toRedactedJson(value: object, redact: (text: string) => string): string {
-  const text = stringifyExact(value);
+  let text = stringifyExact(value);
+  if (text.length > longestText) text = stringifyExact(cutTexts(value, redact));
   const clean = redact(text);
   if (clean === text || isJson(clean)) return clean;
   return stringifyExact(redactTexts(value, redact));

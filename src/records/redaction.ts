@@ -3,6 +3,7 @@ import { findInJson } from "./json-secrets.ts";
 import { createKeyFinder } from "../config/key-patterns.ts";
 import { createKnownSecrets, type KnownSecrets } from "./known-secrets.ts";
 import { isSecretName, secretMembers } from "../config/secret-names.ts";
+import { redactSaid } from "./peer-text.ts";
 import type { SecretForm } from "./secret-forms.ts";
 import { redacted, Spans, type Span } from "../config/spans.ts";
 
@@ -13,6 +14,8 @@ export interface Redaction {
    * and of what looks like a key. The same string where there is none of these.
    */
   text(text: string): string;
+  /** As `text`, for what a peer said and nobody has cut: of a long one the beginning (`peer-text.ts`). */
+  said(text: string): string;
   /**
    * As `text`, for JSON: values of members whose names say that they are secret (`password`), or that a JSON Schema of
    * the value marks (see `secretMembers`), become `"[redacted]"` at any depth, numbers too. All else stays as its
@@ -53,6 +56,7 @@ export function createRedaction({ secrets }: RedactionOptions): Redaction {
   }
 
   function isKnownName(name: string): boolean {
+    if (name.length > longestName) return isSecretName(name);
     let isSecret = names.get(name);
     if (isSecret === undefined) {
       isSecret = isSecretName(name);
@@ -62,11 +66,14 @@ export function createRedaction({ secrets }: RedactionOptions): Redaction {
     return isSecret;
   }
 
+  function clean(text: string): string {
+    const found = find(text);
+    return found.length === 0 ? text : replaceSpans(text, found);
+  }
+
   return {
-    text(text) {
-      const found = find(text);
-      return found.length === 0 ? text : replaceSpans(text, found);
-    },
+    text: clean,
+    said: (text) => redactSaid(text, clean),
     json(json, schema) {
       const text = typeof json === "string" ? json : asBuffer(json).toString("utf8");
       const hidden = find(text);
@@ -110,6 +117,7 @@ const noNames: ReadonlySet<string> = new Set();
 
 /** Names of members that are remembered: as many as many tools have. */
 const mostNames = 2_000;
+const longestName = 200;
 
 function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -8,7 +8,7 @@ type Cleaners = { readonly [Kind in RecordKind]?: (row: RecordRows[Kind]) => Rec
  * looked at before, and at names of what was called, because a URI may hold a token. Rows without secrets stay the
  * same objects.
  */
-export function createRowRedaction({ text }: Pick<Redaction, "text">): RecordStoreOptions["redact"] {
+export function createRowRedaction({ said }: Pick<Redaction, "said">): RecordStoreOptions["redact"] {
   /** Names that this batch had already: those of its calls are few. */
   const names = new Map<string, string>();
 
@@ -17,14 +17,14 @@ export function createRowRedaction({ text }: Pick<Redaction, "text">): RecordSto
     if (clean === undefined) {
       // The next batch may know other secrets.
       if (names.size === 0) queueMicrotask(() => names.clear());
-      names.set(name, (clean = text(name)));
+      names.set(name, (clean = said(name)));
     }
     return clean;
   }
 
   const cleaners: Cleaners = {
     log(row) {
-      const line = text(row.line);
+      const line = said(row.line);
       return line === row.line ? row : { ...row, line };
     },
     request(row) {

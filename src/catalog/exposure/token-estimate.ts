@@ -10,6 +10,13 @@ export function estimateTokens(text: string): number {
   let tokens = 0;
   let at = 0;
   while (at < text.length) {
+    const code = text.charCodeAt(at);
+    // Text of other scripts is half of what there is: without an object for each character.
+    if (code >= 128 && (code & 0xf800) !== 0xd800) {
+      tokens += prices[code >> 4] as number;
+      at += 1;
+      continue;
+    }
     const piece = pieceAt(text, at);
     tokens += piece.tokens;
     at = piece.end;
@@ -196,7 +203,14 @@ const scripts: readonly (readonly [last: number, price: number])[] = [
   [0x3ffff, 2.5], // rare Han
 ];
 
+function priceIn(ranges: typeof scripts, point: number): number {
+  return ranges.find(([last]) => point <= last)?.[1] ?? 4;
+}
+
+/** By the first twelve bits of a character: no script ends within sixteen of them. */
+const prices = Float64Array.from({ length: 4_096 }, (_, block) => priceIn(scripts, block << 4));
+const beyond = scripts.filter(([last]) => last > 0xffff);
+
 function pricePerCharacter(point: number): number {
-  for (const [last, price] of scripts) if (point <= last) return price;
-  return 4;
+  return point > 0xffff ? priceIn(beyond, point) : (prices[point >> 4] as number);
 }

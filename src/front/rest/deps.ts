@@ -196,6 +196,8 @@ export interface RestDeps {
   readonly debugFacts: () => JsonObject;
   /** Removes every secret from a text that a server wrote. */
   readonly redact: (text: string) => string;
+  /** The JSON text of a value without secrets. */
+  readonly redactJson: (value: object) => string;
   readonly reportFailure: (failure: GatewayError, operation: string) => void;
   readonly log: Log;
 }

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { ownRecords } from "../../engine/policy/rights.ts";
 import { eventToJson } from "../../records/record-json.ts";
-import { toRedactedJson } from "../../records/redacted-json.ts";
 import { jsonAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
 import { filter, recordParameters, toPageQuery, toReader } from "./record-query.ts";
@@ -45,7 +44,7 @@ export function createHistoryRoutes(deps: RestDeps): readonly Route[] {
         const { rows, next } = await deps.history.events(toReader(deps, principal), asked);
         const events = rows.map((row) => {
           const event = eventToJson(row);
-          return { ...event, data: JSON.parse(toRedactedJson(event.data, deps.redact)) as object };
+          return { ...event, data: JSON.parse(deps.redactJson(event.data)) as object };
         });
         return jsonAnswer({ events, nextCursor: next === null ? null : String(next) }, { "Cache-Control": "no-store" });
       },

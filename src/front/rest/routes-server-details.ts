@@ -2,7 +2,6 @@ import * as z from "zod";
 import { gatewayAdmin, reading } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject } from "../../kernel/json-bytes.ts";
-import { toRedactedJson } from "../../records/redacted-json.ts";
 import { jsonAnswer } from "./answer.ts";
 import { abortedWith } from "./client-gone.ts";
 import type { RestDeps } from "./deps.ts";
@@ -106,7 +105,7 @@ function showServer(deps: RestDeps): Route {
           version: told("version"),
           icon: dataIcon(catalog?.serverInfo["icons"]),
           eras: catalog?.eras ?? [],
-          capabilities: JSON.parse(toRedactedJson(catalog?.capabilities ?? {}, deps.redact)) as unknown,
+          capabilities: JSON.parse(deps.redactJson(catalog?.capabilities ?? {})) as unknown,
           instructions: catalog?.instructions === undefined ? null : deps.redact(catalog.instructions),
           offers: {
             tools: catalog?.tools.length ?? 0,

@@ -3,7 +3,6 @@ import * as z from "zod";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { callToJson, logToJson } from "../../records/record-json.ts";
-import { toRedactedJson } from "../../records/redacted-json.ts";
 import { jsonAnswer } from "./answer.ts";
 import { abortedWith } from "./client-gone.ts";
 import type { RestDeps } from "./deps.ts";
@@ -62,7 +61,7 @@ export function createSupportRoutes(deps: RestDeps): readonly Route[] {
           ...(await recordsOf(deps, request)),
         };
         // Whatever part a secret came in by.
-        const safe: unknown = JSON.parse(toRedactedJson(bundle, deps.redact));
+        const safe: unknown = JSON.parse(deps.redactJson(bundle));
         return jsonAnswer(safe, {
           "Cache-Control": "no-store",
           "Content-Disposition": 'attachment; filename="toolyard-support.json"',
