@@ -16,8 +16,8 @@ export type CommandMark =
   | "a variable changes what runs";
 
 /**
- * The marks of a command, in the order of the type. None for a remote server. Of what is below the user's home, only the
- * path from there on counts.
+ * The marks of a command, in the order of the type. None for a remote server. Of what is below the user's home, only
+ * the path from there on counts.
  */
 export function marksOf(
   { command, args = [], env = {}, cwd = "" }: ImportedEntry,
