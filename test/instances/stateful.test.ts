@@ -79,6 +79,7 @@ describe("whoever used an earlier process of a server that holds state is told o
         text: expect.stringMatching(
           /^Note from Toolyard: x was restarted .* is gone: it was stopped after [\d.]+ s without use\./,
         ) as string,
+        _meta: { "toolyard/note": true },
       },
     ]);
     expect(told["_meta"][restartedKey]).toMatch(/^x was restarted/);
@@ -257,7 +258,12 @@ describe("the notice in every exposure", () => {
     const call = async (last: string) => (await rpc(`${gateway.url}${path}`, "tools/call", tool(last))).json.result;
     await lose(gateway, async () => await call("add"));
     const told = await call("empty");
-    expect(told.content).toEqual([{ type: "text", text: expect.stringContaining("restarted") as string }]);
+    expect(told.content).toEqual([
+      {
+        ...{ type: "text", text: expect.stringContaining("restarted") as string },
+        _meta: { "toolyard/note": true },
+      },
+    ]);
     expect(told["_meta"]).toEqual({ [restartedKey]: expect.any(String) as string, own: 1 });
   });
 
