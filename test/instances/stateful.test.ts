@@ -14,9 +14,6 @@ import { isAlive } from "../processes/survivors.ts";
 import { startBadHttpServer } from "./bad-http-server.ts";
 import { discover, standingOf, startsIn } from "./observing.ts";
 
-/** What tells our notes from texts of servers. */
-const ourNote = { "toolyard/note": true };
-
 const counterFile = fileURLToPath(new URL("../servers/counter-server.mjs", import.meta.url));
 
 let directory: string;
@@ -82,7 +79,7 @@ describe("whoever used an earlier process of a server that holds state is told o
         text: expect.stringMatching(
           /^Note from Toolyard: x was restarted .* is gone: it was stopped after [\d.]+ s without use\./,
         ) as string,
-        _meta: ourNote,
+        _meta: { "toolyard/note": true },
       },
     ]);
     expect(told["_meta"][restartedKey]).toMatch(/^x was restarted/);
@@ -262,7 +259,10 @@ describe("the notice in every exposure", () => {
     await lose(gateway, async () => await call("add"));
     const told = await call("empty");
     expect(told.content).toEqual([
-      { type: "text", text: expect.stringContaining("restarted") as string, _meta: ourNote },
+      {
+        ...{ type: "text", text: expect.stringContaining("restarted") as string },
+        _meta: { "toolyard/note": true },
+      },
     ]);
     expect(told["_meta"]).toEqual({ [restartedKey]: expect.any(String) as string, own: 1 });
   });

@@ -171,7 +171,8 @@ test("FAULT 91: with teams, only an admin of the gateway changes an entry of the
       expect([who, path, status, json.code]).toEqual([who, path, 403, "FORBIDDEN"]);
     }
   expect(await readFile(team.gateway.configFile, "utf8")).toBe(before);
-  const changed = await team.ask(cast.ann, "PATCH", "/api/servers/own", { body: { category: "ours" } });
+  const headers = await team.browser("ann");
+  const changed = await team.ask("", "PATCH", "/api/servers/own", { body: { category: "ours" }, headers });
   expect([changed.status, changed.json.entry.category]).toEqual([200, "ours"]);
 });
 
