@@ -1,3 +1,4 @@
+import { createServer as createTcpServer } from "node:net";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
@@ -162,13 +163,21 @@ test("FAULT 104: an admin's template for one team leads where its name leads, un
 });
 
 test("FAULT 104: an app that is named by a document on this machine is not asked for it, whatever its name led to before", async () => {
-  const before = connections;
+  // A port of its own: servers of other tests are still asked for their cards.
+  let asked = 0;
+  const listener = createTcpServer((socket) => {
+    asked += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+  const { port: own } = listener.address() as AddressInfo;
   const bob = await world.logIn("bob");
   for (const host of [turned, "localhost", "127.0.0.1", "[::ffff:7f00:1]"]) {
-    const page = await bob.open(authorize(world.url, `https://${host}:${port}/app.json`).url);
+    const page = await bob.open(authorize(world.url, `https://${host}:${own}/app.json`).url);
     expect([host, page.status >= 400, page.text.includes('name="answer"')]).toEqual([host, true, false]);
   }
-  expect(connections).toBe(before);
+  expect(asked).toBe(0);
+  listener.close();
 });
 
 test("servers of teams have the limits of those of the file: too much, too late and redirects are refused", async () => {
