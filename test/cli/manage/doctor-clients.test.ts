@@ -172,7 +172,7 @@ describe("what keeps our tools from a client's model", () => {
       ".claude.json",
       (url) => ({ mcpServers: { toolyard: { type: "http", url, timeout: 60_000 } } }),
       "mcpServers.toolyard.timeout",
-      "`timeout` is 60000, and a call may wait 300000 ms",
+      "`timeout` is 60000, and a call may wait 900000 ms",
     ],
     [
       "a time limit in seconds",
@@ -180,7 +180,7 @@ describe("what keeps our tools from a client's model", () => {
       (url) =>
         `features.code_mode.direct_only_tool_namespaces = ["mcp__toolyard"]\n[mcp_servers.toolyard]\nurl = "${url}"\ntool_timeout_sec = 60.5\n`,
       "mcp_servers.toolyard.tool_timeout_sec",
-      "`tool_timeout_sec` is 60.5, and a call may wait 300 s",
+      "`tool_timeout_sec` is 60.5, and a call may wait 900 s",
     ],
     [
       "an entry that is off",
