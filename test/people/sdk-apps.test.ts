@@ -162,7 +162,10 @@ test("`connect` writes the address of a gateway where people log in, and no toke
   const told = await connect();
   expect(told).toMatchObject({ outcome: "connected", url: `${world.url}/mcp`, token: false });
   expect(told.notes.join(" ")).toContain("Run `codex mcp login toolyard` for that.");
-  expect(await readFile(told.file, "utf8")).toBe(`[mcp_servers.toolyard]\nurl = "${world.url}/mcp"\n`);
+  expect(await readFile(told.file, "utf8")).toMatch(
+    new RegExp(`^\\[mcp_servers\\.toolyard\\]\\nurl = "${world.url}/mcp"\\ntool_timeout_sec = 3600\\n`),
+  );
+  expect(await readFile(told.file, "utf8")).not.toContain("http_headers");
   // A token of one's own is still taken.
   const { made } = await world.ask("token", "new", "--user", "ann", "--team", "red");
   expect(await connect("--token", made.token)).toMatchObject({ token: true });
