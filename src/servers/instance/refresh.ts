@@ -1,5 +1,12 @@
-import { stringifyExact } from "../../wire/json/exact-json.ts";
-import { buildInstanceCatalog, type RawLists, type SkippedItem } from "../../catalog/model/instance-catalog.ts";
+import { digestOf } from "../../catalog/model/definition-digest.ts";
+import {
+  buildingCatalog,
+  buildInstanceCatalog,
+  type BuiltCatalog,
+  type RawLists,
+  type SkippedItem,
+} from "../../catalog/model/instance-catalog.ts";
+import { createSlices } from "../../kernel/slices.ts";
 import { offersSkills } from "../../catalog/model/skill-extension.ts";
 import type { InstanceCatalog } from "../../catalog/model/snapshot.ts";
 import type { Connection } from "../upstream/connection.ts";
@@ -31,12 +38,22 @@ type Deps = Pick<InstanceDeps, "catalog" | "events" | "log" | "clock" | "limits"
  */
 export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "oddities">, deps: Deps): Refresher {
   const { id: instance } = life;
+  const slices = createSlices();
   let refreshedAtMs: number | undefined;
 
-  function putInForce(lists: RawLists): { readonly catalog: InstanceCatalog; readonly kinds: readonly ListKind[] } {
-    const { server } = life;
-    const { catalog, skipped, mended } = buildInstanceCatalog(server, instance, lists);
-    for (const item of skipped) reportSkipped(item);
+  /** In turns, because a server may list ten thousand tools. */
+  async function build(lists: RawLists): Promise<BuiltCatalog> {
+    for (;;) {
+      const { server } = life;
+      const built = await slices.run(buildingCatalog(server, instance, lists));
+      // Names and descriptions may have been changed meanwhile.
+      if (life.server === server) return built;
+    }
+  }
+
+  function putInForce({ catalog, skipped, mended }: BuiltCatalog): readonly ListKind[] {
+    for (const item of skipped.slice(0, mostTold)) reportSkipped(item, life, deps);
+    if (skipped.length > mostTold) reportCut("catalog", `${skipped.length - mostTold} more items are skipped`);
     noteOddities(life.oddities, skipped, mended);
     const before = deps.catalog.get(instance);
     const kinds = before === undefined ? (["tools", "resources", "prompts"] as const) : changedKinds(before, catalog);
@@ -44,22 +61,7 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
       deps.catalog.put(catalog);
       deps.events.emit({ type: "catalog.changed", ...life.about(), kinds });
     }
-    return { catalog, kinds };
-  }
-
-  function reportSkipped(item: SkippedItem): void {
-    const { server } = life;
-    deps.log.warn(
-      { component: "catalog", server: server.slug, operation: "discover" },
-      `${server.slug}: ${item.kind} ${JSON.stringify(item.name)} is skipped: ${item.reason}`,
-    );
-    deps.events.emit({
-      type: "catalog.item_skipped",
-      ...life.about(),
-      kind: item.kind,
-      name: item.name,
-      reason: item.reason,
-    });
+    return kinds;
   }
 
   return {
@@ -67,7 +69,7 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
       return refreshedAtMs;
     },
     adopt(lists) {
-      putInForce(lists);
+      putInForce(buildInstanceCatalog(life.server, instance, lists));
     },
     async refresh(connection, signal) {
       const startedMs = deps.clock.monotonic();
@@ -79,9 +81,11 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
         timeoutMs: server.discoveryTimeoutMs,
       };
       const lists = await fetchLists(connection, { transport, limits, onCut: reportCut }, signal);
+      const built = await build(lists);
       // The instance may have been removed meanwhile; then nothing may be applied.
       signal.throwIfAborted();
-      const { catalog, kinds } = putInForce(lists);
+      const kinds = putInForce(built);
+      const { catalog } = built;
       refreshedAtMs = deps.clock.monotonic();
       const durationMs = Math.round(refreshedAtMs - startedMs);
       deps.log.debug(
@@ -108,6 +112,21 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
   }
 }
 
+/** Each is a line of the log and an event, and nobody reads more. */
+const mostTold = 100;
+
+function reportSkipped(
+  { kind, name, reason }: SkippedItem,
+  { server: { slug }, about }: Pick<Life, "server" | "about">,
+  { log, events }: Pick<Deps, "log" | "events">,
+): void {
+  log.warn(
+    { component: "catalog", server: slug, operation: "discover" },
+    `${slug}: ${kind} ${JSON.stringify(name)} is skipped: ${reason}`,
+  );
+  events.emit({ type: "catalog.item_skipped", ...about(), kind, name, reason });
+}
+
 function noteOddities(oddities: Oddities, skipped: readonly SkippedItem[], mended: readonly SkippedItem[]): void {
   const told = (items: readonly SkippedItem[]): readonly string[] =>
     items.map(({ name, reason }) => `${name} (${reason})`);
@@ -120,7 +139,7 @@ function noteOddities(oddities: Oddities, skipped: readonly SkippedItem[], mende
 function changedKinds(before: InstanceCatalog, after: InstanceCatalog): readonly ListKind[] {
   const kinds: ListKind[] = [];
   if (!sameList(before.tools, after.tools, (tool) => tool.hash)) kinds.push("tools");
-  const text = (entry: { readonly definition: unknown }): string => stringifyExact(entry.definition);
+  const text = (entry: { readonly definition: object }): string => digestOf(entry.definition);
   // A skill's files are resources, and there is no notification for skills themselves (SEP-2640).
   if (
     !sameList(before.resources, after.resources, text) ||

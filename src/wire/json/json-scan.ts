@@ -96,6 +96,9 @@ export function scanFor(bytes: Buffer, start: number, end: number, maxDepth: num
   return found.members[0];
 }
 
+/** Of one object: more is no message and no call, and an object is made for each. */
+const mostMembers = 100_000;
+
 class Found {
   members: Member[] = [];
   inner: Member[] | undefined;
@@ -134,8 +137,11 @@ function walk(
           : walk(bytes, valueStart, end, maxDepth - 1, inside, undefined, undefined);
       found.inner = inside?.members;
     } else valueEnd = skipValue(bytes, valueStart, end, maxDepth);
-    if (only === undefined) found.members.push(new Member(bytes, keyStart, keyEnd, valueStart, valueEnd));
-    else if (isKey(bytes, keyStart, keyEnd, only))
+    if (only === undefined) {
+      if (found.members.length === mostMembers)
+        throw new GatewayError("BODY_TOO_COMPLEX", `an object of the JSON has more than ${mostMembers} members`);
+      found.members.push(new Member(bytes, keyStart, keyEnd, valueStart, valueEnd));
+    } else if (isKey(bytes, keyStart, keyEnd, only))
       found.members[0] = new Member(bytes, keyStart, keyEnd, valueStart, valueEnd);
     at = skipSpace(bytes, valueEnd, end);
     if (bytes[at] === closeBrace) return at + 1;
@@ -162,19 +168,27 @@ function isKey(bytes: Buffer, keyStart: number, keyEnd: number, key: string): bo
  */
 export function scanElements(bytes: Buffer, start: number, end: number, maxDepth: number, limit: number): Span[] {
   const elements: Span[] = [];
+  for (const element of eachElement(bytes, start, end, maxDepth)) {
+    elements.push(element);
+    if (elements.length > limit) break;
+  }
+  return elements;
+}
+
+/** The same one after the other, so that there may be other work between them. */
+export function* eachElement(bytes: Buffer, start: number, end: number, maxDepth: number): Generator<Span, void> {
   let at = skipSpace(bytes, start, end);
   if (bytes[at] !== openBracket) throw malformed("an array", at);
   at = skipSpace(bytes, at + 1, end);
-  if (bytes[at] === closeBracket) return elements;
-  while (elements.length <= limit) {
+  if (bytes[at] === closeBracket) return;
+  for (;;) {
     const valueEnd = skipValue(bytes, at, end, maxDepth);
-    elements.push({ start: at, end: valueEnd });
+    yield { start: at, end: valueEnd };
     at = skipSpace(bytes, valueEnd, end);
-    if (bytes[at] === closeBracket) return elements;
+    if (bytes[at] === closeBracket) return;
     if (bytes[at] !== comma) throw malformed("a comma or the end of the array", at);
     at = skipSpace(bytes, at + 1, end);
   }
-  return elements;
 }
 
 /**
