@@ -1,4 +1,5 @@
-import { backslash, closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote } from "./characters.ts";
+import { closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote } from "./characters.ts";
+import { skipString } from "./json-scan.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
 
 /**
@@ -15,13 +16,9 @@ export function dropDuplicateKeys(bytes: JsonBytes, value: unknown): JsonBytes {
 /** The number of colons outside strings, which is the number of members in the text. */
 function countColons(bytes: JsonBytes): number {
   let count = 0;
-  let inString = false;
   for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (inString) {
-      if (byte === backslash) at += 1;
-      else if (byte === quote) inString = false;
-    } else if (byte === quote) inString = true;
+    const byte = bytes[at] as number;
+    if (byte === quote) at = skipString(bytes, at + 1, bytes.length) - 1;
     else if (byte === colon) count += 1;
   }
   return count;
@@ -61,7 +58,7 @@ function withoutEarlier(bytes: Buffer): Buffer {
     } else if (byte === closeBrace || byte === closeBracket) open.pop();
     else if (byte === comma) isName = around?.members !== undefined;
     else if (byte === quote) {
-      const end = stringEnd(bytes, at);
+      const end = skipString(bytes, at + 1, bytes.length);
       if (isName && around?.members !== undefined) {
         const name = JSON.parse(bytes.toString("utf8", at, end)) as string;
         if (around.last !== undefined) around.last.next = at;
@@ -75,13 +72,6 @@ function withoutEarlier(bytes: Buffer): Buffer {
     }
   }
   return leftOut(bytes, left);
-}
-
-/** Where a text ends that begins at `start`. */
-function stringEnd(bytes: Buffer, start: number): number {
-  let at = start + 1;
-  while (bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;
-  return at + 1;
 }
 
 function leftOut(bytes: Buffer, parts: readonly { readonly start: number; readonly next: number }[]): Buffer {
