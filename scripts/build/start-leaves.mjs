@@ -4,12 +4,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Files that are no larger are not worth being files of their own. */
-const smallBytes = 4_000;
+const smallBytes = 26000;
 
 /**
- * Modules of small files of a start, in two groups: those that import nothing but Node's own modules, and those that
- * import nothing else but the first. Only these may be put together: two modules of one group that import each other
- * through the others could run before what they need.
+ * Modules of small files of a start, in groups: those that import nothing but Node's own modules, those that import
+ * nothing else but the first, and so on. Only these may be put together: two modules of one group that import each
+ * other through the others could run before what they need.
  *
  * @param {import("esbuild").Metafile} metafile of a build without the plugin
  * @param {{ program: string, command: string }} start the file that is started, and the module that it loads at once
@@ -24,13 +24,18 @@ export function startLeaves({ inputs, outputs }, { program, command }) {
   const small = [...loaded]
     .filter((name) => outputs[name].bytes < smallBytes)
     .flatMap((name) => Object.keys(outputs[name].inputs))
-    .filter((name) => name.startsWith("src/"))
+    .filter((name) => name.startsWith("src/") && name.endsWith(".ts"))
     .sort();
   const thatImport = (known) =>
     small.filter((name) => inputs[name].imports.every(({ external, path }) => external === true || known.has(path)));
-  const first = thatImport(new Set());
-  const both = thatImport(new Set(first));
-  return [first, both.filter((name) => !first.includes(name))];
+  const groups = [];
+  const known = new Set();
+  for (;;) {
+    const group = thatImport(known).filter((name) => !known.has(name));
+    if (group.length === 0) return groups;
+    groups.push(group);
+    for (const name of group) known.add(name);
+  }
 }
 
 /** Has whoever imports one module of a group import all of them, so that esbuild puts them into one file. */

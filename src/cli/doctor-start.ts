@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Config } from "../config/config.ts";
 import { isJsonObject } from "../kernel/json-bytes.ts";
-import { requestText } from "../wire/mcp/envelope.ts";
+import { notificationText, requestText } from "../wire/mcp/envelope.ts";
 import type { CommandContext } from "./command-context.ts";
 import { doubtful, fine, type Finding } from "./doctor-finding.ts";
 
@@ -73,7 +73,7 @@ async function untilListed(
       const id = idOf(line);
       if (id === 2) return Math.round(performance.now() - startedMs);
       if (id !== 1) continue;
-      ask('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+      ask(notificationText("notifications/initialized"));
       ask(requestText(2, "tools/list", "{}"));
     }
     return undefined;

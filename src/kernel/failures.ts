@@ -57,6 +57,12 @@ export const failures = {
     retry: false,
     hint: "Nest the JSON less deeply, or raise limits.jsonDepth.",
   },
+  BODY_TOO_COMPLEX: {
+    http: 413,
+    rpc: -31135,
+    retry: false,
+    hint: "Send it in several requests, or as one text with JSON in it.",
+  },
   BODY_TIMEOUT: {
     http: 408,
     rpc: -31103,

@@ -110,8 +110,12 @@ export const faultGroups = [
       },
       {
         number: "14",
-        what: "The JSON nests deeper than `limits.jsonDepth`, 64 by default: 65, 5,000 or a million levels.",
-        gets: "400 and `BODY_TOO_DEEP`, before anything is parsed. 64 levels reach the server.",
+        what:
+          "The JSON nests deeper than `limits.jsonDepth`, 64 by default: 65, 5,000 or a million levels; or it holds a " +
+          "million small members, objects, lists or texts.",
+        gets:
+          "400 and `BODY_TOO_DEEP`, or 413 and `BODY_TOO_COMPLEX`, before anything is parsed. 64 levels and 100,000 " +
+          "parts reach the server.",
       },
       {
         number: "15",

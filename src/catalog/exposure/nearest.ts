@@ -8,12 +8,12 @@ const leastLikeness = 0.2;
 /** Names whose pairs of letters are known, so that they are read once and not for every wrong name. */
 export interface NameIndex {
   readonly names: readonly string[];
-  /** The different pairs of each name after the other, as numbers; none of a name that is not ASCII. */
-  readonly pairs: Uint16Array;
-  /** Where the pairs of each name end. */
-  readonly ends: Uint32Array;
+  /** How many different pairs each has; none for one that is not ASCII. */
+  readonly sizes: Uint8Array;
+  /** By pair: which names have it, a bit for each. */
+  readonly holders: ReadonlyMap<number, Uint32Array>;
   /** Which names are not ASCII. */
-  readonly odd: ReadonlySet<number>;
+  readonly odd: readonly number[];
 }
 
 /** The names most similar to the wanted one, best first, by the share of letter pairs that they have in common. */
@@ -21,29 +21,55 @@ export function nearestNames(wanted: string, names: readonly string[], limit: nu
   return nearestIn(wanted, [indexNames(names)], limit);
 }
 
-/** The same for names in several lists. 10,000 names take 0.2 ms. */
+/** The same for names in several lists. */
 export function nearestIn(wanted: string, indexes: readonly NameIndex[], limit: number): string[] {
   const pairs = pairsOf(wanted);
   if (pairs.size === 0) return indexes.flatMap(({ names }) => names.slice(0, limit)).slice(0, limit);
-  const isWanted = toNumbers(pairs);
   const best = new Best(limit);
   let left = comparedNames;
   for (const index of indexes) {
-    let at = 0;
-    for (let place = 0; place < index.ends.length && left > 0; place += 1, left -= 1) {
-      const end = index.ends[place] as number;
-      const all = end - at;
-      let shared = 0;
-      for (; at < end; at += 1) shared += isWanted[index.pairs[at] as number] as number;
-      if (all > 0) best.offer(index.names[place] as string, (2 * shared) / (pairs.size + all));
-      else if (index.odd.has(place)) {
-        const name = index.names[place] as string;
-        best.offer(name, likenessOf(pairs, pairsOf(name)));
-      }
+    if (left <= 0) break;
+    left -= index.names.length;
+    offerSimilar(index, pairs, best);
+    for (const place of index.odd) {
+      const name = index.names[place] as string;
+      best.offer(name, likenessOf(pairs, pairsOf(name)));
     }
   }
   return best.names;
 }
+
+/**
+ * Counts the shared pairs of 32 names at once: the names that hold a pair are bits of a number, and the counts are
+ * binary numbers of which each digit is such a number for 32 names. 10,000 names take a tenth of what it takes to look
+ * at each of their pairs.
+ */
+function offerSimilar({ names, sizes, holders }: NameIndex, pairs: ReadonlySet<string>, best: Best): void {
+  const held = [...pairs].flatMap((pair) => holders.get((pair.charCodeAt(0) << 7) | pair.charCodeAt(1)) ?? []);
+  const digits = new Uint32Array(mostDigits);
+  for (let word = 0; word * 32 < names.length; word += 1) {
+    digits.fill(0);
+    for (const bits of held) {
+      let carry = bits[word] as number;
+      for (let digit = 0; carry !== 0; digit += 1) {
+        const before = digits[digit] as number;
+        digits[digit] = before ^ carry;
+        carry &= before;
+      }
+    }
+    let rest = digits.reduce((all, digit) => all | digit, 0);
+    for (; rest !== 0; rest &= rest - 1) {
+      const bit = 31 - Math.clz32(rest & -rest);
+      const place = word * 32 + bit;
+      let shared = 0;
+      for (let digit = 0; digit < mostDigits; digit += 1) shared |= (((digits[digit] as number) >>> bit) & 1) << digit;
+      best.offer(names[place] as string, (2 * shared) / (pairs.size + (sizes[place] as number)));
+    }
+  }
+}
+
+/** Of a number of pairs, in binary: names of 80 characters have at most 79. */
+const mostDigits = 7;
 
 /** The most similar ones so far, best first; equally similar ones in the order of their letters. */
 class Best {
@@ -72,50 +98,42 @@ class Best {
   }
 }
 
-/** Two characters of ASCII as one number. */
-const pairNumbers = 2 ** 14;
-
-function toNumbers(pairs: ReadonlySet<string>): Uint8Array {
-  const isWanted = new Uint8Array(pairNumbers);
-  for (const pair of pairs) {
-    const [first, second] = [pair.charCodeAt(0), pair.charCodeAt(1)];
-    if ((first | second) < 128) isWanted[(first << 7) | second] = 1;
-  }
-  return isWanted;
-}
-
-/** Reads ASCII names, as nearly all are, without making texts of their pairs: five times as fast. */
+/** Reads ASCII names, as nearly all are, without making texts of their pairs. */
 export function indexNames(all: readonly string[]): NameIndex {
   const names = all.slice(0, comparedNames);
-  const pairs = new Uint16Array(names.reduce((sum, name) => sum + Math.min(name.length, comparedCharacters), 0));
-  const ends = new Uint32Array(names.length);
-  const odd = new Set<number>();
-  /** By pair: the number of the last name that had it, so that each counts once in a name. */
-  const lastOf = new Uint16Array(pairNumbers);
-  let end = 0;
+  const sizes = new Uint8Array(names.length);
+  const holders = new Map<number, Uint32Array>();
+  const odd: number[] = [];
   for (const [place, name] of names.entries()) {
-    const start = end;
+    const compared = name.slice(0, comparedCharacters);
+    // Control characters stand between words, as all that is neither a letter nor a digit.
+    if (/[^\0-\x7f]/.test(compared)) {
+      odd.push(place);
+      continue;
+    }
     let before = 0;
-    for (let at = 0; at < Math.min(name.length, comparedCharacters); at += 1) {
-      const code = name.charCodeAt(at);
-      if (code > 127) {
-        odd.add(place);
-        end = start;
-        break;
-      }
-      const letter = letterOf(code);
+    for (let at = 0; at < compared.length; at += 1) {
+      const letter = letterOf(compared.charCodeAt(at));
       if (letter === space && before === space) continue;
-      const pair = (before << 7) | letter;
-      if (before !== 0 && lastOf[pair] !== place + 1) {
-        lastOf[pair] = place + 1;
-        pairs[end] = pair;
-        end += 1;
-      }
+      if (before !== 0 && hold(holders, (before << 7) | letter, { place, of: names.length }))
+        sizes[place] = (sizes[place] as number) + 1;
       before = letter;
     }
-    ends[place] = end;
   }
-  return { names, pairs: pairs.slice(0, end), ends, odd };
+  return { names, sizes, holders, odd };
+}
+
+/** Notes that a name has a pair. False where it had it already: each counts once. */
+function hold(
+  holders: Map<number, Uint32Array>,
+  pair: number,
+  { place, of }: { readonly place: number; readonly of: number },
+): boolean {
+  let bits = holders.get(pair);
+  if (bits === undefined) holders.set(pair, (bits = new Uint32Array(Math.ceil(of / 32))));
+  const before = bits[place >>> 5] as number;
+  bits[place >>> 5] = before | (1 << (place & 31));
+  return bits[place >>> 5] !== before;
 }
 
 const space = 32;

@@ -11,10 +11,12 @@ import type {
 import type { InstanceId, ToolPath } from "../../kernel/ids.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
 import { phrasesKey } from "../../kernel/tool-phrases.ts";
+import { allSteps } from "../../kernel/slices.ts";
 import type { Era } from "../../kernel/call-context.ts";
 import { promptShape, resourceShape, templateShape, toolShape } from "../../wire/mcp/definition-shapes.ts";
 import { Notes, type Shape } from "../../wire/mcp/shape.ts";
 import { faultyHeaderParameter } from "./header-parameters.ts";
+import { digestOf } from "./definition-digest.ts";
 import { skillProblem } from "./skill-check.ts";
 import type { InstanceCatalog, ToolEntry } from "./snapshot.ts";
 import { hasProcess, traitsOf, type TransportKind } from "../../config/transports.ts";
@@ -54,22 +56,47 @@ interface Report {
  * Mends what a server listed, leaves out what cannot be mended, applies the configuration's `rename`, `describe` and
  * `phrases`, and freezes it. Pure.
  */
-export function buildInstanceCatalog(
+export function buildInstanceCatalog(server: ServerConfig, instance: InstanceId, lists: RawLists): BuiltCatalog {
+  return allSteps(buildingCatalog(server, instance, lists));
+}
+
+export interface BuiltCatalog {
+  readonly catalog: InstanceCatalog;
+  readonly skipped: readonly SkippedItem[];
+  readonly mended: readonly SkippedItem[];
+}
+
+/** The same in steps of one item each. */
+export function* buildingCatalog(
   server: ServerConfig,
   instance: InstanceId,
   lists: RawLists,
-): { catalog: InstanceCatalog; skipped: readonly SkippedItem[]; mended: readonly SkippedItem[] } {
+): Generator<undefined, BuiltCatalog> {
   const report: Report = { skipped: [], mended: [] };
   const { skipped } = report;
   const owner = { server: server.slug };
   const { mirrorsHeaders } = traitsOf(server.transport);
-  const tools = acceptAll(lists.tools, toolKind, report)
-    .filter((tool) => {
-      const reason = mirrorsHeaders ? faultyHeaderParameter(tool.inputSchema) : undefined;
-      if (reason !== undefined) skipped.push({ kind: "tool", name: tool.name, reason });
-      return reason === undefined;
-    })
-    .map((tool) => toToolEntry(server, tool));
+  const tools: ToolEntry[] = [];
+  for (const tool of yield* acceptAll(lists.tools, toolKind, report)) {
+    yield;
+    const reason = mirrorsHeaders ? faultyHeaderParameter(tool.inputSchema) : undefined;
+    if (reason === undefined) tools.push(toToolEntry(server, tool));
+    else skipped.push({ kind: "tool", name: tool.name, reason });
+  }
+  const owned = function* <T extends object>(items: readonly unknown[], kind: ItemKind<T>) {
+    const entries: (typeof owner & { readonly definition: T })[] = [];
+    for (const definition of yield* acceptAll(items, kind, report)) {
+      yield;
+      // Lists are compared by them, all at once.
+      digestOf(definition);
+      entries.push({ ...owner, definition });
+    }
+    return Object.freeze(entries);
+  };
+  const resources = yield* owned(lists.resources, resourceKind);
+  const templates = yield* owned(lists.templates, templateKind);
+  const prompts = yield* owned(lists.prompts, promptKind);
+  const skills = yield* owned(lists.skills, skillKind);
   const seenPaths = new Set<string>();
   const catalog: InstanceCatalog = Object.freeze({
     instance,
@@ -82,16 +109,7 @@ export function buildInstanceCatalog(
     eras: lists.eras,
     handshake: lists.handshake,
     tools: Object.freeze(tools.filter((tool) => firstOf(seenPaths, tool, skipped))),
-    resources: Object.freeze(
-      acceptAll(lists.resources, resourceKind, report).map((definition) => ({ ...owner, definition })),
-    ),
-    templates: Object.freeze(
-      acceptAll(lists.templates, templateKind, report).map((definition) => ({ ...owner, definition })),
-    ),
-    prompts: Object.freeze(
-      acceptAll(lists.prompts, promptKind, report).map((definition) => ({ ...owner, definition })),
-    ),
-    skills: Object.freeze(acceptAll(lists.skills, skillKind, report).map((definition) => ({ ...owner, definition }))),
+    ...{ resources, templates, prompts, skills },
     ttlMs: lists.ttlMs,
     // What was fetched with a person's credentials must not be shared, whatever the server says (fault 52).
     cacheScope: hasCredentials(server) ? "private" : lists.cacheScope,
@@ -170,10 +188,15 @@ function skillShape(value: unknown, notes: Notes): unknown {
 }
 
 /** Keeps the items that are usable and whose key is new (fault 56: of duplicates the first is kept). */
-function acceptAll<T>(items: readonly unknown[], { kind, shape, keyOf }: ItemKind<T>, report: Report): T[] {
+function* acceptAll<T>(
+  items: readonly unknown[],
+  { kind, shape, keyOf }: ItemKind<T>,
+  report: Report,
+): Generator<undefined, T[]> {
   const seen = new Set<string>();
   const accepted: T[] = [];
   for (const [index, given] of items.entries()) {
+    yield;
     const notes = new Notes();
     const item = shape(given, notes) as T | undefined;
     if (item === undefined) {

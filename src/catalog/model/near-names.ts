@@ -18,10 +18,12 @@ export type FindNear = (spelling: string) => readonly Near[];
 /**
  * Finds the tool of whose path a spelling has the colon written as a slash, or else all whose names it is in another
  * case of letters. Looks through the tools of the servers that it begins with, but only at names that are as long as it
- * is: there is no table for spellings that hardly a client uses, and a server may have ten thousand tools.
+ * is and end as it does, because a server may have ten thousand tools. There is no table for spellings that hardly a
+ * client uses.
  */
 export function createFindNear(catalogs: readonly Offer[], namesOf: NamesOf): FindNear {
-  const lengths = catalogs.map(({ catalog }) => lengthsOf(catalog.tools, namesOf));
+  /** Made for a server with the first spelling that begins with its name. */
+  const marks: (Uint32Array | undefined)[] = [];
   return (spelling) => {
     const lower = spelling.toLowerCase();
     const near: Near[] = [];
@@ -29,7 +31,7 @@ export function createFindNear(catalogs: readonly Offer[], namesOf: NamesOf): Fi
       const [first] = catalog.tools;
       if (first === undefined || ![first.server, namespace].some((start) => lower.startsWith(start.toLowerCase())))
         continue;
-      for (const at of placesOf(lengths[index] as Uint16Array, [spelling.length, lower.length])) {
+      for (const at of placesOf((marks[index] ??= marksOf(catalog.tools, namesOf)), markOf(lower))) {
         const tool = catalog.tools[at] as ToolEntry;
         if (isPath(tool.path, tool, spelling)) return [{ tool, form: "path" }];
         const form = formOf(tool, lower, namesOf);
@@ -40,22 +42,28 @@ export function createFindNear(catalogs: readonly Offer[], namesOf: NamesOf): Fi
   };
 }
 
-/** How long the three names of each tool are. */
-function lengthsOf(tools: readonly ToolEntry[], { namespaced, flat }: NamesOf): Uint16Array {
-  return Uint16Array.from(
-    tools.flatMap((tool) => [tool.path.length, namespaced.get(tool)?.length ?? 0, flat.get(tool)?.length ?? 0]),
-  );
+/** A number that two spellings have in common where they differ in case, or in what is between server and tool. */
+function markOf(name: string): number {
+  const lower = name.toLowerCase();
+  return ((lower.length << 16) | lower.charCodeAt(lower.length - 1)) >>> 0;
 }
 
-/** The places of the tools that have a name of one of these lengths. */
-function* placesOf(lengths: Uint16Array, wanted: readonly [number, number]): Generator<number> {
-  const [one, other] = wanted;
-  for (let at = 0; at < lengths.length; at += 3) {
-    for (let name = at; name < at + 3; name += 1) {
-      if (lengths[name] !== one && lengths[name] !== other) continue;
-      yield at / 3;
-      break;
-    }
+/** Of the three names of each tool. */
+function marksOf(tools: readonly ToolEntry[], { namespaced, flat }: NamesOf): Uint32Array {
+  const marks = new Uint32Array(tools.length * 3);
+  for (const [at, tool] of tools.entries()) {
+    const names = [tool.path, namespaced.get(tool) ?? "", flat.get(tool) ?? ""];
+    marks.set(names.map(markOf), at * 3);
+  }
+  return marks;
+}
+
+/** The places of the tools one of whose names has this mark. */
+function* placesOf(marks: Uint32Array, wanted: number): Generator<number> {
+  for (let mark = marks.indexOf(wanted); mark !== -1;) {
+    const place = Math.floor(mark / 3);
+    yield place;
+    mark = marks.indexOf(wanted, place * 3 + 3);
   }
 }
 

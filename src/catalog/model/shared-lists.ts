@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { digestOf } from "./definition-digest.ts";
 import { stringifyExact } from "../../wire/json/exact-json.ts";
 import type { InstanceCatalog } from "./snapshot.ts";
 
@@ -61,8 +62,8 @@ type Shared = "tools" | "resources" | "templates" | "prompts" | "skills" | "abou
 
 function keysFor(part: InstanceCatalog): Record<Shared, string> {
   const { server, tools, resources, templates, prompts, skills } = part;
-  const definitions = (entries: readonly { readonly definition: unknown }[]): unknown =>
-    entries.map(({ definition }) => definition);
+  const definitions = (entries: readonly { readonly definition: object }[]): unknown =>
+    entries.map(({ definition }) => digestOf(definition));
   const key = (kind: Shared, content: unknown): string =>
     createHash("sha256")
       .update(stringifyExact([kind, server, content]))

@@ -2,6 +2,7 @@ import { abortReason } from "../../kernel/abort.ts";
 import type { Limits } from "../../config/config.ts";
 import { scanElements } from "../../wire/json/json-scan.ts";
 import { toGatewayError } from "../../kernel/gateway-error.ts";
+import { createSlices } from "../../kernel/slices.ts";
 import type { Admission } from "../http/admission.ts";
 import { answerText } from "../../wire/mcp/envelope.ts";
 import { failureText } from "../../wire/mcp/failure-text.ts";
@@ -49,13 +50,22 @@ export function answerBatch(
     throw new MessageError("REQUEST_INVALID", `the batch holds more than ${mostMessages} messages`);
   if (!closesBehind(body, elements.at(-1)?.end ?? 0))
     throw new MessageError("PARSE_ERROR", "something follows the batch");
-  const answers = elements.map(
-    async ({ start, end }) => await answerOne(body.subarray(start, end), caller, deps, replies),
-  );
-  return Promise.all(answers).then((texts) => {
-    const told = texts.filter((text) => text !== undefined);
-    return told.length === 0 ? undefined : `[${told.join(",")}]`;
-  });
+  // A hundred searches would hold everybody up if all of them began in one turn.
+  return createSlices()
+    .run(begin())
+    .then(async (answers) => {
+      const told = (await Promise.all(answers)).filter((text) => text !== undefined);
+      return told.length === 0 ? undefined : `[${told.join(",")}]`;
+    });
+
+  function* begin(): Generator<undefined, readonly Promise<string | undefined>[]> {
+    const answers: Promise<string | undefined>[] = [];
+    for (const { start, end } of elements) {
+      answers.push(answerOne(body.subarray(start, end), caller, deps, replies));
+      yield;
+    }
+    return answers;
+  }
 }
 
 /** Whether nothing but the closing bracket follows: only the elements are parsed, so that nothing else would notice. */

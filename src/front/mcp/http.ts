@@ -63,6 +63,12 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
       return;
     }
     const message = readClientMessage(body, deps.limits.jsonDepth);
+    // Judging it took a turn of its own.
+    if (body.length > largeBody) setImmediate(() => attempt(incoming, () => pass(incoming, message)));
+    else pass(incoming, message);
+  }
+
+  function pass(incoming: Incoming, message: ClientMessage): void {
     if (isModern(incoming.request, message)) modern(incoming, message);
     else legacy.receive(incoming, message);
   }
@@ -101,6 +107,8 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
     }
   };
 }
+
+const largeBody = 524_288;
 
 /** The header or the body may say it; where they differ, the modern era has the error for that (fault 10). */
 function isModern(request: IncomingMessage, message: ClientMessage): boolean {

@@ -1,6 +1,7 @@
 import { carriageReturn, lineFeed, openBrace, openBracket, space, tab } from "../../wire/json/characters.ts";
 import { isUtf8 } from "node:buffer";
 import { scanMembers, type Member } from "../../wire/json/json-scan.ts";
+import { requireFewParts } from "../../wire/json/json-parts.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { tellDepthLimit } from "../../kernel/depth-limit.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
@@ -34,6 +35,7 @@ export function parseJsonBody(bytes: Buffer, maxDepth: number): JsonBody {
 
 function scan(bytes: Buffer, maxDepth: number): readonly Member[] {
   try {
+    requireFewParts(bytes, maxDepth);
     return scanMembers(bytes, 0, bytes.length, maxDepth - 1);
   } catch (error) {
     throw tellDepthLimit(error, maxDepth);

@@ -1,13 +1,15 @@
 import { rpcCodes } from "../../wire/mcp/rpc-codes.ts";
-import { parseExact, stringifyExact } from "../../wire/json/exact-json.ts";
+import { parseExact } from "../../wire/json/exact-json.ts";
 import type { RawLists } from "../../catalog/model/instance-catalog.ts";
 import { skillSettings } from "../../catalog/model/skill-extension.ts";
 import type { Era } from "../../kernel/call-context.ts";
 import { abortAfter } from "../../kernel/abort.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import { isJsonObject, toJsonBytes, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import { toJsonBytes, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import type { Connection, ParamMember } from "../upstream/connection.ts";
-import { skipValue } from "../../wire/json/json-scan.ts";
+import { createSlices } from "../../kernel/slices.ts";
+import { openBracket } from "../../wire/json/characters.ts";
+import { eachElement, findMember, scanFor, scanMembers, skipValue, type Member } from "../../wire/json/json-scan.ts";
 import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 
 /** Limits for each list of a server. */
@@ -83,7 +85,7 @@ export async function fetchLists(
  * its files takes up to 100 KB, and what is left out can still be read and is answered by skills/get. Somebody who
  * waits for the server's tools does not wait for its skills longer than this.
  */
-const skillLimits = Object.freeze({ items: 2_000, characters: 8 * 2 ** 20, waitMs: 10_000 });
+const skillLimits = Object.freeze({ items: 2_000, bytes: 8 * 2 ** 20, waitMs: 10_000 });
 
 /** The skills of a server that declares them. They never keep its tools from being used. */
 async function fetchSkills(
@@ -100,7 +102,7 @@ async function fetchSkills(
     method: "skills/list",
     key: "skills",
     limits: { ...limits, items: Math.min(limits.items, skillLimits.items) },
-    room: skillLimits.characters,
+    room: skillLimits.bytes,
     items,
   };
   try {
@@ -127,7 +129,7 @@ interface ListRequest {
   readonly limits: ListLimits;
   readonly hints: CacheHints;
   readonly onCut: OnCut;
-  /** Characters that all items together may have, as JSON. Default: any number. */
+  /** Bytes that all items together may have, as JSON. Default: {@link listBytes}. */
   readonly room?: number;
   /** Where items are put as they come, for those who can do with a part of them. */
   readonly items?: unknown[];
@@ -135,23 +137,22 @@ interface ListRequest {
 
 async function fetchPages(connection: Connection, list: ListRequest, signal: AbortSignal): Promise<readonly unknown[]> {
   const items = list.items ?? [];
-  let room = list.room ?? Number.POSITIVE_INFINITY;
+  const slices = createSlices();
+  let room = list.room ?? listBytes;
   const seen = new Set<Cursor>();
   let cursor: Cursor | undefined;
   for (let page = 0; page < list.limits.pages; page += 1) {
-    const result = await fetchPage(connection, list, cursor, signal);
-    if (result === undefined) return items;
-    const more = result[list.key];
-    noteHints(list.hints, result);
-    const fresh: readonly unknown[] = Array.isArray(more) ? more.slice(0, list.limits.items - items.length) : [];
-    for (const item of fresh) {
-      if (list.room !== undefined && (room -= stringifyExact(item).length) < 0) {
-        list.onCut(list.method, `its items take more than ${list.room} characters`);
-        return items;
-      }
-      items.push(item);
+    const answer = await fetchPage(connection, list, cursor, signal);
+    if (answer === undefined) return items;
+    const page = await slices.run(readPage(answer, list, { items: list.limits.items - items.length, bytes: room }));
+    noteHints(list.hints, page.about);
+    for (const item of page.items) items.push(item);
+    room -= page.bytes;
+    if (room < 0) {
+      list.onCut(list.method, `its items take more than ${list.room ?? listBytes} bytes`);
+      return items;
     }
-    const next = cursorOf(result, connection.peer.era);
+    const next = cursorOf(page.about, connection.peer.era);
     if (next === undefined) return items;
     if (items.length >= list.limits.items) {
       list.onCut(list.method, `more than ${list.limits.items} items (limits.listItems)`);
@@ -185,7 +186,7 @@ async function fetchPage(
   list: ListRequest,
   cursor: Cursor | undefined,
   signal: AbortSignal,
-): Promise<JsonObject | undefined> {
+): Promise<JsonBytes | undefined> {
   const params: ParamMember[] = cursor === undefined ? [] : [["cursor", toJsonBytes(cursor)]];
   const { timeoutMs } = list.limits;
   const reply = await connection.request({ method: list.method, params, signal, timeoutMs, maxTimeoutMs: timeoutMs });
@@ -197,56 +198,92 @@ async function fetchPage(
       `${list.method} failed: ${error.message.slice(0, 200)} (${error.code})`,
     );
   }
-  let parsed: unknown;
-  try {
-    parsed = parseExact(reply.result.toString("utf8"));
-  } catch {
-    parsed = undefined;
-  }
-  if (!isJsonObject(parsed))
-    throw new GatewayError("UPSTREAM_PROTOCOL", `${list.method} was answered with something that is not an object`);
-  return isTooDeep(reply.result) ? withoutDeepItems(parsed, list) : parsed;
+  return reply.result;
 }
 
+/** Bytes of one list as JSON: as many as one message may have. */
+const listBytes = 32 * 2 ** 20;
+/**
+ * Of one item. The largest definitions of real servers have 60 KB. Each is counted, searched, written and looked
+ * through for secrets in one turn.
+ */
+const itemBytes = 262_144;
 /**
  * How deep an item of a list may nest. Definitions are written again, to clients and to disk, and JSON.stringify
  * could fail on deeper ones.
  */
 const greatestDepth = 500;
 
-function isTooDeep(bytes: JsonBytes): boolean {
+interface Page {
+  readonly items: readonly unknown[];
+  /** That were read, also those that are left out. More than there is room for where it was not enough. */
+  readonly bytes: number;
+  /** Its other members. */
+  readonly about: JsonObject;
+}
+
+/**
+ * The items of a page, each parsed in a step of its own, as far as there is room. One that nests too deeply or is too
+ * large is left out: a hostile schema must not hide the server's other tools (fault 61).
+ */
+function* readPage(
+  answer: JsonBytes,
+  list: ListRequest,
+  room: { readonly items: number; readonly bytes: number },
+): Generator<undefined, Page> {
   try {
-    skipValue(bytes, 0, bytes.length, greatestDepth);
-    return false;
+    const members = scanMembers(answer, 0, answer.length, Number.POSITIVE_INFINITY);
+    const names = ["nextCursor", "ttlMs", "cacheScope"] as const;
+    const about = Object.fromEntries(names.map((name) => [name, shortValue(answer, findMember(members, name))]));
+    const listed = findMember(members, list.key);
+    const items: unknown[] = [];
+    let bytes = 0;
+    if (listed === undefined || answer[listed.start] !== openBracket) return { items, bytes, about };
+    for (const { start, end } of eachElement(answer, listed.start, listed.end, Number.POSITIVE_INFINITY)) {
+      yield;
+      bytes += end - start;
+      if (bytes > room.bytes || items.length >= room.items) break;
+      const item = answer.subarray(start, end);
+      const fault = faultOf(item);
+      if (fault === undefined) items.push(parseExact(item.toString("utf8")));
+      else list.onCut(list.method, `${nameIn(item)} is left out, because it ${fault}`);
+    }
+    return { items, bytes, about };
   } catch {
-    return true;
+    throw new GatewayError("UPSTREAM_PROTOCOL", `${list.method} was answered with something that is not an object`);
   }
 }
 
-/** Leaves out items that nest too deeply: one hostile schema must not hide the server's other tools (fault 61). */
-function withoutDeepItems(result: JsonObject, list: ListRequest): JsonObject {
-  const items = result[list.key];
-  if (!Array.isArray(items)) return {};
-  const kept = (items as readonly unknown[]).filter((item) => {
-    if (!nestsDeeper(item, greatestDepth)) return true;
-    const name = isJsonObject(item) ? (item["name"] ?? item["uri"]) : undefined;
-    const shown = JSON.stringify(typeof name === "string" ? name.slice(0, 100) : "an item without a name");
-    list.onCut(list.method, `${shown} is left out, because it nests deeper than ${greatestDepth} levels`);
-    return false;
-  });
-  const { nextCursor, ttlMs, cacheScope } = result;
-  return { [list.key]: kept, nextCursor, ttlMs, cacheScope };
+function faultOf(item: JsonBytes): string | undefined {
+  if (item.length > itemBytes) return `has more than ${itemBytes} bytes`;
+  try {
+    skipValue(item, 0, item.length, greatestDepth);
+    return undefined;
+  } catch {
+    return `nests deeper than ${greatestDepth} levels`;
+  }
 }
 
-/** Works level by level, because a value like this would overflow the stack of a recursive function. */
-function nestsDeeper(value: unknown, limit: number): boolean {
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > limit) return true;
-    level = level.flatMap((node) => (typeof node === "object" && node !== null ? Object.values(node) : []));
-  }
-  return false;
+/** What an item is called, without a look at the rest of it. */
+function nameIn(item: JsonBytes): string {
+  const named = (key: string): unknown => {
+    try {
+      return shortValue(item, scanFor(item, 0, item.length, Number.POSITIVE_INFINITY, key));
+    } catch {
+      return undefined;
+    }
+  };
+  const name = named("name") ?? named("uri");
+  return JSON.stringify(typeof name === "string" ? name.slice(0, 100) : "an item without a name");
 }
+
+/** Cursors and hints are short; undefined for anything else. */
+function shortValue(bytes: JsonBytes, member: Member | undefined): unknown {
+  if (member === undefined || member.end - member.start > longestValue) return undefined;
+  return JSON.parse(bytes.toString("utf8", member.start, member.end)) as unknown;
+}
+
+const longestValue = 65_536;
 
 /**
  * Combines the pages: the smallest ttl counts, and one private page makes the list private (2026-07-28,

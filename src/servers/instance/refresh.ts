@@ -1,5 +1,12 @@
-import { stringifyExact } from "../../wire/json/exact-json.ts";
-import { buildInstanceCatalog, type RawLists, type SkippedItem } from "../../catalog/model/instance-catalog.ts";
+import { digestOf } from "../../catalog/model/definition-digest.ts";
+import {
+  buildingCatalog,
+  buildInstanceCatalog,
+  type BuiltCatalog,
+  type RawLists,
+  type SkippedItem,
+} from "../../catalog/model/instance-catalog.ts";
+import { createSlices } from "../../kernel/slices.ts";
 import { offersSkills } from "../../catalog/model/skill-extension.ts";
 import type { InstanceCatalog } from "../../catalog/model/snapshot.ts";
 import type { Connection } from "../upstream/connection.ts";
@@ -32,13 +39,23 @@ type Deps = Pick<InstanceDeps, "catalog" | "events" | "log" | "clock" | "limits"
  */
 export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "oddities">, deps: Deps): Refresher {
   const { id: instance } = life;
+  const slices = createSlices();
   let refreshedAtMs: number | undefined;
   const card = createLateCard(deps.clock);
+  const report = createReport(life, deps);
 
-  function putInForce(lists: RawLists): { readonly catalog: InstanceCatalog; readonly kinds: readonly ListKind[] } {
-    const { server } = life;
-    const { catalog, skipped, mended } = buildInstanceCatalog(server, instance, lists);
-    for (const item of skipped) reportSkipped(item, life, deps);
+  /** In turns, because a server may list ten thousand tools. */
+  async function build(lists: RawLists): Promise<BuiltCatalog> {
+    for (;;) {
+      const { server } = life;
+      const built = await slices.run(buildingCatalog(server, instance, lists));
+      // Names and descriptions may have been changed meanwhile.
+      if (life.server === server) return built;
+    }
+  }
+
+  function putInForce({ catalog, skipped, mended }: BuiltCatalog): readonly ListKind[] {
+    report.skipped(skipped);
     noteOddities(life.oddities, skipped, mended);
     const before = deps.catalog.get(instance);
     const kinds = before === undefined ? (["tools", "resources", "prompts"] as const) : changedKinds(before, catalog);
@@ -46,7 +63,7 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
       deps.catalog.put(catalog);
       deps.events.emit({ type: "catalog.changed", ...life.about(), kinds });
     }
-    return { catalog, kinds };
+    return kinds;
   }
 
   return {
@@ -55,7 +72,7 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
     },
     adopt(lists) {
       card.adopt(lists);
-      putInForce(lists);
+      putInForce(buildInstanceCatalog(life.server, instance, lists));
     },
     async refresh(connection, signal) {
       const startedMs = deps.clock.monotonic();
@@ -66,11 +83,13 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
         items: deps.limits().listItems,
         timeoutMs: server.discoveryTimeoutMs,
       };
-      const fetched = await fetchLists(connection, { transport, limits, onCut: reportCut }, signal);
+      const fetched = await fetchLists(connection, { transport, limits, onCut: report.cut }, signal);
+      const lists = card.addTo(fetched, connection);
+      const built = await build(lists);
       // The instance may have been removed meanwhile; then nothing may be applied.
       signal.throwIfAborted();
-      const lists = card.addTo(fetched, connection);
-      const { catalog, kinds } = putInForce(lists);
+      const kinds = putInForce(built);
+      const { catalog } = built;
       refreshedAtMs = deps.clock.monotonic();
       const durationMs = Math.round(refreshedAtMs - startedMs);
       deps.log.debug(
@@ -88,7 +107,9 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
       });
       await save(lists);
       card.readOnce(connection, signal, async (shown) => {
-        putInForce(shown);
+        const known = await build(shown);
+        if (signal.aborted) return;
+        putInForce(known);
         await save(shown);
       });
       return kinds;
@@ -99,30 +120,29 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
     const { hash } = life.server;
     await deps.keeper.save(instance, { hash, savedAtMs: deps.clock.now(), lists });
   }
-
-  function reportCut(list: string, reason: string): void {
-    const { slug } = life.server;
-    deps.log.warn({ component: "catalog", server: slug, operation: list }, `${slug}: ${list} is cut: ${reason}`);
-  }
 }
 
-function reportSkipped(
-  item: SkippedItem,
-  life: Pick<Life, "server" | "about">,
-  deps: Pick<Deps, "log" | "events">,
-): void {
-  const { server } = life;
-  deps.log.warn(
-    { component: "catalog", server: server.slug, operation: "discover" },
-    `${server.slug}: ${item.kind} ${JSON.stringify(item.name)} is skipped: ${item.reason}`,
-  );
-  deps.events.emit({
-    type: "catalog.item_skipped",
-    ...life.about(),
-    kind: item.kind,
-    name: item.name,
-    reason: item.reason,
-  });
+/** Each is a line of the log and an event, and nobody reads more. */
+const mostTold = 100;
+
+/** Tells the log, and whoever listens, what of the lists is left out. */
+function createReport(life: Pick<Life, "server" | "about">, { log, events }: Pick<Deps, "log" | "events">) {
+  function warn(operation: string, text: string): void {
+    const { slug } = life.server;
+    log.warn({ component: "catalog", server: slug, operation }, `${slug}: ${text}`);
+  }
+
+  const cut = (list: string, reason: string): void => warn(list, `${list} is cut: ${reason}`);
+  return {
+    cut,
+    skipped(items: readonly SkippedItem[]): void {
+      for (const { kind, name, reason } of items.slice(0, mostTold)) {
+        warn("discover", `${kind} ${JSON.stringify(name)} is skipped: ${reason}`);
+        events.emit({ type: "catalog.item_skipped", ...life.about(), kind, name, reason });
+      }
+      if (items.length > mostTold) cut("catalog", `${items.length - mostTold} more items are skipped`);
+    },
+  };
 }
 
 function noteOddities(oddities: Oddities, skipped: readonly SkippedItem[], mended: readonly SkippedItem[]): void {
@@ -137,7 +157,7 @@ function noteOddities(oddities: Oddities, skipped: readonly SkippedItem[], mende
 function changedKinds(before: InstanceCatalog, after: InstanceCatalog): readonly ListKind[] {
   const kinds: ListKind[] = [];
   if (!sameList(before.tools, after.tools, (tool) => tool.hash)) kinds.push("tools");
-  const text = (entry: { readonly definition: unknown }): string => stringifyExact(entry.definition);
+  const text = (entry: { readonly definition: object }): string => digestOf(entry.definition);
   // A skill's files are resources, and there is no notification for skills themselves (SEP-2640).
   if (
     !sameList(before.resources, after.resources, text) ||
@@ -153,7 +173,7 @@ function changedKinds(before: InstanceCatalog, after: InstanceCatalog): readonly
     kinds.length === 0 &&
     (before.instructions !== after.instructions ||
       before.serverTitle !== after.serverTitle ||
-      stringifyExact(looksOf(before.serverInfo)) !== stringifyExact(looksOf(after.serverInfo)) ||
+      digestOf(looksOf(before.serverInfo)) !== digestOf(looksOf(after.serverInfo)) ||
       before.eras.length !== after.eras.length)
   )
     kinds.push("tools");

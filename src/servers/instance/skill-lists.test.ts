@@ -71,11 +71,19 @@ describe("a server's skills", () => {
     expect(lists.skills).toEqual([]);
   });
 
-  test("end with what fits eight million characters", async () => {
-    const large = (name: string): object => ({ ...skill(name), note: "x".repeat(3_000_000) });
-    const { lists, cuts } = await fetch(serverWith(() => ({ skills: [large("a"), large("b"), large("c")] })));
-    expect(lists.skills).toHaveLength(2);
-    expect(cuts).toEqual([expect.stringContaining("more than 8388608 characters")]);
+  test("are told where one of them is larger than anything that people write", async () => {
+    const skills = [{ ...skill("a"), note: "x".repeat(300_000) }, skill("b")];
+    const { lists, cuts } = await fetch(serverWith(() => ({ skills })));
+    expect(lists.skills).toHaveLength(1);
+    expect(cuts).toEqual([expect.stringContaining("is left out, because it has more than 262144 bytes")]);
+  });
+
+  test("end with what fits eight million bytes", async () => {
+    const large = (name: string): object => ({ ...skill(name), note: "x".repeat(250_000) });
+    const skills = Array.from({ length: 40 }, (_, at) => large(`s${at}`));
+    const { lists, cuts } = await fetch(serverWith(() => ({ skills })));
+    expect(lists.skills).toHaveLength(33);
+    expect(cuts).toEqual([expect.stringContaining("more than 8388608 bytes")]);
   });
 
   test("do not hide that the connection was lost, or that nobody wants the lists any more", async () => {

@@ -1,3 +1,4 @@
+import { hasManyParts } from "../../wire/json/json-parts.ts";
 import { rpcCodes } from "../../wire/mcp/rpc-codes.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { Era } from "../../kernel/call-context.ts";
@@ -127,15 +128,21 @@ function gatewaysIn(meta: unknown): readonly string[] {
 function parseResult(server: string, method: string, result: JsonBytes): JsonObject {
   const parsed = parseShallow(result);
   if (!isJsonObject(parsed))
-    throw new GatewayError("UPSTREAM_PROTOCOL", `${server} answered ${method} with something that is not an object`);
+    throw new GatewayError(
+      "UPSTREAM_PROTOCOL",
+      result.length > mostBytes
+        ? `${server} answered ${method} with ${result.length} bytes, and more than ${mostBytes} are not read`
+        : `${server} answered ${method} with something that is not an object`,
+    );
   return parsed;
 }
 
 /**
- * Parses what a server says about itself. Undefined when it is not JSON, or nests so deeply that JSON.stringify could
- * fail when it is written again, to disk and to clients.
+ * Parses what a server says about itself. Undefined when it is not JSON, is larger than a megabyte, or nests so deeply
+ * that JSON.stringify could fail when it is written again, to disk and to clients.
  */
 function parseShallow(result: JsonBytes): unknown {
+  if (result.length > mostBytes || hasManyParts(result)) return undefined;
   try {
     skipValue(result, 0, result.length, greatestDepth);
     return JSON.parse(result.toString("utf8")) as unknown;
@@ -145,3 +152,5 @@ function parseShallow(result: JsonBytes): unknown {
 }
 
 const greatestDepth = 100;
+/** Instructions of a hundred pages, and icons. All of it is read, searched and shown in one turn. */
+const mostBytes = 1_048_576;

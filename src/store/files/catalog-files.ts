@@ -4,7 +4,11 @@ import { mkdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { RawLists } from "../../catalog/model/instance-catalog.ts";
 import type { CatalogKeeper, KeptCatalog } from "../../servers/instance/instance-deps.ts";
-import { isJsonObject } from "../../kernel/json-bytes.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import { deepestJson } from "../../kernel/limits.ts";
+import { createSlices } from "../../kernel/slices.ts";
+import { openBracket } from "../../wire/json/characters.ts";
+import { eachElement, scanMembers, type Span } from "../../wire/json/json-scan.ts";
 import { replaceFile } from "./replace-file.ts";
 
 /** Increased when the format of the files changes; files in another format are ignored. */
@@ -16,6 +20,7 @@ const format = 1;
  */
 export function createCatalogFiles(directory: string, onFailure: (message: string) => void): CatalogKeeper {
   const writing = new Map<string, Promise<void>>();
+  const slices = createSlices();
 
   function pathOf(instance: string): string {
     const readable = instance.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 60);
@@ -38,7 +43,7 @@ export function createCatalogFiles(directory: string, onFailure: (message: strin
   return {
     async load(instance) {
       try {
-        return parseKept(parseExact(await readFile(pathOf(instance), "utf8")));
+        return parseKept(await slices.run(readingKept(await readFile(pathOf(instance)))));
       } catch {
         return undefined;
       }
@@ -46,13 +51,58 @@ export function createCatalogFiles(directory: string, onFailure: (message: strin
     save: async (instance, kept) =>
       await inOrder(instance, async () => {
         await mkdir(directory, { recursive: true, mode: 0o700 });
-        await replaceFile(pathOf(instance), stringifyExact({ format, ...kept }));
+        await replaceFile(pathOf(instance), await slices.run(writingKept({ format, ...kept })));
       }),
     remove: async (instance) =>
       await inOrder(instance, async () => {
         await unlink(pathOf(instance)).catch(() => undefined);
       }),
   };
+}
+
+/** The file's text in steps: a list may have many megabytes, and is written whenever it changes. */
+function* writingKept({ lists, ...about }: KeptCatalog & { readonly format: number }): Generator<undefined, string> {
+  const members: string[] = [];
+  for (const [name, value] of Object.entries(lists)) {
+    if (value === undefined) continue;
+    const texts: string[] = [];
+    for (const item of Array.isArray(value) ? (value as readonly unknown[]) : []) {
+      yield;
+      texts.push(stringifyExact(item));
+    }
+    members.push(`"${name}":${Array.isArray(value) ? `[${texts.join(",")}]` : stringifyExact(value)}`);
+  }
+  return `${stringifyExact(about).slice(0, -1)},"lists":{${members.join(",")}}}`;
+}
+
+/** The value of the file's text in steps. Throws when it is none. */
+function* readingKept(bytes: Buffer): Generator<undefined, JsonObject> {
+  const kept: Record<string, unknown> = {};
+  for (const member of scanMembers(bytes, 0, bytes.length, deepestJson)) {
+    kept[member.key] = member.is("lists") ? yield* readingLists(bytes, member) : valueOf(bytes, member);
+  }
+  return kept;
+}
+
+function* readingLists(bytes: Buffer, { start, end }: Span): Generator<undefined, JsonObject> {
+  const lists: Record<string, unknown> = {};
+  for (const member of scanMembers(bytes, start, end, deepestJson)) {
+    if (bytes[member.start] !== openBracket) {
+      lists[member.key] = valueOf(bytes, member);
+      continue;
+    }
+    const items: unknown[] = [];
+    for (const element of eachElement(bytes, member.start, member.end, deepestJson)) {
+      yield;
+      items.push(valueOf(bytes, element));
+    }
+    lists[member.key] = items;
+  }
+  return lists;
+}
+
+function valueOf(bytes: Buffer, { start, end }: Span): unknown {
+  return parseExact(bytes.toString("utf8", start, end));
 }
 
 /**

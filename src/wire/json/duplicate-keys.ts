@@ -1,7 +1,6 @@
-import { deepestJson } from "../../kernel/limits.ts";
-import { backslash, colon, openBrace, openBracket, quote } from "./characters.ts";
+import { closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote } from "./characters.ts";
+import { skipString } from "./json-scan.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
-import { scanElements, scanMembers, type Member } from "./json-scan.ts";
 
 /**
  * The same JSON with all but the last of duplicate keys removed from every object, so that the server sees the same
@@ -11,19 +10,15 @@ import { scanElements, scanMembers, type Member } from "./json-scan.ts";
  * @param value what JSON.parse made of `bytes`
  */
 export function dropDuplicateKeys(bytes: JsonBytes, value: unknown): JsonBytes {
-  return countColons(bytes) === countKeys(value) ? bytes : rebuild(bytes, 0, bytes.length);
+  return countColons(bytes) === countKeys(value) ? bytes : withoutEarlier(bytes);
 }
 
 /** The number of colons outside strings, which is the number of members in the text. */
 function countColons(bytes: JsonBytes): number {
   let count = 0;
-  let inString = false;
   for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (inString) {
-      if (byte === backslash) at += 1;
-      else if (byte === quote) inString = false;
-    } else if (byte === quote) inString = true;
+    const byte = bytes[at] as number;
+    if (byte === quote) at = skipString(bytes, at + 1, bytes.length) - 1;
     else if (byte === colon) count += 1;
   }
   return count;
@@ -39,39 +34,52 @@ function countKeys(value: unknown): number {
   return count;
 }
 
-function rebuild(bytes: Buffer, start: number, end: number): Buffer {
-  if (bytes[start] === openBracket) {
-    const elements = scanElements(bytes, start, end, deepestJson, Number.MAX_SAFE_INTEGER);
-    return join(
-      "[",
-      elements.map((element) => rebuild(bytes, element.start, element.end)),
-      "]",
-    );
-  }
-  if (bytes[start] !== openBrace) return bytes.subarray(start, end);
-  const members = scanMembers(bytes, start, end, deepestJson);
-  const kept = lastOfEach(members);
-  return join(
-    "{",
-    kept.map((member) =>
-      Buffer.concat([bytes.subarray(member.keyStart, member.start), rebuild(bytes, member.start, member.end)]),
-    ),
-    "}",
-  );
+/** Objects and lists that are open while the text is read once, and what is to be left out of it. */
+interface Open {
+  /** Where the member of each name begins and the one after it; undefined in a list. */
+  readonly members: Map<string, { readonly start: number; next: number }> | undefined;
+  last: { readonly start: number; next: number } | undefined;
 }
 
-/** The last member of each name, in the order of the text. */
-function lastOfEach(members: readonly Member[]): readonly Member[] {
-  const last = new Map(members.map((member) => [member.key, member]));
-  return members.filter((member) => last.get(member.key) === member);
+/**
+ * Without the members that another one of the same name follows, each with the comma behind it. The text is known to
+ * be valid, so that a name is a text before which an object or a comma stands.
+ */
+function withoutEarlier(bytes: Buffer): Buffer {
+  const left: { readonly start: number; next: number }[] = [];
+  const open: Open[] = [];
+  let isName = false;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    const around = open.at(-1);
+    if (byte === openBrace || byte === openBracket) {
+      isName = byte === openBrace;
+      open.push({ members: isName ? new Map() : undefined, last: undefined });
+    } else if (byte === closeBrace || byte === closeBracket) open.pop();
+    else if (byte === comma) isName = around?.members !== undefined;
+    else if (byte === quote) {
+      const end = skipString(bytes, at + 1, bytes.length);
+      if (isName && around?.members !== undefined) {
+        const name = JSON.parse(bytes.toString("utf8", at, end)) as string;
+        if (around.last !== undefined) around.last.next = at;
+        around.last = { start: at, next: at };
+        const earlier = around.members.get(name);
+        if (earlier !== undefined) left.push(earlier);
+        around.members.set(name, around.last);
+      }
+      isName = false;
+      at = end - 1;
+    }
+  }
+  return leftOut(bytes, left);
 }
 
-function join(open: string, parts: readonly Buffer[], close: string): Buffer {
-  const pieces: Buffer[] = [Buffer.from(open)];
-  for (const [index, part] of parts.entries()) {
-    if (index > 0) pieces.push(Buffer.from(","));
-    pieces.push(part);
+function leftOut(bytes: Buffer, parts: readonly { readonly start: number; readonly next: number }[]): Buffer {
+  const pieces: Buffer[] = [];
+  let at = 0;
+  for (const { start, next } of parts.toSorted((one, other) => one.start - other.start)) {
+    if (start > at) pieces.push(bytes.subarray(at, start));
+    at = Math.max(at, next);
   }
-  pieces.push(Buffer.from(close));
-  return Buffer.concat(pieces);
+  return Buffer.concat([...pieces, bytes.subarray(at)]);
 }

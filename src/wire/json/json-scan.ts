@@ -96,6 +96,9 @@ export function scanFor(bytes: Buffer, start: number, end: number, maxDepth: num
   return found.members[0];
 }
 
+/** Of one object: more is no message and no call, and an object is made for each. */
+const mostMembers = 100_000;
+
 class Found {
   members: Member[] = [];
   inner: Member[] | undefined;
@@ -134,8 +137,11 @@ function walk(
           : walk(bytes, valueStart, end, maxDepth - 1, inside, undefined, undefined);
       found.inner = inside?.members;
     } else valueEnd = skipValue(bytes, valueStart, end, maxDepth);
-    if (only === undefined) found.members.push(new Member(bytes, keyStart, keyEnd, valueStart, valueEnd));
-    else if (isKey(bytes, keyStart, keyEnd, only))
+    if (only === undefined) {
+      if (found.members.length === mostMembers)
+        throw new GatewayError("BODY_TOO_COMPLEX", `an object of the JSON has more than ${mostMembers} members`);
+      found.members.push(new Member(bytes, keyStart, keyEnd, valueStart, valueEnd));
+    } else if (isKey(bytes, keyStart, keyEnd, only))
       found.members[0] = new Member(bytes, keyStart, keyEnd, valueStart, valueEnd);
     at = skipSpace(bytes, valueEnd, end);
     if (bytes[at] === closeBrace) return at + 1;
@@ -162,19 +168,27 @@ function isKey(bytes: Buffer, keyStart: number, keyEnd: number, key: string): bo
  */
 export function scanElements(bytes: Buffer, start: number, end: number, maxDepth: number, limit: number): Span[] {
   const elements: Span[] = [];
+  for (const element of eachElement(bytes, start, end, maxDepth)) {
+    elements.push(element);
+    if (elements.length > limit) break;
+  }
+  return elements;
+}
+
+/** The same one after the other, so that there may be other work between them. */
+export function* eachElement(bytes: Buffer, start: number, end: number, maxDepth: number): Generator<Span, void> {
   let at = skipSpace(bytes, start, end);
   if (bytes[at] !== openBracket) throw malformed("an array", at);
   at = skipSpace(bytes, at + 1, end);
-  if (bytes[at] === closeBracket) return elements;
-  while (elements.length <= limit) {
+  if (bytes[at] === closeBracket) return;
+  for (;;) {
     const valueEnd = skipValue(bytes, at, end, maxDepth);
-    elements.push({ start: at, end: valueEnd });
+    yield { start: at, end: valueEnd };
     at = skipSpace(bytes, valueEnd, end);
-    if (bytes[at] === closeBracket) return elements;
+    if (bytes[at] === closeBracket) return;
     if (bytes[at] !== comma) throw malformed("a comma or the end of the array", at);
     at = skipSpace(bytes, at + 1, end);
   }
-  return elements;
 }
 
 /**
@@ -189,6 +203,10 @@ export function findMember(members: readonly Member[], key: string): Member | un
   return undefined;
 }
 
+/** Bytes between strings that neither begin nor end anything: one look-up is cheaper than five comparisons. */
+const isPlain = new Uint8Array(256).fill(1);
+for (const byte of [quote, openBrace, closeBrace, openBracket, closeBracket]) isPlain[byte] = 0;
+
 /** Returns where the value that begins at `start` ends. Throws as {@link scanMembers} does. */
 export function skipValue(bytes: Buffer, start: number, end: number, maxDepth: number): number {
   const first = bytes[start];
@@ -197,7 +215,11 @@ export function skipValue(bytes: Buffer, start: number, end: number, maxDepth: n
   let depth = 0;
   let at = start;
   while (at < end) {
-    const byte = bytes[at];
+    const byte = bytes[at] as number;
+    if (isPlain[byte] === 1) {
+      at += 1;
+      continue;
+    }
     if (byte === quote) {
       at = skipString(bytes, at + 1, end);
       continue;
@@ -226,16 +248,17 @@ function skipScalar(bytes: Buffer, start: number, end: number): number {
   return at;
 }
 
-/** `start` is after the opening quote; returns the index after the closing one. */
-function skipString(bytes: Buffer, start: number, end: number): number {
+/** `start` is after the opening quote; returns the index after the closing one. Throws where there is none. */
+export function skipString(bytes: Buffer, start: number, end: number): number {
   let at = start;
-  const patience = Math.min(end, start + nativeSearchFrom);
-  while (at < patience) {
-    const byte = bytes[at];
-    if (byte === quote) return at + 1;
-    at += byte === backslash ? 2 : 1;
-  }
   for (;;) {
+    // After each escaped quote as well: a text may consist of them.
+    const patience = Math.min(end, at + nativeSearchFrom);
+    while (at < patience) {
+      const byte = bytes[at];
+      if (byte === quote) return at + 1;
+      at += byte === backslash ? 2 : 1;
+    }
     const found = bytes.indexOf(quote, at);
     if (found === -1 || found >= end) throw malformed("the end of a string", end);
     let escapes = 0;

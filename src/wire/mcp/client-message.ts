@@ -1,6 +1,7 @@
 import { openBrace, openBracket } from "../../wire/json/characters.ts";
 import { isUtf8 } from "node:buffer";
 import { findMember, scanNested, skipSpace, skipValue, type Member } from "../../wire/json/json-scan.ts";
+import { requireFewParts } from "../../wire/json/json-parts.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { tellDepthLimit } from "../../kernel/depth-limit.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
@@ -96,6 +97,7 @@ export function readClientMessage(bytes: Buffer, maxDepth: number): ClientMessag
 export function requireJson(bytes: Buffer, maxDepth: number): void {
   if (!isUtf8(bytes)) throw notUtf8();
   try {
+    requireFewParts(bytes, maxDepth);
     skipValue(bytes, skipSpace(bytes, 0, bytes.length), bytes.length, maxDepth);
     JSON.parse(bytes.toString("utf8"));
   } catch (error) {
@@ -119,6 +121,7 @@ function parseBody(
 ): { value: JsonObject; members: readonly Member[]; inner: readonly Member[] | undefined } {
   if (bytes.length === 0) throw new MessageError("PARSE_ERROR", "the body is empty");
   try {
+    requireFewParts(bytes, maxDepth);
     const { members, inner } = startsWith(bytes, openBrace)
       ? scanNested(bytes, 0, bytes.length, maxDepth - 1, "params")
       : nothing;

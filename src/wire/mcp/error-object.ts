@@ -1,4 +1,5 @@
 import { asciiJson } from "../json/ascii-json.ts";
+import { hasManyParts } from "../json/json-parts.ts";
 import { rpcCodes } from "./rpc-codes.ts";
 import { isJsonObject, parseJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
 
@@ -30,6 +31,7 @@ function wordsOf(value: unknown): string | undefined {
 }
 
 function parseJson(bytes: JsonBytes): unknown {
+  if (hasManyParts(bytes)) return undefined;
   try {
     return JSON.parse(bytes.toString("utf8"));
   } catch {

@@ -3,6 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { findMember, scanElements, scanMembers, type Member } from "../../wire/json/json-scan.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import { hasManyParts } from "../../wire/json/json-parts.ts";
 import { saysEnvelope } from "./envelope.ts";
 import { withoutNulls } from "./null-members.ts";
 import { idOfSpoilt } from "./spoilt-answer.ts";
@@ -146,14 +147,16 @@ function faultyAnswer(reason: string, id: unknown): Inbound {
 }
 
 function readCall(bytes: Buffer, members: readonly Member[], method: Member, id: Member | undefined): Inbound {
-  const name = valueOf(bytes, method);
+  const name = method.end - method.start > longestName ? undefined : valueOf(bytes, method);
   if (typeof name !== "string") return { kind: "invalid", reason: "the method is not a string" };
   const given = findMember(members, "params");
   const params = given === undefined || isNothing(bytes, given) ? undefined : given;
   if (id !== undefined && !(isNull(bytes, id) && name.startsWith("notifications/"))) {
+    const asked = valueOf(bytes, id);
+    if (asked === undefined) return { kind: "invalid", reason: `the id of ${name.slice(0, 100)} cannot be read` };
     return {
       kind: "request",
-      id: valueOf(bytes, id),
+      id: asked,
       method: name,
       params: params ? bytes.subarray(params.start, params.end) : emptyObject,
     };
@@ -163,7 +166,9 @@ function readCall(bytes: Buffer, members: readonly Member[], method: Member, id:
   return { kind: "notification", method: name, params: withoutNulls(parsed) };
 }
 
-/** Parses a short value; undefined when it is not JSON. */
+const longestName = 65_536;
+
+/** Parses a short value; undefined when it is not JSON, or more than can be parsed in one turn. */
 function valueOf(bytes: Buffer, member: Member): unknown {
   const first = bytes[member.start] as number;
   // Ids are nearly always small positive integers, which are read here without making a string.
@@ -180,6 +185,7 @@ function valueOf(bytes: Buffer, member: Member): unknown {
 }
 
 function parse(bytes: Buffer, member: Member): unknown {
+  if (hasManyParts(bytes.subarray(member.start, member.end))) return undefined;
   try {
     return JSON.parse(bytes.toString("utf8", member.start, member.end));
   } catch {

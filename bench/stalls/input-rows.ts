@@ -1,0 +1,172 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** An input of the gateway that a peer controls, at the largest size that is accepted or that is refused late. */
+export interface InputRow {
+  readonly who: "client" | "member" | "server" | "file";
+  /** The place; of a server the one that `hostile-server.mjs` knows. */
+  readonly what: string;
+  readonly bytes: number;
+  readonly shapes: "text" | "json" | "file";
+  /** How many items of a list have it: `bytes` are of all together. */
+  readonly items?: number;
+  /**
+   * What of the tables that the test reads this is: `mcp:METHOD`, `answer:METHOD`, `notice:METHOD`, `question:METHOD`,
+   * `shape:NAME`, `reads:FILE`.
+   */
+  readonly covers?: readonly string[];
+}
+
+const KiB = 1_024;
+const MiB = 1_048_576;
+/** `limits.requestBodyBytes`. */
+const body = 4 * MiB - 2 * KiB;
+/** Below `limits.upstreamMessageBytes`. */
+const message = 31 * MiB;
+
+/**
+ * The routes that the sources of REST have, each as `METHOD PATH`: none is left out, because none is written here. Read
+ * from the project's folder.
+ */
+export function restRoutes(folder = "src/front/rest/"): readonly string[] {
+  return readdirSync(folder)
+    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
+    .flatMap((file) => [...readFileSync(folder + file, "utf8").matchAll(/method: "([A-Z]+)",\s+path: "([^"]+)"/g)])
+    .map(([, method = "", path = ""]) => `${method} ${path}`);
+}
+
+const client = (what: string, shapes: InputRow["shapes"], ...covers: string[]): InputRow => ({
+  who: "client",
+  what,
+  bytes: body,
+  shapes,
+  covers,
+});
+const server = (what: string, bytes: number, more: Partial<InputRow> = {}): InputRow => ({
+  who: "server",
+  what,
+  bytes,
+  shapes: "text",
+  ...more,
+});
+/** Lists of items of which each is as large as one may be. */
+const listed = (what: string, ...covers: string[]): InputRow => server(what, 6 * MiB, { items: 25, covers });
+const small = (what: string, ...covers: string[]): InputRow => server(what, 6 * MiB, { items: 5_000, covers });
+
+/** The methods of MCP that clients call, with the parameter that is hostile. */
+export const clientMethods: Readonly<Record<string, string>> = {
+  "tools/call": "name",
+  "tools/list": "cursor",
+  "resources/list": "cursor",
+  "resources/templates/list": "cursor",
+  "prompts/list": "cursor",
+  "skills/list": "cursor",
+  "resources/read": "uri",
+  "prompts/get": "name",
+  "completion/complete": "argument",
+  "skills/get": "uri",
+  "resources/directory/read": "uri",
+  "server/discover": "x",
+  ping: "x",
+  initialize: "clientInfo",
+  "subscriptions/listen": "notifications",
+  "logging/setLevel": "level",
+  "resources/subscribe": "uri",
+  "resources/unsubscribe": "uri",
+  "tasks/get": "taskId",
+  "tasks/update": "taskId",
+  "tasks/cancel": "taskId",
+  "notifications/initialized": "x",
+  "notifications/cancelled": "requestId",
+  "notifications/progress": "message",
+  "notifications/roots/list_changed": "x",
+};
+
+/** Every input. A new one is a row; `test/lint/stall-rows.test.ts` tells which is missing. */
+export const inputRows: readonly InputRow[] = [
+  ...Object.keys(clientMethods).map((method) => client(method, "text", `mcp:${method}`)),
+  client("body", "json"),
+  client("batch", "json"),
+  client("execute_mcp_tool.tool_path", "text"),
+  client("execute_mcp_tool.arguments", "json"),
+  client("discover_mcp_tools.query", "text"),
+  client("read_mcp_resource.uri", "text"),
+  { who: "member", what: "every route: its body", bytes: body, shapes: "json" },
+  { who: "member", what: "every route: each text of its body", bytes: 256 * KiB, shapes: "text" },
+  { who: "member", what: "every route: its address", bytes: 12 * KiB, shapes: "text" },
+  server("instructions", MiB - 4 * KiB, { covers: ["answer:server/discover"] }),
+  server("serverInfo.name", MiB - 4 * KiB),
+  server("serverInfo.version", MiB - 4 * KiB),
+  server("serverInfo.title", MiB - 4 * KiB),
+  server("capabilities", MiB - 4 * KiB, { shapes: "json" }),
+  server("instructions", message),
+  server("error:initialize", message),
+  server("error:tools/list", message, { covers: ["answer:tools/list"] }),
+  listed("tools.description", "shape:toolShape", "shape:text"),
+  small("tools.description"),
+  small("tools.name"),
+  listed("tools.title"),
+  listed("tools.inputSchema.description"),
+  listed("tools.inputSchema.properties"),
+  listed("tools.inputSchema.enum"),
+  listed("tools.inputSchema.pattern"),
+  { ...listed("tools.inputSchema"), shapes: "json" },
+  listed("tools.outputSchema"),
+  listed("tools.annotations"),
+  listed("tools.icons"),
+  { ...listed("tools._meta", "shape:anyObject"), shapes: "json" },
+  listed("resources.uri", "shape:resourceShape"),
+  small("resources.name"),
+  listed("resources.description", "shape:annotations", "shape:role", "shape:anyNumber", "shape:flag"),
+  listed("templates.uriTemplate", "shape:templateShape"),
+  listed("prompts.description", "shape:promptShape"),
+  listed("prompts.arguments"),
+  { ...listed("skills.frontmatter", "answer:skills/list"), bytes: 5 * MiB },
+  ...["text", "isError", "resource"].map((part) => server(`result.${part}`, message)),
+  server("result.structured", message, { shapes: "json", covers: ["answer:tools/call"] }),
+  server("result._meta", message, { shapes: "json" }),
+  server("error:tools/call", message),
+  server("resource.text", message, { covers: ["answer:resources/read", "shape:resourceContents"] }),
+  server("resource.blob", message),
+  server("error:resources/read", message),
+  server("prompt.text", message, { covers: ["answer:prompts/get"] }),
+  server("completion.values", message, { covers: ["answer:completion/complete"] }),
+  server("error:resources/subscribe", message, {
+    covers: ["answer:resources/subscribe", "answer:resources/unsubscribe", "answer:subscriptions/listen"],
+  }),
+  server("error:logging/setLevel", message, { covers: ["answer:logging/setLevel"] }),
+  ...[
+    "notifications/message",
+    "notifications/progress",
+    "notifications/resources/updated",
+    "notifications/tools/list_changed",
+    "notifications/prompts/list_changed",
+    "notifications/resources/list_changed",
+    "notifications/elicitation/complete",
+    "notifications/cancelled",
+  ].map((method) => server(method, message, { covers: [`notice:${method}`] })),
+  server("notifications/message", message, { shapes: "json" }),
+  ...["elicitation/create", "sampling/createMessage", "roots/list", "ping"].map((method) =>
+    server(method, message, { covers: [`question:${method}`] }),
+  ),
+  server("stdout", message),
+  server("stderr", message),
+  ...["message.id", "message.members", "message.batch"].map((part) => server(part, message, { shapes: "json" })),
+  server("message.method", message),
+  {
+    who: "file",
+    what: "configuration",
+    bytes: 5 * MiB - 4 * KiB,
+    shapes: "file",
+    covers: ["reads:src/config/file.ts", "reads:src/config/config-edit.ts"],
+  },
+  { who: "file", what: "envFile", bytes: MiB - 4 * KiB, shapes: "text", covers: ["reads:src/config/env-file.ts"] },
+];
+
+/**
+ * Files that the serving process reads and that no peer writes: its own, those of the person who runs a command, and
+ * those that only a command of its own process reads.
+ */
+export const notInputs: readonly string[] = [
+  ...["client-file", "settings-text", "kept-changes"].map((file) => `src/config/clients/${file}.ts`),
+  "src/app/http-route.ts",
+];

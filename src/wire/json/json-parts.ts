@@ -1,0 +1,46 @@
+import { comma, openBrace, openBracket, quote } from "./characters.ts";
+import { skipSpace, skipString, skipValue } from "./json-scan.ts";
+import { GatewayError } from "../../kernel/gateway-error.ts";
+
+/**
+ * Texts (names of members are texts, too), objects and lists in one message. JSON.parse, which cannot be interrupted,
+ * takes up to a microsecond for each: a message of four megabytes may hold a million, and would hold everybody up for
+ * half a second. Numbers in a list are much cheaper.
+ */
+const mostParts = 100_000;
+const mostElements = 1_000_000;
+
+/** Throws BODY_TOO_COMPLEX for JSON with more in it than can be parsed in one turn, and BODY_TOO_DEEP before that. */
+export function requireFewParts(bytes: Buffer, maxDepth: number): void {
+  if (!hasManyParts(bytes)) return;
+  skipValue(bytes, skipSpace(bytes, 0, bytes.length), bytes.length, maxDepth);
+  throw new GatewayError(
+    "BODY_TOO_COMPLEX",
+    `the JSON has more than ${mostParts} texts, objects and lists, or more than ${mostElements} elements`,
+  );
+}
+
+const isPlain = new Uint8Array(256).fill(1);
+for (const byte of [quote, openBrace, openBracket, comma]) isPlain[byte] = 0;
+
+/** Counts without judging: what is no JSON is refused by the parser. A megabyte of small members takes 2 ms. */
+export function hasManyParts(bytes: Buffer): boolean {
+  if (bytes.length <= mostParts) return false;
+  let parts = 0;
+  let elements = 0;
+  try {
+    for (let at = 0; at < bytes.length; at += 1) {
+      const byte = bytes[at] as number;
+      if (isPlain[byte] === 1) continue;
+      if (byte === quote) {
+        parts += 1;
+        at = skipString(bytes, at + 1, bytes.length) - 1;
+      } else if (byte === openBrace || byte === openBracket) parts += 1;
+      else if (byte === comma) elements += 1;
+      if (parts > mostParts || elements > mostElements) return true;
+    }
+  } catch {
+    // A text without an end.
+  }
+  return false;
+}
