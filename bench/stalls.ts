@@ -5,7 +5,7 @@
  * Goal: 50 ms. On an idle machine:
  * `npm run bench bench/stalls.ts [-- --only=tools.desc --shapes=han,bearer --main=FILE]`
  */
-import { fork } from "node:child_process";
+import { fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -94,10 +94,14 @@ async function openStage(main: string): Promise<Stage> {
   const lagFile = join(process.env["TMPDIR"] ?? "/tmp", `toolyard-stalls-${process.pid}.json`);
   const orders = `${lagFile}.orders`;
   writeFileSync(orders, JSON.stringify({ json: '"x"' }));
+  const hostile = file("stalls/hostile-server.mjs");
+  const distant = spawn(process.execPath, [hostile, orders, "--http"], { stdio: ["pipe", "pipe", "inherit"] });
+  const [address] = (await once(distant.stdout.setEncoding("utf8"), "data")) as [string];
   const config = {
     mcpServers: {
       good: { command: process.execPath, args: [file("servers/echo.mjs")] },
-      hostile: { command: process.execPath, args: [file("stalls/hostile-server.mjs"), orders] },
+      hostile: { command: process.execPath, args: [hostile, orders] },
+      distant: { url: address.trim() },
     },
   };
   const env = { LOOP_LAG: lagFile, NODE_OPTIONS: `--import=${file("measure/loop-lag.mjs")}` };
@@ -129,6 +133,7 @@ async function openStage(main: string): Promise<Stage> {
     },
     async [Symbol.asyncDispose]() {
       victim.kill("SIGKILL");
+      distant.kill("SIGKILL");
       await gateway[Symbol.asyncDispose]();
     },
   };

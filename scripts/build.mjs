@@ -61,6 +61,7 @@ const programs = {
 const alone = [
   "src/engine/validation/compile-worker.ts",
   "src/catalog/discovery/fuse-worker.ts",
+  "src/engine/calls/mend-worker.ts",
   "src/store/sql/sql-worker.ts",
 ];
 // A process of its own.

@@ -40,6 +40,10 @@ async function driveClient({ url }: World, { what, shapes }: InputRow, shape: st
   const text = shapes === "text" && !written.endsWith('"') ? `${written.replace(/\\u?[\da-f]{0,4}$/i, "")}"` : written;
   const parameter = clientMethods[what];
   if (parameter !== undefined) await post(endpoint, rpcBody(what, `{"${parameter}":${text}}`));
+  else if (what === "header") await ask("GET", endpoint, undefined, { "x-said": header(shape) });
+  else if (what === "authorization")
+    await ask("GET", endpoint, undefined, { authorization: `Bearer ${header(shape)}` });
+  else if (what === "address") await ask("GET", `${url}/${header(shape)}`);
   else if (what === "body") await post(endpoint, text);
   else if (what === "batch") await post(endpoint, `[${text}]`);
   else if (what === "execute_mcp_tool.tool_path") await post(endpoint, execute(text, "{}"));
@@ -66,9 +70,7 @@ async function driveRoutes({ url }: World, { what }: InputRow, shape: string): P
   for (const route of restRoutes()) {
     const [method = "", path = ""] = route.split(" ");
     if (/stop|drain|shutdown|restart$|backup/.test(path)) continue;
-    const filled = what.endsWith("its address")
-      ? encodeURIComponent(Buffer.from(shape).toString()).slice(0, 12_000).replace(/%.?$/, "")
-      : "x";
+    const filled = what.endsWith("its address") ? header(shape) : "x";
     const address = url + path.replace(/\{[^}]+\}|\*$/g, filled);
     const operation = document.paths[path]?.[method.toLowerCase()] as Documented | undefined;
     const members = Object.keys(operation?.requestBody?.content["application/json"]?.schema.properties ?? {});
@@ -79,8 +81,22 @@ async function driveRoutes({ url }: World, { what }: InputRow, shape: string): P
   }
 }
 
-async function ask(method: string, url: string, body?: string): Promise<void> {
-  const headers = body === undefined ? {} : { ...json, "content-length": String(Buffer.byteLength(body)) };
+/** Node takes 16 KiB of headers in all. */
+const header = (text: string): string =>
+  encodeURIComponent(Buffer.from(text.slice(0, 12_000)).toString())
+    .slice(0, 12_000)
+    .replace(/%.?$/, "");
+
+async function ask(
+  method: string,
+  url: string,
+  body?: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const headers = {
+    ...more,
+    ...(body === undefined ? {} : { ...json, "content-length": String(Buffer.byteLength(body)) }),
+  };
   const answer = send(url, { method, headers, ...(body === undefined ? {} : { body }) }).catch(() => undefined);
   // Streams do not end.
   await Promise.race([answer, new Promise((resolve) => setTimeout(resolve, 2_000).unref())]);
@@ -92,13 +108,14 @@ async function driveServer(world: World, { what, items = 1, bytes, shapes }: Inp
   const written = shapes === "text" ? JSON.stringify(shape) : shape;
   if (!isJson(written)) return;
   await writeFile(world.orders, JSON.stringify({ place: what, count: items, json: written }));
-  await ask("POST", `${world.url}/api/instances/hostile/restart`);
+  const slug = what.startsWith("http.") ? "distant" : "hostile";
+  await ask("POST", `${world.url}/api/instances/${slug}/restart`);
   const endpoint = `${world.url}/mcp`;
   await post(
     endpoint,
-    execute('"hostile:tool_0"', "{}").replace('"arguments":{}}}', '"arguments":{}},"_meta":{"progressToken":"t"}}'),
+    execute(`"${slug}:tool_0"`, "{}").replace('"arguments":{}}}', '"arguments":{}},"_meta":{"progressToken":"t"}}'),
   );
-  await post(endpoint, execute('"hostile:nosuch"', "{}"));
+  await post(endpoint, execute(`"${slug}:nosuch"`, "{}"));
   await post(
     endpoint,
     rpcBody("tools/call", '{"name":"discover_mcp_tools","arguments":{"query":"tool quick 漢 ABC"}}'),
@@ -107,11 +124,11 @@ async function driveServer(world: World, { what, items = 1, bytes, shapes }: Inp
   await post(`${endpoint}/flat`, rpcBody("resources/list", "{}"));
   await post(`${endpoint}/flat`, rpcBody("prompts/list", "{}"));
   await post(`${endpoint}/flat`, rpcBody("resources/read", '{"uri":"x:0"}'));
-  await post(`${endpoint}/flat`, rpcBody("prompts/get", '{"name":"hostile-p0"}'));
+  await post(`${endpoint}/flat`, rpcBody("prompts/get", `{"name":"${slug}-p0"}`));
   await post(`${endpoint}/flat`, rpcBody("logging/setLevel", '{"level":"debug"}'));
-  const ref = '{"type":"ref/prompt","name":"hostile-p0"}';
+  const ref = `{"type":"ref/prompt","name":"${slug}-p0"}`;
   await post(`${endpoint}/flat`, rpcBody("completion/complete", `{"ref":${ref},"argument":{"name":"a","value":"x"}}`));
-  for (const path of ["/api/servers", "/api/servers/hostile", "/api/status", "/api/tools", "/api/instances"])
+  for (const path of ["/api/servers", `/api/servers/${slug}`, "/api/status", "/api/tools", "/api/instances"])
     await ask("GET", world.url + path);
 }
 

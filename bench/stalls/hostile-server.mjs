@@ -1,13 +1,29 @@
-// A server over stdio that puts one text, or one JSON value, into the place that a file names. The file is read anew
-// for each message, so that one process can be hostile in every way: `node hostile-server.mjs FILE`
+// A server that puts one text, or one JSON value as it is written, into the place that a file names:
+// `node hostile-server.mjs FILE` over stdio, with `--http` over Streamable HTTP, where it prints its address and reads
+// the file for each request.
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { createInterface } from "node:readline";
 
-const { place = "", count = 1, json } = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8"));
-const value = JSON.parse(json);
+let place = "";
+let count = 1;
+let json = '""';
+/** A text is itself. Any other JSON is a mark until the message is text: numbers and names that repeat stay so. */
+let value = "";
+const mark = "<the value>";
+let write;
+
+function readOrders() {
+  ({ place = "", count = 1, json } = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")));
+  value = json.startsWith('"') ? JSON.parse(json) : mark;
+}
+
 const at = (wanted, usual) => (place === wanted ? value : usual);
-const write = (text) => process.stdout.write(`${text}\n`);
-const send = (message) => write(JSON.stringify({ jsonrpc: "2.0", ...message }));
+const toText = (message) => {
+  const text = JSON.stringify({ jsonrpc: "2.0", ...message });
+  return value === mark ? text.replaceAll(JSON.stringify(mark), () => json) : text;
+};
+const send = (message) => write(toText(message));
 
 const object = { type: "object" };
 const tool = (index) => ({
@@ -70,7 +86,7 @@ function result(method) {
   if (method === "tools/call")
     return {
       content: [
-        { type: "text", text: at("result.text", "ok") },
+        { type: "text", text: at("result.text", at("http.result", "ok")) },
         ...(place === "result.resource" ? [{ type: "resource", resource: { uri: "x:1", text: value } }] : []),
       ],
       isError: place === "result.isError" || undefined,
@@ -145,5 +161,62 @@ function answer({ id, method, params }) {
   send({ id, result: result(method) });
 }
 
-createInterface({ input: process.stdin }).on("line", (line) => answer(JSON.parse(line)));
-process.stdin.on("end", () => process.exit(0));
+/** What a response over HTTP is made of besides its message. */
+const forms = {
+  "http.header": (response) => response.setHeader("x-said", encodeURIComponent(String(value)).slice(0, 12_000)),
+  "http.type": (response) => response.setHeader("content-type", encodeURIComponent(String(value)).slice(0, 12_000)),
+  "http.session": (response) =>
+    response.setHeader("mcp-session-id", encodeURIComponent(String(value)).slice(0, 12_000)),
+  "http.comments": (response) => events(response, `:${String(value).replaceAll(/[\r\n]/g, "\n:")}\n\n`),
+  "http.names": (response) => events(response, `event: ${String(value).replaceAll(/[\r\n]+/g, "\nevent: ")}\n\n`),
+  "http.lines": (response) => events(response, `${String(value).replaceAll(/.{1,4}/gu, "data: $&\n")}\n`),
+  "http.events": (response) => events(response, String(value).replaceAll(/.{1,16}/gu, "id: 1\ndata: $&\n\n")),
+  "http.raw": (response) => events(response, String(value)),
+};
+
+function events(response, text) {
+  response.setHeader("content-type", "text/event-stream");
+  response.write(text);
+}
+
+function respond(request, response) {
+  let body = "";
+  request.setEncoding("utf8");
+  request.on("data", (text) => (body += text));
+  request.on("end", () => {
+    readOrders();
+    if (request.method === "GET") {
+      if (place === "http.card" && request.url?.includes("server-card"))
+        response.end(toText({ name: value, title: value }));
+      else response.writeHead(405).end();
+      return;
+    }
+    const message = JSON.parse(body || "{}");
+    const isCall = message.method === "tools/call";
+    if (isCall && place === "http.status") return response.writeHead(500).end(String(value));
+    if (isCall && place === "http.login")
+      return response
+        .writeHead(401, { "www-authenticate": `Bearer ${encodeURIComponent(String(value))}`.slice(0, 12_000) })
+        .end();
+    response.setHeader("content-type", "application/json");
+    if (isCall) forms[place]?.(response);
+    const texts = [];
+    write = (text) => texts.push(text);
+    answer(message);
+    if (texts.length === 0) return response.writeHead(202).end();
+    const isStream = texts.length > 1 || response.headersSent || (isCall && place === "http.result");
+    if (isStream && !response.headersSent) response.setHeader("content-type", "text/event-stream");
+    response.end(isStream ? texts.map((text) => `data: ${text}\n\n`).join("") : texts[0]);
+  });
+}
+
+if (process.argv.includes("--http")) {
+  const server = createServer(respond).listen(0, "127.0.0.1", () => {
+    process.stdout.write(`http://127.0.0.1:${server.address().port}/mcp\n`);
+  });
+} else {
+  readOrders();
+  write = (text) => process.stdout.write(`${text}\n`);
+  createInterface({ input: process.stdin }).on("line", (line) => answer(JSON.parse(line)));
+}
+process.stdin.on("end", () => process.exit(0)).resume();

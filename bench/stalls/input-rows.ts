@@ -84,16 +84,23 @@ export const clientMethods: Readonly<Record<string, string>> = {
 /** Every input. A new one is a row; `test/lint/stall-rows.test.ts` tells which is missing. */
 export const inputRows: readonly InputRow[] = [
   ...Object.keys(clientMethods).map((method) => client(method, "text", `mcp:${method}`)),
-  client("body", "json"),
-  client("batch", "json"),
+  ...["header", "authorization", "address"].map((what) => ({ ...client(what, "text"), bytes: 12 * KiB })),
+  client("body", "json", ...["http/body", "mcp/http", "mcp/sse-messages"].map((name) => `reads:src/front/${name}.ts`)),
+  client("batch", "json", "reads:src/front/mcp/stdio.ts"),
   client("execute_mcp_tool.tool_path", "text"),
   client("execute_mcp_tool.arguments", "json"),
   client("discover_mcp_tools.query", "text"),
   client("read_mcp_resource.uri", "text"),
-  { who: "member", what: "every route: its body", bytes: body, shapes: "json" },
+  {
+    who: "member",
+    what: "every route: its body",
+    bytes: body,
+    shapes: "json",
+    covers: ["rest/execute-handler", "rest/app"].map((name) => `reads:src/front/${name}.ts`),
+  },
   { who: "member", what: "every route: each text of its body", bytes: 256 * KiB, shapes: "text" },
   { who: "member", what: "every route: its address", bytes: 12 * KiB, shapes: "text" },
-  server("instructions", MiB - 4 * KiB, { covers: ["answer:server/discover"] }),
+  server("instructions", MiB - 4 * KiB, { covers: ["answer:server/discover", "shape:anyShape", "shape:serverMeta"] }),
   server("serverInfo.name", MiB - 4 * KiB),
   server("serverInfo.version", MiB - 4 * KiB),
   server("serverInfo.title", MiB - 4 * KiB),
@@ -148,10 +155,23 @@ export const inputRows: readonly InputRow[] = [
   ...["elicitation/create", "sampling/createMessage", "roots/list", "ping"].map((method) =>
     server(method, message, { covers: [`question:${method}`] }),
   ),
-  server("stdout", message),
-  server("stderr", message),
+  server("stdout", message, { covers: ["reads:src/servers/upstream/stdio/output.ts"] }),
+  server("stderr", message, { covers: ["reads:src/servers/process/stderr-lines.ts"] }),
   ...["message.id", "message.members", "message.batch"].map((part) => server(part, message, { shapes: "json" })),
   server("message.method", message),
+  ...["http.header", "http.type", "http.session", "http.login"].map((what) => server(what, 12 * KiB)),
+  ...["http.result", "http.comments", "http.names", "http.raw"].map((what) =>
+    server(what, message, {
+      covers: ["servers/upstream/streamable/http-exchange", "wire/http/response-reader", "wire/http/undici-client"].map(
+        (name) => `reads:src/${name}.ts`,
+      ),
+    }),
+  ),
+  ...["http.lines", "http.events"].map((what) => server(what, 4 * MiB)),
+  server("http.status", message),
+  server("http.card", MiB - 4 * KiB, {
+    covers: ["servers/upstream/streamable/peer-card", "wire/http/whole-response"].map((name) => `reads:src/${name}.ts`),
+  }),
   {
     who: "file",
     what: "configuration",
@@ -163,10 +183,31 @@ export const inputRows: readonly InputRow[] = [
 ];
 
 /**
- * Files that the serving process reads and that no peer writes: its own, those of the person who runs a command, and
- * those that only a command of its own process reads.
+ * Files that read bytes, and that no peer of a running gateway gives hostile ones, with who writes them. Those of
+ * `src/cli` are read by commands in processes of their own, those of `src/store` are in the private data directory.
  */
-export const notInputs: readonly string[] = [
-  ...["client-file", "settings-text", "kept-changes"].map((file) => `src/config/clients/${file}.ts`),
-  "src/app/http-route.ts",
-];
+export const notInputs: Readonly<Record<string, string>> = {
+  "src/config/clients/client-file.ts": "a client's own file, read by commands",
+  "src/config/clients/settings-text.ts": "a client's own file, read by commands",
+  "src/config/clients/kept-changes.ts": "a file of the data directory",
+  "src/app/http-route.ts": "authorities of TLS that the configuration names",
+  "src/app/own-commands.ts": "a command of this program",
+  "src/app/package-version.ts": "this program's package.json",
+  "src/front/http/peer-user.ts": "the kernel's table of connections",
+  "src/front/web/dashboard-files.ts": "files of this program",
+  "src/people/sign-in/provider-connection.ts": "a secret's file that the configuration names",
+  "src/servers/process/leftovers.ts": "files of the data directory",
+  "src/servers/upstream/runner/installed-npx.ts": "the kernel's files of our own children",
+};
+
+/** Places that take so few bytes that no shape takes long, with the limit. A test compares it with their code. */
+export const smallInputs: Readonly<Record<string, string>> = {
+  "src/catalog/discovery/endpoint-writer.ts": "answerByteLimit = 256 * 1024",
+  "src/people/authorization-server/rewritten-request.ts": "mostBytes = 56 * 1024",
+  "src/front/web/forms.ts": "mostBytes = 16 * 1024",
+  "src/records/webhook-post.ts": "mostAnswerBytes = 65_536",
+  "src/servers/logins/outgoing.ts": "answerBytes = 256 * 1024",
+  "src/servers/logins/login-route.ts": "answerBytes = 256 * 1024",
+  // Numbers of an endpoint that the configuration names, parsed once.
+  "src/catalog/discovery/embedding-request.ts": "answerByteLimit = 12_582_912",
+};

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -7,7 +7,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDrawnTerminal, keys, type DrawnTerminal, type DrawnTerminalOptions } from "../harness/drawn-terminal.ts";
 import { freePort } from "../harness/free-port.ts";
-import { badServer } from "../harness/gateway.ts";
+import { badServerFile } from "../harness/gateway.ts";
 import { rpc } from "../harness/rpc.ts";
 import { locksIn } from "../harness/places.ts";
 import { until } from "../harness/until.ts";
@@ -16,9 +16,12 @@ let home: string;
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), "toolyard-home-"));
   await mkdir(join(home, "work"));
+  await symlink(badServerFile, join(home, "bad-server.mjs"));
 });
 afterEach(async () => await rm(home, { recursive: true, force: true }));
 
+/** Below the home: the project itself may be in a folder for temporary files, of which nothing is preselected. */
+const ownServer = () => ({ command: process.execPath, args: [join(home, "bad-server.mjs")] });
 const ownFile = () => join(home, ".config", "toolyard", "toolyard.json");
 const claudeFile = () => join(home, ".claude.json");
 const dataDir = () => join(home, ".local", "share", "toolyard");
@@ -77,7 +80,7 @@ async function playClient(name: string, url: string): Promise<readonly string[]>
 
 describe("the guided start", () => {
   test("takes servers over, tries them, connects a client, and is green only when it has come", async () => {
-    await writeClaude({ bad: badServer() });
+    await writeClaude({ bad: ownServer() });
     const port = String(await freePort());
     await using terminal = await open({ args: ["--port", port] });
     await answer(terminal, "Which servers should it start with?", keys.enter);
@@ -88,7 +91,7 @@ describe("the guided start", () => {
     await answer(terminal, "Write this to", keys.enter);
     await terminal.sees(/\+ bad {2}answers as MCP \d{4}-\d\d-\d\d: \d+ tools, (about )?[\d,]+ tokens/);
     await terminal.sees(/A model reads (about )?\d+ tokens of definitions here, instead of [\d,]+: \d+ % less/);
-    expect(JSON.parse(readFileSync(ownFile(), "utf8"))).toEqual({ mcpServers: { bad: badServer() } });
+    expect(JSON.parse(readFileSync(ownFile(), "utf8"))).toEqual({ mcpServers: { bad: ownServer() } });
     await answer(terminal, "Which client should use it?", keys.enter);
     // It has this server itself, and keeps it.
     await answer(terminal, "Claude Code has these itself", keys.enter);
@@ -117,7 +120,7 @@ describe("the guided start", () => {
       ],
     ],
   ] as const)("Ctrl-C %s leaves everything as it was, with nothing started", async (_when, before) => {
-    const text = await writeClaude({ bad: badServer() });
+    const text = await writeClaude({ bad: ownServer() });
     await using terminal = await open();
     for (const [question, key] of before) await answer(terminal, question, key);
     const last = ["Which servers should it start with?", "Which of them?", "Write this to"][before.length] ?? "";
@@ -129,7 +132,7 @@ describe("the guided start", () => {
   });
 
   test("Ctrl-C when a client is to be connected leaves the servers configured, and ends the gateway", async () => {
-    const text = await writeClaude({ bad: badServer() });
+    const text = await writeClaude({ bad: ownServer() });
     await using terminal = await open();
     await answer(terminal, "Which servers should it start with?", keys.enter);
     await answer(terminal, "Which of them?", keys.enter);
@@ -181,7 +184,7 @@ describe("the guided start", () => {
     await answer(terminal, "Which servers should it start with?", keys.down);
     await answer(terminal, "● One that I type", keys.enter);
     await terminal.sees("The command with its arguments, or the address");
-    const { command, args } = badServer();
+    const { command, args } = ownServer();
     terminal.type(`'${command}' '${args.join("' '")}'`);
     await answer(terminal, args[0] ?? "", keys.enter);
     await answer(terminal, "What should it be called?", keys.enter);
@@ -197,7 +200,7 @@ describe("the guided start", () => {
   });
 
   test("a client of another name is not taken for the one that is waited for", async () => {
-    await writeClaude({ bad: badServer() });
+    await writeClaude({ bad: ownServer() });
     const port = String(await freePort());
     await using terminal = await open({ args: ["--port", port] });
     await answer(terminal, "Which servers should it start with?", keys.enter);

@@ -26,12 +26,14 @@ test("tokens are renewed before they expire: no call ever meets a 401", async ()
   await using gateway = await world.gateway();
   await executeSoon(gateway.url, "vault:headers");
   const seenAtStart = world.server.seen.length;
+  // What anybody may read, such as the server's card, is asked for without a token.
+  const calls = () => world.server.seen.slice(seenAtStart).filter(({ headers }) => headers.authorization !== undefined);
   await until(async () => {
     expect((await execute(gateway.url, "vault:headers")).isError).not.toBe(true);
-    return new Set(world.server.seen.slice(seenAtStart).map(({ headers }) => headers.authorization)).size >= 2;
+    return new Set(calls().map(({ headers }) => headers.authorization)).size >= 2;
   });
   expect(world.authorization.grants).toContain("refresh_token");
-  expect(world.server.seen.slice(seenAtStart).filter(({ status }) => status === 401)).toEqual([]);
+  expect(calls().filter(({ status }) => status === 401)).toEqual([]);
 });
 
 test("any number of calls that meet a dead token share one refresh, and the rotated token is on disk before it is used", async () => {

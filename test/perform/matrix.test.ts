@@ -231,7 +231,7 @@ const rows = {
         const { json } = await get(`${url}/api/resources/read?uri=${encodeURIComponent(await cutSomething())}`);
         return json.contents[0].text.split("\n")[0];
       },
-      outcome: "line 30 of a long text",
+      outcome: "line 27 of a long text",
       lines: ["worker:text ok"],
       counters: [calls("tools/call")],
     },

@@ -87,6 +87,8 @@ describe.each(["legacy", "auto"] as const)("a client that negotiates %s", (mode)
     ["opencode", 10_000],
     ["qwen-cli-mcp-client-toolyard", 5_000],
     ["copilot-cli", 4_000],
+    ["kimi-code", 12_000],
+    ["@cline/core", 2_000],
     ["somebody", 25_000],
   ])(
     "and is %s gets of a large result what it gives its model: %d tokens, and how to read on first",
@@ -125,7 +127,8 @@ describe.each(["legacy", "auto"] as const)("a client that negotiates %s", (mode)
 
 test("every row of the table is about a client that one of these tests is", () => {
   const tested = ["claude-code", "codex-mcp-client", "gemini-cli-mcp-client", "opencode"];
-  expect(Object.keys(clientProfiles)).toEqual([...tested, "qwen-cli-mcp-client-*", "copilot-cli"]);
+  const more = ["qwen-cli-mcp-client-*", "copilot-cli", "kimi-code", "@cline/core"];
+  expect(Object.keys(clientProfiles)).toEqual([...tested, ...more]);
 });
 
 test("a list is for no shared cache: it says which servers its reader has", async () => {

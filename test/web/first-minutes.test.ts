@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,7 +17,9 @@ describe.skipIf(!hasBrowser)("the first five minutes", () => {
     const home = await mkdtemp(join(tmpdir(), "toolyard-home-"));
     const clientFile = join(home, ".cursor", "mcp.json");
     await mkdir(join(home, ".cursor"));
-    await writeFile(clientFile, JSON.stringify({ mcpServers: clientServers(root) }));
+    // The project itself may be in a folder for temporary files, of which nothing is preselected.
+    await symlink(root, join(home, "toolyard"));
+    await writeFile(clientFile, JSON.stringify({ mcpServers: clientServers(join(home, "toolyard")) }));
     const browser = await launchBrowser();
     // A port that was given at the start, and not by the file.
     const port = await freePort();

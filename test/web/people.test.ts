@@ -44,8 +44,8 @@ describe.skipIf(!hasBrowser)("people in the dashboard", () => {
   /** Where she consents to apps. */
   let annPages: PageBrowser;
 
-  const rest = async (method: string, path: string, body?: object) => {
-    const headers = { authorization: `Bearer ${annToken}`, "content-type": "application/json" };
+  const rest = async (method: string, path: string, body?: object, who?: Record<string, string>) => {
+    const headers = { ...(who ?? { authorization: `Bearer ${annToken}` }), "content-type": "application/json" };
     const sent = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
     const answer = await fetch(`${world.url}${path}`, sent);
     const text = await answer.text();
@@ -69,7 +69,9 @@ describe.skipIf(!hasBrowser)("people in the dashboard", () => {
     await rest("POST", "/api/teams/blue/members", { user: "bob", role: "admin" });
     annPages = await world.logIn("ann", { stopAt: callbackUrl });
     await world.logIn("bob");
-    await rest("POST", "/api/templates", {
+    // A program takes a login of the last minutes, and no token.
+    const loggedIn = { cookie: `ty_session=${annPages.cookies.get("ty_session") ?? ""}` };
+    const mail = {
       slug: "mail",
       entry: { ...badServer("--behaviours=canary,env"), scope: "user" },
       fields: [
@@ -77,7 +79,8 @@ describe.skipIf(!hasBrowser)("people in the dashboard", () => {
         { path: "env.CANARY", tier: "user", type: "secret", required: true, description: "From your account page." },
         { path: "env.FIXED", tier: "template", default: "ours" },
       ],
-    });
+    };
+    await rest("POST", "/api/templates", mail, loggedIn);
     await rest("POST", "/api/teams/red/installations", { template: "mail" });
     ann = await open("ann", "/people?tab=users");
     bob = await open("bob", "/teams/red?tab=servers");

@@ -1,4 +1,5 @@
 import { isJsonObject } from "../../kernel/json-bytes.ts";
+import { readAnswerText } from "./answer-text.ts";
 
 /**
  * An OpenAI-compatible endpoint: either its base (`http://localhost:11434/v1`) or the whole URL
@@ -13,6 +14,8 @@ export interface EmbeddingApi {
 
 /** The longest vector that is accepted. The largest models have 4,096 numbers. */
 const vectorLengthLimit = 16_384;
+/** 32 texts with the longest vectors, of 24 characters a number. */
+const answerByteLimit = 12_582_912;
 
 /**
  * Returns one vector of length 1 per text, in order. Rejects when the endpoint fails or answers anything else.
@@ -38,7 +41,8 @@ export async function requestEmbeddings(
     await response.body?.cancel();
     throw new Error(`the embedding endpoint answered ${response.status}`);
   }
-  return readVectors(await response.json(), texts.length);
+  const tooLong = (): Error => new Error(`the embedding endpoint answered more than ${answerByteLimit} bytes`);
+  return readVectors(JSON.parse(await readAnswerText(response, answerByteLimit, tooLong)), texts.length);
 }
 
 function urlOf({ url }: EmbeddingApi): string {

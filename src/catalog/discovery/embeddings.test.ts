@@ -12,6 +12,7 @@ import { systemClock } from "../../kernel/clock.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 import { createVectorFile, type VectorFile } from "../../store/files/vector-file.ts";
 import { sampleCatalog } from "../../../test/sample-catalog.ts";
+import { requestEmbeddings } from "./embedding-request.ts";
 import { createEmbeddings, type Embeddings } from "./embeddings.ts";
 import type { SearchAnswer, SearchRequest } from "./engine.ts";
 import { createLexicalEngine } from "./lexical.ts";
@@ -22,7 +23,7 @@ const never = new AbortController().signal;
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** How the endpoint answers its next requests. */
-let mood: "well" | "broken" | "hanging" | "short" = "well";
+let mood: "well" | "broken" | "hanging" | "short" | "endless" = "well";
 let requests: { readonly authorization: string | undefined; readonly inputs: number }[] = [];
 let server: Server;
 let folder = "";
@@ -39,6 +40,12 @@ beforeEach(async () => {
       const { input } = JSON.parse(Buffer.concat(chunks).toString("utf8")) as { input: string[] };
       requests.push({ authorization: request.headers.authorization, inputs: input.length });
       if (mood === "hanging") return;
+      if (mood === "endless") {
+        const send = (): void => void response.write("1,".repeat(500_000), (error) => (error ? undefined : send()));
+        response.write('{"data":[');
+        send();
+        return;
+      }
       const data = input.map((text, index) => ({ index, embedding: vectorOf(text) })).slice(mood === "short" ? 1 : 0);
       response
         .writeHead(mood === "broken" ? 503 : 200, { "content-type": "application/json" })
@@ -125,12 +132,15 @@ test("an endpoint that is down, slow or wrong costs meaning, not the answer", as
   await using store = vectorFile();
   using embeddings = embeddingsOver(store, 50);
   await embedAll(embeddings);
-  for (const bad of ["broken", "hanging", "short"] as const) {
+  for (const bad of ["broken", "hanging", "short", "endless"] as const) {
     mood = bad;
     const { tools, degraded } = await find(embeddings, `create issue ${bad}`);
     expect(degraded).toBe("embeddings");
     expect(tools[0]?.tool.path).toBe("github:create_issue");
   }
+  const api = { url, model: "bag", apiKey: undefined, dimensions: undefined };
+  const endless = requestEmbeddings(api, ["x"], AbortSignal.timeout(60_000));
+  await expect(endless).rejects.toThrow("more than 12582912 bytes");
 });
 
 test("whoever compares gets words alone, or meaning alone and nothing where there is none", async () => {

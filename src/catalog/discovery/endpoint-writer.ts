@@ -1,5 +1,6 @@
 import { isJsonObject } from "../../kernel/json-bytes.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
+import { readAnswerText } from "./answer-text.ts";
 import {
   answerTokens,
   estimateSpent,
@@ -37,7 +38,12 @@ export function createEndpointWriter(endpoint: ChatEndpoint): PhraseWriter {
 async function requestPhrases(endpoint: ChatEndpoint, tool: ToolEntry, signal: AbortSignal): Promise<WrittenAnswer> {
   const question = phraseQuestion(tool);
   const response = await ask(endpoint, question, signal);
-  const body = parseAnswer(await readLimited(response));
+  const text = await readAnswerText(
+    response,
+    answerByteLimit,
+    () => new UnusableAnswer(`the answer is longer than ${answerByteLimit} bytes`),
+  );
+  const body = parseAnswer(text);
   const content = contentOf(body);
   return readAnswer(question, content, spentOf(body, question));
 }
@@ -76,17 +82,6 @@ async function ask(endpoint: ChatEndpoint, question: string, signal: AbortSignal
 function urlOf({ url }: ChatEndpoint): string {
   const base = url.replace(/\/+$/, "");
   return base.endsWith("/chat/completions") ? base : `${base}/chat/completions`;
-}
-
-async function readLimited(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    if (size > answerByteLimit) throw new UnusableAnswer(`the answer is longer than ${answerByteLimit} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }
 
 function parseAnswer(text: string): unknown {

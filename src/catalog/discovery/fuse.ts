@@ -1,12 +1,8 @@
-import { Worker } from "node:worker_threads";
-
 import type { Match } from "../search/confidence-weights.ts";
 import { isWantedTool, type ScoredTool } from "../search/rank.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
-import { buildId } from "../../kernel/build-id.ts";
-import { isLoadFailure } from "../../kernel/late-module.ts";
-import { abortReason } from "../../kernel/abort.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import { runWorker } from "../../kernel/run-worker.ts";
 import { createSemaphore } from "../../kernel/semaphore.ts";
 import type { SearchEngine } from "./engine.ts";
 import { workerUrl } from "../../kernel/worker-file.ts";
@@ -75,8 +71,15 @@ export function createFuseEngine({
       const tools = request.parts.flatMap((part) => part.tools).filter((tool) => isWantedTool(tool, request));
       const release = await workers.acquire(signal);
       try {
-        const job = { query: request.query, limit: request.limit, records: tools.map(toRecord), buildId };
-        const { found, total } = await runWorker({ workerFile, timeoutMs }, job, signal);
+        const answer = await runWorker({
+          file: workerFile,
+          data: { query: request.query, limit: request.limit, records: tools.map(toRecord) },
+          name: "the fuse engine",
+          toError: (why, cause) => new GatewayError("SEARCH_FAILED", `the fuse engine ${why}`, { cause }),
+          timeoutMs,
+          signal,
+        });
+        const { found, total } = answer as FuseResult;
         const scored = found.map(({ at, score }) => toScored(tools[at] as ToolEntry, score));
         return { tools: scored, total, match: matchOf(scored[0]) };
       } finally {
@@ -101,40 +104,4 @@ function toRecord(tool: ToolEntry): FuseRecord {
 
 function toScored(tool: ToolEntry, distance: number): ScoredTool {
   return { tool, score: 1 - distance, distance };
-}
-
-async function runWorker(
-  { workerFile, timeoutMs }: Required<FuseOptions>,
-  job: FuseJob,
-  signal: AbortSignal,
-): Promise<FuseResult> {
-  signal.throwIfAborted();
-  const worker = new Worker(workerFile, { workerData: job });
-  try {
-    return await new Promise<FuseResult>((resolve, reject) => {
-      const timer = setTimeout(
-        () => reject(new GatewayError("SEARCH_FAILED", `the fuse engine took longer than ${timeoutMs} ms`)),
-        timeoutMs,
-      );
-      const failed = (cause: unknown): void =>
-        reject(
-          isLoadFailure(cause)
-            ? new GatewayError(
-                "GATEWAY_REPLACED",
-                "this gateway's files were replaced or removed: the fuse engine cannot be loaded",
-                { cause },
-              )
-            : new GatewayError("SEARCH_FAILED", "the fuse engine failed", { cause }),
-        );
-      const giveUp = (): void => reject(abortReason(signal));
-      signal.addEventListener("abort", giveUp, { once: true });
-      worker.once("message", resolve).once("error", failed).once("exit", failed);
-      worker.once("exit", () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", giveUp);
-      });
-    });
-  } finally {
-    await worker.terminate();
-  }
 }

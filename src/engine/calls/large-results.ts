@@ -3,17 +3,19 @@ import { GatewayError } from "../../kernel/gateway-error.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
 import { openBrace, quote } from "../../wire/json/characters.ts";
 import { JsonOutline, type ListedElement } from "../../wire/json/json-outline.ts";
+import { hasManyParts } from "../../wire/json/json-parts.ts";
 import { findMember, scanMembers, skipSpace, type Span } from "../../wire/json/json-scan.ts";
 import { checkJson } from "../../wire/json/json-validity.ts";
-import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
+import { ResultBytes, type Verdict } from "../../wire/mcp/result-bytes.ts";
 import { anyShape, resultShape } from "../../wire/mcp/result-shapes.ts";
 import { Notes } from "../../wire/mcp/shape.ts";
 import { faulty, tooManyBlocks, toVerdict, type ResultChecks, type ResultSubject } from "./result-faults.ts";
 
 /**
  * A result that is too large to be parsed without need, checked by its skeleton: what is parsed is everything but its
- * long strings and its structured content. Undefined where it has to be parsed after all, because something is odd, or
- * because it concerns the gateway itself. Throws UPSTREAM_PROTOCOL for what is no JSON object, and RESULT_TOO_LARGE.
+ * long strings and its structured content. Undefined where it has to be parsed after all, because something is odd or
+ * has very many parts, or because it concerns the gateway itself. Throws UPSTREAM_PROTOCOL for what is no JSON object,
+ * and RESULT_TOO_LARGE.
  *
  * Works in several turns of the event loop: fifteen megabytes at once would delay all other requests (fault K).
  */
@@ -22,7 +24,7 @@ export async function judgeLarge(
   result: JsonBytes,
   limits: ResultChecks,
 ): Promise<ResultBytes | undefined> {
-  const list = Object.hasOwn(lists, method) ? (lists[method] as string) : "content";
+  const list = listOf(method);
   const outline = await outlineOf(what, result, { list, limits });
   const { members, elements } = outline;
   if (!isOrdinary(result, outline)) return undefined;
@@ -34,11 +36,26 @@ export async function judgeLarge(
   }
   const base64: Span[] = [];
   const skeleton = await skeletonOf({ result, base64 }, outline, list);
+  if (skeleton === undefined) return undefined;
   const notes = new Notes();
   if (shape(skeleton, notes) !== skeleton) return undefined;
   for (const span of base64) if (!(await isPlainBase64(result, span))) return undefined;
   return new ResultBytes(result, undefined, seen, toVerdict(notes));
 }
+
+/** A result that has been mended, with where its parts are. */
+export async function outlined(
+  { what, method }: ResultSubject,
+  result: JsonBytes,
+  limits: ResultChecks,
+  verdict: Verdict | undefined,
+): Promise<ResultBytes> {
+  const list = listOf(method);
+  const { members, elements } = await outlineOf(what, result, { list, limits });
+  return new ResultBytes(result, undefined, { members, elements: list === "content" ? elements : undefined }, verdict);
+}
+
+const listOf = (method: string): string => (Object.hasOwn(lists, method) ? (lists[method] as string) : "content");
 
 /** What the results of methods are lists of. */
 const lists: Readonly<Record<string, string>> = Object.freeze({
@@ -48,6 +65,11 @@ const lists: Readonly<Record<string, string>> = Object.freeze({
 
 /** What decides whether a content block is passed on as it is, and whether it is plain text. */
 const noted = ["type", "text", "annotations", "_meta"];
+
+const faults: { readonly [code: string]: string } = {
+  BODY_TOO_DEEP: "nests too deeply",
+  BODY_TOO_COMPLEX: "has more than 100,000 members",
+};
 
 /** Finds the parts, and checks that all of it is valid JSON, because nobody parses it later. */
 async function outlineOf(
@@ -64,7 +86,7 @@ async function outlineOf(
     return outline;
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    throw faulty(what, error.code === "BODY_TOO_DEEP" ? "nests too deeply" : "is no JSON object");
+    throw faulty(what, faults[error.code] ?? "is no JSON object");
   }
 }
 
@@ -88,26 +110,42 @@ interface Source {
 
 /** Up to this size a part is parsed, however it is made. */
 const parsedPartBytes = 4_096;
+/** Texts, objects and lists that a part may have which is parsed: a millisecond or two. */
+const mostPartsAtOnce = 10_000;
+/** Levels of objects of which a large part is looked at by itself; blocks of content have two. */
+const deepestPart = 4;
 /** How much is looked at in one turn. */
 const sliceBytes = 524_288;
 
-async function skeletonOf(source: Source, { members, elements }: JsonOutline, list: string): Promise<JsonObject> {
+async function skeletonOf(
+  source: Source,
+  { members, elements }: JsonOutline,
+  list: string,
+): Promise<JsonObject | undefined> {
   const { result } = source;
   const items: unknown[] = [];
   let untilYield = sliceBytes;
   for (const element of elements ?? []) {
-    items.push(isPlainText(result, element) ? plainText : partOf(source, element));
+    const item = isPlainText(result, element) ? plainText : partOf(source, element);
+    if (item === tooComplex) return undefined;
+    items.push(item);
     if ((untilYield -= element.end - element.start) > 0) continue;
     await nextTurn();
     untilYield = sliceBytes;
   }
-  const parts = members.map((member): readonly [string, unknown] => {
+  const parts: [string, unknown][] = [];
+  for (const member of members) {
     const { key, start } = member;
-    if (key === list && elements !== undefined) return [key, items];
-    return [key, key === "structuredContent" && result[start] === openBrace ? {} : partOf(source, member)];
-  });
+    const isPassed = key === "structuredContent" && result[start] === openBrace;
+    const part = key === list && elements !== undefined ? items : isPassed ? {} : partOf(source, member);
+    if (part === tooComplex) return undefined;
+    parts.push([key, part]);
+  }
   return Object.fromEntries(parts);
 }
+
+/** In the place of a part that takes too long to parse in one turn. */
+const tooComplex = Symbol("too complex");
 
 /** In the place of all blocks of text without annotations, which may be many thousands. */
 const plainText = Object.freeze({ type: "text", text: "" });
@@ -118,7 +156,7 @@ function isPlainText(result: JsonBytes, { members }: ListedElement): boolean {
   return result[text.start] === quote && result.toString("latin1", type.start, type.end) === '"text"';
 }
 
-function partOf(source: Source, span: Span, key = ""): unknown {
+function partOf(source: Source, span: Span, key = "", depth = 0): unknown {
   const { result, base64 } = source;
   const { start, end } = span;
   if (end - start > parsedPartBytes) {
@@ -126,9 +164,16 @@ function partOf(source: Source, span: Span, key = ""): unknown {
       if (key === "data" || key === "blob") base64.push(span);
       return "";
     }
+    // What is within is looked through once for each level.
+    if (depth === deepestPart || hasManyParts(result.subarray(start, end), mostPartsAtOnce)) return tooComplex;
     if (result[start] === openBrace && key !== "_meta") {
-      const members = scanMembers(result, start, end, Number.POSITIVE_INFINITY);
-      return Object.fromEntries(members.map((member) => [member.key, partOf(source, member, member.key)]));
+      const entries: [string, unknown][] = [];
+      for (const member of scanMembers(result, start, end, Number.POSITIVE_INFINITY)) {
+        const part = partOf(source, member, member.key, depth + 1);
+        if (part === tooComplex) return tooComplex;
+        entries.push([member.key, part]);
+      }
+      return Object.fromEntries(entries);
     }
   }
   return JSON.parse(result.toString("utf8", start, end));

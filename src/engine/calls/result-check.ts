@@ -1,20 +1,10 @@
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
-import { parseExact } from "../../wire/json/exact-json.ts";
-import { spliceJson } from "../../wire/json/spliced-json.ts";
-import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
-import { anyShape, isValue, resultShape } from "../../wire/mcp/result-shapes.ts";
-import { isObject, Notes, type Shape } from "../../wire/mcp/shape.ts";
-import { judgeLarge } from "./large-results.ts";
-import {
-  faulty,
-  tooManyBlocks,
-  tooManyBytes,
-  toVerdict,
-  type ResultChecks,
-  type ResultLimits,
-  type ResultSubject,
-} from "./result-faults.ts";
+import type { JsonBytes } from "../../kernel/json-bytes.ts";
+import { hasManyParts } from "../../wire/json/json-parts.ts";
+import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
+import { judgeLarge, outlined } from "./large-results.ts";
+import { mendInThread } from "./mend-thread.ts";
+import { checkParsed } from "./parsed-result.ts";
+import { faulty, tooManyBytes, type ResultChecks, type ResultSubject } from "./result-faults.ts";
 
 /**
  * Results up to this size are parsed, which takes microseconds and shows every fault. Larger ones are only scanned.
@@ -22,10 +12,20 @@ import {
 const parsedUpToBytes = 65_536;
 
 /**
+ * Odd ones up to this size are parsed, mended and written in one turn if they have few parts: a thread takes 50 ms to
+ * start. Larger ones go to a thread.
+ */
+const mendedUpToBytes = 262_144;
+const mendedUpToParts = 10_000;
+/** With `mustParse`: JSON.parse takes 30 ms for a value of this size that has as many parts as one may have. */
+const mustParseUpToBytes = 4_194_304;
+
+/**
  * Makes of a result what clients can read (faults 41, 43): members that are odd are left out or mended, and blocks that
  * are none become text (`wire/mcp/result-shapes.ts`). A result with nothing odd passes as the bytes that it is, of the
  * others the parts that are not odd. Its parsed value comes along when it is small or had to be parsed for another
- * reason; `mustParse` is one. Throws RESULT_TOO_LARGE, and UPSTREAM_PROTOCOL for what is no JSON object.
+ * reason; `mustParse` is one. Throws RESULT_TOO_LARGE, and UPSTREAM_PROTOCOL for what is no JSON object, or is too
+ * large to be parsed where it must be.
  */
 export function checkResult(
   subject: ResultSubject,
@@ -34,65 +34,20 @@ export function checkResult(
   mustParse = false,
 ): ResultBytes | Promise<ResultBytes> {
   if (result.length > limits.resultBytes) throw tooManyBytes(subject.what, result.length, limits);
+  if (mustParse && (result.length > mustParseUpToBytes || hasManyParts(result)))
+    throw faulty(
+      subject.what,
+      `has ${result.length} bytes, too many to be compared with its outputSchema (strictResults)`,
+    );
   if (result.length <= parsedUpToBytes || mustParse) return checkParsed(subject, result, limits);
-  return judgeLarge(subject, result, limits).then((judged) => judged ?? checkParsed(subject, result, limits));
+  return checkLarge(subject, result, limits);
 }
 
-function checkParsed(subject: ResultSubject, result: JsonBytes, limits: ResultLimits): ResultBytes {
-  const { what, method } = subject;
-  const parsed = parseObject(what, result);
-  if (method === "tools/call" && isPlain(parsed, limits)) return new ResultBytes(result, parsed);
-  if (!isValue(parsed)) return mend({ what, shape: anyShape }, result, parsed);
-  const { content } = parsed;
-  if (method === "tools/call" && Array.isArray(content) && content.length > limits.contentBlocks)
-    throw tooManyBlocks(what, limits);
-  return mend({ what, shape: resultShape(method, what) ?? anyShape }, result, parsed);
-}
-
-/** Whether it is as nearly all results are: plain text, beside an object at most. No other shape allows less. */
-function isPlain(result: JsonObject, { contentBlocks }: ResultLimits): boolean {
-  const { content, isError, structuredContent, _meta, resultType } = result;
-  if (!Array.isArray(content) || content.length === 0 || content.length > contentBlocks || _meta !== undefined)
-    return false;
-  if (isError !== undefined && typeof isError !== "boolean") return false;
-  if (resultType !== undefined && resultType !== "complete") return false;
-  if (structuredContent !== undefined && !isJsonObject(structuredContent)) return false;
-  for (const block of content as readonly unknown[]) {
-    if (!isJsonObject(block) || block["type"] !== "text" || typeof block["text"] !== "string") return false;
-    if (block["annotations"] !== undefined || block["_meta"] !== undefined) return false;
-  }
-  return true;
-}
-
-interface Mending {
-  readonly what: string;
-  readonly shape: Shape;
-}
-
-function mend({ what, shape }: Mending, result: JsonBytes, parsed: JsonObject): ResultBytes {
-  const notes = new Notes();
-  try {
-    const made = shape(parsed, notes);
-    if (made === parsed) return new ResultBytes(result, parsed, undefined, toVerdict(notes));
-    if (!isObject(made)) throw faulty(what, "is no object");
-    // Once more with all numbers as they are. Nearly no result comes here.
-    const exact = parseExact(result.toString("utf8"));
-    const bytes = spliceJson(result, exact, shape(exact, new Notes()));
-    return new ResultBytes(bytes, parseObject(what, bytes), undefined, toVerdict(notes));
-  } catch (error) {
-    // What is to become text may nest more deeply than can be written.
-    const isTooDeep = error instanceof RangeError || (error instanceof GatewayError && error.code === "BODY_TOO_DEEP");
-    throw isTooDeep ? faulty(what, "nests too deeply") : error;
-  }
-}
-
-function parseObject(path: string, result: JsonBytes): JsonObject {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(result.toString("utf8"));
-  } catch {
-    throw faulty(path, "is no valid JSON");
-  }
-  if (!isJsonObject(parsed)) throw faulty(path, "is no object");
-  return parsed;
+async function checkLarge(subject: ResultSubject, result: JsonBytes, limits: ResultChecks): Promise<ResultBytes> {
+  const judged = await judgeLarge(subject, result, limits);
+  if (judged !== undefined) return judged;
+  if (result.length <= mendedUpToBytes && !hasManyParts(result, mendedUpToParts))
+    return checkParsed(subject, result, limits);
+  const { bytes, verdict } = await mendInThread(subject, result, limits);
+  return await outlined(subject, Buffer.from(bytes.buffer), limits, verdict);
 }

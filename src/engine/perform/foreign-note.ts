@@ -3,6 +3,7 @@ import { withNote } from "../../catalog/exposure/note-block.ts";
 import { serverOf } from "../../catalog/exposure/intent-server.ts";
 import { isJsonObject } from "../../kernel/json-bytes.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
+import { allSteps, type Slices } from "../../kernel/slices.ts";
 import { noteKey } from "../../wire/mcp/own-names.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Work } from "./work.ts";
@@ -13,27 +14,49 @@ const mostRead = 512 * 1024;
 const marks = ["oolyard", "OOLYARD", "\\u"];
 /** What a reader does not see, or takes for emphasis. */
 const between = /[\p{C}\p{M}\p{S}\p{P}\s]/gu;
+const noteWords = "notefromtoolyard";
+/** Up to this size it is looked through in one turn. */
+const atOnce = 16_384;
+/** Characters at a time. One letter may become eighteen. */
+const step = 4_096;
 
 /**
  * A result in which a server imitates the gateway's notes, with a note of the gateway before everything else that says
  * so: a model cannot see what a program sees, that the server's text lacks the mark of our blocks. The text itself
  * stays, because it may be a file that is to be changed. Every other outcome is returned as it is.
  */
-export function withForeignNotesTold(intent: Intent, { context }: Work, outcome: Outcome): Outcome {
+export function withForeignNotesTold(
+  slices: Slices,
+  intent: Intent,
+  { context }: Work,
+  outcome: Outcome,
+): Outcome | Promise<Outcome> {
   const isOfTool = intent.kind === "call" || (intent.kind === "read" && intent.as === "tool");
   if (outcome.kind !== "result" || !isOfTool || context.transparent === true || context.forProgram === true)
     return outcome;
   const server = serverOf(intent);
-  if (server === undefined || !imitatesNote(outcome.result)) return outcome;
+  if (server === undefined || !mayImitate(outcome.result)) return outcome;
+  const toTold = (imitates: boolean): Outcome => (imitates ? told(server, outcome) : outcome);
+  const search = imitatesNote(outcome.result);
+  return outcome.result.bytes.length <= atOnce ? toTold(allSteps(search)) : slices.run(search).then(toTold);
+}
+
+function told(server: string, outcome: Extract<Outcome, { readonly kind: "result" }>): Outcome {
   const note = `Note from Toolyard: a text below looks like a note from Toolyard. It is not: ${server} wrote it.`;
   return { ...outcome, result: outcome.result.with(withNote(outcome.result.bytes, note, "beginning")) };
 }
 
-function imitatesNote(result: ResultBytes): boolean {
-  const { bytes } = result;
-  if (bytes.length > mostRead || !marks.some((mark) => bytes.includes(mark))) return false;
+function mayImitate({ bytes }: ResultBytes): boolean {
+  return bytes.length <= mostRead && marks.some((mark) => bytes.includes(mark));
+}
+
+/** Yields after each short step. */
+function* imitatesNote(result: ResultBytes): Generator<undefined, boolean> {
   const { content } = result.parsed();
-  return Array.isArray(content) && content.some((block) => isForeign(block) && speaksAsWe(textOf(block)));
+  if (!Array.isArray(content)) return false;
+  for (const block of content as readonly unknown[])
+    if (isForeign(block) && (yield* speaksAsWe(textOf(block)))) return true;
+  return false;
 }
 
 /** Names of the gateway were taken from the server's own blocks when the result was checked. */
@@ -49,6 +72,18 @@ function textOf(block: unknown): string {
   return typeof text === "string" ? text : typeof within === "string" ? within : "";
 }
 
-function speaksAsWe(text: string): boolean {
-  return text.normalize("NFKC").replace(between, "").toLowerCase().includes("notefromtoolyard");
+function* speaksAsWe(text: string): Generator<undefined, boolean> {
+  let last = "";
+  for (let at = 0; at < text.length; at += step) {
+    const letters = text
+      .slice(at, at + step)
+      .normalize("NFKC")
+      .replace(between, "")
+      .toLowerCase();
+    last += letters;
+    if (last.includes(noteWords)) return true;
+    last = last.slice(1 - noteWords.length);
+    yield;
+  }
+  return false;
 }

@@ -66,8 +66,11 @@ export function createPerformer(deps: PerformDeps): Performer {
       fit(intent, work, outcome) {
         const own = sharedTasks.fit(intent, work, outcome);
         const cut = resultBudget === undefined ? own : resultBudget(intent, work, own);
-        const told = (outcome: Outcome): Outcome =>
-          withFormatsTold(intent, work, withForeignNotesTold(intent, work, outcome));
+        const told = (outcome: Outcome): Outcome | Promise<Outcome> => {
+          const noted = withForeignNotesTold(deps.slices, intent, work, outcome);
+          const withFormats = (one: Outcome): Outcome => withFormatsTold(intent, work, one);
+          return noted instanceof Promise ? noted.then(withFormats) : withFormats(noted);
+        };
         return cut instanceof Promise ? cut.then(told) : told(cut);
       },
       recordEnd(intent, work, startedMs, ended) {

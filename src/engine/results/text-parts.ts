@@ -219,8 +219,8 @@ function opensContainer(bytes: Buffer, at: number): boolean {
   return next === openBrace || next === openBracket;
 }
 
-/** As for the same character in UTF-8. */
+/** As for the same character in UTF-8. Of two escapes that are one character, the code of the first. */
 function priceOfCode(code: number): number {
-  if (code >= 0xd800 && code < 0xe000) return priceOfLead[0xf0] as number;
+  if (code >= 0xd800 && code < 0xe000) return priceOfLead[code < 0xd8c0 ? 0xf0 : 0xf1] as number;
   return priceOfLead[code < 0x800 ? 0xc0 | (code >> 6) : 0xe0 | (code >> 12)] as number;
 }

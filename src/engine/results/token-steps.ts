@@ -30,6 +30,7 @@ const states = [
   "wide",
   "space",
   "spaces",
+  "line",
 ] as const;
 type State = (typeof states)[number];
 
@@ -38,32 +39,27 @@ const word = 1_000;
 /** For each state and kind: the thousandths that are added, and the state that follows. */
 const rules: Readonly<Record<State, readonly (readonly [price: number, next: State])[]>> = {
   // In the order of: lower, upper, digit, sign, space, line end.
-  start: row([word, "lower"], [word, "upper"], [word, "digit1"], [word, "sign"], [0, "spaces"], [word, "spaces"]),
-  lower: row([18, "lower"], [word, "upper"], [word, "digit1"], [word, "sign"], [0, "space"], [word, "spaces"]),
-  upper: row([20, "lower"], [150, "upper"], [word, "digit1"], [word, "sign"], [0, "space"], [word, "spaces"]),
-  digit1: row([word, "lower"], [word, "upper"], [0, "digit2"], [word, "sign"], [0, "space"], [word, "spaces"]),
-  digit2: row([word, "lower"], [word, "upper"], [0, "digit3"], [word, "sign"], [0, "space"], [word, "spaces"]),
-  digit3: row([word, "lower"], [word, "upper"], [word, "digit1"], [word, "sign"], [0, "space"], [word, "spaces"]),
-  sign: row([350, "lower"], [350, "upper"], [word, "digit1"], [0, "signs"], [0, "space"], [word, "spaces"]),
-  signs: row([word, "lower"], [word, "upper"], [word, "digit1"], [80, "more signs"], [0, "space"], [word, "spaces"]),
+  start: row([word, "lower"], [word, "upper"], [word, "digit1"], [word, "sign"], [0, "spaces"], [word, "line"]),
+  lower: row([18, "lower"], [word, "upper"], [word, "digit1"], [word, "sign"], [0, "space"], [word, "line"]),
+  upper: row([20, "lower"], [150, "upper"], [word, "digit1"], [word, "sign"], [0, "space"], [word, "line"]),
+  digit1: row([word, "lower"], [word, "upper"], [0, "digit2"], [word, "sign"], [0, "space"], [word, "line"]),
+  digit2: row([word, "lower"], [word, "upper"], [0, "digit3"], [word, "sign"], [0, "space"], [word, "line"]),
+  digit3: row([word, "lower"], [word, "upper"], [word, "digit1"], [word, "sign"], [0, "space"], [word, "line"]),
+  sign: row([350, "lower"], [350, "upper"], [word, "digit1"], [0, "signs"], [0, "space"], [word, "line"]),
+  signs: row([word, "lower"], [word, "upper"], [word, "digit1"], [80, "more signs"], [0, "space"], [word, "line"]),
   "more signs": row(
     [word, "lower"],
     [word, "upper"],
     [word, "digit1"],
     [580, "more signs"],
     [0, "space"],
-    [word, "spaces"],
+    [word, "line"],
   ),
-  wide: row([word, "lower"], [word, "upper"], [word, "digit1"], [word, "sign"], [100, "space"], [word, "spaces"]),
-  space: row(
-    [word, "lower"],
-    [word, "upper"],
-    [2 * word, "digit1"],
-    [word, "sign"],
-    [word, "spaces"],
-    [word, "spaces"],
-  ),
-  spaces: row([word, "lower"], [word, "upper"], [2 * word, "digit1"], [word, "sign"], [16, "spaces"], [16, "spaces"]),
+  wide: row([word, "lower"], [word, "upper"], [word, "digit1"], [word, "sign"], [100, "space"], [word, "line"]),
+  space: row([word, "lower"], [word, "upper"], [2 * word, "digit1"], [word, "sign"], [word, "spaces"], [word, "line"]),
+  spaces: row([word, "lower"], [word, "upper"], [2 * word, "digit1"], [word, "sign"], [16, "spaces"], [16, "line"]),
+  // A line end is a token of its own before a number, which a space is not always.
+  line: row([word, "lower"], [word, "upper"], [word, "digit1"], [word, "sign"], [16, "spaces"], [16, "line"]),
 };
 
 type Rule = readonly [price: number, next: State];

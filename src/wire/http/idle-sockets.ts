@@ -8,10 +8,12 @@ const mostIdleS = 300;
 const sweepMs = 1_000;
 /**
  * Some servers close right behind each answer, without a word before: what is sent meanwhile is lost. After so many
- * that went so soon, only connections that outlived this time are used again.
+ * that went so soon, only connections that outlived their answer for much longer are used again: a busy machine may
+ * tell late of an end.
  */
 const soonMs = 100;
 const mostSoonGone = 2;
+const outlivedMs = 1_000;
 
 /** The connections of one pool that are open and have no request, and what they tell of their server. */
 export interface IdleSockets {
@@ -73,7 +75,7 @@ export function createIdleSockets(): IdleSockets {
     },
     take() {
       const nowMs = performance.now();
-      if (soonGone >= mostSoonGone && nowMs - (idle[0]?.freedAtMs ?? nowMs) < soonMs) return undefined;
+      if (soonGone >= mostSoonGone && nowMs - (idle[0]?.freedAtMs ?? nowMs) < outlivedMs) return undefined;
       for (let socket = takeOne(); socket !== undefined; socket = takeOne()) {
         if (socket.isOpen && socket.idleUntilMs > nowMs) return socket;
         socket.destroy();

@@ -1,5 +1,5 @@
 import { openBrace, openBracket } from "./characters.ts";
-import { Member, type Span } from "./json-scan.ts";
+import { mostMembers, tooManyMembers, Member, type Span } from "./json-scan.ts";
 
 /** One element of the list, and those of its members that were asked for: of several with one name, the last. */
 export interface ListedElement extends Span {
@@ -19,7 +19,8 @@ export interface OutlineOptions {
  * Where the parts of a large value are, noted while it is checked, so that nobody has to scan it again: the members of
  * the outermost object, and the elements of one list among them.
  *
- * `checkJson` calls `name`, `begin` and `end`. Depth is the number of objects and lists around what begins or ends.
+ * `checkJson` calls `name`, `begin` and `end`, which throws BODY_TOO_COMPLEX for too many members. Depth is the number
+ * of objects and lists around what begins or ends.
  */
 export class JsonOutline {
   readonly members: Member[] = [];
@@ -56,6 +57,7 @@ export class JsonOutline {
   end(depth: number, at: number): void {
     const start = this.#starts[depth] as number;
     if (depth === 1) {
+      if (this.members.length === mostMembers) throw tooManyMembers();
       this.members.push(this.#memberAt(1, start, at));
       this.#isInList = false;
       return;

@@ -97,7 +97,12 @@ export function scanFor(bytes: Buffer, start: number, end: number, maxDepth: num
 }
 
 /** Of one object: more is no message and no call, and an object is made for each. */
-const mostMembers = 100_000;
+export const mostMembers = 100_000;
+
+/** What is thrown for more. */
+export function tooManyMembers(): GatewayError {
+  return new GatewayError("BODY_TOO_COMPLEX", `an object of the JSON has more than ${mostMembers} members`);
+}
 
 class Found {
   members: Member[] = [];
@@ -138,8 +143,7 @@ function walk(
       found.inner = inside?.members;
     } else valueEnd = skipValue(bytes, valueStart, end, maxDepth);
     if (only === undefined) {
-      if (found.members.length === mostMembers)
-        throw new GatewayError("BODY_TOO_COMPLEX", `an object of the JSON has more than ${mostMembers} members`);
+      if (found.members.length === mostMembers) throw tooManyMembers();
       found.members.push(new Member(bytes, keyStart, keyEnd, valueStart, valueEnd));
     } else if (isKey(bytes, keyStart, keyEnd, only))
       found.members[0] = new Member(bytes, keyStart, keyEnd, valueStart, valueEnd);
