@@ -53,6 +53,8 @@ async function measureAll(): Promise<void> {
   const table: (string | number)[][] = [];
   for (const row of rows) {
     await using stage = await openStage(option("main") ?? file("../dist/cli/main.js"));
+    // What is loaded and made at its first use is no matter of what it is given.
+    await driveRow(stage.world, { ...row, bytes: 100 }, Object.values<MakeShape>(shapesOf(row))[0] as MakeShape);
     const quiet = await stage.figures(async () => await new Promise((resolve) => setTimeout(resolve, 1_000)));
     let worst = { turn: 0, turnOf: "", wait: 0, waitOf: "" };
     for (const [name, make] of Object.entries<MakeShape>(shapesOf(row))) {

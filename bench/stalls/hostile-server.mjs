@@ -163,10 +163,12 @@ function answer({ id, method, params }) {
 
 /** What a response over HTTP is made of besides its message. */
 const forms = {
-  "http.header": (response) => response.setHeader("x-said", encodeURIComponent(String(value)).slice(0, 12_000)),
-  "http.type": (response) => response.setHeader("content-type", encodeURIComponent(String(value)).slice(0, 12_000)),
+  "http.header": (response) =>
+    response.setHeader("x-said", encodeURIComponent(String(value).toWellFormed()).slice(0, 12_000)),
+  "http.type": (response) =>
+    response.setHeader("content-type", encodeURIComponent(String(value).toWellFormed()).slice(0, 12_000)),
   "http.session": (response) =>
-    response.setHeader("mcp-session-id", encodeURIComponent(String(value)).slice(0, 12_000)),
+    response.setHeader("mcp-session-id", encodeURIComponent(String(value).toWellFormed()).slice(0, 12_000)),
   "http.comments": (response) => events(response, `:${String(value).replaceAll(/[\r\n]/g, "\n:")}\n\n`),
   "http.names": (response) => events(response, `event: ${String(value).replaceAll(/[\r\n]+/g, "\nevent: ")}\n\n`),
   "http.lines": (response) => events(response, `${String(value).replaceAll(/.{1,4}/gu, "data: $&\n")}\n`),
@@ -196,7 +198,9 @@ function respond(request, response) {
     if (isCall && place === "http.status") return response.writeHead(500).end(String(value));
     if (isCall && place === "http.login")
       return response
-        .writeHead(401, { "www-authenticate": `Bearer ${encodeURIComponent(String(value))}`.slice(0, 12_000) })
+        .writeHead(401, {
+          "www-authenticate": `Bearer ${encodeURIComponent(String(value).toWellFormed())}`.slice(0, 12_000),
+        })
         .end();
     response.setHeader("content-type", "application/json");
     if (isCall) forms[place]?.(response);

@@ -44,6 +44,7 @@ const groups = [
       SESSION_UNKNOWN: "`Mcp-Session-Id` names a session that has ended or never was.",
       SESSION_LIMIT: "`limits.sessions` sessions are open.",
       BROWSER_LIMIT: "As many browsers as possible are logged in at the dashboard with tokens.",
+      TOO_MANY_CONNECTIONS: "There are 10,000 connections, or 1,000 from one address that is no trusted proxy.",
       LOGIN_BUSY: "As many logins as possible come back from one identity provider at once.",
       DIRECTORY_UNAVAILABLE:
         "Where the gateway's people are kept did not answer in time, or too many requests wait for it.",

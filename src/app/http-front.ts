@@ -1,5 +1,7 @@
 import type { AddressInfo } from "node:net";
 import type { Log } from "../kernel/log.ts";
+import { isListed, loopback, toBlockList } from "../kernel/address-ranges.ts";
+import { createConnectionRoom } from "../front/http/connection-room.ts";
 import { createHttpServer, type HttpServer } from "../front/http/http-server.ts";
 import { refuse } from "../front/mcp/replies.ts";
 import { createOriginRules } from "../front/http/origin.ts";
@@ -33,6 +35,14 @@ export interface HttpFrontOptions {
 const drainCheckMs = 50;
 
 /** Builds the gateway's HTTP front: MCP, REST, health, metrics and the pages for people. Does not listen yet. */
+/** Descriptors are few: a process has some thousands, and each server takes four. */
+const connections = { ofAll: 10_000, ofOne: 1_000 };
+
+function isShared(gateway: GatewayParts, address: string): boolean {
+  const { trustedProxies = [] } = gateway.config().settings;
+  return isListed(loopback, address) || isListed(toBlockList(trustedProxies), address);
+}
+
 export function createHttpFront(
   gateway: GatewayParts,
   log: Log,
@@ -73,6 +83,7 @@ export function createHttpFront(
     }),
     publicUrl: gateway.publicUrl,
     bodyTimeoutMs: gateway.config().settings.limits.bodyTimeoutMs,
+    room: createConnectionRoom({ ...connections, isShared: (address) => isShared(gateway, address) }),
     readiness() {
       const problems = gateway.records.problems();
       return { unready: unusableStore(problems) ?? gateway.unreadyPeople(), unrecorded: toReason(problems) };

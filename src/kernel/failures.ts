@@ -163,6 +163,12 @@ export const failures = {
     retry: true,
     hint: "Load this page again in a few seconds: many people log in at this moment.",
   },
+  TOO_MANY_CONNECTIONS: {
+    http: 503,
+    rpc: -31171,
+    retry: true,
+    hint: "Close connections that are not used. A proxy in front of the gateway is named in trustedProxies.",
+  },
   DIRECTORY_UNAVAILABLE: {
     http: 503,
     rpc: -31119,

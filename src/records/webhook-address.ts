@@ -1,5 +1,6 @@
 import { lookup as resolve, type LookupAddress } from "node:dns";
-import { BlockList, isIP, type LookupFunction } from "node:net";
+import { isIP, type LookupFunction } from "node:net";
+import { isListed, toBlockList } from "../kernel/address-ranges.ts";
 import { isPublicAddress } from "../servers/logins/addresses.ts";
 
 /** Which addresses webhooks may be sent to (fault 104). */
@@ -39,18 +40,4 @@ export function createWebhookAddresses(allowed: readonly string[]): WebhookAddre
       };
     },
   };
-}
-
-function toBlockList(ranges: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const range of ranges) {
-    const [address = "", bits] = range.split("/");
-    const family = isIP(address) === 6 ? "ipv6" : "ipv4";
-    list.addSubnet(address, bits === undefined ? (family === "ipv6" ? 128 : 32) : Number(bits), family);
-  }
-  return list;
-}
-
-function isListed(list: BlockList, address: string): boolean {
-  return list.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 }

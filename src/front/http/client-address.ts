@@ -1,8 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
-import { isListed, toBlockList, type AddressSettings } from "./public-url.ts";
-
-const loopback = toBlockList(["127.0.0.0/8", "::1"]);
+import { isListed, loopback, toBlockList } from "../../kernel/address-ranges.ts";
+import type { AddressSettings } from "./public-url.ts";
 
 /**
  * The address that a request comes from: behind a trusted proxy, what that proxy says. Null where a proxy on this

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { ConnectionRoom } from "./connection-room.ts";
 import { toClientFailure, toRawRefusal } from "./client-failure.ts";
 
 export interface HttpListenerOptions {
@@ -9,9 +10,10 @@ export interface HttpListenerOptions {
   /** Answers a request whose rest does not arrive, or is not HTTP. */
   readonly refuse: (request: IncomingMessage, response: ServerResponse, failure: GatewayError) => void;
   /** Takes CONNECT requests; without it they are refused. */
-  readonly onConnect: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
+  readonly onConnect?: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
   /** How long a body may take to arrive (limits.bodyTimeoutMs). */
   readonly bodyTimeoutMs: number;
+  readonly room: ConnectionRoom;
 }
 
 /** The port: sockets, their timers, and what comes in that is not HTTP. It knows no paths. */
@@ -36,7 +38,12 @@ const backlog = 4_096;
  */
 export const mostHeaders = 200;
 
-export function createHttpListener({ handle, refuse, onConnect, bodyTimeoutMs }: HttpListenerOptions): HttpListener {
+const tooMany = toRawRefusal(
+  new GatewayError("TOO_MANY_CONNECTIONS", "this gateway, or your address, has as many connections as there may be"),
+);
+
+export function createHttpListener(options: HttpListenerOptions): HttpListener {
+  const { handle, refuse, onConnect, bodyTimeoutMs, room } = options;
   const sockets = new Set<Duplex>();
   // A whole request must be there within bodyTimeoutMs; it is looked at this often (faults 24, 25).
   const checkMs = Math.min(connectionCheckMs, Math.ceil(bodyTimeoutMs / 6));
@@ -53,6 +60,12 @@ export function createHttpListener({ handle, refuse, onConnect, bodyTimeoutMs }:
   );
   server.maxHeadersCount = mostHeaders;
   server.on("connection", (socket) => {
+    const leave = room.take(socket.remoteAddress ?? "");
+    if (leave === undefined) {
+      socket.end(tooMany, () => socket.destroy());
+      return;
+    }
+    socket.once("close", leave);
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
     socket.setNoDelay(true);

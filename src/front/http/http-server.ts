@@ -10,6 +10,7 @@ import type { Principal } from "../../kernel/principal.ts";
 import { challengeOf } from "./challenge.ts";
 import { corsHeaders } from "./cors.ts";
 import { answerHealth, answerReadiness, type Readiness } from "./health.ts";
+import type { ConnectionRoom } from "./connection-room.ts";
 import { createHttpListener, mostHeaders, type HttpListener } from "./http-listener.ts";
 import { checkOrigin, type GatewayOriginRules } from "./origin.ts";
 import { refuseWithProblem } from "./problem.ts";
@@ -60,6 +61,7 @@ export interface HttpServerDeps<Endpoint extends HttpEndpoint> {
   readonly publicUrl: PublicUrl;
   /** How long a body may take to arrive (limits.bodyTimeoutMs). */
   readonly bodyTimeoutMs: number;
+  readonly room: ConnectionRoom;
   /** Takes CONNECT requests; without it they are refused. */
   readonly onConnect?: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
   /** Asked while the gateway does not stop: then it is not ready in any case. */
@@ -155,8 +157,7 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
     if (draining) throw new GatewayError("DRAINING", "the gateway is stopping", { data: { retry_after_s: 5 } });
   }
 
-  const { onConnect, bodyTimeoutMs } = deps;
-  const listener = createHttpListener({ handle: fromAllowed(deps, handle, refuse), refuse, onConnect, bodyTimeoutMs });
+  const listener = createHttpListener({ ...deps, handle: fromAllowed(deps, handle, refuse), refuse });
   return {
     ...listener,
     handle,

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { isIPv4, type Socket } from "node:net";
 import { endianness } from "node:os";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import { isListed, toBlockList } from "./public-url.ts";
+import { isListed, loopback, toBlockList } from "../../kernel/address-ranges.ts";
 
 /** The user whose program has the other end of a connection; why that is not known where it is not. */
 export type PeerUser =
@@ -38,7 +38,6 @@ export interface PeerCheckOptions {
 /** Returns undefined for a request that may come in, or a promise that rejects with PEER_FORBIDDEN, as it may throw. */
 export type PeerCheck = (request: Pick<IncomingMessage, "socket">) => Promise<void> | undefined;
 
-const loopback = toBlockList(["127.0.0.0/8", "::1"]);
 const root = 0;
 
 /**

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { BlockList, isIP } from "node:net";
+import type { BlockList } from "node:net";
+import { isListed, toBlockList } from "../../kernel/address-ranges.ts";
 
 /** Settings that decide under which address clients reach the gateway. */
 export interface AddressSettings {
@@ -33,7 +34,7 @@ export type PublicUrl = (request: Reached | undefined) => string;
  */
 export function createPublicUrl(settings: () => AddressSettings, listening?: () => string | undefined): PublicUrl {
   let known: AddressSettings | undefined;
-  let proxies: BlockList | undefined;
+  let proxies: BlockList = toBlockList([]);
 
   return (request) => {
     const now = settings();
@@ -92,27 +93,4 @@ function asPrefix(text: string | undefined): string | undefined {
   return text !== undefined && /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~!$&'()*+;=:@%-]+)+\/?$/.test(text)
     ? text.replace(/\/$/, "")
     : undefined;
-}
-
-/** Undefined where there are none. */
-export function toBlockList(ranges: readonly string[]): BlockList | undefined {
-  if (ranges.length === 0) return undefined;
-  const list = new BlockList();
-  for (const range of ranges) {
-    const [address = "", bits] = range.split("/");
-    const family = isIP(address) === 6 ? "ipv6" : "ipv4";
-    if (bits === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(bits), family);
-  }
-  return list;
-}
-
-/**
- * On a socket for both families an IPv4 peer has an IPv6 address, which `BlockList` understands. The address of a
- * link-local peer ends in the name of its link, which is removed.
- */
-export function isListed(list: BlockList | undefined, peer: string | undefined): boolean {
-  if (list === undefined || peer === undefined) return false;
-  const address = peer.split("%", 1)[0] ?? "";
-  return list.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 }

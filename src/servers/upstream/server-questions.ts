@@ -42,6 +42,9 @@ export interface ServerQuestionsDeps {
   readonly withClockStopped: (owner: WaitingRequest, ask: () => Promise<Answer>) => Promise<Answer>;
 }
 
+/** A question may hold pictures for a model. What clients send has the same limit by default. */
+const mostQuestionBytes = 4_194_304;
+
 /** Answers the requests of one connection. */
 export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestions {
   const open = createOpenQuestions(deps.server);
@@ -56,13 +59,22 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
       deps.send(answerText(idText, '"result":{}'), stream);
       return;
     }
-    const given = await askOwner(id, method, withoutOwnNamesIn(withoutNullMembers(params), "_meta"), stream);
+    const given =
+      params.length > mostQuestionBytes
+        ? refuseLarge(method, params)
+        : await askOwner(id, method, withoutOwnNamesIn(withoutNullMembers(params), "_meta"), stream);
     if (!open.close(id)) return;
     const body =
       given.kind === "result"
         ? `"result":${given.result.toString("latin1")}`
         : `"error":${given.error.toString("latin1")}`;
     deps.send(answerText(idText, body), stream);
+  }
+
+  function refuseLarge(method: string, { length }: JsonBytes): Answer {
+    const problem = `${method} has ${length} bytes of params; the most are ${mostQuestionBytes}`;
+    deps.events.onOddity("request-refused", problem);
+    return refusal(rpcCodes.invalidParams, problem);
   }
 
   async function askOwner(

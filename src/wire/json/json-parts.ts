@@ -1,4 +1,4 @@
-import { comma, openBrace, openBracket, quote } from "./characters.ts";
+import { comma, openBrace, openBracket, point, quote } from "./characters.ts";
 import { skipSpace, skipString, skipValue } from "./json-scan.ts";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 
@@ -20,7 +20,7 @@ export function requireFewParts(bytes: Buffer, maxDepth: number): void {
 }
 
 const isPlain = new Uint8Array(256).fill(1);
-for (const byte of [quote, openBrace, openBracket, comma]) isPlain[byte] = 0;
+for (const byte of [quote, openBrace, openBracket, comma, point]) isPlain[byte] = 0;
 
 /**
  * Whether it has more than `most` texts, objects and lists, or ten times as many elements. Counts without judging: what
@@ -39,6 +39,8 @@ export function hasManyParts(bytes: Buffer, most = mostParts): boolean {
         at = skipString(bytes, at + 1, bytes.length) - 1;
       } else if (byte === openBrace || byte === openBracket) parts += 1;
       else if (byte === comma) elements += 1;
+      // A fraction takes the parser as long as six whole numbers.
+      else elements += 6;
       if (parts > most || elements > most * 10) return true;
     }
   } catch {

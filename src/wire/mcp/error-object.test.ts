@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { GatewayError } from "../../kernel/gateway-error.ts";
-import { errorObjectText, isErrorObject, parseErrorObject } from "./error-object.ts";
+import { errorObjectText, isErrorObject, parseErrorObject, shortError } from "./error-object.ts";
 import { failureAnswer, failureText } from "./failure-text.ts";
 import { isLogLevel, isWanted, leastLevel } from "./log-level.ts";
 import { eraOfRevision, isHopKey, negotiateLegacy } from "./revisions.ts";
@@ -123,4 +123,30 @@ test("a server is asked for the lowest level that any client wants", () => {
   expect(leastLevel([])).toBeUndefined();
   expect(isLogLevel("notice")).toBe(true);
   expect(["Notice", "", "trace", null].some(isLogLevel)).toBe(false);
+});
+
+test("of a large error the code and the beginning of its message stay, however it is written", () => {
+  const read = (text: string) => parseErrorObject(shortError(bytes(text)));
+  expect(read('{"code":-7,"message":"m","data":"small"}')).toEqual({ code: -7, message: "m", data: "small" });
+  const padding = `"data":"${"x".repeat(300_000)}"`;
+  const note = /^m \(the rest of an error of 300\d+ bytes is left out\)$/;
+  expect(read(`{"code":-7,"message":"m",${padding}}`)).toEqual({ code: -7, message: expect.stringMatching(note) });
+  for (const unit of ["a", "é", "漢", "😀", String.raw`\n`, String.raw`\u6f22`, String.raw`\"`, String.raw`\\`]) {
+    const said = unit.repeat(300_000);
+    for (const text of [`{"message":"${said}","code":-7}`, `"${said}"`]) {
+      const { code, message } = read(text);
+      expect([unit, code]).toEqual([unit, text.startsWith("{") ? -7 : -32_603]);
+      const shown = message.slice(0, message.indexOf(" (the rest"));
+      expect([unit, shown.length > 10_000]).toEqual([unit, true]);
+      expect((JSON.parse(`"${said}"`) as string).startsWith(shown)).toBe(true);
+      expect(message.length).toBeLessThan(66_000);
+    }
+  }
+  const odd = [
+    `[${"1,".repeat(200_000)}1]`,
+    `{${'"a":1,'.repeat(100_001)}"code":5}`,
+    `{"code":[${"1,".repeat(200_000)}1]}`,
+  ];
+  for (const text of [...odd, `{"code":1e400,"message":7,${padding}}`, `{"code":2,"message":"\\x",${padding}}`])
+    expect(read(text).message).toMatch(/^\(the rest of an error of \d+ bytes is left out\)$/);
 });

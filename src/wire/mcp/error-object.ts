@@ -1,5 +1,7 @@
 import { asciiJson } from "../json/ascii-json.ts";
+import { backslash, lowerU, openBrace, quote } from "../json/characters.ts";
 import { hasManyParts } from "../json/json-parts.ts";
+import { findMember, scanMembers, type Member, type Span } from "../json/json-scan.ts";
 import { rpcCodes } from "./rpc-codes.ts";
 import { isJsonObject, parseJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
 
@@ -16,6 +18,57 @@ export function parseErrorObject(error: JsonBytes): { code: number; message: str
   const said = wordsOf(told) ?? wordsOf(rest);
   const message = said ?? (typeof data === "string" ? wordsOf(data) : undefined) ?? noMessage;
   return data === undefined ? { code, message } : { code, message, data };
+}
+
+/** A larger error is read several times on its way to the client, and no person or model reads it. */
+const mostErrorBytes = 262_144;
+/** Of a longer message. */
+const mostMessageBytes = 65_536;
+
+/**
+ * The same error where it has up to 256 KiB. Of a larger one its code and the beginning of its message, which says so:
+ * `data` is left out. Made by scanning, so that it takes no longer however the rest is made.
+ */
+export function shortError(error: JsonBytes): JsonBytes {
+  if (error.length <= mostErrorBytes) return error;
+  const members = membersOf(error);
+  const code = findMember(members, "code");
+  const told = error[0] === openBrace ? findMember(members, "message") : { start: 0, end: error.length };
+  const given =
+    code && code.end - code.start < 32 ? Number(error.toString("latin1", code.start, code.end)) : Number.NaN;
+  const said = beginningOf(error, told);
+  const note = `(the rest of an error of ${error.length} bytes is left out)`;
+  const message = said === "" ? note : `${said} ${note}`;
+  return Buffer.from(asciiJson({ code: isCode(given) ? given : rpcCodes.internalError, message }), "latin1");
+}
+
+function membersOf(error: JsonBytes): readonly Member[] {
+  try {
+    return scanMembers(error, 0, error.length, Number.POSITIVE_INFINITY);
+  } catch {
+    return [];
+  }
+}
+
+/** Of a string in JSON what its first 64 KiB say. Anything else says nothing. */
+function beginningOf(bytes: JsonBytes, text: Span | undefined): string {
+  if (text === undefined || bytes[text.start] !== quote) return "";
+  const { start, end } = text;
+  const stop = Math.min(end - 1, start + mostMessageBytes);
+  let at = start + 1;
+  let last = at;
+  while (at <= stop) {
+    last = at;
+    if (bytes[at] === backslash) at += bytes[at + 1] === lowerU ? 6 : 2;
+    else
+      do at += 1;
+      while (((bytes[at] as number) & 0xc0) === 0x80);
+  }
+  try {
+    return JSON.parse(`"${bytes.toString("utf8", start + 1, last)}"`) as string;
+  } catch {
+    return "";
+  }
 }
 
 const noMessage = "the server gave no message";

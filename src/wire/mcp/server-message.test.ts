@@ -194,3 +194,11 @@ describe("what may be an array of messages", () => {
     expect(each(`[${Array.from({ length: 200 }, () => "1").join()}]`)).toHaveLength(100);
   });
 });
+
+test("a notification of more than a mebibyte is no message, and one below is", () => {
+  const notice = (bytes: number): Buffer =>
+    Buffer.from(`{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"${"x".repeat(bytes)}"}}`);
+  expect(readInbound(notice(1_000_000), 100)).toMatchObject({ kind: "notification" });
+  const reason = "notifications/message has more than 1048576 bytes of params";
+  expect(readInbound(notice(1_100_000), 100)).toEqual({ kind: "invalid", reason });
+});

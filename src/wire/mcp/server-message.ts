@@ -4,6 +4,7 @@ import { findMember, scanElements, scanMembers, type Member } from "../../wire/j
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
 import { hasManyParts } from "../../wire/json/json-parts.ts";
+import { shortError } from "./error-object.ts";
 import { saysEnvelope } from "./envelope.ts";
 import { withoutNulls } from "./null-members.ts";
 import { idOfSpoilt } from "./spoilt-answer.ts";
@@ -103,7 +104,7 @@ function readMembers(bytes: Buffer, members: readonly Member[]): Inbound {
     return {
       kind: "error",
       id: id === undefined ? null : valueOf(bytes, id),
-      error: bytes.subarray(error.start, error.end),
+      error: shortError(bytes.subarray(error.start, error.end)),
     };
   if (id === undefined) return { kind: "invalid", reason: "neither a method nor an id" };
   if (result === undefined) return faultyAnswer("an answer with neither result nor error", valueOf(bytes, id));
@@ -161,12 +162,16 @@ function readCall(bytes: Buffer, members: readonly Member[], method: Member, id:
       params: params ? bytes.subarray(params.start, params.end) : emptyObject,
     };
   }
+  if (given !== undefined && given.end - given.start > mostNoticeBytes)
+    return { kind: "invalid", reason: `${name.slice(0, 100)} has more than ${mostNoticeBytes} bytes of params` };
   const parsed = params ? valueOf(bytes, params) : {};
   if (!isJsonObject(parsed)) return { kind: "invalid", reason: `the params of ${name} are not an object` };
   return { kind: "notification", method: name, params: withoutNulls(parsed) };
 }
 
 const longestName = 65_536;
+/** Of a notification: it is read by people, and parsed in one turn. */
+const mostNoticeBytes = 1_048_576;
 
 /** Parses a short value; undefined when it is not JSON, or more than can be parsed in one turn. */
 function valueOf(bytes: Buffer, member: Member): unknown {
