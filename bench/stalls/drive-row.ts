@@ -104,8 +104,11 @@ async function ask(
 
 /** Starts the server anew with its orders, and asks for everything that what it says may be in. */
 async function driveServer(world: World, { what, items = 1, bytes, shapes }: InputRow, make: MakeShape): Promise<void> {
-  const shape = make(bytes / items);
-  const written = shapes === "text" ? JSON.stringify(shape) : shape;
+  const most = bytes / items;
+  const write = (size: number): string => (shapes === "text" ? JSON.stringify(make(size)) : make(size));
+  // What is escaped is longer, and what is longer than a message may be is not looked at.
+  const longer = Buffer.byteLength(write(most)) / most;
+  const written = longer > 1 ? write(Math.floor(most / longer) - 64) : write(most);
   if (!isJson(written)) return;
   await writeFile(world.orders, JSON.stringify({ place: what, count: items, json: written }));
   const slug = what.startsWith("http.") ? "distant" : "hostile";
@@ -123,7 +126,7 @@ async function driveServer(world: World, { what, items = 1, bytes, shapes }: Inp
   await post(`${endpoint}/flat`, rpcBody("tools/list", "{}"));
   await post(`${endpoint}/flat`, rpcBody("resources/list", "{}"));
   await post(`${endpoint}/flat`, rpcBody("prompts/list", "{}"));
-  await post(`${endpoint}/flat`, rpcBody("resources/read", '{"uri":"x:0"}'));
+  await post(`${endpoint}/flat`, rpcBody("resources/read", `{"uri":"toolyard://${slug}/x%3A0"}`));
   await post(`${endpoint}/flat`, rpcBody("prompts/get", `{"name":"${slug}-p0"}`));
   await post(`${endpoint}/flat`, rpcBody("logging/setLevel", '{"level":"debug"}'));
   const ref = `{"type":"ref/prompt","name":"${slug}-p0"}`;

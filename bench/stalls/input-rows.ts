@@ -20,8 +20,8 @@ const KiB = 1_024;
 const MiB = 1_048_576;
 /** `limits.requestBodyBytes`. */
 const body = 4 * MiB - 2 * KiB;
-/** Below `limits.upstreamMessageBytes`. */
-const message = 31 * MiB;
+/** Below `limits.upstreamMessageBytes`, with what is around the value. */
+const message = 16 * MiB - 64 * KiB;
 
 /**
  * The routes that the sources of REST have, each as `METHOD PATH`: none is left out, because none is written here. Read
