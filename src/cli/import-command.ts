@@ -40,9 +40,13 @@ export async function importServers(context: CommandContext): Promise<number> {
     else print(["", "There is nothing to take over."]);
     return 0;
   }
-  const choice = isAsked ? await askWhatToImport(fresh, secrets) : { servers: fresh, secrets: secrets ?? "keep" };
+  const choice = isAsked
+    ? await askWhatToImport(fresh, secrets)
+    : { servers: chosenUnasked(fresh, listOption(context, "only")), secrets: secrets ?? "keep" };
+  if (!isJson && !isAsked) print(leftOutLines(fresh, choice?.servers ?? []));
   if (choice === undefined || choice.servers.length === 0) {
-    print(["", "Nothing was changed."]);
+    if (isJson) printJson(plan, target, null);
+    else print(["", "Nothing was changed."]);
     return choice === undefined ? 1 : 0;
   }
   const text = withServers(
@@ -89,6 +93,24 @@ function onlyNamed(servers: readonly PlannedServer[], names: readonly string[]):
       hint: `There are: ${servers.map(({ key }) => key).join(", ") || "none"}.`,
     });
   return names.length === 0 ? servers : servers.filter(({ key }) => names.includes(key));
+}
+
+/**
+ * Where nobody is asked: what would be chosen beforehand, and what is named. What is switched off is taken over as it is.
+ */
+function chosenUnasked(fresh: readonly PlannedServer[], named: readonly string[]): readonly PlannedServer[] {
+  return fresh.filter(
+    ({ key, isPreselected, literal }) => isPreselected || literal.enabled === false || named.includes(key),
+  );
+}
+
+function leftOutLines(fresh: readonly PlannedServer[], chosen: readonly PlannedServer[]): readonly string[] {
+  const names = fresh.filter((server) => !chosen.includes(server)).map(({ key }) => key);
+  if (names.length === 0) return [];
+  return [
+    "",
+    `Left out because of what it runs: ${names.join(", ")}. To take it over: ${names.map((name) => `--only ${name}`).join(" ")}`,
+  ];
 }
 
 function secretWay(context: CommandContext): SecretWay | undefined {

@@ -102,15 +102,19 @@ describe("toolyard import", () => {
     const { code, stdout } = await toolyard("import --yes");
     expect(code).toBe(0);
     const file = join(home, usersFile());
-    expect(stdout).toContain(`2 added to ${file}\n`);
-    expect(Object.keys((JSON.parse(await readFile(file, "utf8")) as { mcpServers: object }).mcpServers)).toEqual([
-      "github",
-      "starts",
-    ]);
+    const written = async () =>
+      Object.keys((JSON.parse(await readFile(file, "utf8")) as { mcpServers: object }).mcpServers);
+    // What runs a shell is not taken over unless it is named.
+    expect(stdout).toContain("Left out because of what it runs: starts. To take it over: --only starts\n");
+    expect(stdout).toContain(`1 added to ${file}\n`);
+    expect(await written()).toEqual(["github"]);
     expect(await readFile(file, "utf8")).toContain(token);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await textsOf(files)).toEqual(before);
     await expect(stat(marker())).rejects.toThrow("ENOENT");
+    expect((await toolyard("import --yes")).stdout).toContain("Nothing was changed.");
+    expect((await toolyard("import --yes --only starts")).code).toBe(0);
+    expect(await written()).toEqual(["github", "starts"]);
     const again = await toolyard("import --yes");
     expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("There is nothing to take over.")]);
   });
@@ -123,7 +127,7 @@ describe("toolyard import", () => {
     const text = await readFile(join(home, usersFile()), "utf8");
     expect(text).toContain('"GITHUB_TOKEN": "${GITHUB_TOKEN}"');
     expect(text).not.toContain(token);
-    expect((await toolyard("import --yes")).stdout).toContain("There is nothing to take over.");
+    expect((await toolyard("import --yes")).stdout).toContain("Nothing was changed.");
   });
 
   test("a file that is there keeps its comments, order, mode and link, and a backup has it byte for byte", async () => {

@@ -116,12 +116,13 @@ function createNameTables(): (parts: readonly NamedCatalog[]) => NameTable {
       )
       .join("\n");
     let table = tables.get(key);
-    if (table === undefined) tables.set(key, (table = buildNames(parts)), bytesOf(parts));
+    if (table === undefined) tables.set(key, (table = buildNames(parts)), bytesOfTable(parts));
     return table;
   };
 }
 
-function bytesOf(parts: readonly NamedCatalog[]): number {
+/** What a table of names holds in memory once every spelling was asked for, about. */
+export function bytesOfTable(parts: readonly NamedCatalog[]): number {
   return bytesPerTool * parts.reduce((sum, { catalog }) => sum + catalog.tools.length + catalog.prompts.length, 1);
 }
 

@@ -65,15 +65,25 @@ function planWords(index: SearchIndex, allWords: readonly string[]): Omit<QueryP
 
 /** What an index remembers of words that were asked for, a thousand of them: people ask in the same words. */
 const groupBytes = 1_048_576;
-/** Of one word, about. */
-const bytesOfGroup = 1_024;
+/** What remembering one word takes, and each word of the index that is like it, about. */
+const groupBytesOfOne = 700;
+const memberBytes = 150;
+
+/** What an index remembers of one word, about. */
+export function bytesOfGroup({ members }: Group): number {
+  return groupBytesOfOne + memberBytes * members.length;
+}
+
 const groupsOf = new WeakMap<SearchIndex, SizedCache<string, Group>>();
 
 function groupOf(index: SearchIndex, stem: string): Group {
   let groups = groupsOf.get(index);
   if (groups === undefined) groupsOf.set(index, (groups = createSizedCache(groupBytes)));
   let group = groups.get(stem);
-  if (group === undefined) groups.set(stem, (group = toGroup(index, stem)), bytesOfGroup);
+  if (group === undefined) {
+    group = toGroup(index, stem);
+    groups.set(stem, group, bytesOfGroup(group));
+  }
   return group;
 }
 

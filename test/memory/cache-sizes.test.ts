@@ -1,0 +1,123 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bytesOfTable } from "../../src/catalog/model/view-body.ts";
+import { buildNames } from "../../src/catalog/model/names.ts";
+import type { InstanceCatalog } from "../../src/catalog/model/snapshot.ts";
+import { buildIndexParts } from "../../src/catalog/search/index-part.ts";
+import { bytesOfIndex, bytesOfPart } from "../../src/catalog/search/index-size.ts";
+import { createLanguage } from "../../src/catalog/search/language.ts";
+import { mergeParts } from "../../src/catalog/search/merge.ts";
+import { bytesOfGroup, planQuery } from "../../src/catalog/search/query.ts";
+import { createKeptResults } from "../../src/engine/results/kept-results.ts";
+import type { PrincipalId } from "../../src/kernel/ids.ts";
+import { createSpillFiles } from "../../src/store/files/spill-files.ts";
+import { keptText } from "../harness/kept-text.ts";
+import { createManualClock } from "../harness/manual-clock.ts";
+import { sampleInstance } from "../sample-catalog.ts";
+import { readPublicTools } from "../servers/public-tools.ts";
+
+setFlagsFromString("--expose_gc");
+const collect = runInNewContext("gc") as () => void;
+
+/** What lives, in bytes. */
+function living(): number {
+  for (let round = 0; round < 3; round += 1) collect();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+/** What is held by what `make` returns, and the estimate of it. */
+function compare<T>(make: () => T, estimate: (made: T) => number): { readonly held: number; readonly said: number } {
+  const before = living();
+  const made = make();
+  const held = living() - before;
+  return { held, said: estimate(made) };
+}
+
+const real = readPublicTools();
+/** Real definitions, of which no two are the same object and no two words of a name are the same. */
+const catalogs: readonly InstanceCatalog[] = Array.from({ length: 60 }, (_, at) =>
+  sampleInstance(
+    `server${at}`,
+    real.slice(0, 100).map(({ name, description, inputSchema }, index) => ({
+      name: `${name}_${at}x${index}`,
+      description: `${description ?? ""} word${at}${index}`,
+      inputSchema,
+    })),
+  ),
+);
+const tools = catalogs.flatMap((catalog) => catalog.tools);
+const parts = catalogs.map((catalog) => ({ catalog, namespace: catalog.server }));
+
+/** A cache that is limited by what it is said to hold must not hold much more; and not much less, or it is no use. */
+function expectTrue({ held, said }: { readonly held: number; readonly said: number }): void {
+  expect(held).toBeLessThan(said * 1.5);
+  expect(held).toBeGreaterThan(said * 0.4);
+}
+
+describe("what a cache is limited by is what it holds", () => {
+  const language = createLanguage();
+  // The memory of stems is the language's own.
+  for (const catalog of catalogs) Array.from(buildIndexParts(catalog, language));
+
+  test("indexes of servers", () => {
+    const make = () => catalogs.flatMap((catalog) => Array.from(buildIndexParts(catalog, language)));
+    expectTrue(compare(make, (made) => made.reduce((sum, part) => sum + bytesOfPart(part), 0)));
+  });
+
+  test("an index of them all", () => {
+    const made = catalogs.flatMap((catalog) => Array.from(buildIndexParts(catalog, language)));
+    mergeParts(made, language);
+    expectTrue(compare(() => mergeParts(made, language), bytesOfIndex));
+  });
+
+  test("names in every spelling", () => {
+    const make = () => {
+      const table = buildNames(parts);
+      for (const spelling of ["a:b", "a-b", "b", "a.b"]) table.find(spelling);
+      for (const tool of tools) [table.flatName(tool), table.namespacedName(tool)];
+      return table;
+    };
+    expectTrue(compare(make, () => bytesOfTable(parts)));
+  });
+
+  test("words of searches", () => {
+    const made = catalogs.flatMap((catalog) => Array.from(buildIndexParts(catalog, language)));
+    const index = mergeParts(made, language);
+    const words = [...new Set(real.flatMap(({ description = "" }) => description.toLowerCase().match(/[a-z]{4,12}/g)))]
+      .filter((word) => word !== null)
+      .slice(0, 900);
+    planQuery(index, "warm up");
+    const plans = compare(
+      () => words.map((word) => planQuery(index, word).groups),
+      (made) => made.flat().reduce((sum, group) => sum + bytesOfGroup(group), 0),
+    );
+    expectTrue(plans);
+  });
+
+  describe("results", () => {
+    let folder: string;
+    beforeAll(async () => (folder = await mkdtemp(join(tmpdir(), "toolyard-sizes-"))));
+    afterAll(async () => await rm(folder, { recursive: true }));
+
+    test("that can be read on", async () => {
+      await using kept = createKeptResults({
+        files: createSpillFiles(join(folder, "results"), () => undefined),
+        clock: createManualClock(),
+        limits: () => ({ keepMs: 600_000, memoryBytes: 1e9, diskBytes: 1e9 }),
+      });
+      const keep = (length: number) => kept.keep("anna" as PrincipalId, keptText("word ".repeat(length / 5), 1_000));
+      keep(1_000);
+      expectTrue(
+        compare(
+          () => Array.from({ length: 50 }, () => keep(400_000)),
+          () => kept.figures.memoryBytes,
+        ),
+      );
+    });
+  });
+});
