@@ -19,6 +19,7 @@ const goalPerMinute = 0.2;
 const sessionIdleMs = 20_000;
 const restMs = 90_000;
 const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const main = file("../dist/cli/main.js");
 const pause = async (ms: number): Promise<void> => await new Promise((resolve) => setTimeout(resolve, ms));
 const oneOf = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)] as T;
 const word = (): string => Math.random().toString(36).slice(2, 8);
@@ -63,14 +64,14 @@ async function sample(gateway: RunningGateway, lives: string, startedMs: number)
   gateway.process.kill("SIGUSR2");
   const text = await until(() => readText(lives));
   const { heapUsed, external, rss } = JSON.parse(text) as Record<"heapUsed" | "external" | "rss", number>;
-  const { json: status } = await send(`${gateway.url}/api/status`, { method: "GET" });
+  const { text: metrics } = await send(`${gateway.url}/metrics`, { method: "GET" });
   return {
     atMin: (performance.now() - startedMs) / 60_000,
     heapMb: (heapUsed + external) / 1e6,
     residentMb: rss / 1e6,
     descriptors: readdirSync(`/proc/${pid}/fd`).length,
     processes: processesOf(pid),
-    sessions: status.sessions,
+    sessions: Number(/^toolyard_sessions (\d+)/m.exec(metrics)?.[1]),
   };
 }
 
@@ -165,7 +166,7 @@ function traffic(
 async function soak(): Promise<void> {
   const lives = join(process.env["TMPDIR"] ?? "/tmp", `toolyard-soak-${process.pid}.json`);
   const env = { LIVE_HEAP: lives, NODE_OPTIONS: `--import=${file("measure/live-heap.mjs")}` };
-  await using gateway = await startGateway({ config: configOf(0), env, args: ["--log-level", "error"] });
+  await using gateway = await startGateway({ config: configOf(0), env, main, args: ["--log-level", "error"] });
   const startedMs = performance.now();
   const untilMs = startedMs + minutes * 60_000;
   let isOver = false;

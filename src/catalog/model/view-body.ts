@@ -44,18 +44,29 @@ export function createViewBodies(source: ViewSource, maySee: MaySee): ViewBodies
           known.namespace === namespace;
         return isSame ? known : toServer(principal, standing, namespace);
       });
-      let names: NameTable | undefined;
       return {
         principal,
         servers: Object.freeze(servers),
         bySlug: new Map(servers.map((server) => [server.slug as string, server])),
         standings: new Map(servers.map((server, at) => [server, standings[at] as StatusView])),
-        // Built at the first call or list that needs it: many views are only ever searched.
-        names: () =>
-          (names ??= tables(servers.flatMap((server, at) => toNamed(server, (standings[at] as StatusView).namespace)))),
+        names: lateNames(tables, servers, standings),
       };
     },
   };
+}
+
+/**
+ * Built at the first call or list that needs it: many views are only ever searched. In a function of its own, because
+ * closures of one function keep what any of them uses, and each view would keep the one before it.
+ */
+function lateNames(
+  tables: (parts: readonly NamedCatalog[]) => NameTable,
+  servers: readonly ViewServer[],
+  standings: readonly StatusView[],
+): () => NameTable {
+  let names: NameTable | undefined;
+  return () =>
+    (names ??= tables(servers.flatMap((server, at) => toNamed(server, (standings[at] as StatusView).namespace))));
 }
 
 function ownStandings(source: ViewSource, principal: Principal): readonly StatusView[] {

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import { readFile } from "node:fs/promises";
+import { closeSync, openSync, readSync } from "node:fs";
 import { isIPv4, type Socket } from "node:net";
 import { endianness } from "node:os";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { GatewayError } from "../../kernel/gateway-error.ts";
 import { isListed, loopback, toBlockList } from "../../kernel/address-ranges.ts";
 
@@ -22,8 +23,28 @@ export type TableName = "tcp" | "tcp6";
 
 /** Those of Linux. Other systems have none that can be read without another program. */
 export const linuxTables: ConnectionTables = {
-  read: async (family) => await readFile(`/proc/net/${family}`, "latin1"),
+  read: async (family) => {
+    const file = openSync(`/proc/net/${family}`, "r");
+    try {
+      const pieces: string[] = [];
+      // The kernel gives a page at a time, 25 connections in 15 us; asking a thread for each takes five times as long.
+      for (let length = -1; length !== 0;) {
+        for (let reads = 0; reads < readsAtOnce && length !== 0; reads += 1) {
+          length = readSync(file, page);
+          pieces.push(page.toString("latin1", 0, length));
+        }
+        if (length !== 0) await nextTurn();
+      }
+      return pieces.join("");
+    } finally {
+      closeSync(file);
+    }
+  },
 };
+
+const page = Buffer.alloc(65_536);
+/** A millisecond or two. */
+const readsAtOnce = 100;
 
 export interface PeerCheckOptions {
   readonly tables: ConnectionTables;
@@ -43,7 +64,7 @@ const root = 0;
 /**
  * Keeps other users of the machine out where no credential is asked for: a port of 127.0.0.1 is open to all of them.
  * The kernel is asked once for each connection, and once for all connections that come at the same time. That takes
- * 3 ms of CPU time with 600 connections on the machine, and none of the main thread. Root may do anything in any case.
+ * 4 ms with 5,000 connections on the machine, those that have just ended included. Root may do anything in any case.
  */
 export function createPeerCheck(options: PeerCheckOptions): PeerCheck {
   const { tables, ownUid, isOpen, trustedProxies } = options;
