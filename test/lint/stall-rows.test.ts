@@ -66,7 +66,7 @@ describe("every input that a peer controls is driven by bench/stalls.ts", () => 
 
   test("every place where bytes come in", () => {
     const reading =
-      /\.on\("data"|\breadBody\(|\bsendWhole\(|\bfetch\((?![)"])|AsyncIterable<Buffer>|\breadFile(?:Sync)?\(|\breadText\(\w*(?:path|file)|\bonBody\(/i;
+      /\.on\("data"|\breadBody\(|\bsendWhole\(|\bfetch\((?![)"])|AsyncIterable<Buffer>|\breadFile(?:Sync)?\(|\breadSync\(|\breadText\(\w*(?:path|file)|\bonBody\(/i;
     const readers = sourcesOf("src")
       .filter(({ file, code }) => !/^src\/(?:cli|store)\//.test(file) && reading.test(code))
       .map(({ file }) => file);
