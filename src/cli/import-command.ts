@@ -96,7 +96,8 @@ function onlyNamed(servers: readonly PlannedServer[], names: readonly string[]):
 }
 
 /**
- * Where nobody is asked: what would be chosen beforehand, and what is named. What is switched off is taken over as it is.
+ * Where nobody is asked: what would be chosen beforehand, and what is named. What is switched off is taken over as it
+ * is.
  */
 function chosenUnasked(fresh: readonly PlannedServer[], named: readonly string[]): readonly PlannedServer[] {
   return fresh.filter(

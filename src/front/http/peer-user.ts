@@ -43,7 +43,7 @@ export const linuxTables: ConnectionTables = {
 };
 
 const page = Buffer.alloc(65_536);
-/** Reading takes a fifth of the time at most: a script may make a hundred connections a second, and each leaves a line. */
+/** Reading takes a fifth of the time at most: a script may make a hundred connections a second. */
 const restShare = 4;
 /** A millisecond or two. */
 const readsAtOnce = 100;
