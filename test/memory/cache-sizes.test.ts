@@ -13,6 +13,9 @@ import { createLanguage } from "../../src/catalog/search/language.ts";
 import { mergeParts } from "../../src/catalog/search/merge.ts";
 import { bytesOfGroup, planQuery } from "../../src/catalog/search/query.ts";
 import { createKeptResults } from "../../src/engine/results/kept-results.ts";
+import { createRuntime } from "../../src/engine/validation/runtime.ts";
+import { toPlainValidator } from "../../src/engine/validation/validator.ts";
+import { bytesOfPlain } from "../../src/engine/validation/validators.ts";
 import type { PrincipalId } from "../../src/kernel/ids.ts";
 import { createSpillFiles } from "../../src/store/files/spill-files.ts";
 import { keptText } from "../harness/kept-text.ts";
@@ -97,6 +100,17 @@ describe("what a cache is limited by is what it holds", () => {
       (made) => made.flat().reduce((sum, group) => sum + bytesOfGroup(group), 0),
     );
     expectTrue(plans);
+  });
+
+  test("checks of arguments that need no compiler", () => {
+    const runtime = createRuntime(() => 0, 1_000);
+    const schemas = Array.from({ length: 30 }, () =>
+      structuredClone(real.map(({ inputSchema }) => inputSchema)),
+    ).flat();
+    const plain = schemas.filter((schema) => toPlainValidator(schema, runtime) !== undefined);
+    expect(plain.length).toBeGreaterThan(1_000);
+    const make = () => plain.map((schema) => toPlainValidator(schema, runtime));
+    expectTrue(compare(make, () => plain.reduce((sum, schema) => sum + bytesOfPlain(schema), 0)));
   });
 
   describe("results", () => {

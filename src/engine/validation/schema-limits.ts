@@ -11,7 +11,7 @@ export interface ValidationLimits {
   readonly codeBytes: number;
   /** Compiled validators that are kept. Those that are not used are dropped first. */
   readonly validators: number;
-  /** Code of all compiled validators, because a few large ones take as much memory as a thousand small ones. */
+  /** Code, or functions, of all validators, because a few large ones take as much memory as a thousand small ones. */
   readonly totalCodeBytes: number;
   /** Schemas that wait for the worker. Further ones go unchecked until they are requested again. */
   readonly queue: number;

@@ -61,6 +61,14 @@ export interface ValidatorsOptions {
   readonly workerFile?: URL;
 }
 
+/** What the functions take that a schema becomes without a compiler, for each character of its JSON. */
+const bytesPerCharacter = 12;
+
+/** What a schema takes that became functions without the compiler, about. */
+export function bytesOfPlain(schema: JsonObject): number {
+  return bytesPerCharacter * JSON.stringify(schema).length;
+}
+
 export function createValidators(options: ValidatorsOptions): Validators {
   const limits: ValidationLimits = { ...defaultValidationLimits, ...options.limits };
   const workerFile = options.workerFile ?? workerUrl(import.meta.url, "compile-worker");
@@ -109,7 +117,7 @@ export function createValidators(options: ValidatorsOptions): Validators {
     const known = cache.get(hash);
     if (known !== undefined || pending.has(hash)) return known;
     const plain = toPlainValidator(schema, runtime);
-    if (plain !== undefined) cache.set(hash, plain, 0);
+    if (plain !== undefined) cache.set(hash, plain, bytesOfPlain(schema));
     return plain;
   }
 
