@@ -76,7 +76,7 @@ export function createHttpFront(
     authenticateInstance: gateway.instanceTokens.authenticate,
     originRules: () => originRules,
     checkPeer: createPeerCheck({
-      tables: linuxTables,
+      tables: linuxTables(),
       ownUid: process.platform === "linux" ? process.getuid?.() : undefined,
       isOpen: () => gateway.authenticator.open && !gateway.config().settings.auth.insecure,
       trustedProxies: () => gateway.config().settings.trustedProxies ?? [],

@@ -27,7 +27,7 @@ test.runIf(process.platform === "linux").each([
   ["::", "127.0.0.1"],
 ])("the kernel says whose program is at the other end: at %s, reached by %s", async (host, target) => {
   using pair = await connected(host, target);
-  expect(await findPeerUser(linuxTables.read, pair.ours)).toEqual({ kind: "user", uid: own });
+  expect(await findPeerUser(linuxTables().read, pair.ours)).toEqual({ kind: "user", uid: own });
 });
 
 test.runIf(process.platform === "linux")("of a program that has gone nothing is believed", async () => {
@@ -36,7 +36,7 @@ test.runIf(process.platform === "linux")("of a program that has gone nothing is 
   const gone = new Promise((resolve) => theirs.once("close", resolve));
   theirs.destroy();
   await gone;
-  expect(["gone", "unknown"]).toContain((await findPeerUser(linuxTables.read, ours)).kind);
+  expect(["gone", "unknown"]).toContain((await findPeerUser(linuxTables().read, ours)).kind);
 });
 
 const line = (uid: number, inode: number): string =>
@@ -51,7 +51,7 @@ test.each<[string, string, PeerUser]>([
   ["in a table without connections", "  sl  local_address rem_address\n", { kind: "unknown" }],
   ["cut off", line(1001, 7).slice(0, 60), { kind: "gone" }],
 ])("a connection %s", async (_what, tcp, found) => {
-  expect(await findPeerUser(async (family) => (family === "tcp" ? tcp : ""), ends)).toEqual(found);
+  expect(await findPeerUser(async (family) => Buffer.from(family === "tcp" ? tcp : ""), ends)).toEqual(found);
 });
 
 interface Asked {
@@ -69,7 +69,7 @@ async function ask({ uid = 1001, isOpen = true, trustedProxies = [], remoteAddre
     tables: {
       async read() {
         reads += 1;
-        return line(uid, 7) + ourLine;
+        return Buffer.from(line(uid, 7) + ourLine);
       },
     },
     ownUid: "ownUid" in rest ? rest.ownUid : 1000,
