@@ -6,7 +6,10 @@ const toolCount = Number(process.env.BENCH_TOOLS ?? 30);
 /** How often the list has changed; no two processes begin alike. */
 let version = process.pid;
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-const unlike = (index) => `${version.toString(36)} ${((index + 1) * 7_919 * version).toString(36)}`;
+/** Words of a language of two thousand: texts are never the same twice, and made of words that were there before. */
+const parts = ["ba", "co", "di", "fu", "ga", "le", "mi", "no", "pu", "ra", "se", "to", "vi"];
+const word = (number) => [0, 1, 2].map((at) => parts[Math.floor(number / parts.length ** at) % parts.length]).join("");
+const unlike = (index) => [1, 2, 3].map((at) => word((index + 1) * 7_919 * version * at)).join(" ");
 
 const tools = () => [
   ...["change", "crash", "large", "late", "fail", "echo"].map((name) => ({
