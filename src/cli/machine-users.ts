@@ -34,7 +34,12 @@ export async function tellOthers(config: Config): Promise<string | undefined> {
 }
 
 async function canTellApart(): Promise<boolean> {
-  return process.platform === "linux" && (await linuxTables().read("tcp").catch(() => undefined)) !== undefined;
+  return (
+    process.platform === "linux" &&
+    (await linuxTables()
+      .read("tcp")
+      .catch(() => undefined)) !== undefined
+  );
 }
 
 /** Whether programs of other users are kept out; undefined where a credential is asked for, or everybody is let in. */
