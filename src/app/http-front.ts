@@ -34,7 +34,6 @@ export interface HttpFrontOptions {
 
 const drainCheckMs = 50;
 
-/** Builds the gateway's HTTP front: MCP, REST, health, metrics and the pages for people. Does not listen yet. */
 /** Descriptors are few: a process has some thousands, and each server takes four. */
 const connections = { ofAll: 10_000, ofOne: 1_000 };
 
@@ -43,6 +42,7 @@ function isShared(gateway: GatewayParts, address: string): boolean {
   return isListed(loopback, address) || isListed(toBlockList(trustedProxies), address);
 }
 
+/** Builds the gateway's HTTP front: MCP, REST, health, metrics and the pages for people. Does not listen yet. */
 export function createHttpFront(
   gateway: GatewayParts,
   log: Log,

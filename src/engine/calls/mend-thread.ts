@@ -23,18 +23,22 @@ export type Mended =
 const timeoutMs = 30_000;
 /** Each holds the result several times, parsed. */
 const threads = createSemaphore(1);
+/** Results that may wait for it, each of which is held in memory. */
+const mostWaiting = 8;
 const neverAborted = new AbortController().signal;
 
 /**
  * A large result in which something is odd, as clients can read it: parsing and writing it takes up to seconds, so a
- * thread does it, which lives no longer. One at a time; others wait. Rejects as `checkResult` throws, and with
- * UPSTREAM_PROTOCOL for one that takes too long or too much memory.
+ * thread does it, which lives no longer. One at a time; eight others wait. Rejects as `checkResult` throws, and with
+ * UPSTREAM_PROTOCOL for one that takes too long or too much memory, and while eight wait already.
  */
 export async function mendInThread(
   subject: ResultSubject,
   result: JsonBytes,
   { resultBytes, contentBlocks, depth }: ResultLimits,
 ): Promise<Extract<Mended, { readonly bytes: Uint8Array }>> {
+  if (threads.waiting >= mostWaiting)
+    throw faulty(subject.what, `is odd, and ${mostWaiting} other large results wait to be mended: call again later`);
   const release = await threads.acquire(neverAborted);
   try {
     const bytes = Uint8Array.from(result);

@@ -165,3 +165,16 @@ describe("a large image", () => {
     expect(result.verdict?.oddity).toBe("content[0].annotations is null");
   });
 });
+
+test("of many large odd results at once, those that may wait are mended, and the others refused", async () => {
+  const ends = await Promise.allSettled(
+    Array.from({ length: 14 }, async () => await check(`{"content":"x",${manyParts}}`)),
+  );
+  expect(ends.filter(({ status }) => status === "fulfilled").length).toBeGreaterThanOrEqual(9);
+  const refused = ends.find((end) => end.status === "rejected");
+  expect(refused?.reason).toMatchObject({
+    code: "UPSTREAM_PROTOCOL",
+    message: expect.stringContaining("8 other large results wait"),
+  });
+  expect((await check(`{"content":"x",${manyParts}}`)).parsed()).toMatchObject({ content: textsOf("x") });
+});
