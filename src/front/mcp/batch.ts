@@ -28,6 +28,9 @@ const mostMessages = 100;
 /** The only revision that has batches. */
 const batchRevision = "2025-03-26";
 
+/** Of all batches: one turn of the event loop has one slice of them. */
+const slices = createSlices();
+
 /**
  * Resolves to the answers to every request of a batch, as one array; undefined when the batch had no request. What is
  * said before goes by `replies`. Throws REQUEST_INVALID when the client's revision has no batches, or the batch has no
@@ -51,12 +54,10 @@ export function answerBatch(
   if (!closesBehind(body, elements.at(-1)?.end ?? 0))
     throw new MessageError("PARSE_ERROR", "something follows the batch");
   // A hundred searches would hold everybody up if all of them began in one turn.
-  return createSlices()
-    .run(begin())
-    .then(async (answers) => {
-      const told = (await Promise.all(answers)).filter((text) => text !== undefined);
-      return told.length === 0 ? undefined : `[${told.join(",")}]`;
-    });
+  return slices.run(begin()).then(async (answers) => {
+    const told = (await Promise.all(answers)).filter((text) => text !== undefined);
+    return told.length === 0 ? undefined : `[${told.join(",")}]`;
+  });
 
   function* begin(): Generator<undefined, readonly Promise<string | undefined>[]> {
     const answers: Promise<string | undefined>[] = [];
