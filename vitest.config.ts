@@ -14,7 +14,7 @@ const limits = { testTimeout: 120_000, hookTimeout: 120_000 };
 /** Rooms that start processes and threads or hold sockets, and a test that looks at what its process has loaded. */
 const restless = [
   "src/{cli,servers,store}/**/*.test.ts",
-  "src/{front/web,wire/http}/*.test.ts",
+  "src/{front/web,wire/http}/**/*.test.ts",
   "src/engine/validation/validators.test.ts",
 ];
 /** Tests of the running gateway that have nothing in their own process but the client. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../src/kernel/json-bytes.ts";
+import type { JsonObject } from "../src/kernel/text/json-bytes.ts";
 
 /**
  * A schema made to hurt whoever compiles it or checks against it (fault 61), and a value that makes the check work

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { Gateway } from "../src/app/toolyard.ts";
+import type { Gateway } from "../src/app/embedded/toolyard.ts";
 import { startManyServers, type ManyServer } from "../test/harness/many-servers.ts";
 import { load, percentile, type LoadResult } from "./measure/load.ts";
 import { cpuMicros, startMeasured, type Measured } from "./measure/process.ts";
@@ -271,7 +271,7 @@ async function measureMemory(mcpServers: object): Promise<string[][]> {
 async function openGateway(config: object, dataDir: string): Promise<Gateway> {
   const { createGateway } = (await import(
     pathToFileURL(join(root, "dist/embedded/toolyard.js")).href
-  )) as typeof import("../src/app/toolyard.ts");
+  )) as typeof import("../src/app/embedded/toolyard.ts");
   return await createGateway({ config, dataDir, cwd: dataDir, log: { level: "silent" } });
 }
 

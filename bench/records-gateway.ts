@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { loadDriver } from "../src/store/sql/sql-driver.ts";
+import { loadDriver } from "../src/store/sql/sqlite/sql-driver.ts";
 import { startMeasured, type Measured } from "./measure/process.ts";
 
 export type StoreSetting = "off" | "sqlite";

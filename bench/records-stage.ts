@@ -1,13 +1,13 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { systemClock } from "../src/kernel/clock.ts";
-import type { EventOf } from "../src/kernel/event.ts";
+import { systemClock } from "../src/kernel/runtime/clock.ts";
+import type { EventOf } from "../src/kernel/events/event.ts";
 import { localPrincipal } from "../src/kernel/principal.ts";
-import { createRequestLog, type LogRequest } from "../src/records/call-recorder.ts";
-import { createRecordSink, type RecordSink } from "../src/records/record-sink.ts";
+import { createRequestLog, type LogRequest } from "../src/records/calls/call-recorder.ts";
+import { createRecordSink, type RecordSink } from "../src/records/calls/record-sink.ts";
 import type { RecordStore } from "../src/store/record-store.ts";
-import { createSqlStore } from "../src/store/sql/sql-store.ts";
+import { createSqlStore } from "../src/store/sql/client/sql-store.ts";
 import { middleOf } from "./measure/middle.ts";
 import { mainThreadMicros, residentBytes } from "./measure/process.ts";
 import { directory, here, pause } from "./records-gateway.ts";

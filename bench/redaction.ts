@@ -1,7 +1,7 @@
 // What redaction costs for texts that hold no secret, and how long it takes to learn secrets.
 // `npm run bench bench/redaction.ts`
 import { randomBytes } from "node:crypto";
-import { createRedaction } from "../src/records/redaction.ts";
+import { createRedaction } from "../src/records/redaction/redaction.ts";
 
 const line =
   '{"level":"info","time":"2026-01-02T03:04:05.678Z","component":"instances","server":"github","instance":"github","durationMs":1234,"msg":"github: ready -> stopped, because nobody has used it for 300 s"}\n';

@@ -1,16 +1,16 @@
 // What counting costs: one call in the sinks of usage and of finding, and the memory of the thread that counts tokens.
 // `npm run bench bench/usage.ts`, after `npm run build`.
-import { createEventBus } from "../src/kernel/event-bus.ts";
-import { systemClock } from "../src/kernel/clock.ts";
-import type { EventOf } from "../src/kernel/event.ts";
+import { createEventBus } from "../src/kernel/events/event-bus.ts";
+import { systemClock } from "../src/kernel/runtime/clock.ts";
+import type { EventOf } from "../src/kernel/events/event.ts";
 import { localPrincipal } from "../src/kernel/principal.ts";
-import { createFinding, type Sender } from "../src/records/finding.ts";
-import { createNamesInTurns } from "../src/catalog/model/names-in-turns.ts";
-import { createListCosts } from "../src/records/list-costs.ts";
-import { createTokenCounts } from "../src/records/token-counts.ts";
+import { createFinding, type Sender } from "../src/records/usage/finding.ts";
+import { createNamesInTurns } from "../src/catalog/model/names/names-in-turns.ts";
+import { createListCosts } from "../src/records/usage/list-costs.ts";
+import { createTokenCounts } from "../src/records/usage/token-counts.ts";
 import type { TokenCountStore } from "../src/store/store.ts";
-import { createUsage } from "../src/records/usage-log.ts";
-import { metaExposure } from "../src/catalog/exposure/meta.ts";
+import { createUsage } from "../src/records/usage/usage-log.ts";
+import { metaExposure } from "../src/catalog/exposure/meta/meta.ts";
 import { sampleInstance } from "../test/sample-catalog.ts";
 import { sampleView } from "../test/sample-view.ts";
 

@@ -6,8 +6,8 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createValidators, type Validators } from "../src/engine/validation/validators.ts";
 import type { Verdict } from "../src/engine/validation/validator-cache.ts";
-import { systemClock } from "../src/kernel/clock.ts";
-import type { JsonObject } from "../src/kernel/json-bytes.ts";
+import { systemClock } from "../src/kernel/runtime/clock.ts";
+import type { JsonObject } from "../src/kernel/text/json-bytes.ts";
 import { hostileSchemas } from "./hostile-schemas.ts";
 
 const workerFile = new URL("../dist/cli/compile-worker.js", import.meta.url);

@@ -11,7 +11,7 @@ import { toWebNotices } from "./notices.mjs";
 
 const compress = promisify(brotliCompress);
 /** What the dashboard has in common with the gateway. */
-const sharedSources = ["src/config/json-change.ts"];
+const sharedSources = ["src/config/edit/json-change.ts"];
 /** Made by `npm run types` and nothing that the build reads. */
 const notSources = new Set(["node_modules", "schema.d.ts"]);
 

@@ -37,7 +37,7 @@ function hashOf(paths) {
  * has to be read.
  */
 function writeTypes() {
-  const files = ["toolyard.ts", "embedding-types.ts"].map((name) => `src/app/${name}`);
+  const files = ["toolyard.ts", "embedding-types.ts"].map((name) => `src/app/embedded/${name}`);
   const options = ["--declaration", "--emitDeclarationOnly", "--noResolve", "--noCheck", "--ignoreConfig"];
   const formats = ["--target", "es2023", "--module", "nodenext", "--types", "node", "--allowImportingTsExtensions"];
   execFileSync(process.execPath, [tsc, ...options, ...formats, "--outDir", "dist/types", ...files], {
@@ -54,19 +54,19 @@ function writeTypes() {
 const programs = {
   "cli/main": "src/cli/main.ts",
   "cli/late-check-worker": "src/app/late-check-worker.ts",
-  "embedded/toolyard": "src/app/toolyard.ts",
+  "embedded/toolyard": "src/app/embedded/toolyard.ts",
 };
 // What runs in threads of its own. One file each, with the packages that it uses (Ajv is 60 files): the first call that
 // needs one of them waits until it is up.
 const alone = [
-  "src/engine/validation/compile-worker.ts",
+  "src/engine/validation/compile/compile-worker.ts",
   "src/catalog/discovery/fuse-worker.ts",
-  "src/engine/calls/mend-worker.ts",
-  "src/store/sql/sql-worker.ts",
+  "src/engine/calls/results/mend-worker.ts",
+  "src/store/sql/thread/sql-worker.ts",
 ];
 // A process of its own.
-const guardian = "src/servers/process/guardian-main.ts";
-const tokenWorker = "src/records/token-worker.ts";
+const guardian = "src/servers/process/guardian/guardian-main.ts";
+const tokenWorker = "src/records/usage/token-worker.ts";
 
 /**
  * What we use of undici: as a package it takes 2.2 MB, and with everything that its index names twice as much as this.
@@ -190,7 +190,7 @@ if (!existsSync(stamp) || statSync(stamp).mtimeMs < newestSource) {
     entryNames: "[dir]/[name]",
     chunkNames: "cli/[name]-[hash]",
   };
-  const start = { program: "dist/cli/main.js", command: "src/cli/serve-command.ts" };
+  const start = { program: "dist/cli/main.js", command: "src/cli/serve/serve-command.ts" };
   const { metafile: first } = await build({ ...together, plugins: [undici, libraryApart], write: false });
   const one = { ...common, outdir: "dist/cli", external: [] };
   const outputs = {};

@@ -50,7 +50,7 @@ if (flags.help) {
 async function main() {
   const wanted = clients.filter(({ command }) => flags.client?.includes(command) ?? true);
   const directory = await mkdtemp(join(tmpdir(), "toolyard-clients-"));
-  const { clientProfiles } = await bundledTable("src/config/client-profiles.ts");
+  const { clientProfiles } = await bundledTable("src/config/rows/client-profiles.ts");
   const asIs = Object.fromEntries(
     Object.keys(clientProfiles).map((name) => [name, { toolMeta: {}, ownResourceTools: false }]),
   );

@@ -1,13 +1,10 @@
 export interface Room {
   readonly name: string;
   readonly about: string;
-}
-
-export interface Wing extends Room {
-  readonly rooms: readonly Room[];
-  /** It has files of its own beside its rooms, which lie below all of them. */
+  readonly rooms?: readonly Room[];
+  /** Its own files lie below all of its rooms. */
   readonly ground?: true;
 }
 
-export const wings: readonly Wing[];
+export const wings: readonly Room[];
 export const planned: ReadonlySet<string>;

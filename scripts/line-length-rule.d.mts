@@ -1,2 +1,1 @@
 export const widestLine: number;
-export const lineLengthRule: string;

@@ -25,7 +25,7 @@ function longLines(lines) {
   );
 }
 
-const lineLength = {
+export const lineLength = {
   meta: {
     type: "layout",
     messages: { long: "This line has {{columns}} columns, and none may have more than {{most}}." },
@@ -54,9 +54,3 @@ const lineLength = {
     };
   },
 };
-
-/** How the plugin is named in the configuration, and its rule. */
-export const lineLengthRule = "house/line-length";
-
-// oxlint asks for a default export.
-export default { meta: { name: "house" }, rules: { "line-length": lineLength } };

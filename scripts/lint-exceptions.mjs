@@ -13,13 +13,13 @@ const hot = "called for every byte or message: an object for its arguments would
 
 /** @type {Readonly<Record<string, string>>} */
 export const sizeExceptions = {
-  "app/mcp-front.ts": "builds all parts of front/mcp in their order",
-  "config/clients/client-table.ts": table,
-  "config/settings-table.ts": table,
-  "front/mcp/request-context.ts": hot,
-  "front/mcp/result-text.ts": hot,
-  "kernel/failures.ts": table,
-  "records/event-meters.ts": table,
+  "app/engine/mcp-front.ts": "builds all parts of front/mcp in their order",
+  "config/clients/table/client-table.ts": table,
+  "config/settings/settings-table.ts": table,
+  "front/mcp/endpoint/request-context.ts": hot,
+  "front/mcp/answers/result-text.ts": hot,
+  "kernel/failures/failures.ts": table,
+  "records/telemetry/event-meters.ts": table,
   "wire/json/json-scan.ts": hot,
   "wire/mcp/client-message.ts": hot,
 };

@@ -32,16 +32,16 @@ export async function writeDocs() {
     architecture,
     readFileSync(architecture, "utf8").replace(table, () => houseTable(wings)),
   );
-  const { exposures } = await bundledTable("src/config/exposures.ts");
+  const { exposures } = await bundledTable("src/config/rows/exposures.ts");
   const design = new URL("docs/design.md", root);
   const rows = /(?<=<!-- exposures: .*? -->\n\n)[^]*?(?=\n\n<!-- end of exposures -->)/;
   writeFileSync(
     design,
     readFileSync(design, "utf8").replace(rows, () => exposureRows(exposures)),
   );
-  const { failures } = await bundledTable("src/kernel/failures.ts");
-  const { statefulServers } = await bundledTable("src/config/stateful-servers.ts");
-  const { serverTimes } = await bundledTable("src/config/instance-rows.ts");
+  const { failures } = await bundledTable("src/kernel/failures/failures.ts");
+  const { statefulServers } = await bundledTable("src/config/entry/stateful-servers.ts");
+  const { serverTimes } = await bundledTable("src/config/rows/instance-rows.ts");
   writeFileSync(new URL("docs/errors.md", root), errorsPage(failures));
   const titles = testTitles(fileURLToPath(root));
   writeFileSync(new URL("docs/protocol.md", root), protocolPage(heldBy(sections, titles)));
@@ -55,9 +55,9 @@ export async function writeDocs() {
       statefulIdleTimeoutMs: statefulIdleTimeoutMs.fallback,
     }),
   );
-  const { clientProfiles } = await bundledTable("src/config/client-profiles.ts");
-  const { clientTable } = await bundledTable("src/config/clients/client-table.ts");
-  const { toOwnEntry } = await bundledTable("src/config/clients/own-entry.ts");
+  const { clientProfiles } = await bundledTable("src/config/rows/client-profiles.ts");
+  const { clientTable } = await bundledTable("src/config/clients/table/client-table.ts");
+  const { toOwnEntry } = await bundledTable("src/config/clients/connect/own-entry.ts");
   writeFileSync(new URL("docs/quick-start.md", root), quickStartPage(clientTable, toOwnEntry));
   const files = /(?<=<!-- clients: .*? -->\n\n)[^]*?(?=\n\n<!-- end of clients -->)/;
   for (const [name, toTable] of Object.entries({ "import.md": clientFilesTable, "connect.md": connectionsTable })) {
@@ -67,14 +67,14 @@ export async function writeDocs() {
       readFileSync(page, "utf8").replace(files, () => toTable(clientTable)),
     );
   }
-  const settings = await bundledTable("src/config/settings-table.ts");
-  const fields = await bundledTable("src/config/server-fields.ts");
+  const settings = await bundledTable("src/config/settings/settings-table.ts");
+  const fields = await bundledTable("src/config/entry/server-fields.ts");
   writeFileSync(new URL("docs/configuration.md", root), configurationPage(settings, fields));
-  const { configurationSchema } = await bundledTable("src/config/config-schema.ts");
+  const { configurationSchema } = await bundledTable("src/config/settings/config-schema.ts");
   const schema = configurationSchema();
   writeFileSync(new URL("docs/toolyard.schema.json", root), `${JSON.stringify(schema, undefined, 2)}\n`);
   writeFileSync(new URL("docs/cli.md", root), cliPage(await bundledTable("src/cli/commands.ts"), settings));
-  const { publishedEvents } = await bundledTable("src/kernel/published-events.ts");
+  const { publishedEvents } = await bundledTable("src/kernel/events/published-events.ts");
   writeFileSync(new URL("docs/events.md", root), eventsPage(publishedEvents));
   const seen = JSON.parse(readFileSync(new URL("docs/clients.json", root), "utf8"));
   writeFileSync(new URL("docs/clients.md", root), clientsPage(clientProfiles, seen));

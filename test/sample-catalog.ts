@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { inspect } from "node:util";
-import type { ToolDefinition } from "../src/kernel/definitions.ts";
+import type { ToolDefinition } from "../src/kernel/call/definitions.ts";
 import type { InstanceId, ServerSlug, ToolPath } from "../src/kernel/ids.ts";
 import type { InstanceCatalog, SkillEntry, ToolEntry } from "../src/catalog/model/snapshot.ts";
 

@@ -14,8 +14,8 @@ import { startGateway, type RunningGateway } from "../../test/harness/gateway.ts
 import { execute, rpc, send } from "../../test/harness/rpc.ts";
 import { until } from "../../test/harness/until.ts";
 import { childrenOf, discover } from "../../test/instances/observing.ts";
-import { control } from "../../src/cli/owner-client.ts";
-import { listGateways } from "../../src/store/files/gateway-places.ts";
+import { control } from "../../src/cli/gateway/owner-client.ts";
+import { listGateways } from "../../src/store/files/safe/gateway-places.ts";
 import { readStartTime } from "../../src/servers/process/process-table.ts";
 import { inspectable, openHeapReader } from "./inspector.ts";
 import { median, MiB, printTable } from "./table.ts";

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 
 import type { InstanceCatalog } from "../../src/catalog/model/snapshot.ts";
-import { buildIndexPart } from "../../src/catalog/search/index-part.ts";
+import { buildIndexPart } from "../../src/catalog/search/index/index-part.ts";
 import { createLanguage, type Language } from "../../src/catalog/search/language.ts";
-import { mergeParts } from "../../src/catalog/search/merge.ts";
-import { phrasesFrom, type PhrasesOf } from "../../src/catalog/search/phrase-book.ts";
+import { mergeParts } from "../../src/catalog/search/index/merge.ts";
+import { phrasesFrom, type PhrasesOf } from "../../src/catalog/search/language/phrase-book.ts";
 import { search } from "../../src/catalog/search/rank.ts";
-import { rankingWeights, type RankingWeights } from "../../src/catalog/search/weights.ts";
-import { wordLists, type WordLists } from "../../src/catalog/search/word-lists.ts";
+import { rankingWeights, type RankingWeights } from "../../src/catalog/search/language/weights.ts";
+import { wordLists, type WordLists } from "../../src/catalog/search/language/word-lists.ts";
 import { corpusNames, halfOf, readCorpus, readQueries, setNames, toParts, type DevQuery } from "./data.ts";
 import { phrasesOf } from "./engines.ts";
 import { judge } from "./measure.ts";

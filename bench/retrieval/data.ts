@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import type { InstanceCatalog, ToolEntry } from "../../src/catalog/model/snapshot.ts";
 import type { InstanceId, ServerSlug, ToolPath } from "../../src/kernel/ids.ts";
-import type { JsonObject } from "../../src/kernel/json-bytes.ts";
+import type { JsonObject } from "../../src/kernel/text/json-bytes.ts";
 
 export interface CorpusTool {
   readonly id: string;

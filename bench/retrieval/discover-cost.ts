@@ -1,4 +1,4 @@
-import { renderDiscover } from "../../src/catalog/exposure/discover-answer.ts";
+import { renderDiscover } from "../../src/catalog/exposure/discover/discover-answer.ts";
 import type { InstanceCatalog } from "../../src/catalog/model/snapshot.ts";
 import { searchLexical } from "./engines.ts";
 

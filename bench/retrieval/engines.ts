@@ -2,14 +2,14 @@ import { pathToFileURL } from "node:url";
 
 import MiniSearch from "minisearch";
 
-import { buildIndexPart } from "../../src/catalog/search/index-part.ts";
+import { buildIndexPart } from "../../src/catalog/search/index/index-part.ts";
 import { createLanguage } from "../../src/catalog/search/language.ts";
-import { mergeParts } from "../../src/catalog/search/merge.ts";
-import { createPhraseBook, phrasesFrom } from "../../src/catalog/search/phrase-book.ts";
-import { phraseTexts } from "../../src/catalog/search/phrase-texts.ts";
+import { mergeParts } from "../../src/catalog/search/index/merge.ts";
+import { createPhraseBook, phrasesFrom } from "../../src/catalog/search/language/phrase-book.ts";
+import { phraseTexts } from "../../src/catalog/search/language/phrase-texts.ts";
 import { search } from "../../src/catalog/search/rank.ts";
 import type { InstanceCatalog } from "../../src/catalog/model/snapshot.ts";
-import { createEmbeddings, type Embeddings, type VectorStore } from "../../src/catalog/discovery/embeddings.ts";
+import { createEmbeddings, type Embeddings, type VectorStore } from "../../src/catalog/discovery/meaning/embeddings.ts";
 import {
   clampLimit,
   queryLengthLimit,
@@ -20,7 +20,7 @@ import {
 } from "../../src/catalog/discovery/engine.ts";
 import { createFuseEngine } from "../../src/catalog/discovery/fuse.ts";
 import { createLexicalEngine } from "../../src/catalog/discovery/lexical.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
+import { systemClock } from "../../src/kernel/runtime/clock.ts";
 import type { PrincipalId } from "../../src/kernel/ids.ts";
 import type { Ask } from "./measure.ts";
 

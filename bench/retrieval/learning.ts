@@ -2,7 +2,7 @@ import { createLexicalEngine } from "../../src/catalog/discovery/lexical.ts";
 import { createUseMemory, type UseMemory } from "../../src/catalog/discovery/memory-of-use.ts";
 import type { InstanceCatalog } from "../../src/catalog/model/snapshot.ts";
 import { createLanguage, type Language } from "../../src/catalog/search/language.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
+import { systemClock } from "../../src/kernel/runtime/clock.ts";
 import { halfOf, type DevQuery } from "./data.ts";
 import { askEngine, never, phrasesOf, someone, toRequest } from "./engines.ts";
 import { judge, summarise, type Judged, type Measured } from "./measure.ts";

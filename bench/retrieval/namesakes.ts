@@ -1,4 +1,4 @@
-import { toWords } from "../../src/catalog/search/words.ts";
+import { toWords } from "../../src/catalog/search/language/words.ts";
 
 /** Words that say how a tool is built or called, not what it is for. */
 const generic = new Set(

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { ToolEntry } from "../../src/catalog/model/snapshot.ts";
-import { phraseKey, readBook } from "../../src/catalog/search/phrase-book.ts";
+import { phraseKey, readBook } from "../../src/catalog/search/language/phrase-book.ts";
 import { toParts, type Corpus } from "./data.ts";
 
 const book = "src/catalog/search/phrases";

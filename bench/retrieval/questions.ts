@@ -1,9 +1,9 @@
-import { buildIndexPart } from "../../src/catalog/search/index-part.ts";
-import type { Signals } from "../../src/catalog/search/confidence.ts";
-import { readSignals } from "../../src/catalog/search/confidence.ts";
+import { buildIndexPart } from "../../src/catalog/search/index/index-part.ts";
+import type { Signals } from "../../src/catalog/search/rank/confidence.ts";
+import { readSignals } from "../../src/catalog/search/rank/confidence.ts";
 import type { Language } from "../../src/catalog/search/language.ts";
-import { mergeParts, toolAt } from "../../src/catalog/search/merge.ts";
-import { planQuery } from "../../src/catalog/search/query.ts";
+import { mergeParts, toolAt } from "../../src/catalog/search/index/merge.ts";
+import { planQuery } from "../../src/catalog/search/rank/query.ts";
 import { search } from "../../src/catalog/search/rank.ts";
 import type { InstanceCatalog } from "../../src/catalog/model/snapshot.ts";
 import { queryLengthLimit, readQuery } from "../../src/catalog/discovery/engine.ts";

@@ -1,6 +1,6 @@
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 
-import { renderDiscover } from "../../src/catalog/exposure/discover-answer.ts";
+import { renderDiscover } from "../../src/catalog/exposure/discover/discover-answer.ts";
 import type { InstanceCatalog } from "../../src/catalog/model/snapshot.ts";
 import type { DevQuery } from "./data.ts";
 import { searchLexical } from "./engines.ts";

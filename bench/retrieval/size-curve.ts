@@ -3,8 +3,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 import { createLanguage } from "../../src/catalog/search/language.ts";
-import { buildIndexPart } from "../../src/catalog/search/index-part.ts";
-import { mergeParts } from "../../src/catalog/search/merge.ts";
+import { buildIndexPart } from "../../src/catalog/search/index/index-part.ts";
+import { mergeParts } from "../../src/catalog/search/index/merge.ts";
 import { corpusNames, readCorpus, readQueries, toParts, type CorpusTool, type DevQuery } from "./data.ts";
 import { askEngine, askMiniSearch, lexicalEngine, phrasesOf } from "./engines.ts";
 import { discoverCost, longQueries, type DiscoverCost } from "./discover-cost.ts";

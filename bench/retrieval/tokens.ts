@@ -1,10 +1,10 @@
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import type { ToolEntry } from "../../src/catalog/model/snapshot.ts";
-import { renderDiscover } from "../../src/catalog/exposure/discover-answer.ts";
-import type { DiscoverHit } from "../../src/catalog/exposure/discover-result.ts";
-import { estimateTokens } from "../../src/catalog/exposure/token-estimate.ts";
+import { renderDiscover } from "../../src/catalog/exposure/discover/discover-answer.ts";
+import type { DiscoverHit } from "../../src/catalog/exposure/discover/discover-result.ts";
+import { estimateTokens } from "../../src/catalog/exposure/text/token-estimate.ts";
 import type { ServerSlug, ToolPath } from "../../src/kernel/ids.ts";
-import type { JsonObject } from "../../src/kernel/json-bytes.ts";
+import type { JsonObject } from "../../src/kernel/text/json-bytes.ts";
 
 /** A tool as the retrieval sets hold it. */
 export interface CorpusTool {

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { buildNames } from "../../src/catalog/model/names.ts";
+import { buildNames } from "../../src/catalog/model/names/names.ts";
 import type { InstanceCatalog, ToolEntry } from "../../src/catalog/model/snapshot.ts";
 import { lexicalEngine, never, toRequest } from "../retrieval/engines.ts";
 import { discoverCost, longQueries, type DiscoverCost } from "../retrieval/discover-cost.ts";

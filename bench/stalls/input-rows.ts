@@ -85,8 +85,12 @@ export const clientMethods: Readonly<Record<string, string>> = {
 export const inputRows: readonly InputRow[] = [
   ...Object.keys(clientMethods).map((method) => client(method, "text", `mcp:${method}`)),
   ...["header", "authorization", "address"].map((what) => ({ ...client(what, "text"), bytes: 12 * KiB })),
-  client("body", "json", ...["http/body", "mcp/http", "mcp/sse-messages"].map((name) => `reads:src/front/${name}.ts`)),
-  client("batch", "json", "reads:src/front/mcp/stdio.ts"),
+  client(
+    "body",
+    "json",
+    ...["http/body", "mcp/transports/http", "mcp/transports/sse-messages"].map((name) => `reads:src/front/${name}.ts`),
+  ),
+  client("batch", "json", "reads:src/front/mcp/transports/stdio.ts"),
   client("execute_mcp_tool.tool_path", "text"),
   client("execute_mcp_tool.arguments", "json"),
   client("discover_mcp_tools.query", "text"),
@@ -162,9 +166,11 @@ export const inputRows: readonly InputRow[] = [
   ...["http.header", "http.type", "http.session", "http.login"].map((what) => server(what, 12 * KiB)),
   ...["http.result", "http.comments", "http.names", "http.raw"].map((what) =>
     server(what, message, {
-      covers: ["servers/upstream/streamable/http-exchange", "wire/http/response-reader", "wire/http/undici-client"].map(
-        (name) => `reads:src/${name}.ts`,
-      ),
+      covers: [
+        "servers/upstream/streamable/exchange/http-exchange",
+        "wire/http/response-reader",
+        "wire/http/undici-client",
+      ].map((name) => `reads:src/${name}.ts`),
     }),
   ),
   ...["http.lines", "http.events"].map((what) => server(what, 4 * MiB)),
@@ -177,9 +183,15 @@ export const inputRows: readonly InputRow[] = [
     what: "configuration",
     bytes: 5 * MiB - 4 * KiB,
     shapes: "file",
-    covers: ["reads:src/config/file.ts", "reads:src/config/config-edit.ts"],
+    covers: ["reads:src/config/file/file.ts", "reads:src/config/edit/config-edit.ts"],
   },
-  { who: "file", what: "envFile", bytes: MiB - 4 * KiB, shapes: "text", covers: ["reads:src/config/env-file.ts"] },
+  {
+    who: "file",
+    what: "envFile",
+    bytes: MiB - 4 * KiB,
+    shapes: "text",
+    covers: ["reads:src/config/entry/env-file.ts"],
+  },
 ];
 
 /**
@@ -187,13 +199,13 @@ export const inputRows: readonly InputRow[] = [
  * `src/cli` are read by commands in processes of their own, those of `src/store` are in the private data directory.
  */
 export const notInputs: Readonly<Record<string, string>> = {
-  "src/config/clients/client-file.ts": "a client's own file, read by commands",
-  "src/config/clients/settings-text.ts": "a client's own file, read by commands",
-  "src/config/clients/kept-changes.ts": "a file of the data directory",
-  "src/app/http-route.ts": "authorities of TLS that the configuration names",
-  "src/app/own-commands.ts": "a command of this program",
+  "src/config/clients/table/client-file.ts": "a client's own file, read by commands",
+  "src/config/clients/connect/settings-text.ts": "a client's own file, read by commands",
+  "src/config/clients/connect/kept-changes.ts": "a file of the data directory",
+  "src/app/servers/http-route.ts": "authorities of TLS that the configuration names",
+  "src/app/fronts/own-commands.ts": "a command of this program",
   "src/app/package-version.ts": "this program's package.json",
-  "src/front/http/peer-user.ts": "the kernel's table of connections",
+  "src/front/http/guards/peer-user.ts": "the kernel's table of connections",
   "src/front/web/dashboard-files.ts": "files of this program",
   "src/people/sign-in/provider-connection.ts": "a secret's file that the configuration names",
   "src/servers/process/leftovers.ts": "files of the data directory",
@@ -203,12 +215,12 @@ export const notInputs: Readonly<Record<string, string>> = {
 
 /** Places that take so few bytes that no shape takes long, with the limit. A test compares it with their code. */
 export const smallInputs: Readonly<Record<string, string>> = {
-  "src/catalog/discovery/endpoint-writer.ts": "answerByteLimit = 256 * 1024",
-  "src/people/authorization-server/rewritten-request.ts": "mostBytes = 56 * 1024",
-  "src/front/web/forms.ts": "mostBytes = 16 * 1024",
-  "src/records/webhook-post.ts": "mostAnswerBytes = 65_536",
+  "src/catalog/discovery/phrases/endpoint-writer.ts": "answerByteLimit = 256 * 1024",
+  "src/people/authorization-server/oauth/rewritten-request.ts": "mostBytes = 56 * 1024",
+  "src/front/web/pages/forms.ts": "mostBytes = 16 * 1024",
+  "src/records/events/webhook-post.ts": "mostAnswerBytes = 65_536",
   "src/servers/logins/outgoing.ts": "answerBytes = 256 * 1024",
-  "src/servers/logins/login-route.ts": "answerBytes = 256 * 1024",
+  "src/servers/logins/flow/login-route.ts": "answerBytes = 256 * 1024",
   // Numbers of an endpoint that the configuration names, parsed once.
-  "src/catalog/discovery/embedding-request.ts": "answerByteLimit = 12_582_912",
+  "src/catalog/discovery/meaning/embedding-request.ts": "answerByteLimit = 12_582_912",
 };

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { buildConfig } from "../../src/config/load.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
+import { systemClock } from "../../src/kernel/runtime/clock.ts";
 import { createConfigDirectory } from "../../src/people/directory/config-directory.ts";
 import { createTeamDirectory, type TeamDirectory } from "../../src/people/directory/team-directory.ts";
 import { reaches } from "../../src/people/identity/audience.ts";

@@ -2,7 +2,7 @@ import { fileText } from "./client-folders.mjs";
 
 /**
  * The table of clients for docs/import.md: whose settings are read, where they are, and what moves them.
- * @param {readonly import("../../src/config/clients/client-row.ts").ClientRow[]} clients
+ * @param {readonly import("../../src/config/clients/table/client-row.ts").ClientRow[]} clients
  * @returns {string}
  */
 export function clientFilesTable(clients) {

@@ -1,5 +1,5 @@
 // docs/clients.md: what the command-line clients were seen to do (docs/clients.json, kept by scripts/clients.mjs),
-// and the table of client profiles in src/config/client-profiles.ts.
+// and the table of client profiles in src/config/rows/client-profiles.ts.
 
 /**
  * One client as it was seen.
@@ -185,7 +185,7 @@ const cell = (text) => text.replaceAll("|", "\\|").replaceAll("\n", " ");
 
 const opening = `# Clients
 
-<!-- Made by scripts/write-docs.mjs from docs/clients.json and src/config/client-profiles.ts. Do not edit. -->
+<!-- Made by scripts/write-docs.mjs from docs/clients.json and src/config/rows/client-profiles.ts. Do not edit. -->
 
 ## What they were seen to do
 

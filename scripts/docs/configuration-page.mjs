@@ -38,7 +38,7 @@ function sections(above, rows) {
 
 const opening = `# Configuration
 
-<!-- Made by scripts/write-docs.mjs from src/config/settings-table.ts and src/config/server-fields.ts. Do not edit. -->
+<!-- Made by scripts/write-docs.mjs from src/config/settings/settings-table.ts and src/config/entry/server-fields.ts. Do not edit. -->
 
 One JSON file: \`mcpServers\`, as every client writes it, and beside it our own settings under \`toolyard\`. Comments,
 trailing commas and a byte-order mark are fine. [design.md](design.md#configuration) tells what is done with a file

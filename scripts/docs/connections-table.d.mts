@@ -1,3 +1,3 @@
-import type { ClientRow } from "../../src/config/clients/client-row.ts";
+import type { ClientRow } from "../../src/config/clients/table/client-row.ts";
 
 export function connectionsTable(clients: readonly ClientRow[]): string;

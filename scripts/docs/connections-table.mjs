@@ -1,7 +1,7 @@
 /**
  * The table of clients for docs/connect.md: how each reaches the gateway, how its own servers are switched off, and
  * when it reads its file.
- * @param {readonly import("../../src/config/clients/client-row.ts").ClientRow[]} clients
+ * @param {readonly import("../../src/config/clients/table/client-row.ts").ClientRow[]} clients
  * @returns {string}
  */
 export function connectionsTable(clients) {

@@ -196,7 +196,7 @@ export function errorsPage(failures) {
 
 const opening = `# Errors
 
-<!-- Made by scripts/write-docs.mjs from src/kernel/failures.ts. Do not edit. -->
+<!-- Made by scripts/write-docs.mjs from src/kernel/failures/failures.ts. Do not edit. -->
 
 Every failure of the gateway's own is one row of these tables. The code is API. What a model can act on is the result of a tool with
 \`isError: true\` and the text \`{ "code", "message", "hint", ... }\`; malformed protocol is a JSON-RPC error with the number below and the

@@ -13,7 +13,7 @@ ${rows.join("\n")}
 
 const opening = `# Events
 
-<!-- Made by scripts/write-docs.mjs from src/kernel/published-events.ts. Do not edit. -->
+<!-- Made by scripts/write-docs.mjs from src/kernel/events/published-events.ts. Do not edit. -->
 
 Whatever happens in the gateway is an event. It leaves the gateway in three ways, as the same JSON each time:
 

@@ -1,3 +1,3 @@
-import type { ExposureChoice } from "../../src/config/exposures.ts";
+import type { ExposureChoice } from "../../src/config/rows/exposures.ts";
 
 export function exposureRows(exposures: Readonly<Record<string, ExposureChoice>>): string;

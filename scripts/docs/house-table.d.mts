@@ -1,3 +1,4 @@
-import type { Wing } from "../house.mjs";
+import type { Room } from "../house.mjs";
 
-export function houseTable(wings: readonly Wing[]): string;
+export function houseTable(wings: readonly Room[]): string;
+export function roomsTable(wing: Room): string;

@@ -12,14 +12,14 @@ const languages = { json: "json", jsonc: "jsonc", toml: "toml", yaml: "yaml" };
 
 /**
  * docs/quick-start.md: for each client what to type, or what to write by hand, and what to do then.
- * @param {readonly import("../../src/config/clients/client-row.ts").ClientRow[]} clients
- * @param {typeof import("../../src/config/clients/own-entry.ts").toOwnEntry} toOwnEntry
+ * @param {readonly import("../../src/config/clients/table/client-row.ts").ClientRow[]} clients
+ * @param {typeof import("../../src/config/clients/connect/own-entry.ts").toOwnEntry} toOwnEntry
  * @returns {string}
  */
 export function quickStartPage(clients, toOwnEntry) {
   return `# Quick start for each client
 
-<!-- Made by scripts/write-docs.mjs from src/config/clients/client-table.ts and client-habits.ts. Do not edit. -->
+<!-- Made by scripts/write-docs.mjs from src/config/clients/table/client-table.ts and client-habits.ts. Do not edit. -->
 
 First start the gateway, with your own servers or with those of the example:
 

@@ -1,4 +1,4 @@
-import type { StatefulGroup } from "../../src/config/stateful-servers.ts";
+import type { StatefulGroup } from "../../src/config/entry/stateful-servers.ts";
 
 /** The page docs/stateful-servers.md. `idleTimeouts` in ms: of servers in general, and of those that hold state. */
 export function statefulPage(

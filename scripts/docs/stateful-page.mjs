@@ -7,7 +7,7 @@ export function statefulPage(groups, { idleTimeoutMs, statefulIdleTimeoutMs }) {
 
 const opening = (idleSeconds, statefulHours) => `# Servers that hold state
 
-<!-- Made by scripts/write-docs.mjs from src/config/stateful-servers.ts. Do not edit. -->
+<!-- Made by scripts/write-docs.mjs from src/config/entry/stateful-servers.ts. Do not edit. -->
 
 Toolyard stops the process of a server that nobody has used for ${idleSeconds} s, and starts it again at the next call. A browser, a shell or a debugger
 would lose what it holds: the open page, the variables, the connection. Such servers are treated differently.

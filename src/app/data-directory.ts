@@ -1,6 +1,6 @@
 import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { GatewayError } from "../kernel/gateway-error.ts";
+import { GatewayError } from "../kernel/failures/gateway-error.ts";
 
 /**
  * Makes a folder that only its owner can read, with its parents, and returns its path. Throws CONFIG_INVALID when

@@ -1,16 +1,16 @@
 import type { Readable, Writable } from "node:stream";
 import type { Config, ServerConfig } from "../config/config.ts";
-import { serveStdio } from "../front/mcp/stdio.ts";
-import type { EventBus } from "../kernel/event-bus.ts";
+import { serveStdio } from "../front/mcp/transports/stdio.ts";
+import type { EventBus } from "../kernel/events/event-bus.ts";
 import type { Instance } from "../servers/instance/instance.ts";
 import { buildParts } from "./gateway-parts.ts";
 import type { GatewayDeps } from "./gateway-wings.ts";
-import { readGlance, readListedBy, type Glance, type ListedBy } from "./glance.ts";
+import { readGlance, readListedBy, type Glance, type ListedBy } from "./records/glance.ts";
 import { toDashboardLink } from "../kernel/dashboard-link.ts";
-import { createHttpFront, type HttpFront, type HttpFrontOptions } from "./http-front.ts";
-import { createInProcess, type InProcess } from "./in-process.ts";
-import { readOverview, type Overview } from "./overview.ts";
-import { createOwner, type Owner, type OwnerOptions } from "./owner.ts";
+import { createHttpFront, type HttpFront, type HttpFrontOptions } from "./owner/http-front.ts";
+import { createInProcess, type InProcess } from "./embedded/in-process.ts";
+import { readOverview, type Overview } from "./records/overview.ts";
+import { createOwner, type Owner, type OwnerOptions } from "./owner/owner.ts";
 
 /** A gateway, as those see it who run one: commands, embedders and tests. What it is made of stays in `app`. */
 export interface Gateway extends AsyncDisposable {

@@ -1,7 +1,7 @@
 import { workerData } from "node:worker_threads";
-import { requireBuild } from "../kernel/build-id.ts";
-import type { LateCheck, LateModule } from "../kernel/late-module.ts";
-import { storeBackend } from "./store-backend.ts";
+import { requireBuild } from "../kernel/runtime/build-id.ts";
+import type { LateCheck, LateModule } from "../kernel/runtime/late-module.ts";
+import { storeBackend } from "./records/store-backend.ts";
 
 // The entry of a worker thread that loads a module before the gateway does, because Node remembers a failed import
 // for as long as the thread lives. Ends without an error when the module and all it imports are there.
@@ -9,19 +9,19 @@ const { what, buildId } = workerData as LateCheck;
 requireBuild(buildId);
 
 const loads: Readonly<Record<LateModule, () => Promise<unknown>>> = {
-  rest: async () => await Promise.all([import("./rest-front.ts"), storeBackend.late.rest()]),
-  everyday: async () => await import("./rest-front.ts"),
+  rest: async () => await Promise.all([import("./fronts/rest-front.ts"), storeBackend.late.rest()]),
+  everyday: async () => await import("./fronts/rest-front.ts"),
   search: async () =>
     await Promise.all([
       import("../catalog/search/language.ts"),
-      import("../catalog/search/phrase-book.ts"),
-      import("../catalog/search/phrase-texts.ts"),
+      import("../catalog/search/language/phrase-book.ts"),
+      import("../catalog/search/language/phrase-texts.ts"),
       import("../catalog/discovery/lexical.ts"),
       import("../catalog/discovery/memory-of-use.ts"),
-      import("../catalog/discovery/embeddings.ts"),
-      import("../catalog/discovery/enrichment.ts"),
-      import("../catalog/discovery/endpoint-writer.ts"),
-      import("../catalog/discovery/client-writer.ts"),
+      import("../catalog/discovery/meaning/embeddings.ts"),
+      import("../catalog/discovery/phrases/enrichment.ts"),
+      import("../catalog/discovery/phrases/endpoint-writer.ts"),
+      import("../catalog/discovery/phrases/client-writer.ts"),
       import("../catalog/discovery/fuse.ts"),
       storeBackend.late.search(),
     ]),
@@ -29,17 +29,18 @@ const loads: Readonly<Record<LateModule, () => Promise<unknown>>> = {
   http: async () => await import("../servers/upstream/remote/connect-http.ts"),
   records: storeBackend.late.records,
   "people-site": async () => {
-    const { loadLibrary } = await import("../people/authorization-server/library.ts");
+    const { loadLibrary } = await import("../people/authorization-server/oauth/library.ts");
     const { loadProviderLibrary } = await import("../people/sign-in/provider-library.ts");
-    await Promise.all([import("./people-front.ts"), loadLibrary(), loadProviderLibrary()]);
+    await Promise.all([import("./people/people-front.ts"), loadLibrary(), loadProviderLibrary()]);
   },
   "foreign-tokens": async () =>
     await Promise.all([import("../people/identity/foreign-tokens.ts"), import("../people/identity/assertions.ts")]),
-  team: async () => await import("./team-people.ts"),
-  traces: async () => await import("../records/traces.ts"),
+  team: async () => await import("./people/team-people.ts"),
+  traces: async () => await import("../records/telemetry/traces.ts"),
   "http-route": async () => await import("../wire/http/undici-client.ts"),
   "live-events": async () =>
-    await Promise.all([import("../records/live-events.ts"), import("../records/event-json.ts")]),
-  webhooks: async () => await Promise.all([import("../records/webhooks.ts"), import("../records/event-json.ts")]),
+    await Promise.all([import("../records/events/live-events.ts"), import("../records/events/event-json.ts")]),
+  webhooks: async () =>
+    await Promise.all([import("../records/events/webhooks.ts"), import("../records/events/event-json.ts")]),
 };
 await loads[what]();

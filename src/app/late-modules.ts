@@ -2,12 +2,12 @@ import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import type { Log } from "../kernel/log.ts";
-import { buildId } from "../kernel/build-id.ts";
-import type { Clock } from "../kernel/clock.ts";
-import { GatewayError } from "../kernel/gateway-error.ts";
-import { isLoadFailure, type LateCheck, type LateModule, type LoadLate } from "../kernel/late-module.ts";
-import { workerUrl } from "../kernel/worker-file.ts";
+import type { Log } from "../kernel/runtime/log.ts";
+import { buildId } from "../kernel/runtime/build-id.ts";
+import type { Clock } from "../kernel/runtime/clock.ts";
+import { GatewayError } from "../kernel/failures/gateway-error.ts";
+import { isLoadFailure, type LateCheck, type LateModule, type LoadLate } from "../kernel/runtime/late-module.ts";
+import { workerUrl } from "../kernel/runtime/worker-file.ts";
 
 /**
  * Loads modules when they are first needed, in an installation that may be replaced in the meantime (`npm ci`, a

@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
-import { changedForNextStart } from "../config/start-settings.ts";
-import { watchConfig } from "../config/watch.ts";
-import type { Log } from "../kernel/log.ts";
+import { changedForNextStart } from "../config/settings/start-settings.ts";
+import { watchConfig } from "../config/file/watch.ts";
+import type { Log } from "../kernel/runtime/log.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 
 export interface ReloadOptions {

@@ -1,9 +1,9 @@
-import { clientCommandRows } from "./client-command-rows.ts";
-import { account, common, settingOptions, type Command } from "./command-row.ts";
-import { everydayCommandRows } from "./everyday-command-rows.ts";
-import { installCommandRows } from "./install-command-rows.ts";
-import { peopleCommandRows } from "./people-command-rows.ts";
-import { upkeepCommandRows } from "./upkeep-command-rows.ts";
+import { clientCommandRows } from "./command/client-command-rows.ts";
+import { account, common, settingOptions, type Command } from "./command/command-row.ts";
+import { everydayCommandRows } from "./command/everyday-command-rows.ts";
+import { installCommandRows } from "./command/install-command-rows.ts";
+import { peopleCommandRows } from "./command/people-command-rows.ts";
+import { upkeepCommandRows } from "./command/upkeep-command-rows.ts";
 
 export const commands: Readonly<Record<string, Command>> = {
   serve: {
@@ -23,7 +23,7 @@ export const commands: Readonly<Record<string, Command>> = {
     },
     notes: `Without the word serve, on a terminal: asks which servers to start with where there are none, and shows what goes
 on in a view that is drawn in place, with the log in its file. Elsewhere there is no difference.`,
-    load: async () => (await import("./serve-command.ts")).serve,
+    load: async () => (await import("./serve/serve-command.ts")).serve,
   },
   stdio: {
     words: 0,
@@ -33,7 +33,7 @@ on in a view that is drawn in place, with the log in its file. Elsewhere there i
       ...common,
       "in-process": { about: "run everything in this process, without sharing a gateway" },
     },
-    load: async () => (await import("./stdio-command.ts")).stdio,
+    load: async () => (await import("./serve/stdio-command.ts")).stdio,
   },
   ...clientCommandRows,
   ...everydayCommandRows,

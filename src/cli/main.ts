@@ -1,16 +1,16 @@
 #!/usr/bin/env node
 import { homedir } from "node:os";
 import { parseArgs } from "node:util";
-import { homeDirectories } from "../config/directories.ts";
+import { homeDirectories } from "../config/file/directories.ts";
 import { UntrustedConfig } from "../config/found-config.ts";
-import type { FailureCode } from "../kernel/failures.ts";
-import { toGatewayError } from "../kernel/gateway-error.ts";
-import { ignoreBrokenPipes } from "./broken-pipe.ts";
-import { commandHelp, generalHelp, usageOf } from "./help.ts";
-import type { Command, Options } from "./command-row.ts";
+import type { FailureCode } from "../kernel/failures/failures.ts";
+import { toGatewayError } from "../kernel/failures/gateway-error.ts";
+import { ignoreBrokenPipes } from "./command/broken-pipe.ts";
+import { commandHelp, generalHelp, usageOf } from "./command/help.ts";
+import type { Command, Options } from "./command/command-row.ts";
 import { anyCommandOptions, commands } from "./commands.ts";
-import type { CommandContext } from "./command-context.ts";
-import type { GivenFlags, GivenLists } from "./options.ts";
+import type { CommandContext } from "./command/command-context.ts";
+import type { GivenFlags, GivenLists } from "./command/options.ts";
 import { packageVersion } from "../app/package-version.ts";
 
 /** Exit codes: 0 fine, 1 failed, 2 wrong usage or configuration. */

@@ -1,12 +1,12 @@
 import type { ServerSlug, PrincipalId } from "../kernel/ids.ts";
-import type { ClientProfiles } from "./client-profiles.ts";
-import type { Refill } from "./entry-variables.ts";
-import type { ProcessKind, RemoteKind } from "./transports.ts";
-import type { instanceRows, serverTimes } from "./instance-rows.ts";
-import type { ProviderSettings } from "./provider-rows.ts";
-import type { plainFields } from "./server-fields.ts";
-import type { Facts, Resolved } from "./setting-row.ts";
-import type { settingsTable } from "./settings-table.ts";
+import type { ClientProfiles } from "./rows/client-profiles.ts";
+import type { Refill } from "./entry/entry-variables.ts";
+import type { ProcessKind, RemoteKind } from "./entry/transports.ts";
+import type { instanceRows, serverTimes } from "./rows/instance-rows.ts";
+import type { ProviderSettings } from "./rows/provider-rows.ts";
+import type { plainFields } from "./entry/server-fields.ts";
+import type { Facts, Resolved } from "./rows/setting-row.ts";
+import type { settingsTable } from "./settings/settings-table.ts";
 
 /**
  * The one frozen configuration that everything is built from (docs/design.md, "Configuration"). Times in ms, sizes in

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { join, sep } from "node:path";
-import { GatewayError } from "../kernel/gateway-error.ts";
-import type { EnvFiles } from "./env-file.ts";
-import { canonicalJson } from "./hash.ts";
+import { GatewayError } from "../kernel/failures/gateway-error.ts";
+import type { EnvFiles } from "./entry/env-file.ts";
+import { canonicalJson } from "./file/hash.ts";
 
 /** A configuration file that a command found in its working directory, and that the user did not name. */
 export interface FoundConfig {

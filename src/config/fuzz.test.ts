@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { GatewayError } from "../kernel/gateway-error.ts";
+import { GatewayError } from "../kernel/failures/gateway-error.ts";
 import { buildConfig } from "./load.ts";
 
 const valid = JSON.stringify(

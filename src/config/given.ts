@@ -1,9 +1,9 @@
 import * as v from "valibot";
-import { GatewayError } from "../kernel/gateway-error.ts";
-import { placedRows, type PlacedRow } from "./row-reading.ts";
-import type { Written } from "./setting-row.ts";
-import { settingsTable } from "./settings-table.ts";
-import type { Variables } from "./substitution.ts";
+import { GatewayError } from "../kernel/failures/gateway-error.ts";
+import { placedRows, type PlacedRow } from "./rows/row-reading.ts";
+import type { Written } from "./rows/setting-row.ts";
+import { settingsTable } from "./settings/settings-table.ts";
+import type { Variables } from "./file/substitution.ts";
 
 /**
  * The command line's flags, as typed, by their name without dashes. `--config` is not among them: it is `file` of

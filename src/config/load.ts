@@ -1,22 +1,22 @@
 import { availableParallelism } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { Config, ConfigIdentity } from "./config.ts";
-import type { HomeDirectories } from "./directories.ts";
-import { parseDocument, type Document } from "./document.ts";
-import { readEnvFiles, type EnvFiles } from "./env-file.ts";
-import { findFile, follow, readConfigFile } from "./file.ts";
+import type { HomeDirectories } from "./file/directories.ts";
+import { parseDocument, type Document } from "./file/document.ts";
+import { readEnvFiles, type EnvFiles } from "./entry/env-file.ts";
+import { findFile, follow, readConfigFile } from "./file/file.ts";
 import { hashFound, UntrustedConfig, type FoundConfig } from "./found-config.ts";
-import { deepFreeze } from "./freeze.ts";
+import { deepFreeze } from "./words/freeze.ts";
 import { readGiven, type ConfigFlags } from "./given.ts";
-import { allSteps, createSlices } from "../kernel/slices.ts";
-import { noteReads } from "./note-reads.ts";
-import { buildPeople } from "./people.ts";
-import { predefinedNames } from "./predefined.ts";
-import { createProblems, InvalidConfig } from "./problems.ts";
-import { buildingServers } from "./servers.ts";
-import { buildSettings, isShared, readSettings, serverDefaults } from "./settings.ts";
-import { findServers, unknownTopFields } from "./source.ts";
-import type { Variables } from "./substitution.ts";
+import { allSteps, createSlices } from "../kernel/runtime/slices.ts";
+import { noteReads } from "./file/note-reads.ts";
+import { buildPeople } from "./people/people.ts";
+import { predefinedNames } from "./entry/predefined.ts";
+import { createProblems, InvalidConfig } from "./file/problems.ts";
+import { buildingServers } from "./entry/servers.ts";
+import { buildSettings, isShared, readSettings, serverDefaults } from "./settings/settings.ts";
+import { findServers, unknownTopFields } from "./file/source.ts";
+import type { Variables } from "./file/substitution.ts";
 
 export interface LoadOptions {
   /** `--config`; otherwise TOOLYARD_CONFIG, otherwise the first usual file that exists. Relative to `cwd`. */

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { mayUse } from "../engine/policy/tool-rules.ts";
 import { localPrincipal } from "../kernel/principal.ts";
 import type { Config } from "./config.ts";
-import { parseEnvFile } from "./env-file.ts";
+import { parseEnvFile } from "./entry/env-file.ts";
 import { loadConfig } from "./load.ts";
 import { createConfigSecrets } from "./secrets.ts";
 

@@ -1,5 +1,5 @@
 import type { Config, ServerOverrides, Transport } from "./config.ts";
-import { hasProcess } from "./transports.ts";
+import { hasProcess } from "./entry/transports.ts";
 
 /** Hiding shorter values ("true", "1", "info") would black out half of a log and protect nothing. */
 const shortestSecret = 6;

@@ -1,4 +1,4 @@
-import { isJsonObject } from "./json-bytes.ts";
+import { isJsonObject } from "./text/json-bytes.ts";
 import type { Principal } from "./principal.ts";
 
 /**

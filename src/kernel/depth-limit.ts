@@ -1,5 +1,5 @@
-import { GatewayError } from "./gateway-error.ts";
-import { settingNow } from "./setting-now.ts";
+import { GatewayError } from "./failures/gateway-error.ts";
+import { settingNow } from "./runtime/setting-now.ts";
 
 /**
  * Adds the limit in force to the hint of a BODY_TOO_DEEP failure, because the scanner that throws it knows no

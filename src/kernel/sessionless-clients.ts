@@ -1,6 +1,6 @@
-import type { CallContext } from "./call-context.ts";
+import type { CallContext } from "./call/call-context.ts";
 import { createPresence, programOf, readClientName, type ClientPresence, type OwnPresence } from "./client-presence.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "./runtime/clock.ts";
 
 /**
  * Presence of clients that send independent requests: revision 2026-07-28 over HTTP, REST, and legacy requests

@@ -1,14 +1,14 @@
 import type { View } from "../catalog/model/view.ts";
-import type { Clock } from "../kernel/clock.ts";
-import type { Era } from "../kernel/call-context.ts";
+import type { Clock } from "../kernel/runtime/clock.ts";
+import type { Era } from "../kernel/call/call-context.ts";
 import type { Principal } from "../kernel/principal.ts";
 import type { InstanceStatus } from "../kernel/status.ts";
-import { statusWord } from "../kernel/status-words.ts";
+import { statusWord } from "../kernel/failures/status-words.ts";
 import type { Instance } from "../servers/instance/instance.ts";
 import type { UsageSum } from "../store/record-store.ts";
-import type { ListCosts, TokenSum } from "./list-costs.ts";
+import type { ListCosts, TokenSum } from "./usage/list-costs.ts";
 import { memoryOf, nextStep, p95Of, sinceOf, type NextStep } from "./server-standing.ts";
-import type { Usage } from "./usage-log.ts";
+import type { Usage } from "./usage/usage-log.ts";
 import { unusableStore, type StoreStanding } from "./store-standing.ts";
 
 /** How a gateway is, and each of its servers. Times are ISO 8601. */

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { switchedOff } from "../config/servers.ts";
-import { GatewayError } from "../kernel/gateway-error.ts";
+import { switchedOff } from "../config/entry/servers.ts";
+import { GatewayError } from "../kernel/failures/gateway-error.ts";
 import type { PrincipalId } from "../kernel/ids.ts";
 import type { Instance } from "../servers/instance/instance.ts";
 import type { InstanceState } from "../servers/instance/state.ts";

@@ -1,4 +1,4 @@
-import { GatewayError } from "../kernel/gateway-error.ts";
+import { GatewayError } from "../kernel/failures/gateway-error.ts";
 import type { RecordStore, StoreHealth, StoreProblem } from "../store/record-store.ts";
 
 /** What is known of the store of records, where there may be none. */

@@ -1,14 +1,14 @@
 import type { KeySource } from "../config/key-source.ts";
 import type { UseMemoryStore } from "../catalog/discovery/memory-of-use.ts";
-import type { VectorStore } from "../catalog/discovery/embeddings.ts";
+import type { VectorStore } from "../catalog/discovery/meaning/embeddings.ts";
 import type { PinStore } from "../catalog/discovery/pins.ts";
 import type { KeptSearchStore } from "../catalog/discovery/kept-searches.ts";
-import type { PhraseStore } from "../catalog/discovery/written-phrases.ts";
+import type { PhraseStore } from "../catalog/discovery/phrases/written-phrases.ts";
 import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
-import type { Log } from "../kernel/log.ts";
+import type { Log } from "../kernel/runtime/log.ts";
 import type { CatalogKeeper } from "../servers/instance/instance-deps.ts";
 import type { CredentialStore } from "../servers/logins/credential.ts";
-import type { Clock } from "../kernel/clock.ts";
+import type { Clock } from "../kernel/runtime/clock.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { RecordStore, RecordStoreOptions } from "./record-store.ts";
 import type { Claim, GatewayHolder } from "./gateway-holder.ts";

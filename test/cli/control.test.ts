@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { showWaiting } from "../../src/cli/waiting-line.ts";
+import { showWaiting } from "../../src/cli/terminal/waiting-line.ts";
 import { badServer, mainFile, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { runCommand, type CommandResult } from "../harness/command.ts";
 import { send } from "../harness/rpc.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { SearchReport } from "../../src/catalog/exposure/search-report.ts";
+import type { SearchReport } from "../../src/catalog/exposure/discover/search-report.ts";
 import { startCommandedGateway, type CommandedGateway } from "../harness/commanded-gateway.ts";
 import { runCommand, type CommandResult } from "../harness/command.ts";
 import { badServer, mainFile, type RunningGateway } from "../harness/gateway.ts";

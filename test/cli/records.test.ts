@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { CallJson, LogJson } from "../../src/records/record-json.ts";
+import type { CallJson, LogJson } from "../../src/records/calls/record-json.ts";
 import type { GatewayStatus } from "../../src/records/gateway-status.ts";
 import { runCommand, type CommandResult } from "../harness/command.ts";
 import { startCommandedGateway, type CommandedGateway } from "../harness/commanded-gateway.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openOwnerSocket } from "../../src/cli/owner-client.ts";
+import { openOwnerSocket } from "../../src/cli/gateway/owner-client.ts";
 import type { GatewayHolder } from "../../src/store/gateway-holder.ts";
 import { badServer, mainFile, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { run, untilOnline } from "../harness/rest.ts";

@@ -5,9 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { applyEdit, applyUndo, openClientFile, planEdit, planUndo } from "../../src/config/clients/client-edit.ts";
-import { readKeptChanges } from "../../src/config/clients/kept-changes.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
+import {
+  applyEdit,
+  applyUndo,
+  openClientFile,
+  planEdit,
+  planUndo,
+} from "../../src/config/clients/connect/client-edit.ts";
+import { readKeptChanges } from "../../src/config/clients/connect/kept-changes.ts";
+import { systemClock } from "../../src/kernel/runtime/clock.ts";
 import { bundleChild } from "../harness/bundled-child.ts";
 
 let folder: string;

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { clientsPage, type SeenClient } from "../../scripts/docs/clients-page.mjs";
 import { clients } from "../../scripts/clients/client-rows.mjs";
 import { clientsTranscriptPage } from "../../scripts/docs/clients-transcript-page.mjs";
-import { clientProfiles, findClientProfile } from "../../src/config/client-profiles.ts";
+import { clientProfiles, findClientProfile } from "../../src/config/rows/client-profiles.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const page = readFileSync(join(root, "docs/clients.md"), "utf8");

@@ -1,5 +1,5 @@
 import { codeBlocks, codeSpans } from "../../scripts/site/markdown.mjs";
-import type { Command } from "../../src/cli/command-row.ts";
+import type { Command } from "../../src/cli/command/command-row.ts";
 
 /** A command as a page shows it. */
 export interface ShownCommand {

@@ -8,11 +8,11 @@ import { describe, expect, test } from "vitest";
 import { cliPage } from "../../scripts/docs/cli-page.mjs";
 import { configurationPage } from "../../scripts/docs/configuration-page.mjs";
 import * as commands from "../../src/cli/commands.ts";
-import { configurationSchema } from "../../src/config/config-schema.ts";
+import { configurationSchema } from "../../src/config/settings/config-schema.ts";
 import { buildConfig } from "../../src/config/load.ts";
-import * as fields from "../../src/config/server-fields.ts";
-import type { Rows } from "../../src/config/setting-row.ts";
-import * as settings from "../../src/config/settings-table.ts";
+import * as fields from "../../src/config/entry/server-fields.ts";
+import type { Rows } from "../../src/config/rows/setting-row.ts";
+import * as settings from "../../src/config/settings/settings-table.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), "utf8");

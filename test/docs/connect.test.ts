@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { connectionsTable } from "../../scripts/docs/connections-table.mjs";
-import { clientTable } from "../../src/config/clients/client-table.ts";
+import { clientTable } from "../../src/config/clients/table/client-table.ts";
 import { readPage, testTranscripts } from "./page-transcripts.ts";
 
 test("docs/connect.md has the table of clients", () => {

@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { serverTimes } from "../../src/config/instance-rows.ts";
-import { placedRows } from "../../src/config/row-reading.ts";
-import { settingsTable } from "../../src/config/settings-table.ts";
+import { serverTimes } from "../../src/config/rows/instance-rows.ts";
+import { placedRows } from "../../src/config/rows/row-reading.ts";
+import { settingsTable } from "../../src/config/settings/settings-table.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const page = readFileSync(join(root, "docs/design.md"), "utf8");

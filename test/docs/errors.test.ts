@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { errorsPage } from "../../scripts/docs/errors-page.mjs";
-import { failures } from "../../src/kernel/failures.ts";
+import { failures } from "../../src/kernel/failures/failures.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const page = readFileSync(join(root, "docs/errors.md"), "utf8");

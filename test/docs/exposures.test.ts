@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { exposureRows } from "../../scripts/docs/exposure-table.mjs";
-import { exposureNames, exposures } from "../../src/config/exposures.ts";
+import { exposureNames, exposures } from "../../src/config/rows/exposures.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createEventBus } from "../../src/kernel/event-bus.ts";
-import { createMetrics } from "../../src/records/metrics.ts";
+import { createEventBus } from "../../src/kernel/events/event-bus.ts";
+import { createMetrics } from "../../src/records/telemetry/metrics.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { findPrometheus, startPrometheus, type Prometheus } from "../harness/prometheus.ts";
 import { rpc, send } from "../harness/rpc.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { clientFilesTable } from "../../scripts/docs/client-files-table.mjs";
-import { clientTable } from "../../src/config/clients/client-table.ts";
+import { clientTable } from "../../src/config/clients/table/client-table.ts";
 import { readPage, testTranscripts } from "./page-transcripts.ts";
 
 test("docs/import.md has the table of clients", () => {

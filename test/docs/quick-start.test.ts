@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { quickStartPage } from "../../scripts/docs/quick-start-page.mjs";
 import { codeBlocks } from "../../scripts/site/markdown.mjs";
-import { clientTable } from "../../src/config/clients/client-table.ts";
-import { toOwnEntry } from "../../src/config/clients/own-entry.ts";
+import { clientTable } from "../../src/config/clients/table/client-table.ts";
+import { toOwnEntry } from "../../src/config/clients/connect/own-entry.ts";
 
 const page = readFileSync(fileURLToPath(new URL("../../docs/quick-start.md", import.meta.url)), "utf8");
 

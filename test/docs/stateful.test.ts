@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { statefulPage } from "../../scripts/docs/stateful-page.mjs";
-import { serverTimes } from "../../src/config/instance-rows.ts";
-import { statefulServers } from "../../src/config/stateful-servers.ts";
+import { serverTimes } from "../../src/config/rows/instance-rows.ts";
+import { statefulServers } from "../../src/config/entry/stateful-servers.ts";
 
 const page = readFileSync(fileURLToPath(new URL("../../docs/stateful-servers.md", import.meta.url)), "utf8");
 

@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { installFrameworks } from "../../scripts/agent-frameworks.mjs";
-import { createGateway, type Gateway } from "../../src/app/toolyard.ts";
+import { createGateway, type Gateway } from "../../src/app/embedded/toolyard.ts";
 import { startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { until } from "../harness/until.ts";
 

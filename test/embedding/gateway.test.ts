@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createGateway, type Gateway, type GatewayOptions, type Progress } from "../../src/app/toolyard.ts";
+import { createGateway, type Gateway, type GatewayOptions, type Progress } from "../../src/app/embedded/toolyard.ts";
 import { badServer } from "../harness/gateway.ts";
 import { rpc, send } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";

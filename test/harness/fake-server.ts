@@ -1,13 +1,13 @@
 import { createCurrentCatalog } from "../../src/catalog/model/current.ts";
 import type { InstanceSettings, Limits, ServerConfig } from "../../src/config/config.ts";
-import { createEventBus } from "../../src/kernel/event-bus.ts";
-import type { GatewayEvent } from "../../src/kernel/event.ts";
+import { createEventBus } from "../../src/kernel/events/event-bus.ts";
+import type { GatewayEvent } from "../../src/kernel/events/event.ts";
 import type { InstanceDeps, KeptCatalog, OpenOptions } from "../../src/servers/instance/instance-deps.ts";
-import { createStartQueue } from "../../src/servers/instance/start-queue.ts";
-import { createStartTurns } from "../../src/servers/instance/start-turns.ts";
-import type { GatewayError } from "../../src/kernel/gateway-error.ts";
+import { createStartQueue } from "../../src/servers/instance/starts/start-queue.ts";
+import { createStartTurns } from "../../src/servers/instance/starts/start-turns.ts";
+import type { GatewayError } from "../../src/kernel/failures/gateway-error.ts";
 import type { InstanceId, ServerSlug } from "../../src/kernel/ids.ts";
-import { toJsonBytes } from "../../src/kernel/json-bytes.ts";
+import { toJsonBytes } from "../../src/kernel/text/json-bytes.ts";
 import type { Closed, Connection, UpstreamRequest } from "../../src/servers/upstream/connection.ts";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
 

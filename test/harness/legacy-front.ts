@@ -1,11 +1,11 @@
-import { flatExposure } from "../../src/catalog/exposure/flat.ts";
-import { createNotifier } from "../../src/front/mcp/notifier.ts";
-import type { LegacyDeps } from "../../src/front/mcp/legacy.ts";
-import type { Endpoint } from "../../src/front/mcp/endpoint.ts";
+import { flatExposure } from "../../src/catalog/exposure/meta/flat.ts";
+import { createNotifier } from "../../src/front/mcp/streams/notifier.ts";
+import type { LegacyDeps } from "../../src/front/mcp/sessions/legacy.ts";
+import type { Endpoint } from "../../src/front/mcp/endpoint/endpoint.ts";
 import type { OwnInstances } from "../../src/front/mcp/own-instances.ts";
-import { createSessionStore } from "../../src/front/mcp/session-store.ts";
-import { createEventBus, type EventBus } from "../../src/kernel/event-bus.ts";
-import { GatewayError } from "../../src/kernel/gateway-error.ts";
+import { createSessionStore } from "../../src/front/mcp/sessions/session-store.ts";
+import { createEventBus, type EventBus } from "../../src/kernel/events/event-bus.ts";
+import { GatewayError } from "../../src/kernel/failures/gateway-error.ts";
 import type { InstanceId } from "../../src/kernel/ids.ts";
 import { readClientMessage, type ClientRequest } from "../../src/wire/mcp/client-message.ts";
 import { sampleInstance } from "../sample-catalog.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/kernel/clock.ts";
+import type { Clock } from "../../src/kernel/runtime/clock.ts";
 
 /**
  * Time that stands still until it is moved; timers run in order, and what they start has settled before the next one.

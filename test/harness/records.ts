@@ -1,13 +1,16 @@
-import { systemClock } from "../../src/kernel/clock.ts";
-import { workerUrl } from "../../src/kernel/worker-file.ts";
+import { systemClock } from "../../src/kernel/runtime/clock.ts";
+import { workerUrl } from "../../src/kernel/runtime/worker-file.ts";
 import type { AuditEntry, EventRecord, RequestRecord, ServerLogLine, UsageHour } from "../../src/store/record-rows.ts";
 import type { RecordKind, RecordRows, RecordStore } from "../../src/store/record-store.ts";
-import { createSqlStore, type SqlStoreLimits, type SqlStoreOptions } from "../../src/store/sql/sql-store.ts";
+import { createSqlStore, type SqlStoreLimits, type SqlStoreOptions } from "../../src/store/sql/client/sql-store.ts";
 import { createWaitingBatch } from "../../src/store/sql/row-text.ts";
-import type { RowText } from "../../src/store/sql/waiting-batch.ts";
+import type { RowText } from "../../src/store/sql/requests/waiting-batch.ts";
 import { until } from "./until.ts";
 
-export const sqlWorkerFile = workerUrl(new URL("../../src/store/sql/sql-store.ts", import.meta.url).href, "sql-worker");
+export const sqlWorkerFile = workerUrl(
+  new URL("../../src/store/sql/client/sql-store.ts", import.meta.url).href,
+  "sql-worker",
+);
 export const auditKey = new Uint8Array(32).fill(7);
 
 export type TestStoreOptions = Partial<Omit<SqlStoreOptions, "limits">> & { readonly limits?: Partial<SqlStoreLimits> };

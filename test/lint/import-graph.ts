@@ -18,14 +18,21 @@ export function importsOf(file: string, text: string): ReadonlySet<string> {
   return new Set(specifiers.map(([, specifier = ""]) => join(dirname(file), specifier)));
 }
 
-/** The same between folders. */
+/**
+ * The same between folders that lie beside each other, at every level, each with everything in it. A file that lies
+ * beside folders belongs to none of them: it may use them and be used by them.
+ */
 export function folderGraph(files: ImportGraph): ImportGraph {
   const folders = new Map<string, Set<string>>();
-  for (const [file, targets] of files) {
-    const own = folders.get(dirname(file)) ?? new Set<string>();
-    folders.set(dirname(file), own);
-    for (const target of targets) if (dirname(target) !== dirname(file)) own.add(dirname(target));
-  }
+  for (const [file, targets] of files)
+    for (const target of targets) {
+      const own = dirname(file).split("/");
+      const other = dirname(target).split("/");
+      const depth = own.findIndex((name, index) => name !== other[index]);
+      if (depth < 0 || other[depth] === undefined) continue;
+      const from = own.slice(0, depth + 1).join("/");
+      folders.set(from, (folders.get(from) ?? new Set<string>()).add(other.slice(0, depth + 1).join("/")));
+    }
   return folders;
 }
 

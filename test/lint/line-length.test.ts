@@ -4,15 +4,16 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { lineLengthRule, widestLine } from "../../scripts/line-length-rule.mjs";
+import { widestLine } from "../../scripts/line-length-rule.mjs";
+import { ownRules } from "../../scripts/lint-rules.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 let directory: string;
 
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), "toolyard-lines-"));
-  const jsPlugins = [join(root, "scripts/line-length-rule.mjs")];
-  const config = { jsPlugins, categories: { correctness: "off" }, rules: { [lineLengthRule]: "error" } };
+  const jsPlugins = [join(root, "scripts/lint-rules.mjs")];
+  const config = { jsPlugins, categories: { correctness: "off" }, rules: { [ownRules.lineLength]: "error" } };
   writeFileSync(join(directory, ".oxlintrc.json"), JSON.stringify(config));
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -70,6 +71,6 @@ test("the project's own lint has the rule, for every folder that it looks at", (
     readonly rules: Readonly<Record<string, unknown>>;
     readonly overrides: readonly { readonly rules: Readonly<Record<string, unknown>> }[];
   };
-  expect(config.rules[lineLengthRule]).toBe("error");
-  expect(config.overrides.filter(({ rules }) => lineLengthRule in rules)).toEqual([]);
+  expect(config.rules[ownRules.lineLength]).toBe("error");
+  expect(config.overrides.filter(({ rules }) => ownRules.lineLength in rules)).toEqual([]);
 });

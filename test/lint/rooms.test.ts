@@ -1,15 +1,17 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { houseTable } from "../../scripts/docs/house-table.mjs";
+import { placesOf, upwards } from "../../scripts/house-rule.mjs";
 import { planned, wings } from "../../scripts/house.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const oxlint = join(root, "node_modules/.bin/oxlint");
-const importRule = "eslint(no-restricted-imports)";
+const importRule = "house(downwards)";
+const packageRule = "eslint(no-restricted-imports)";
 
 interface LintReport {
   readonly diagnostics: readonly { readonly code: string; readonly filename: string }[];
@@ -28,7 +30,7 @@ describe("the room rule", () => {
       string,
       unknown
     >;
-    const jsPlugins = [join(root, "scripts/line-length-rule.mjs")];
+    const jsPlugins = [join(root, "scripts/lint-rules.mjs")];
     writeFileSync(join(house, ".oxlintrc.json"), JSON.stringify({ ...rules, jsPlugins }));
   });
   afterAll(() => rmSync(house, { recursive: true, force: true }));
@@ -46,25 +48,21 @@ describe("the room rule", () => {
     return (file) => diagnostics.filter(({ filename }) => filename === file).map(({ code }) => code);
   }
 
-  /**
-   * Every pair of neighbours in the list, and pairs that lie far apart: nothing below may import what lies above it.
-   */
-  const places = wings.flatMap((wing) =>
-    wing.rooms.length === 0 ? [wing.name] : wing.rooms.map((room) => `${wing.name}/${room.name}`),
-  );
-  const upwards = places.flatMap((place, index) => {
+  /** Rooms that have no rooms in them: every pair of neighbours in the list, and pairs that lie far apart. */
+  const places = placesOf().filter((place) => !placesOf().some((other) => other.startsWith(`${place}/`)));
+  const planted = places.flatMap((place, index) => {
     const above = places[index - 1];
-    return above === undefined ? [] : [[place, above], ...(index > 1 ? [[place, places[0] as string]] : [])];
-  });
-  const downwards = places.flatMap((place, index) => {
     const below = places[index + 1];
-    return below === undefined
-      ? []
-      : [
-          [place, below],
-          [place, "kernel"],
-        ];
+    return [
+      ...(above === undefined ? [] : [[place, above]]),
+      ...(index > 1 ? [[place, places[0] as string]] : []),
+      ...(below === undefined ? [] : [[place, below]]),
+      [place, "kernel/text"],
+    ].filter(([from, to]) => from !== to);
   });
+  const order = (place = "") => places.indexOf(place);
+  const climbs = planted.filter(([from, to]) => order(to) < order(from));
+  const descents = planted.filter(([from, to]) => order(to) > order(from));
 
   /** How a file two folders deep in `from` names one in `to`. */
   function specifier(from: string, to: string): string {
@@ -72,27 +70,47 @@ describe("the room rule", () => {
   }
 
   const importing = (path: string) => `import { thing } from "${path}";\nexport const other = thing;\n`;
-  const pathOf = (from = "", to = "") => `src/${from}/inner/${to.replace("/", "-")}.ts`;
+  const pathOf = (from = "", to = "") => `src/${from}/inner/${to.replaceAll("/", "-")}.ts`;
 
   /** All pairs are planted together: a run takes a quarter of a second, whatever it looks at. */
   let brokenBy: (file: string) => readonly string[];
   beforeAll(() => {
-    const pairs = [...upwards, ...downwards].map(([from = "", to = ""]) => [
-      pathOf(from, to),
-      importing(specifier(from, to)),
-    ]);
+    const pairs = planted.map(([from = "", to = ""]) => [pathOf(from, to), importing(specifier(from, to))]);
     brokenBy = lint(Object.fromEntries(pairs) as Record<string, string>);
   });
 
-  test.each(upwards)("%s may not import %s", (from, to) => {
+  test.each(climbs)("%s may not import %s", (from, to) => {
     expect(brokenBy(pathOf(from, to))).toContain(importRule);
   });
 
-  test.each(downwards)("%s may import %s", (from, to) => {
+  test.each(descents)("%s may import %s", (from, to) => {
     expect(brokenBy(pathOf(from, to))).not.toContain(importRule);
   });
 
-  test("a wing's own files lie below its rooms", () => {
+  test("an import in any form is looked at, and one of a test is not", () => {
+    const above = "../../cli/serve/thing.ts";
+    const broken = lint({
+      "src/people/identity/type.ts": `import type { thing } from "${above}";\nexport type other = thing;\n`,
+      "src/people/identity/again.ts": `export { thing } from "${above}";\n`,
+      "src/people/identity/late.ts": `export const late = async () => await import("${above}");\n`,
+      "src/people/identity/any.test.ts": importing(above),
+    });
+    for (const name of ["type", "again", "late"])
+      expect(broken(`src/people/identity/${name}.ts`)).toContain(importRule);
+    expect(broken("src/people/identity/any.test.ts")).not.toContain(importRule);
+  });
+
+  test("a wing's own files import its rooms and are imported by them, and grounds lie below", () => {
+    expect(upwards("config/load.ts", "config/file/file.ts")).toBeUndefined();
+    expect(upwards("config/file/file.ts", "config/load.ts")).toBeUndefined();
+    expect(upwards("config/load.ts", "people/identity/token.ts")).toBe("config lies below people");
+    expect(upwards("store/sql/client/sql-store.ts", "store/files/file-store.ts")).toBe(
+      "store/sql lies below store/files",
+    );
+    expect(upwards("store/store.ts", "store/files/file-store.ts")).toBe("store's own files lie below its rooms");
+  });
+
+  test("the ground of a wing lies below its rooms", () => {
     const broken = lint({
       "src/store/room.ts": importing("./files/thing.ts"),
       "src/store/above.ts": importing("../people/identity/thing.ts"),
@@ -108,8 +126,8 @@ describe("the room rule", () => {
   test("only some rooms may import the protocol's packages", () => {
     const text = 'import { Client } from "@modelcontextprotocol/client";\nexport const other = Client;\n';
     const broken = lint({ "src/engine/calls/planted.ts": text, "src/servers/upstream/planted.ts": text });
-    expect(broken("src/engine/calls/planted.ts")).toContain(importRule);
-    expect(broken("src/servers/upstream/planted.ts")).not.toContain(importRule);
+    expect(broken("src/engine/calls/planted.ts")).toContain(packageRule);
+    expect(broken("src/servers/upstream/planted.ts")).not.toContain(packageRule);
   });
 
   test("only config and cli read the environment", () => {
@@ -131,16 +149,24 @@ describe("the house", () => {
     file.endsWith(".ts"),
   );
 
-  test("every file lies in a wing or room of the list, and every wing and room of the list has files or is planned", () => {
-    const rooms = wings.flatMap((wing) =>
-      wing.rooms.length === 0 ? [`${wing.name}/`] : wing.rooms.map((room) => `${wing.name}/${room.name}/`),
-    );
-    const ground = wings.filter((wing) => wing.ground === true).map((wing) => wing.name);
-    const isAtHome = (file: string) =>
-      rooms.some((room) => file.startsWith(room)) || ground.includes(dirname(file)) || file === "text-files.d.ts";
-    expect(sources.filter((file) => !isAtHome(file))).toEqual([]);
-    const empty = rooms.filter((room) => !sources.some((file) => file.startsWith(room)));
-    expect(empty.map((room) => room.slice(0, -1)).sort()).toEqual([...planned].sort());
+  test("every folder is in the list, and every place of the list has files or is planned", () => {
+    const folders = new Set(sources.map((file) => dirname(file)).filter((folder) => folder !== "."));
+    const places = placesOf();
+    expect([...folders].filter((folder) => !places.includes(folder))).toEqual([]);
+    const empty = places.filter((place) => !existsSync(join(root, "src", place)));
+    expect(empty.sort()).toEqual([...planned].sort());
+  });
+
+  test("a folder has at most 16 entries, tests and data not counted", () => {
+    const crowded = placesOf()
+      .filter((place) => existsSync(join(root, "src", place)))
+      .map((place) => {
+        const entries = readdirSync(join(root, "src", place), { withFileTypes: true });
+        const counted = entries.filter((entry) => entry.isDirectory() || /(?<!\.test)\.ts$/.test(entry.name));
+        return { place, entries: counted.length };
+      })
+      .filter(({ entries }) => entries > 16);
+    expect(crowded).toEqual([{ place: "front/rest", entries: 82 }]);
   });
 
   test("no file name stands twice", () => {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { transportKinds, transports } from "../../src/config/transports.ts";
+import { transportKinds, transports } from "../../src/config/entry/transports.ts";
 
 const source = fileURLToPath(new URL("../../src", import.meta.url));
 
@@ -14,22 +14,22 @@ const source = fileURLToPath(new URL("../../src", import.meta.url));
  * start is called after one.
  */
 const knowers = [
-  "app/connectors.ts",
-  "cli/add-server.ts",
-  "cli/connection-way.ts",
-  "cli/doctor-clients.ts",
-  "cli/doctor-start.ts",
-  "cli/example-servers.ts",
-  "config/clients/client-entry.ts",
-  "config/read-entry.ts",
-  "config/registry-entry.ts",
-  "config/server-entry.ts",
-  "config/server-fields.ts",
-  "config/server-json.ts",
-  "config/transports.ts",
-  "front/mcp/sse-messages.ts",
-  "front/mcp/stdio-client.ts",
-  "kernel/call-context.ts",
+  "app/servers/connectors.ts",
+  "cli/clients/connection-way.ts",
+  "cli/doctor/doctor-clients.ts",
+  "cli/doctor/doctor-start.ts",
+  "cli/servers/add-server.ts",
+  "cli/servers/example-servers.ts",
+  "config/clients/connect/client-entry.ts",
+  "config/entry/read-entry.ts",
+  "config/entry/server-entry.ts",
+  "config/entry/server-fields.ts",
+  "config/entry/transports.ts",
+  "config/registry/registry-entry.ts",
+  "config/registry/server-json.ts",
+  "front/mcp/transports/sse-messages.ts",
+  "front/mcp/transports/stdio-client.ts",
+  "kernel/call/call-context.ts",
 ];
 
 test("only the table, the parser and the connectors know transports by name; all others ask for traits", () => {
@@ -39,7 +39,7 @@ test("only the table, the parser and the connectors know transports by name; all
   // `"http"` alone is also the name of what is loaded late, and of an owner's door.
   const named = /"(?:stdio|sse)"|transport(?:\.kind)? [!=]== "/;
   const found = files.filter((file) => named.test(readFileSync(join(source, file), "utf8"))).sort();
-  expect(found).toEqual(knowers);
+  expect(found.sort()).toEqual(knowers);
 });
 
 test("no two transports have a spelling in common", () => {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { noneLoaded } from "../../src/catalog/model/namespace-names.ts";
+import { noneLoaded } from "../../src/catalog/model/names/namespace-names.ts";
 import type { ToolEntry } from "../../src/catalog/model/snapshot.ts";
 import type { View, ViewServer } from "../../src/catalog/model/view.ts";
 import type { NamespaceSettings } from "../../src/config/config.ts";
-import { createEventBus } from "../../src/kernel/event-bus.ts";
-import type { GatewayEvent } from "../../src/kernel/event.ts";
+import { createEventBus } from "../../src/kernel/events/event-bus.ts";
+import type { GatewayEvent } from "../../src/kernel/events/event.ts";
 import { createNamespaceLoads, type NamespaceLoads } from "../../src/engine/namespaces/namespace-loads.ts";
 import type { KeptUse } from "../../src/store/store.ts";
-import { GatewayError } from "../../src/kernel/gateway-error.ts";
+import { GatewayError } from "../../src/kernel/failures/gateway-error.ts";
 import type { InstanceId, PrincipalId } from "../../src/kernel/ids.ts";
 import { localPrincipal, type Principal } from "../../src/kernel/principal.ts";
 import { createManualClock, settle, type ManualClock } from "../harness/manual-clock.ts";

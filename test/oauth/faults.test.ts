@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
-import { createAddressRules } from "../../src/servers/logins/addresses.ts";
+import { createAddressRules } from "../../src/servers/logins/protocol/addresses.ts";
 import { checkUrl } from "../../src/servers/logins/outgoing.ts";
 import { execute } from "../harness/rpc.ts";
 import { clickThrough } from "./browser.ts";

@@ -1,4 +1,4 @@
-import { openCallback } from "../../src/servers/logins/callback.ts";
+import { openCallback } from "../../src/servers/logins/flow/callback.ts";
 import type { Credential } from "../../src/servers/logins/credential.ts";
 import { logIn } from "../../src/servers/logins/login.ts";
 import type { LoginOptions } from "../../src/servers/logins/login-flow.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { ageOf } from "../../src/servers/logins/account.ts";
 import { createLogins } from "../../src/servers/logins/logins.ts";
 import type { Credential } from "../../src/servers/logins/credential.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
+import { systemClock } from "../../src/kernel/runtime/clock.ts";
 import { createTokenVault } from "../../src/store/files/token-vault.ts";
 import { execute } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";

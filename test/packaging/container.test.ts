@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { listBinaries, packBinaries } from "../../scripts/package/pack-sqlite.mjs";
-import { nameMachine } from "../../src/store/sql/packed-sqlite.ts";
+import { nameMachine } from "../../src/store/sql/sqlite/packed-sqlite.ts";
 import { badServerFile } from "../harness/gateway.ts";
 import { rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { loadDriver } from "../../src/store/sql/sql-driver.ts";
+import { loadDriver } from "../../src/store/sql/sqlite/sql-driver.ts";
 import { freePort } from "../harness/free-port.ts";
 import { get } from "../harness/rest.ts";
 import { rpc, send } from "../harness/rpc.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { loadDriver } from "../../src/store/sql/sql-driver.ts";
+import { loadDriver } from "../../src/store/sql/sqlite/sql-driver.ts";
 import { onlyPlace } from "../harness/places.ts";
 import { runCommand } from "../harness/command.ts";
 import { badServer } from "../harness/gateway.ts";

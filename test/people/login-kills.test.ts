@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { loadDriver } from "../../src/store/sql/sql-driver.ts";
+import { loadDriver } from "../../src/store/sql/sqlite/sql-driver.ts";
 import { onlyPlace } from "../harness/places.ts";
 import { hasNoPostgres, startPostgres, type Postgres } from "../harness/postgres.ts";
 import { createRandom } from "../harness/random.ts";

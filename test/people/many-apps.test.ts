@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { loadDriver } from "../../src/store/sql/sql-driver.ts";
+import { loadDriver } from "../../src/store/sql/sqlite/sql-driver.ts";
 import { get } from "../harness/rest.ts";
 import { callbackUrl, connectApp, refresh } from "./app-client.ts";
 import type { PageBrowser } from "./page-browser.ts";

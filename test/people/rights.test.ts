@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createRoutes } from "../../src/front/rest/rest.ts";
 import type { RestDeps } from "../../src/front/rest/deps.ts";
-import { loadDriver } from "../../src/store/sql/sql-driver.ts";
+import { loadDriver } from "../../src/store/sql/sqlite/sql-driver.ts";
 import { addCast, startTeamGateway, type Cast, type TeamGateway, type Told } from "../harness/team-gateway.ts";
 import { onlyPlace } from "../harness/places.ts";
 import { until } from "../harness/until.ts";

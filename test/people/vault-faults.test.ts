@@ -1,8 +1,8 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { schemaOf } from "../../src/store/sql/postgres-migrate.ts";
-import { loadDriver } from "../../src/store/sql/sql-driver.ts";
+import { schemaOf } from "../../src/store/sql/postgres/postgres-migrate.ts";
+import { loadDriver } from "../../src/store/sql/sqlite/sql-driver.ts";
 import { badServer } from "../harness/gateway.ts";
 import { hasNoPostgres, startPostgres, type Postgres } from "../harness/postgres.ts";
 import { get, run } from "../harness/rest.ts";

@@ -28,7 +28,7 @@ export function compileDrivers(): {
   const files = [
     "test/processes/gateway-driver.ts",
     "test/processes/exhaust-driver.ts",
-    "src/servers/process/guardian-main.ts",
+    "src/servers/process/guardian/guardian-main.ts",
   ].map((file) => path.join(repository, file));
   writeFileSync(
     path.join(folder, "tsconfig.json"),

@@ -1,4 +1,4 @@
-import { createGuardian } from "../../src/servers/process/guardian.ts";
+import { createGuardian } from "../../src/servers/process/guardian/guardian.ts";
 import { spawnTree, type ProcessTree } from "../../src/servers/process/spawn-tree.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { createGuardian } from "../../src/servers/process/guardian.ts";
+import { createGuardian } from "../../src/servers/process/guardian/guardian.ts";
 import { spawnTree } from "../../src/servers/process/spawn-tree.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
+import { systemClock } from "../../src/kernel/runtime/clock.ts";
 
 /**
  * As much of a gateway as owns processes: starts trees of the given shell script without end and says on stdout which

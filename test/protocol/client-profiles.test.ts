@@ -7,8 +7,8 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport as LegacyHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { estimateTokens } from "../../src/catalog/exposure/token-estimate.ts";
-import { clientProfiles } from "../../src/config/client-profiles.ts";
+import { estimateTokens } from "../../src/catalog/exposure/text/token-estimate.ts";
+import { clientProfiles } from "../../src/config/rows/client-profiles.ts";
 import { badServer, mainFile, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { get, untilOnline } from "../harness/rest.ts";
 import { modernRpc, rpc } from "../harness/rpc.ts";

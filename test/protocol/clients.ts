@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import type { Era } from "../../src/kernel/call-context.ts";
+import type { Era } from "../../src/kernel/call/call-context.ts";
 
 /** What a client was asked, and what it answers. */
 export interface AnsweringClient extends AsyncDisposable {

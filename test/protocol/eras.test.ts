@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Era } from "../../src/kernel/call-context.ts";
+import type { Era } from "../../src/kernel/call/call-context.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { until } from "../harness/until.ts";
 import { rpc } from "../harness/rpc.ts";

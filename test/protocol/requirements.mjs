@@ -111,7 +111,7 @@ export const sections = [
         "MUST NOT",
         "2025-11-25 and before: no result says resultType, which these revisions do not have",
         "MUST NOT: no result says resultType, whatever it answers and however large",
-        "src/front/mcp/result-text.test.ts: to a legacy client a result does not say %s, and is otherwise what it was",
+        "src/front/mcp/answers/result-text.test.ts: to a legacy client a result does not say %s, and is otherwise what it was",
       ),
       row(
         "MUST",

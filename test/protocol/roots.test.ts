@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Era } from "../../src/kernel/call-context.ts";
+import type { Era } from "../../src/kernel/call/call-context.ts";
 import { badServer, badServerFile, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { modernRpc, rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";

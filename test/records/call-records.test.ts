@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { CallJson } from "../../src/records/record-json.ts";
+import type { CallJson } from "../../src/records/calls/record-json.ts";
 import { runCommand } from "../harness/command.ts";
 import { badServer, startGateway, type GatewayOptions, type RunningGateway } from "../harness/gateway.ts";
 import { get, run, untilOnline } from "../harness/rest.ts";

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, open as openFile, readdir, rename, rm, stat } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { loadDriver, type SqlDatabase } from "../../src/store/sql/sql-driver.ts";
+import { loadDriver, type SqlDatabase } from "../../src/store/sql/sqlite/sql-driver.ts";
 import { runCommand } from "../harness/command.ts";
 import { fillDisk } from "../harness/full-disk.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";

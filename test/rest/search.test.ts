@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { SearchReport } from "../../src/catalog/exposure/search-report.ts";
+import type { SearchReport } from "../../src/catalog/exposure/discover/search-report.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { as, knownPeople } from "../harness/known-people.ts";
 import { get, post, run, untilOnline } from "../harness/rest.ts";

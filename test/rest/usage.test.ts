@@ -1,11 +1,11 @@
-import { countText } from "../../src/kernel/count-text.ts";
+import { countText } from "../../src/kernel/text/count-text.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { estimateTokens } from "../../src/catalog/exposure/token-estimate.ts";
+import { estimateTokens } from "../../src/catalog/exposure/text/token-estimate.ts";
 import { runCommand } from "../harness/command.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { as, knownPeople } from "../harness/known-people.ts";

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { estimateTokens } from "../../src/catalog/exposure/token-estimate.ts";
+import { estimateTokens } from "../../src/catalog/exposure/text/token-estimate.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { get, run, untilOnline } from "../harness/rest.ts";
 import { rpc } from "../harness/rpc.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { RawLists } from "../../src/catalog/model/instance-catalog.ts";
 import type { InstanceId, PrincipalId } from "../../src/kernel/ids.ts";
-import type { Log } from "../../src/kernel/log.ts";
+import type { Log } from "../../src/kernel/runtime/log.ts";
 import { readStartTime } from "../../src/servers/process/process-table.ts";
 import { fileBackend } from "../../src/store/files/file-store.ts";
 import type { Claim } from "../../src/store/gateway-holder.ts";

@@ -8,7 +8,7 @@ import { onlyPlace } from "../harness/places.ts";
 import { get, run } from "../harness/rest.ts";
 import { until } from "../harness/until.ts";
 import { idAt } from "../../src/store/record-ids.ts";
-import { loadDriver } from "../../src/store/sql/sql-driver.ts";
+import { loadDriver } from "../../src/store/sql/sqlite/sql-driver.ts";
 import {
   axeProblems,
   hasBrowser,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { toSlug } from "../../src/config/slug.ts";
+import { toSlug } from "../../src/config/words/slug.ts";
 import { appUriOf, sandboxUrl, toAppPolicy, withPolicy } from "../../web/src/words/app-policy.ts";
 import { isKeyOf } from "../../web/src/words/entry-path.ts";
 

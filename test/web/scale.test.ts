@@ -9,7 +9,7 @@ import { startManyServers, type ManyServers } from "../harness/many-servers.ts";
 import { onlyPlace } from "../harness/places.ts";
 import { untilOnline } from "../harness/rest.ts";
 import { until } from "../harness/until.ts";
-import { loadDriver } from "../../src/store/sql/sql-driver.ts";
+import { loadDriver } from "../../src/store/sql/sqlite/sql-driver.ts";
 
 const many = { servers: 200, tools: 50, calls: 100_000 };
 /** Rows that a screen, what is kept ready around it, and a detail may have. */

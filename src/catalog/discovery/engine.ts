@@ -1,8 +1,8 @@
 import type { InstanceCatalog, ToolEntry } from "../model/snapshot.ts";
-import type { Match } from "../search/confidence-weights.ts";
-import type { Explanation } from "../search/explanation.ts";
+import type { Match } from "../search/rank/confidence-weights.ts";
+import type { Explanation } from "../search/explain/explanation.ts";
 import type { ScoredTool } from "../search/rank.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { PrincipalId, ServerSlug } from "../../kernel/ids.ts";
 
 /** One of the two things that ranking goes by, where there are embeddings. */

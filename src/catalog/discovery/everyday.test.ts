@@ -11,7 +11,7 @@ import { sampleInstance } from "../../../test/sample-catalog.ts";
 import { createLanguage } from "../search/language.ts";
 import type { InstanceCatalog } from "../model/snapshot.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
-import type { ToolDefinition } from "../../kernel/definitions.ts";
+import type { ToolDefinition } from "../../kernel/call/definitions.ts";
 import { createLexicalEngine } from "./lexical.ts";
 
 /** The tools of the three published example servers, as the running servers list them. */

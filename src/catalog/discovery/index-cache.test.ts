@@ -8,8 +8,8 @@ import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import { createCurrentCatalog } from "../model/current.ts";
 import type { InstanceCatalog } from "../model/snapshot.ts";
 import { createLanguage } from "../search/language.ts";
-import { buildIndexParts } from "../search/index-part.ts";
-import { mergeParts, toolAt, type SearchIndex } from "../search/merge.ts";
+import { buildIndexParts } from "../search/index/index-part.ts";
+import { mergeParts, toolAt, type SearchIndex } from "../search/index/merge.ts";
 import { createIndexCache } from "./index-cache.ts";
 import { createLexicalEngine } from "./lexical.ts";
 

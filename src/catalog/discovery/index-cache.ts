@@ -1,13 +1,13 @@
-import { abortAfter, untilAborted } from "../../kernel/abort.ts";
-import { createSizedCache } from "../../kernel/sized-cache.ts";
+import { abortAfter, untilAborted } from "../../kernel/runtime/abort.ts";
+import { createSizedCache } from "../../kernel/runtime/sized-cache.ts";
 import type { InstanceCatalog, ToolEntry } from "../model/snapshot.ts";
-import { serverTexts } from "../search/fields.ts";
-import { buildIndexParts, type IndexPart } from "../search/index-part.ts";
-import { bytesOfIndex, bytesOfPart } from "../search/index-size.ts";
-import type { PhrasesOf } from "../search/phrase-book.ts";
+import { serverTexts } from "../search/language/fields.ts";
+import { buildIndexParts, type IndexPart } from "../search/index/index-part.ts";
+import { bytesOfIndex, bytesOfPart } from "../search/index/index-size.ts";
+import type { PhrasesOf } from "../search/language/phrase-book.ts";
 import type { Language } from "../search/language.ts";
-import { mergeInSteps, type SearchIndex } from "../search/merge.ts";
-import { createSlices } from "../../kernel/slices.ts";
+import { mergeInSteps, type SearchIndex } from "../search/index/merge.ts";
+import { createSlices } from "../../kernel/runtime/slices.ts";
 
 /** The index that a search is done in. */
 export interface FoundIndex {

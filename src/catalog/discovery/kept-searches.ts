@@ -1,7 +1,7 @@
-import type { Clock } from "../../kernel/clock.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
-import { randomId } from "../../kernel/random-id.ts";
+import { randomId } from "../../kernel/text/random-id.ts";
 
 /** A question that somebody keeps as a test, with the tool that it should find. */
 export interface KeptSearch {

@@ -1,16 +1,16 @@
-import { explain } from "../search/explain.ts";
+import { explain } from "../search/explain/explain.ts";
 import type { Language } from "../search/language.ts";
-import { tellingOf, type LearnedTools, type Lesson } from "../search/learned.ts";
-import { toolAt, type SearchIndex } from "../search/merge.ts";
+import { tellingOf, type LearnedTools, type Lesson } from "../search/learning/learned.ts";
+import { toolAt, type SearchIndex } from "../search/index/merge.ts";
 import { search, type SearchOptions } from "../search/rank.ts";
-import type { PhrasesOf } from "../search/phrase-book.ts";
-import type { Enrichment } from "./enrichment.ts";
-import type { Embeddings } from "./embeddings.ts";
+import type { PhrasesOf } from "../search/language/phrase-book.ts";
+import type { Enrichment } from "./phrases/enrichment.ts";
+import type { Embeddings } from "./meaning/embeddings.ts";
 import { createIndexCache } from "./index-cache.ts";
 import type { ExplainedAnswer, SearchAnswer, SearchEngine, SearchRequest } from "./engine.ts";
-import { matchWithMeaning } from "./meaning-match.ts";
+import { matchWithMeaning } from "./meaning/meaning-match.ts";
 import type { Place, UseMemory } from "./memory-of-use.ts";
-import { fuseScores } from "./score-fusion.ts";
+import { fuseScores } from "./meaning/score-fusion.ts";
 
 export interface LexicalDeps {
   readonly language: Language;

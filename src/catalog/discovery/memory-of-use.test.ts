@@ -10,7 +10,7 @@ import type { PrincipalId } from "../../kernel/ids.ts";
 import { createLearnedFile } from "../../store/files/learned-file.ts";
 import { sampleCatalog } from "../../../test/sample-catalog.ts";
 import { createLexicalEngine } from "./lexical.ts";
-import type { Lesson } from "../search/learned.ts";
+import type { Lesson } from "../search/learning/learned.ts";
 import { createUseMemory, type RecallOptions, type UseMemory, type UseMemoryStore } from "./memory-of-use.ts";
 
 const language = createLanguage();

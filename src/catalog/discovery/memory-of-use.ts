@@ -1,9 +1,9 @@
-import type { Lesson } from "../search/learned.ts";
-import { createPastQueries, type PastQueries } from "../search/past-queries.ts";
+import type { Lesson } from "../search/learning/learned.ts";
+import { createPastQueries, type PastQueries } from "../search/learning/past-queries.ts";
 import type { Language } from "../search/language.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
-import type { Clock } from "../../kernel/clock.ts";
-import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 
 /**

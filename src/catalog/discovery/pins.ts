@@ -1,5 +1,5 @@
-import type { PinChoice } from "../../config/pin-row.ts";
-import type { Clock } from "../../kernel/clock.ts";
+import type { PinChoice } from "../../config/rows/pin-row.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Principal } from "../../kernel/principal.ts";
 
 /** What people chose for themselves. */

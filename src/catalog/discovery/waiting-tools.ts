@@ -1,5 +1,5 @@
 import type { ToolEntry } from "../model/snapshot.ts";
-import { forgetOldest } from "./written-phrases.ts";
+import { forgetOldest } from "./phrases/written-phrases.ts";
 
 /** Answers without phrases, after which a tool is left alone until the next start. */
 const attemptLimit = 3;

@@ -1,9 +1,9 @@
 import type { Settings } from "../../config/config.ts";
-import type { ExposureName, exposures } from "../../config/exposures.ts";
+import type { ExposureName, exposures } from "../../config/rows/exposures.ts";
 import type { Exposure } from "./exposure.ts";
-import { flatExposure } from "./flat.ts";
-import { metaExposure } from "./meta.ts";
-import { createNamespacesExposure } from "./namespaces.ts";
+import { flatExposure } from "./meta/flat.ts";
+import { metaExposure } from "./meta/meta.ts";
+import { createNamespacesExposure } from "./namespaces/namespaces.ts";
 import { createServerExposure } from "./server.ts";
 
 /** An exposure that shows all servers, at one path. */
@@ -24,7 +24,7 @@ type Table = {
 };
 
 /**
- * How each exposure of `config/exposures.ts` is made. The endpoints and the default at `/mcp` follow from the two
+ * How each exposure of `config/rows/exposures.ts` is made. The endpoints and the default at `/mcp` follow from the two
  * tables.
  */
 export const exposureTable: Table = {

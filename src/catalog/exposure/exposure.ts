@@ -1,10 +1,10 @@
-import type { Listing as NameListing } from "../model/names.ts";
+import type { Listing as NameListing } from "../model/names/names.ts";
 import type { View, ViewServer } from "../model/view.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
-import type { ClientProfile } from "../../config/client-profiles.ts";
-import type { Era } from "../../kernel/call-context.ts";
+import type { ClientProfile } from "../../config/rows/client-profiles.ts";
+import type { Era } from "../../kernel/call/call-context.ts";
 import type { ExposureRequest, Intent } from "./intent.ts";
-import type { ServerTexts } from "./server-texts.ts";
+import type { ServerTexts } from "./text/server-texts.ts";
 
 export type ListKind = "tools" | "resources" | "resourceTemplates" | "prompts" | "skills";
 

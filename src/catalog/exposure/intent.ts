@@ -1,8 +1,8 @@
 import type { PromptEntry, ToolEntry } from "../model/snapshot.ts";
 import type { View, ViewServer } from "../model/view.ts";
-import type { CallArguments } from "../../kernel/call-arguments.ts";
+import type { CallArguments } from "../../kernel/call/call-arguments.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
-import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
+import type { JsonBytes, JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { KeptPage } from "./kept-uri.ts";
 
 /** What a client's request means, once its names have been looked up. Carried out by `engine/perform` only. */

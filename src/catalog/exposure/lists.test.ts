@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { sampleInstance } from "../../../test/sample-catalog.ts";
 import { sampleStanding, sampleView } from "../../../test/sample-view.ts";
 import type { InstanceCatalog } from "../model/snapshot.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
-import { flatExposure } from "./flat.ts";
-import { describeServers } from "./instructions.ts";
-import { metaExposure } from "./meta.ts";
+import { flatExposure } from "./meta/flat.ts";
+import { describeServers } from "./meta/instructions.ts";
+import { metaExposure } from "./meta/meta.ts";
 import { resolveCompletion, resolvePrompt, resolveRead, toListing } from "./native.ts";
 import { renderResourceList } from "./resource-list.ts";
 import { createServerExposure } from "./server.ts";
-import { estimateTokens } from "./token-estimate.ts";
+import { estimateTokens } from "./text/token-estimate.ts";
 
 function withOffers(slug: string, resources: number, more: Partial<InstanceCatalog> = {}): InstanceCatalog {
   const part = sampleInstance(slug, [

@@ -1,14 +1,14 @@
 import { offersSkills } from "../model/skill-extension.ts";
 import { serverOf, type View, type ViewServer } from "../model/view.ts";
 import { isRawUri, parseResourceUri, toNativeTemplate, toNativeUri } from "../model/resource-uri.ts";
-import type { Era } from "../../kernel/call-context.ts";
-import { legacyTool } from "../../wire/mcp/definition-shapes.ts";
+import type { Era } from "../../kernel/call/call-context.ts";
+import { legacyTool } from "../../wire/mcp/shapes/definition-shapes.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import { parseKeptUri } from "./kept-uri.ts";
-import { hasSkillFile, listedResources, skillItems } from "./listed-skills.ts";
-import { nearestNames } from "./nearest.ts";
+import { hasSkillFile, listedResources, skillItems } from "./skills/listed-skills.ts";
+import { nearestNames } from "./text/nearest.ts";
 import type { ListKind, Listing } from "./exposure.ts";
 import type { Intent } from "./intent.ts";
 

@@ -1,9 +1,9 @@
-import type { Listing } from "../model/names.ts";
+import type { Listing } from "../model/names/names.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
 import type { View } from "../model/view.ts";
-import type { CallArguments } from "../../kernel/call-arguments.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { resolveTool } from "./tool-lookup.ts";
+import type { CallArguments } from "../../kernel/call/call-arguments.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { resolveTool } from "./text/tool-lookup.ts";
 import type { Intent } from "./intent.ts";
 
 /** How an exposure offers its tools. */

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { toClientName, withHash } from "../model/client-name.ts";
+import { toClientName, withHash } from "../model/names/client-name.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
 import type { View, ViewServer } from "../model/view.ts";
-import type { Era } from "../../kernel/call-context.ts";
-import { isMetaTool } from "./meta-tools.ts";
+import type { Era } from "../../kernel/call/call-context.ts";
+import { isMetaTool } from "./meta/meta-tools.ts";
 import { toListedTool, toListing, toolFor } from "./native.ts";
-import { nearestNames } from "./nearest.ts";
+import { nearestNames } from "./text/nearest.ts";
 import type { Listing, PinnedTools } from "./exposure.ts";
 
 /** One pin: the tool that it names, and the name that the list gives it. */

@@ -1,12 +1,12 @@
 import { toNativeTemplate, toNativeUri, toPipeUri } from "../model/resource-uri.ts";
 import type { View, ViewServer } from "../model/view.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { JsonObject } from "../../kernel/json-bytes.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { Intent } from "./intent.ts";
-import { listedResources } from "./listed-skills.ts";
-import { nearestNames } from "./nearest.ts";
-import { estimateTokens } from "./token-estimate.ts";
-import { unavailableLine, type Unavailable } from "./discover-unavailable.ts";
+import { listedResources } from "./skills/listed-skills.ts";
+import { nearestNames } from "./text/nearest.ts";
+import { estimateTokens } from "./text/token-estimate.ts";
+import { unavailableLine, type Unavailable } from "./discover/discover-unavailable.ts";
 
 type ListRequest = Extract<Intent, { kind: "list-resources" }>;
 

@@ -1,8 +1,8 @@
 import type { View, ViewServer } from "../model/view.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
-import type { Era } from "../../kernel/call-context.ts";
+import type { Era } from "../../kernel/call/call-context.ts";
 import type { Exposure, ListKind, Reader } from "./exposure.ts";
 import type { ExposureRequest, Intent } from "./intent.ts";
 import { toListing, toolFor } from "./native.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
 
 /**
  * A parameter whose value is repeated in an HTTP header (2026-07-28, streamable-http, "Custom Headers from Tool

@@ -7,19 +7,19 @@ import type {
   ResourceTemplateDefinition,
   SkillDefinition,
   ToolDefinition,
-} from "../../kernel/definitions.ts";
+} from "../../kernel/call/definitions.ts";
 import type { InstanceId, ToolPath } from "../../kernel/ids.ts";
-import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
-import { phrasesKey } from "../../kernel/tool-phrases.ts";
-import { allSteps } from "../../kernel/slices.ts";
-import type { Era } from "../../kernel/call-context.ts";
-import { promptShape, resourceShape, templateShape, toolShape } from "../../wire/mcp/definition-shapes.ts";
-import { Notes, type Shape } from "../../wire/mcp/shape.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
+import { phrasesKey } from "../../kernel/call/tool-phrases.ts";
+import { allSteps } from "../../kernel/runtime/slices.ts";
+import type { Era } from "../../kernel/call/call-context.ts";
+import { promptShape, resourceShape, templateShape, toolShape } from "../../wire/mcp/shapes/definition-shapes.ts";
+import { Notes, type Shape } from "../../wire/mcp/shapes/shape.ts";
 import { faultyHeaderParameter } from "./header-parameters.ts";
 import { digestOf } from "./definition-digest.ts";
 import { skillProblem } from "./skill-check.ts";
 import type { InstanceCatalog, ToolEntry } from "./snapshot.ts";
-import { hasProcess, traitsOf, type TransportKind } from "../../config/transports.ts";
+import { hasProcess, traitsOf, type TransportKind } from "../../config/entry/transports.ts";
 
 /** What a server answered to the list requests, unchecked. Also the form that is kept on disk. */
 export interface RawLists {

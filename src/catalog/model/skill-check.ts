@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import { stringifyExact } from "../../wire/json/exact-json.ts";
 
 /**

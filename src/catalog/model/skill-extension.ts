@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { InstanceCatalog } from "./snapshot.ts";
 
 /** The extension that declares skills (SEP-2640, capability declaration). */

@@ -4,11 +4,11 @@ import type {
   ResourceTemplateDefinition,
   SkillDefinition,
   ToolDefinition,
-} from "../../kernel/definitions.ts";
+} from "../../kernel/call/definitions.ts";
 import type { InstanceId, ServerSlug, ToolPath } from "../../kernel/ids.ts";
-import type { JsonObject } from "../../kernel/json-bytes.ts";
-import type { Era } from "../../kernel/call-context.ts";
-import type { TransportKind } from "../../config/transports.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
+import type { Era } from "../../kernel/call/call-context.ts";
+import type { TransportKind } from "../../config/entry/transports.ts";
 
 /**
  * What one instance offers. Frozen, and replaced as a whole: a reader keeps the one that it began with. The lists of

@@ -1,7 +1,7 @@
 import { reaches, type Principal } from "../../kernel/principal.ts";
-import { createSizedCache } from "../../kernel/sized-cache.ts";
-import { resolveNamespaces } from "./namespace-names.ts";
-import { buildNames, type NamedCatalog, type NameTable } from "./names.ts";
+import { createSizedCache } from "../../kernel/runtime/sized-cache.ts";
+import { resolveNamespaces } from "./names/namespace-names.ts";
+import { buildNames, type NamedCatalog, type NameTable } from "./names/names.ts";
 import type { InstanceCatalog, ToolEntry } from "./snapshot.ts";
 import type { MaySee, StatusView, ViewServer, ViewSource } from "./view.ts";
 

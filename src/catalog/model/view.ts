@@ -1,17 +1,17 @@
 import type { InstanceId, ServerSlug } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { InstanceStatus } from "../../kernel/status.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { LoadedNamespaces } from "./namespace-names.ts";
-import type { NameTable } from "./names.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { LoadedNamespaces } from "./names/namespace-names.ts";
+import type { NameTable } from "./names/names.ts";
 import type { InstanceCatalog, ToolEntry } from "./snapshot.ts";
-import type { TransportKind } from "../../config/transports.ts";
+import type { TransportKind } from "../../config/entry/transports.ts";
 
 /** One server as one principal sees it: its instance, its status, and what it offers. */
 export interface ViewServer {
   readonly slug: ServerSlug;
   readonly title: string;
-  /** Unique within a view; see `catalog/model/namespace-names.ts`. */
+  /** Unique within a view; see `catalog/model/names/namespace-names.ts`. */
   readonly namespace: string;
   readonly category: string | undefined;
   readonly icon: string | undefined;

@@ -1,5 +1,5 @@
 import type { Principal } from "../../kernel/principal.ts";
-import { noneLoaded, type LoadedNamespaces } from "./namespace-names.ts";
+import { noneLoaded, type LoadedNamespaces } from "./names/namespace-names.ts";
 import type { BareNameRules, MaySee, View, ViewExtras, ViewSource } from "./view.ts";
 import { createViewBodies, type ViewBody } from "./view-body.ts";
 

@@ -1,15 +1,15 @@
 import { stemmer } from "stemmer";
 
-import { createPurposeReader, type PurposeReader } from "./verb-purpose.ts";
-import { createPostings, type PostingsBuilder } from "./postings.ts";
-import { createStemTable } from "./stem-table.ts";
-import { createToolReader, type ReadTool } from "./tool-words.ts";
-import { createThesaurus, type Thesaurus } from "./thesaurus.ts";
-import { rankingWeights, type RankingWeights } from "./weights.ts";
-import { commonWordShares } from "./word-frequencies.ts";
-import { wordLists, type WordLists } from "./word-lists.ts";
-import { wordsOf } from "./word-notation.ts";
-import { toProseWords } from "./words.ts";
+import { createPurposeReader, type PurposeReader } from "./language/verb-purpose.ts";
+import { createPostings, type PostingsBuilder } from "./index/postings.ts";
+import { createStemTable } from "./language/stem-table.ts";
+import { createToolReader, type ReadTool } from "./language/tool-words.ts";
+import { createThesaurus, type Thesaurus } from "./language/thesaurus.ts";
+import { rankingWeights, type RankingWeights } from "./language/weights.ts";
+import { commonWordShares } from "./language/word-frequencies.ts";
+import { wordLists, type WordLists } from "./language/word-lists.ts";
+import { wordsOf } from "./language/word-notation.ts";
+import { toProseWords } from "./language/words.ts";
 
 /** Stems remembered at once (about 4 MB); a catalog of ten thousand tools has some 25,000 different words. */
 const stemMemoLimit = 50_000;

@@ -1,7 +1,7 @@
-import { field } from "./fields.ts";
-import type { IndexPart } from "./index-part.ts";
-import type { SearchIndex } from "./merge.ts";
-import { packed } from "./postings.ts";
+import { field } from "./language/fields.ts";
+import type { IndexPart } from "./index/index-part.ts";
+import type { SearchIndex } from "./index/merge.ts";
+import { packed } from "./index/postings.ts";
 
 /** Two neighbours of a query, and the tools in which they are neighbours too. */
 export interface Phrase {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 
 import type { ServerSlug } from "../../kernel/ids.ts";
-import { buildIndexPart } from "./index-part.ts";
+import { buildIndexPart } from "./index/index-part.ts";
 import { createLanguage } from "./language.ts";
-import type { Lesson } from "./learned.ts";
-import { mergeParts, type SearchIndex } from "./merge.ts";
+import type { Lesson } from "./learning/learned.ts";
+import { mergeParts, type SearchIndex } from "./index/merge.ts";
 import { search, type SearchOptions } from "./rank.ts";
 import { sampleCatalog, sampleInstance } from "../../../test/sample-catalog.ts";
 

@@ -1,18 +1,18 @@
 import type { ServerSlug } from "../../kernel/ids.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
-import { bestOf, firstOf } from "./best-of.ts";
-import { confidenceOf } from "./confidence.ts";
-import type { Match } from "./confidence-weights.ts";
-import { nameCoverage } from "./coverage.ts";
-import { addLearned, type LearnedTools } from "./learned.ts";
-import { toolAt, type SearchIndex } from "./merge.ts";
+import { bestOf, firstOf } from "./rank/best-of.ts";
+import { confidenceOf } from "./rank/confidence.ts";
+import type { Match } from "./rank/confidence-weights.ts";
+import { nameCoverage } from "./rank/coverage.ts";
+import { addLearned, type LearnedTools } from "./learning/learned.ts";
+import { toolAt, type SearchIndex } from "./index/merge.ts";
 import { addPhrases, findPhrases } from "./phrases.ts";
-import { atLeast, boundsOfParts, promising } from "./promising-parts.ts";
-import { planQuery, type QueryPlan } from "./query.ts";
-import { emptyScores, scoreGroups } from "./score.ts";
-import { fitServers, type Candidate } from "./server-fit.ts";
-import { purposesOf } from "./tool-purpose.ts";
-import { toWords } from "./words.ts";
+import { atLeast, boundsOfParts, promising } from "./rank/promising-parts.ts";
+import { planQuery, type QueryPlan } from "./rank/query.ts";
+import { emptyScores, scoreGroups } from "./rank/score.ts";
+import { fitServers, type Candidate } from "./rank/server-fit.ts";
+import { purposesOf } from "./rank/tool-purpose.ts";
+import { toWords } from "./language/words.ts";
 
 export interface ScoredTool {
   readonly tool: ToolEntry;

@@ -1,5 +1,5 @@
 import type { Users } from "../../servers/instance/users.ts";
-import type { CallContext } from "../../kernel/call-context.ts";
+import type { CallContext } from "../../kernel/call/call-context.ts";
 import type { ClientPresence } from "../../kernel/client-presence.ts";
 import type { ServerAnswer } from "./server-answer.ts";
 

@@ -1,11 +1,11 @@
 import type { ServerConfig } from "../../config/config.ts";
 import type { SealedStates } from "../../wire/mcp/sealed-state.ts";
-import type { ClientInstances } from "../../servers/instance/client-instances.ts";
+import type { ClientInstances } from "../../servers/instance/fleet/client-instances.ts";
 import type { ParamMember } from "../../servers/upstream/connection.ts";
-import { createInteractiveTurns } from "./interactive-turns.ts";
+import { createInteractiveTurns } from "./questions/interactive-turns.ts";
 import { withLoss } from "./loss.ts";
-import { settleQuestions } from "./questions.ts";
-import { answersOf, unwrapState, withRootsOf } from "./roots.ts";
+import { settleQuestions } from "./questions/questions.ts";
+import { answersOf, unwrapState, withRootsOf } from "./subscriptions/roots.ts";
 import type { ServerAnswer } from "./server-answer.ts";
 import type { ServerCall } from "./server-call.ts";
 import { createServerExchange, type ExchangeDeps } from "./server-exchange.ts";

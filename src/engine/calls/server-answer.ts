@@ -1,4 +1,4 @@
-import type { JsonBytes } from "../../kernel/json-bytes.ts";
+import type { JsonBytes } from "../../kernel/text/json-bytes.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 
 /** What a server answered to a request that was passed to it: its result, or its JSON-RPC error. */

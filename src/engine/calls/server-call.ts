@@ -1,8 +1,8 @@
-import type { CallContext } from "../../kernel/call-context.ts";
-import type { JsonBytes } from "../../kernel/json-bytes.ts";
+import type { CallContext } from "../../kernel/call/call-context.ts";
+import type { JsonBytes } from "../../kernel/text/json-bytes.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { ParamMember } from "../../servers/upstream/connection.ts";
-import type { MirroredHeaders } from "./mirrored-headers.ts";
+import type { MirroredHeaders } from "./arguments/mirrored-headers.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 
 /** What is sent to one server, and how its answer is looked at. */

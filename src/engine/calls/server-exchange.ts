@@ -1,20 +1,20 @@
 import type { ServerConfig } from "../../config/config.ts";
-import type { CallContext } from "../../kernel/call-context.ts";
+import type { CallContext } from "../../kernel/call/call-context.ts";
 import type { ClientPresence } from "../../kernel/client-presence.ts";
-import { failures } from "../../kernel/failures.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { JsonBytes } from "../../kernel/json-bytes.ts";
-import type { Clock } from "../../kernel/clock.ts";
+import { failures } from "../../kernel/failures/failures.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { JsonBytes } from "../../kernel/text/json-bytes.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Connection, ParamMember, UpstreamRequest } from "../../servers/upstream/connection.ts";
-import type { TraceSource } from "../../kernel/tracing.ts";
+import type { TraceSource } from "../../kernel/runtime/tracing.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { parseErrorObject } from "../../wire/mcp/error-object.ts";
-import type { MirroredHeaders } from "./mirrored-headers.ts";
-import { withServerNamed } from "./questions.ts";
+import type { MirroredHeaders } from "./arguments/mirrored-headers.ts";
+import { withServerNamed } from "./questions/questions.ts";
 import type { ServerAnswer } from "./server-answer.ts";
 import type { ServerCall } from "./server-call.ts";
 import { waitTraced } from "./traced-wait.ts";
-import type { WaitingQuestions } from "./waiting-questions.ts";
+import type { WaitingQuestions } from "./questions/waiting-questions.ts";
 
 export interface ExchangeDeps {
   readonly clock: Pick<Clock, "monotonic">;

@@ -1,5 +1,5 @@
-import { toGatewayError } from "../../kernel/gateway-error.ts";
-import type { TraceSource } from "../../kernel/tracing.ts";
+import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { TraceSource } from "../../kernel/runtime/tracing.ts";
 import type { Connection } from "../../servers/upstream/connection.ts";
 import type { ServerCall } from "./server-call.ts";
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../../kernel/clock.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
 
 /** Counts are written this much later, all together. */
 const saveDelayMs = 10_000;

@@ -1,12 +1,12 @@
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { View, ViewServer } from "../../catalog/model/view.ts";
 import type { NamespaceSettings } from "../../config/config.ts";
-import { abortAfter, untilAborted } from "../../kernel/abort.ts";
-import type { Clock } from "../../kernel/clock.ts";
-import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import { abortAfter, untilAborted } from "../../kernel/runtime/abort.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import { createSemaphore, type Semaphore } from "../../kernel/semaphore.ts";
+import { createSemaphore, type Semaphore } from "../../kernel/runtime/semaphore.ts";
 
 /** A server whose tools are fresh, or at least known, and whose validators are built. */
 export interface LoadedServer {

@@ -1,11 +1,11 @@
-import { settingNow } from "../../kernel/setting-now.ts";
-import { noneLoaded, type LoadedNamespaces } from "../../catalog/model/namespace-names.ts";
+import { settingNow } from "../../kernel/runtime/setting-now.ts";
+import { noneLoaded, type LoadedNamespaces } from "../../catalog/model/names/namespace-names.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { ViewServer } from "../../catalog/model/view.ts";
 import type { NamespaceSettings } from "../../config/config.ts";
-import type { EventBus } from "../../kernel/event-bus.ts";
-import type { Log } from "../../kernel/log.ts";
-import type { Clock } from "../../kernel/clock.ts";
+import type { EventBus } from "../../kernel/events/event-bus.ts";
+import type { Log } from "../../kernel/runtime/log.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { chooseVictim } from "./namespace-choice.ts";

@@ -1,6 +1,6 @@
 import type { View } from "../../catalog/model/view.ts";
 import type { NamespaceSettings } from "../../config/config.ts";
-import type { Clock } from "../../kernel/clock.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { isPinned } from "./namespace-choice.ts";
 import type { NamespaceSets } from "./namespace-sets.ts";

@@ -1,7 +1,7 @@
 import type { ViewServer } from "../../catalog/model/view.ts";
-import type { Clock } from "../../kernel/clock.ts";
-import type { EventBus } from "../../kernel/event-bus.ts";
-import { toGatewayError } from "../../kernel/gateway-error.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import type { EventBus } from "../../kernel/events/event-bus.ts";
+import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { LoadServer } from "./namespace-loader.ts";
 import { aboutNamespace, type NamespaceSet, type NamespaceSets } from "./namespace-sets.ts";
 

@@ -1,10 +1,10 @@
 import type { Intent } from "../../catalog/exposure/intent.ts";
-import { withNote } from "../../catalog/exposure/note-block.ts";
-import { serverOf } from "../../catalog/exposure/intent-server.ts";
-import { isJsonObject } from "../../kernel/json-bytes.ts";
+import { withNote } from "../../catalog/exposure/meta/note-block.ts";
+import { serverOf } from "../../catalog/exposure/meta/intent-server.ts";
+import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
-import { allSteps, type Slices } from "../../kernel/slices.ts";
-import { noteKey } from "../../wire/mcp/own-names.ts";
+import { allSteps, type Slices } from "../../kernel/runtime/slices.ts";
+import { noteKey } from "../../wire/mcp/shapes/own-names.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Work } from "./work.ts";
 

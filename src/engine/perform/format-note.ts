@@ -1,8 +1,8 @@
 import type { Intent } from "../../catalog/exposure/intent.ts";
-import { withNote } from "../../catalog/exposure/note-block.ts";
-import { withEntries, withMetaEntries } from "../../catalog/exposure/meta-entry.ts";
-import { isJsonObject, parseJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
-import { formatHint } from "../validation/format-hint.ts";
+import { withNote } from "../../catalog/exposure/meta/note-block.ts";
+import { withEntries, withMetaEntries } from "../../catalog/exposure/meta/meta-entry.ts";
+import { isJsonObject, parseJsonObject, type JsonBytes } from "../../kernel/text/json-bytes.ts";
+import { formatHint } from "../validation/formats/format-hint.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Work } from "./work.ts";
 

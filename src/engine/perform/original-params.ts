@@ -1,6 +1,6 @@
 import type { Intent } from "../../catalog/exposure/intent.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { toJsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { toJsonBytes, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { ParamMember } from "../../servers/upstream/connection.ts";
 import type { OriginalRequest, Work } from "./work.ts";
 

@@ -1,7 +1,7 @@
-import type { Found } from "../../catalog/exposure/discover-text.ts";
+import type { Found } from "../../catalog/exposure/discover/discover-text.ts";
 import type { Intent } from "../../catalog/exposure/intent.ts";
 import type { View, ViewServer } from "../../catalog/model/view.ts";
-import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { ServerAnswer } from "../calls/server-answer.ts";
 
 /** The result of each kind of intent, before a front encodes it. */

@@ -1,11 +1,11 @@
 import { toKeptUri } from "../../catalog/exposure/kept-uri.ts";
 import type { Intent } from "../../catalog/exposure/intent.ts";
-import { withMetaEntries } from "../../catalog/exposure/meta-entry.ts";
-import { leastClientTokens } from "../../config/client-profiles.ts";
-import type { CallContext } from "../../kernel/call-context.ts";
-import { countText } from "../../kernel/count-text.ts";
+import { withMetaEntries } from "../../catalog/exposure/meta/meta-entry.ts";
+import { leastClientTokens } from "../../config/rows/client-profiles.ts";
+import type { CallContext } from "../../kernel/call/call-context.ts";
+import { countText } from "../../kernel/text/count-text.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
-import type { Slices } from "../../kernel/slices.ts";
+import type { Slices } from "../../kernel/runtime/slices.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { ServerAnswer } from "../calls/server-answer.ts";
 import { planCut, writeCut, type Cut, type StructuredRule } from "../results/cut-result.ts";
@@ -14,7 +14,7 @@ import { findOversized, type Oversized } from "../results/oversized.ts";
 import type { ShortenedArray } from "../results/shorter-json.ts";
 import type { Verdict } from "../validation/validator-cache.ts";
 import type { Outcome } from "./outcome.ts";
-import { clientNameOf } from "./request-facts.ts";
+import { clientNameOf } from "./stages/request-facts.ts";
 import type { Work } from "./work.ts";
 
 /**

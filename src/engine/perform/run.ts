@@ -1,9 +1,9 @@
 import type { Intent } from "../../catalog/exposure/intent.ts";
 import { renderResourceList } from "../../catalog/exposure/resource-list.ts";
 import type { Routing } from "../calls/routing.ts";
-import { discover, type DiscoverDeps } from "./discover.ts";
-import { readKept, type KeptDeps } from "./read-kept.ts";
-import { loadNamespace, type NamespaceDeps } from "./load-namespace.ts";
+import { discover, type DiscoverDeps } from "./intents/discover.ts";
+import { readKept, type KeptDeps } from "./intents/read-kept.ts";
+import { loadNamespace, type NamespaceDeps } from "./intents/load-namespace.ts";
 import { originalOf, withRef, withUri } from "./original-params.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Work } from "./work.ts";

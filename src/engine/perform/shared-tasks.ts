@@ -1,11 +1,11 @@
 import type { Intent } from "../../catalog/exposure/intent.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
-import { isJsonObject } from "../../kernel/json-bytes.ts";
+import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
-import type { Gate } from "./gate.ts";
+import type { Gate } from "./stages/gate.ts";
 import type { Outcome } from "./outcome.ts";
 import type { TaskBook } from "./task-book.ts";
 import type { Work } from "./work.ts";

@@ -1,11 +1,11 @@
 import type { Intent } from "../../catalog/exposure/intent.ts";
-import type { Clock } from "../../kernel/clock.ts";
-import { toGatewayError } from "../../kernel/gateway-error.ts";
-import type { ApprovalStage } from "./approval.ts";
-import type { Gate } from "./gate.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { ApprovalStage } from "./stages/approval.ts";
+import type { Gate } from "./stages/gate.ts";
 import type { Outcome } from "./outcome.ts";
-import type { RecordEndStage } from "./record-end.ts";
-import type { RecordStartStage } from "./record-start.ts";
+import type { RecordEndStage } from "./stages/record-end.ts";
+import type { RecordStartStage } from "./stages/record-start.ts";
 import type { ResultBudgetStage } from "./result-budget.ts";
 import type { RunStage } from "./run.ts";
 import type { Work } from "./work.ts";

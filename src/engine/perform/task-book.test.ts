@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ConnectedClient } from "../../kernel/call-context.ts";
+import type { ConnectedClient } from "../../kernel/call/call-context.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
 import { createTaskBook } from "./task-book.ts";

@@ -1,6 +1,6 @@
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
-import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
-import type { CallContext } from "../../kernel/call-context.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
+import type { CallContext } from "../../kernel/call/call-context.ts";
 import type { Principal } from "../../kernel/principal.ts";
 
 /** Who began a task: whoever asked for it, and the connection of their client if it has one. */

@@ -1,6 +1,6 @@
 import type { View } from "../../catalog/model/view.ts";
-import type { CallContext } from "../../kernel/call-context.ts";
-import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
+import type { CallContext } from "../../kernel/call/call-context.ts";
+import type { JsonBytes, JsonObject } from "../../kernel/text/json-bytes.ts";
 
 /** What is needed to carry out an intent. The principal is in the context and nowhere else. */
 export interface Work {

@@ -1,5 +1,5 @@
 import type { Intent } from "../../catalog/exposure/intent.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 
 /** What a credential can permit. Each scope includes those before it. */

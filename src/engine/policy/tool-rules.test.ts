@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { parseDocument } from "../../config/document.ts";
+import { parseDocument } from "../../config/file/document.ts";
 import { buildConfig } from "../../config/load.ts";
-import { readEntryRules } from "../../config/tool-rule.ts";
+import { readEntryRules } from "../../config/entry/tool-rule.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
 import { mayUse } from "./tool-rules.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { atOnce } from "../../../test/harness/at-once.ts";
-import { estimateTokens } from "../../catalog/exposure/token-estimate.ts";
+import { estimateTokens } from "../../catalog/exposure/text/token-estimate.ts";
 import { planCut, writeCut, type Cut, type StructuredRule } from "./cut-result.ts";
 import { findOversized } from "./oversized.ts";
 import { readText } from "./said-text.ts";

@@ -1,7 +1,7 @@
-import { estimateTokens } from "../../catalog/exposure/token-estimate.ts";
-import type { JsonBytes } from "../../kernel/json-bytes.ts";
+import { estimateTokens } from "../../catalog/exposure/text/token-estimate.ts";
+import type { JsonBytes } from "../../kernel/text/json-bytes.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
-import { noteBlock } from "../../wire/mcp/own-names.ts";
+import { noteBlock } from "../../wire/mcp/shapes/own-names.ts";
 import { quote } from "../../wire/json/characters.ts";
 import type { KeptText } from "./kept-page.ts";
 import { roomIn, type Oversized } from "./oversized.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseKeptUri, toKeptUri, type KeptPage } from "../../catalog/exposure/kept-uri.ts";
-import { estimateTokens } from "../../catalog/exposure/token-estimate.ts";
+import { estimateTokens } from "../../catalog/exposure/text/token-estimate.ts";
 import { atOnce } from "../../../test/harness/at-once.ts";
 import { keptText } from "../../../test/harness/kept-text.ts";
 import { readPage as readInSlices, type KeptText, type PageText } from "./kept-page.ts";

@@ -1,5 +1,5 @@
 import type { KeptPage } from "../../catalog/exposure/kept-uri.ts";
-import { endWithin, estimateTokens } from "../../catalog/exposure/token-estimate.ts";
+import { endWithin, estimateTokens } from "../../catalog/exposure/text/token-estimate.ts";
 import { readText, type Place, type SaidText } from "./said-text.ts";
 
 /** What a reader gets of a kept text, and what to ask for next; undefined at the end. */

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Clock } from "../../kernel/clock.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 import type { SpillStore } from "../../store/store.ts";
 import type { KeptText } from "./kept-page.ts";

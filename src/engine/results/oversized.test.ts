@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
-import { estimateTokens } from "../../catalog/exposure/token-estimate.ts";
+import { estimateTokens } from "../../catalog/exposure/text/token-estimate.ts";
 import { atOnce } from "../../../test/harness/at-once.ts";
 import { findOversized as findInSlices, type Oversized } from "./oversized.ts";
 import { readText } from "./said-text.ts";

@@ -1,5 +1,5 @@
-import { estimateTokens } from "../../catalog/exposure/token-estimate.ts";
-import type { JsonBytes } from "../../kernel/json-bytes.ts";
+import { estimateTokens } from "../../catalog/exposure/text/token-estimate.ts";
+import type { JsonBytes } from "../../kernel/text/json-bytes.ts";
 import { findRepetition, findTexts, type OutlinedResult, type Repetition, type ResultTexts } from "./result-texts.ts";
 import { decodeText, toSaidText, type SaidText } from "./said-text.ts";
 import { findParts, type Parts } from "./text-parts.ts";

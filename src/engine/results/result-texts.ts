@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { deepestJson } from "../../kernel/limits.ts";
-import type { JsonBytes } from "../../kernel/json-bytes.ts";
+import type { JsonBytes } from "../../kernel/text/json-bytes.ts";
 import { openBrace, quote } from "../../wire/json/characters.ts";
 import { JsonOutline, type ListedElement } from "../../wire/json/json-outline.ts";
 import { findMember, scanMembers, skipSpace, type Member, type Span } from "../../wire/json/json-scan.ts";

@@ -1,5 +1,5 @@
 import { deepestJson } from "../../kernel/limits.ts";
-import type { JsonBytes } from "../../kernel/json-bytes.ts";
+import type { JsonBytes } from "../../kernel/text/json-bytes.ts";
 import {
   backslash,
   closeBrace,

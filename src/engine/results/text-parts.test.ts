@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { atOnce } from "../../../test/harness/at-once.ts";
-import { estimateTokens } from "../../catalog/exposure/token-estimate.ts";
+import { estimateTokens } from "../../catalog/exposure/text/token-estimate.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { readText, toSaidText } from "./said-text.ts";
 import { findParts } from "./text-parts.ts";

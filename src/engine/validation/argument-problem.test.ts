@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "vitest";
-import { systemClock } from "../../kernel/clock.ts";
-import type { JsonObject } from "../../kernel/json-bytes.ts";
+import { systemClock } from "../../kernel/runtime/clock.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import { createValidators } from "./validators.ts";
 import type { Problem } from "./wording.ts";
 import { patientLimits } from "../../../test/harness/patient-limits.ts";

@@ -1,5 +1,5 @@
 import { createBudget, type Budget } from "./budget.ts";
-import { createMatchers, toPatternTest } from "./matcher.ts";
+import { createMatchers, toPatternTest } from "./formats/matcher.ts";
 
 /**
  * Everything that compiled validators can access, and nothing else. One per gateway is enough, because checks are

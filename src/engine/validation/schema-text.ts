@@ -1,5 +1,5 @@
 import { stringifyExact } from "../../wire/json/exact-json.ts";
-import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { ValidationLimits } from "./schema-limits.ts";
 
 /**

@@ -1,10 +1,10 @@
 import type { ErrorObject } from "ajv";
-import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import { GivenUp } from "./budget.ts";
 import { explain } from "./argument-problem.ts";
-import { plainPartOf } from "./plain-part.ts";
-import type { PlainTest } from "./plain-reading.ts";
-import { toPlainTest } from "./plain-schema.ts";
+import { plainPartOf } from "./plain/plain-part.ts";
+import type { PlainTest } from "./plain/plain-reading.ts";
+import { toPlainTest } from "./plain/plain-schema.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Problem } from "./wording.ts";
 

@@ -1,8 +1,8 @@
-import { abortReason, untilAborted } from "../../kernel/abort.ts";
-import type { Clock } from "../../kernel/clock.ts";
-import type { JsonObject } from "../../kernel/json-bytes.ts";
-import { workerUrl } from "../../kernel/worker-file.ts";
-import { createCompiler, type CompileOutcome } from "./compiler.ts";
+import { abortReason, untilAborted } from "../../kernel/runtime/abort.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
+import { workerUrl } from "../../kernel/runtime/worker-file.ts";
+import { createCompiler, type CompileOutcome } from "./compile/compiler.ts";
 import { defaultValidationLimits, type ValidationLimits } from "./schema-limits.ts";
 import { createRuntime } from "./runtime.ts";
 import { schemaText } from "./schema-text.ts";

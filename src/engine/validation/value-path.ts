@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../kernel/json-bytes.ts";
+import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 
 /** The value at a JSON pointer (RFC 6901). Undefined when there is none. */
 export function atPointer(root: unknown, pointer: string): unknown {

@@ -1,7 +1,7 @@
 import { createServer, request as httpRequest, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createBodyRoom, type BodyRoom } from "./body-room.ts";
+import { createBodyRoom, type BodyRoom } from "./guards/body-room.ts";
 import { readBody } from "./body.ts";
 
 const limits = { bytes: 1_000, room: createBodyRoom(1_000) };

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { BodyRoom } from "./body-room.ts";
-import { settingNow } from "../../kernel/setting-now.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { BodyRoom } from "./guards/body-room.ts";
+import { settingNow } from "../../kernel/runtime/setting-now.ts";
 
 export interface BodyLimits {
   readonly bytes: number;

@@ -1,5 +1,5 @@
 import { scopes, wantedScope } from "../../engine/policy/scopes.ts";
-import type { GatewayError } from "../../kernel/gateway-error.ts";
+import type { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { prefixOf } from "./public-url.ts";
 
 /** Where the metadata of protected resources is (RFC 9728, section 3). */

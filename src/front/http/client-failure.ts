@@ -1,6 +1,6 @@
 import { asciiJson } from "../../wire/json/ascii-json.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { settingNow } from "../../kernel/setting-now.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { settingNow } from "../../kernel/runtime/setting-now.ts";
 import { problemHeaders, problemTitle, toProblem } from "./problem.ts";
 
 /** A request that Node's HTTP parser or its timers refused, as a failure of our table. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 /** `GET /healthz`: the process is there and answers. Throws HTTP_METHOD_UNSUPPORTED. */
 export function answerHealth(request: IncomingMessage, response: ServerResponse): void {

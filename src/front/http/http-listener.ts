@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { ConnectionRoom } from "./connection-room.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { ConnectionRoom } from "./guards/connection-room.ts";
 import { toClientFailure, toRawRefusal } from "./client-failure.ts";
 
 export interface HttpListenerOptions {

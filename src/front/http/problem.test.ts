@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { createResponses } from "../../../test/harness/open-response.ts";
 import { until } from "../../../test/harness/until.ts";
-import { failures } from "../../kernel/failures.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { failures } from "../../kernel/failures/failures.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { problemHeaders, problemTitle, refuseWithProblem, toProblem } from "./problem.ts";
 
 const open = createResponses();

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
-import type { GatewayError } from "../../kernel/gateway-error.ts";
-import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 
 /**
  * A failure for programs that do not speak MCP: problem details (RFC 9457) with our code and hint as additional

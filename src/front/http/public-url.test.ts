@@ -97,15 +97,15 @@ test("no other file writes a scheme in front of a host", () => {
     "front/http/public-url.ts",
     // The browser brings the answer of a login to the machine that it runs on, under the address that RFC 8252
     // requires (section 7.3).
-    "servers/logins/callback.ts",
+    "servers/logins/flow/callback.ts",
     // What an app that nobody is sent back to registers as its address.
-    "servers/logins/ask-device.ts",
+    "servers/logins/flow/ask-device.ts",
     // What documents of known apps say about themselves.
-    "people/authorization-server/client-metadata.ts",
+    "people/authorization-server/oauth/client-metadata.ts",
     // The scheme of a proxy's address when the variable that names it has none, as in curl.
     "wire/http/proxy-variables.ts",
     // Where a collector of traces listens when nobody says where, as OpenTelemetry's specification has it.
-    "config/trace-settings.ts",
+    "config/rows/trace-settings.ts",
   ]);
   const found = readdirSync(root, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && !allowed.has(file))

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
-import { isListed, toBlockList } from "../../kernel/address-ranges.ts";
+import { isListed, toBlockList } from "../../kernel/text/address-ranges.ts";
 
 /** Settings that decide under which address clients reach the gateway. */
 export interface AddressSettings {
@@ -8,8 +8,8 @@ export interface AddressSettings {
   readonly host: string;
   readonly port: number;
   /**
-   * The address that clients use, as made by `config/web-names.ts`: without a slash at its end. Takes precedence over
-   * anything in a request.
+   * The address that clients use, as made by `config/words/web-names.ts`: without a slash at its end. Takes precedence
+   * over anything in a request.
    */
   readonly publicUrl?: string | undefined;
   /** Addresses and ranges (CIDR) of proxies whose `X-Forwarded-*` headers are trusted. */

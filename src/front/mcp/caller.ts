@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { ClientTraits, ConnectedClient, Front } from "../../kernel/call-context.ts";
-import type { TraceContext } from "../../kernel/trace-context.ts";
+import type { ClientTraits, ConnectedClient, Front } from "../../kernel/call/call-context.ts";
+import type { TraceContext } from "../../kernel/runtime/trace-context.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import type { Endpoint } from "./endpoint.ts";
-import type { Session } from "./session.ts";
-import type { WireText } from "./result-text.ts";
+import type { Endpoint } from "./endpoint/endpoint.ts";
+import type { Session } from "./sessions/session.ts";
+import type { WireText } from "./answers/result-text.ts";
 
 /** Who sent a request, and how it speaks. */
 export interface Caller {

@@ -7,13 +7,13 @@ import type { ListKind } from "../../catalog/exposure/exposure.ts";
 import { buildInstanceCatalog, type RawLists } from "../../catalog/model/instance-catalog.ts";
 import type { ViewServer, View } from "../../catalog/model/view.ts";
 import type { ServerConfig } from "../../config/config.ts";
-import { checkResult } from "../../engine/calls/result-check.ts";
-import type { Era } from "../../kernel/call-context.ts";
+import { checkResult } from "../../engine/calls/results/result-check.ts";
+import type { Era } from "../../kernel/call/call-context.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
-import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import { createLateTextSearch } from "../../wire/json/text-search.ts";
-import { fitResult } from "../../wire/mcp/result-fit.ts";
-import { joinText, toResultText } from "./result-text.ts";
+import { fitResult } from "../../wire/mcp/shapes/result-fit.ts";
+import { joinText, toResultText } from "./answers/result-text.ts";
 
 /** What the next request of each method is answered with. */
 const answers = new Map<string, unknown>();

@@ -1,12 +1,12 @@
 import type { View } from "../../catalog/model/view.ts";
-import type { ClientCaller, ClientInstances } from "../../servers/instance/client-instances.ts";
+import type { ClientCaller, ClientInstances } from "../../servers/instance/fleet/client-instances.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
-import type { ConnectedClient } from "../../kernel/call-context.ts";
+import type { ConnectedClient } from "../../kernel/call/call-context.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import type { Endpoint } from "./endpoint.ts";
-import type { InstanceNews } from "./notifier.ts";
-import type { Session } from "./session.ts";
+import type { Endpoint } from "./endpoint/endpoint.ts";
+import type { InstanceNews } from "./streams/notifier.ts";
+import type { Session } from "./sessions/session.ts";
 
 /** Which instance of a server is a client's own: the one that its view shows, unless each client has one. */
 export interface OwnInstances extends InstanceNews {

@@ -6,10 +6,10 @@ import {
   type HeaderParameter,
 } from "../../catalog/model/header-parameters.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
-import type { CallContext } from "../../kernel/call-context.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { CallContext } from "../../kernel/call/call-context.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Caller } from "./caller.ts";
-import { decodeHeaderValue } from "./modern.ts";
+import { decodeHeaderValue } from "./sessions/modern.ts";
 
 /** Throws HEADER_MISMATCH unless the request's `Mcp-Param-*` headers say what its arguments do. */
 export type CheckParamHeaders = (tool: ToolEntry, args: unknown, headers: IncomingHttpHeaders) => void;

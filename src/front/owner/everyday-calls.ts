@@ -1,8 +1,8 @@
 import { resolveRead } from "../../catalog/exposure/native.ts";
-import { noArguments, type CallArguments } from "../../kernel/call-arguments.ts";
-import type { Answer, Question } from "../../kernel/call-context.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { isJsonObject, parseJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import { noArguments, type CallArguments } from "../../kernel/call/call-arguments.ts";
+import type { Answer, Question } from "../../kernel/call/call-context.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { isJsonObject, parseJsonObject, type JsonBytes, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import { stringifyExact } from "../../wire/json/exact-json.ts";
 import { relayedFailure, toShown } from "../rest/execute.ts";
 import { parseJsonBody } from "../rest/json-body.ts";

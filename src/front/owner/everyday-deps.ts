@@ -1,15 +1,15 @@
 import type { Pins } from "../../catalog/discovery/pins.ts";
 import type { Discovery } from "../../catalog/discovery/discovery.ts";
 import type { KeptSearches } from "../../catalog/discovery/kept-searches.ts";
-import type { NamesInTurns } from "../../catalog/model/names-in-turns.ts";
+import type { NamesInTurns } from "../../catalog/model/names/names-in-turns.ts";
 import type { View } from "../../catalog/model/view.ts";
 import type { Routing } from "../../engine/calls/routing.ts";
 import type { Performer } from "../../engine/perform/perform.ts";
-import type { Clock } from "../../kernel/clock.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import type { Usage } from "../../records/usage-log.ts";
+import type { Usage } from "../../records/usage/usage-log.ts";
 
 /** What everyday commands need: the same objects as MCP and REST. */
 export interface EverydayDeps {

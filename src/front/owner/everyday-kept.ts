@@ -1,7 +1,7 @@
 import type { KeptSearch } from "../../catalog/discovery/kept-searches.ts";
-import { placeNow, runKept, toolToFind, type KeptRunWork } from "../../engine/perform/kept-runs.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { JsonObject } from "../../kernel/json-bytes.ts";
+import { placeNow, runKept, toolToFind, type KeptRunWork } from "../../engine/perform/intents/kept-runs.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { EverydayDeps } from "./everyday-deps.ts";
 import type { KeptLine } from "./everyday-lines.ts";
 import { ownerContext, waitForUnseen } from "./everyday-view.ts";

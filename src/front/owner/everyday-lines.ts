@@ -1,8 +1,8 @@
-import type { SearchReport } from "../../catalog/exposure/search-report.ts";
-import type { KeptPlaced } from "../../engine/perform/kept-runs.ts";
-import type { ToolAnnotations, ToolDefinition } from "../../kernel/definitions.ts";
+import type { SearchReport } from "../../catalog/exposure/discover/search-report.ts";
+import type { KeptPlaced } from "../../engine/perform/intents/kept-runs.ts";
+import type { ToolAnnotations, ToolDefinition } from "../../kernel/call/definitions.ts";
 import type { FailedStep } from "../../servers/upstream/connection.ts";
-import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 
 /**
  * What everyday commands are answered with, one line of JSON each; `end` says that this was all. Results and

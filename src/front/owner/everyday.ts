@@ -1,8 +1,8 @@
-import { readDiscoverArguments } from "../../catalog/exposure/meta-arguments.ts";
-import { renderFailure } from "../../catalog/exposure/failure.ts";
-import { toSearchReport } from "../../catalog/exposure/search-report.ts";
-import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
-import type { JsonObject } from "../../kernel/json-bytes.ts";
+import { readDiscoverArguments } from "../../catalog/exposure/meta/meta-arguments.ts";
+import { renderFailure } from "../../catalog/exposure/text/failure.ts";
+import { toSearchReport } from "../../catalog/exposure/discover/search-report.ts";
+import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { Conversation } from "./owner-conversation.ts";
 import type { EverydayDeps } from "./everyday-deps.ts";
 import { callTool, readOne } from "./everyday-calls.ts";

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { parse as parseQuery } from "node:querystring";
-import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { requireRight, type Rights } from "../../engine/policy/rights.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { readBody } from "../http/body.ts";
 import { challengeOf } from "../http/challenge.ts";
-import { corsHeaders } from "../http/cors.ts";
+import { corsHeaders } from "../http/guards/cors.ts";
 import type { RestHandler } from "../http/http-server.ts";
 import { refuseWithProblem } from "../http/problem.ts";
 import { writeAnswer } from "./answer.ts";

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 /** A signal that aborts when the client leaves before it was answered. */
 export function abortedWith(response: ServerResponse, controller = new AbortController()): AbortSignal {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { LiveEvents, LiveReader } from "../../records/live-events.ts";
+import type { LiveEvents, LiveReader } from "../../records/events/live-events.ts";
 import { asciiText } from "../../wire/json/ascii-json.ts";
 import { eventStreamType, eventText, keepAliveText, primeText } from "../../wire/sse/event-text.ts";
 import type { Headers } from "./answer.ts";

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
-import type { GatewayError } from "../../kernel/gateway-error.ts";
+import type { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { eventStreamType, eventText, keepAliveText } from "../../wire/sse/event-text.ts";
 import { toProblem } from "../http/problem.ts";
 

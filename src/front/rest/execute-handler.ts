@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { UnseenServer } from "../../catalog/exposure/unseen-server.ts";
-import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
-import { traceContextOf, withTraceContext } from "../../kernel/trace-context.ts";
+import { UnseenServer } from "../../catalog/exposure/text/unseen-server.ts";
+import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
+import { traceContextOf, withTraceContext } from "../../kernel/runtime/trace-context.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { readBody } from "../http/body.ts";
 import { requireScope } from "../../engine/policy/scopes.ts";
 import { challengeOf } from "../http/challenge.ts";
-import { corsHeaders } from "../http/cors.ts";
+import { corsHeaders } from "../http/guards/cors.ts";
 import { refuseWithProblem } from "../http/problem.ts";
 import { whenFound } from "../http/when-found.ts";
 import type { RestDeps } from "./deps.ts";

@@ -1,11 +1,11 @@
 import type { ServerResponse } from "node:http";
-import { renderFailure } from "../../catalog/exposure/failure.ts";
+import { renderFailure } from "../../catalog/exposure/text/failure.ts";
 import type { Intent } from "../../catalog/exposure/intent.ts";
 import type { View } from "../../catalog/model/view.ts";
-import { createAbortPool } from "../../kernel/abort.ts";
-import type { CallContext } from "../../kernel/call-context.ts";
-import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
-import { isJsonObject } from "../../kernel/json-bytes.ts";
+import { createAbortPool } from "../../kernel/runtime/abort.ts";
+import type { CallContext } from "../../kernel/call/call-context.ts";
+import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
+import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { RestDeps } from "./deps.ts";
 import type { EventStream } from "./event-response.ts";

@@ -1,6 +1,6 @@
 import type { View, ViewServer } from "../../catalog/model/view.ts";
-import { nearestNames } from "../../catalog/exposure/nearest.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { nearestNames } from "../../catalog/exposure/text/nearest.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 /**
  * Finds a server by any of its names: slug, namespace, display name. Throws SERVER_UNKNOWN with the closest names,

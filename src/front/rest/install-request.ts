@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Actor } from "../../people/installations/install-rights.ts";
 import { mostValues } from "../../people/installations/value-plan.ts";
 import type { InstallationSettings } from "../../people/installations/tiered-servers.ts";

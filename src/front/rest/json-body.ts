@@ -2,9 +2,9 @@ import { carriageReturn, lineFeed, openBrace, openBracket, space, tab } from "..
 import { isUtf8 } from "node:buffer";
 import { scanMembers, type Member } from "../../wire/json/json-scan.ts";
 import { requireFewParts } from "../../wire/json/json-parts.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { tellDepthLimit } from "../../kernel/depth-limit.ts";
-import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
 
 /** A body as bytes and as a value. */
 export interface JsonBody {

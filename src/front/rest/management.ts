@@ -1,7 +1,7 @@
-import type { Origin } from "../../config/check.ts";
-import type { ConfigDifference } from "../../config/config-comparison.ts";
-import type { EntryChange } from "../../config/entry-change.ts";
-import type { EntryRules } from "../../config/tool-rule.ts";
+import type { Origin } from "../../config/file/check.ts";
+import type { ConfigDifference } from "../../config/edit/config-comparison.ts";
+import type { EntryChange } from "../../config/entry/entry-change.ts";
+import type { EntryRules } from "../../config/entry/tool-rule.ts";
 
 /** What whoever runs the gateway may change through REST. Absent in a gateway that another program is built around. */
 export interface Management {

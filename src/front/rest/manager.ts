@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { requireRecentLogin } from "../../engine/policy/rights.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isFromDashboard } from "../web/session-request.ts";
 import type { RestDeps } from "./deps.ts";
 import type { Management } from "./management.ts";

@@ -1,7 +1,7 @@
-import { transportKinds } from "../../config/transports.ts";
+import { transportKinds } from "../../config/entry/transports.ts";
 import * as z from "zod";
 import type { Instance } from "../../servers/instance/instance.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { requireScope } from "../../engine/policy/scopes.ts";
 import type { RestDeps } from "./deps.ts";

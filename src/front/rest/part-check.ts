@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 /** Checks one part of a request. Throws PARAMS_INVALID with the first field that does not fit. */
 export function checkPart<S extends z.ZodObject>(

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { noTeam } from "../../engine/policy/rights.ts";
 import type { ChangeActor } from "../../people/directory/change-queue.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { hasRole } from "../../engine/policy/rights.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import type { Reader } from "../../records/record-history.ts";
+import type { Reader } from "../../records/calls/record-history.ts";
 import type { PageQuery, TimeRange } from "../../store/record-store.ts";
 import type { RestDeps } from "./deps.ts";
 import * as schemas from "./schemas.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import { localPrincipal, type Principal } from "../../kernel/principal.ts";
-import type { LiveReader } from "../../records/live-events.ts";
+import type { LiveReader } from "../../records/events/live-events.ts";
 import { createManualClock } from "../../../test/harness/manual-clock.ts";
 import { createResourceLeases, leaseMs } from "./resource-leases.ts";
 

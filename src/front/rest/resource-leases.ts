@@ -1,9 +1,9 @@
-import type { Subscriptions } from "../../engine/calls/subscriptions.ts";
-import type { Clock } from "../../kernel/clock.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Subscriptions } from "../../engine/calls/subscriptions/subscriptions.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import type { LiveEvents } from "../../records/live-events.ts";
+import type { LiveEvents } from "../../records/events/live-events.ts";
 import { readsNothing } from "./event-feed.ts";
 
 /** A resource that somebody wants to hear of. */

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { abortReason } from "../../kernel/abort.ts";
-import type { Answer, CallContext, Question } from "../../kernel/call-context.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { abortReason } from "../../kernel/runtime/abort.ts";
+import type { Answer, CallContext, Question } from "../../kernel/call/call-context.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
-import type { JsonBytes } from "../../kernel/json-bytes.ts";
+import type { JsonBytes } from "../../kernel/text/json-bytes.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import type { EventStream } from "./event-response.ts";

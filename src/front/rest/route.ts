@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type * as z from "zod";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Answer, Headers } from "./answer.ts";
-import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { Right } from "../../engine/policy/rights.ts";
 import type { Responses } from "./responses.ts";
 

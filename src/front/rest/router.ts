@@ -1,4 +1,4 @@
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Route } from "./route.ts";
 
 /** What exists at a path: its routes by method, and the values of the path's parameters. */

@@ -1,12 +1,12 @@
 import * as z from "zod";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import { auditToJson } from "../../records/audit-json.ts";
+import { auditToJson } from "../../records/audit/audit-json.ts";
 import { jsonAnswer } from "./answer.ts";
 import { gatewayReading } from "../../engine/policy/rights.ts";
 import type { RestDeps } from "./deps.ts";
 import { answerRecords } from "./record-export.ts";
-import type { Reader } from "../../records/record-history.ts";
+import type { Reader } from "../../records/calls/record-history.ts";
 import { filter, recordParameters, runTeamOf, toPageQuery } from "./record-query.ts";
 import { answers, withExports } from "./responses.ts";
 import { route, type Route } from "./route.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { callToJson } from "../../records/record-json.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { callToJson } from "../../records/calls/record-json.ts";
 import { jsonAnswer } from "./answer.ts";
 import { ownRecords, teamAdmin } from "../../engine/policy/rights.ts";
 import { abortedWith } from "./client-gone.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
-import { findClient } from "../../config/clients/client-table.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { findClient } from "../../config/clients/table/client-table.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { jsonAnswer } from "./answer.ts";
 import { order, outcome, runOwn, toAnswer, type Outcome } from "./command-run.ts";
 import type { RestDeps } from "./deps.ts";

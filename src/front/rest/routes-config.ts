@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
-import { configurationSchema } from "../../config/config-schema.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { configurationSchema } from "../../config/settings/config-schema.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { jsonAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
 import { requireLoginForPrograms, requireManager } from "./manager.ts";

@@ -1,6 +1,11 @@
 import * as z from "zod";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { createTypeFilter, publishedTypes, typesMatching, type PublishedEvent } from "../../kernel/published-events.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import {
+  createTypeFilter,
+  publishedTypes,
+  typesMatching,
+  type PublishedEvent,
+} from "../../kernel/events/published-events.ts";
 import { eventStreamType } from "../../wire/sse/event-text.ts";
 import { ownRecords } from "../../engine/policy/rights.ts";
 import type { RestDeps } from "./deps.ts";

@@ -1,6 +1,6 @@
 import { usingServers } from "../../engine/policy/rights.ts";
 import * as z from "zod";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { answers, executing } from "./responses.ts";
 import { route, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { ownRecords } from "../../engine/policy/rights.ts";
-import { eventToJson } from "../../records/record-json.ts";
+import { eventToJson } from "../../records/calls/record-json.ts";
 import { jsonAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
 import { filter, recordParameters, toPageQuery, toReader } from "./record-query.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { instanceStatuses } from "../../kernel/status.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { ownCredentials, reading, usingServers } from "../../engine/policy/rights.ts";
 import type { Instance } from "../../servers/instance/instance.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import { abortAfter } from "../../kernel/abort.ts";
+import { abortAfter } from "../../kernel/runtime/abort.ts";
 import { cachedAnswer, jsonAnswer } from "./answer.ts";
 import { toCachedText } from "./cached-text.ts";
 import { usingServers, ownCredentials, reading } from "../../engine/policy/rights.ts";

@@ -1,8 +1,14 @@
 import * as z from "zod";
 import type { KeptSearch } from "../../catalog/discovery/kept-searches.ts";
-import { deepestPlace, placeNow, runKept, toolToFind, type KeptRunWork } from "../../engine/perform/kept-runs.ts";
+import {
+  deepestPlace,
+  placeNow,
+  runKept,
+  toolToFind,
+  type KeptRunWork,
+} from "../../engine/perform/intents/kept-runs.ts";
 import { ownRecords, ownWork } from "../../engine/policy/rights.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { createdAnswer, jsonAnswer } from "./answer.ts";
 import { abortedWith } from "./client-gone.ts";
 import type { RestDeps } from "./deps.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { logToJson } from "../../records/record-json.ts";
+import { logToJson } from "../../records/calls/record-json.ts";
 import { logLevels } from "../../store/record-rows.ts";
 import type { Answer } from "./answer.ts";
 import { ownRecords } from "../../engine/policy/rights.ts";

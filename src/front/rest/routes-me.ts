@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { ownCredentials, reading } from "../../engine/policy/rights.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import type { HeldPat, Member } from "../../people/directory/member.ts";
+import type { HeldPat, Member } from "../../people/directory/books/member.ts";
 import { createdAnswer, jsonAnswer } from "./answer.ts";
 import type { RestDeps, RestPeople } from "./deps.ts";
 import { checkPart } from "./part-check.ts";

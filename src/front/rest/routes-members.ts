@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { gatewayAdmin, teamReading, type Right } from "../../engine/policy/rights.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { Member } from "../../people/directory/member.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { Member } from "../../people/directory/books/member.ts";
 import { createdAnswer, jsonAnswer } from "./answer.ts";
 import type { RestDeps, RestPeople } from "./deps.ts";
 import { checkPart } from "./part-check.ts";

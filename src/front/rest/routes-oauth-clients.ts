@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { ClientLine } from "../../people/authorization-server/registered-clients.ts";
 import { jsonAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { nearPaths, readPins } from "../../catalog/exposure/pinned-tools.ts";
-import { mostPins, parsePins, type PinChoice } from "../../config/pin-row.ts";
+import { mostPins, parsePins, type PinChoice } from "../../config/rows/pin-row.ts";
 import { ownRecords, ownWork } from "../../engine/policy/rights.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { jsonAnswer, type Answer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { resolveCompletion, resolvePrompt } from "../../catalog/exposure/native.ts";
-import { toJsonBytes } from "../../kernel/json-bytes.ts";
+import { toJsonBytes } from "../../kernel/text/json-bytes.ts";
 import { reading, usingServers } from "../../engine/policy/rights.ts";
 import type { OriginalRequest } from "../../engine/perform/work.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { JsonObject } from "../../kernel/json-bytes.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import { bytesAnswer, jsonAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
 import { relayedFailure, toShown } from "./execute.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { resolveRead } from "../../catalog/exposure/native.ts";
 import { stringifyExact } from "../../wire/json/exact-json.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { CallContext } from "../../kernel/call-context.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { CallContext } from "../../kernel/call/call-context.ts";
 import { bytesAnswer, cachedAnswer, jsonAnswer } from "./answer.ts";
 import { toCachedText } from "./cached-text.ts";
 import { abortedWith } from "./client-gone.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { readDiscoverArguments } from "../../catalog/exposure/meta-arguments.ts";
-import { toSearchReport } from "../../catalog/exposure/search-report.ts";
-import { fieldNames } from "../../catalog/search/fields.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { readDiscoverArguments } from "../../catalog/exposure/meta/meta-arguments.ts";
+import { toSearchReport } from "../../catalog/exposure/discover/search-report.ts";
+import { fieldNames } from "../../catalog/search/language/fields.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { jsonAnswer } from "./answer.ts";
 import { abortedWith } from "./client-gone.ts";

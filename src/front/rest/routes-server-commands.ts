@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { JsonObject } from "../../kernel/json-bytes.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import { instanceStatuses } from "../../kernel/status.ts";
 import { jsonAnswer } from "./answer.ts";
 import { order, outcome, plainWord, runOwn, toAnswer, type Outcome } from "./command-run.ts";

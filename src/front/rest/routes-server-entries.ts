@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { lookAtEntry, entryPatchChanges } from "../../config/entry-patch.ts";
+import { lookAtEntry, entryPatchChanges } from "../../config/edit/entry-patch.ts";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { jsonAnswer, type Answer } from "./answer.ts";
 import { toCachedText } from "./cached-text.ts";
 import { order } from "./command-run.ts";

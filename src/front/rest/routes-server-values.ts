@@ -6,7 +6,7 @@ import {
   viewWhatMemberSet,
   type ValuesView,
 } from "../../people/installations/install-view.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { jsonAnswer, type Answer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
 import * as shapes from "./install-request.ts";

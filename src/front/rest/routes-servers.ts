@@ -1,8 +1,8 @@
-import { transportKinds } from "../../config/transports.ts";
+import { transportKinds } from "../../config/entry/transports.ts";
 import * as z from "zod";
 import type { ViewServer } from "../../catalog/model/view.ts";
-import { abortAfter } from "../../kernel/abort.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { abortAfter } from "../../kernel/runtime/abort.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { cachedAnswer, jsonAnswer } from "./answer.ts";
 import type { TextCache } from "./cached-text.ts";
 import { usingServers, reading } from "../../engine/policy/rights.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { gatewayAdmin, ownRecords } from "../../engine/policy/rights.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { BrowserLogin, BrowserSession } from "../../people/identity/browser-sessions.ts";
 import { hashToken } from "../../people/identity/token.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { transportKinds } from "../../config/transports.ts";
+import { transportKinds } from "../../config/entry/transports.ts";
 import { instanceStatuses } from "../../kernel/status.ts";
 import { jsonAnswer } from "./answer.ts";
 import { ownRecords } from "../../engine/policy/rights.ts";

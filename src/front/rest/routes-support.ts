@@ -1,8 +1,8 @@
 import { cpus, release, totalmem } from "node:os";
 import * as z from "zod";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { callToJson, logToJson } from "../../records/record-json.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { callToJson, logToJson } from "../../records/calls/record-json.ts";
 import { jsonAnswer } from "./answer.ts";
 import { abortedWith } from "./client-gone.ts";
 import type { RestDeps } from "./deps.ts";

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { noTeam, reading, teamAdmin } from "../../engine/policy/rights.ts";
-import { toRegistryTemplate } from "../../config/registry-template.ts";
-import { isProcessKind } from "../../config/transports.ts";
-import { parseServerJson } from "../../config/server-json.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { toRegistryTemplate } from "../../config/registry/registry-template.ts";
+import { isProcessKind } from "../../config/entry/transports.ts";
+import { parseServerJson } from "../../config/registry/server-json.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { reaches, type Principal } from "../../kernel/principal.ts";
 import type { Template } from "../../people/installations/template-catalog.ts";
 import { jsonAnswer } from "./answer.ts";

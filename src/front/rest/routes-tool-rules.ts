@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { noRule, toolRuleChanges, type ToolRule } from "../../config/tool-rule.ts";
+import { noRule, toolRuleChanges, type ToolRule } from "../../config/entry/tool-rule.ts";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { phraseLengthLimit, phraseLimit } from "../../kernel/tool-phrases.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { phraseLengthLimit, phraseLimit } from "../../kernel/call/tool-phrases.ts";
 import { jsonAnswer } from "./answer.ts";
 import { toCachedText } from "./cached-text.ts";
 import { order } from "./command-run.ts";

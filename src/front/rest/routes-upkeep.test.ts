@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { createResponses } from "../../../test/harness/open-response.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
 import type { RestDeps } from "./deps.ts";
 import { createUpkeepRoutes } from "./routes-upkeep.ts";

@@ -1,6 +1,6 @@
 import { pipeline } from "node:stream/promises";
 import * as z from "zod";
-import { abortAfter } from "../../kernel/abort.ts";
+import { abortAfter } from "../../kernel/runtime/abort.ts";
 import { gatewayUpkeep } from "../../engine/policy/rights.ts";
 import { jsonAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";

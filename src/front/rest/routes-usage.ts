@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { exposureNames } from "../../config/exposures.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { exposureNames } from "../../config/rows/exposures.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import type { Reader } from "../../records/record-history.ts";
-import { minuteMs } from "../../records/call-minutes.ts";
-import type { UsageAnswer } from "../../records/usage-log.ts";
+import type { Reader } from "../../records/calls/record-history.ts";
+import { minuteMs } from "../../records/calls/call-minutes.ts";
+import type { UsageAnswer } from "../../records/usage/usage-log.ts";
 import { latencyBoundsMs } from "../../store/record-rows.ts";
 import { usageDimensions, type UsageDimension, type UsageQuery, type UsageSum } from "../../store/record-store.ts";
 import { jsonAnswer, type Answer } from "./answer.ts";

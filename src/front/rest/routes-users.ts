@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { gatewayAdmin, requireRecentLogin } from "../../engine/policy/rights.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { UserRow } from "../../store/people-rows.ts";
 import { createdAnswer, jsonAnswer } from "./answer.ts";
 import type { RestDeps, RestPeople } from "./deps.ts";

@@ -1,6 +1,6 @@
-import { resolveTool } from "../../catalog/exposure/tool-lookup.ts";
-import { noArguments } from "../../kernel/call-arguments.ts";
-import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import { resolveTool } from "../../catalog/exposure/text/tool-lookup.ts";
+import { noArguments } from "../../kernel/call/call-arguments.ts";
+import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { RestDeps } from "./deps.ts";
 import type { ConfigEntries } from "./management.ts";
 import type { RestRequest } from "./route.ts";

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { CallContext } from "../../kernel/call-context.ts";
+import type { CallContext } from "../../kernel/call/call-context.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Answer } from "./answer.ts";
 import { abortedWith } from "./client-gone.ts";

@@ -1,5 +1,5 @@
-import type { Clock } from "../../kernel/clock.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { createAttempts } from "../../people/authorization-server/login-attempts.ts";
 
 /** For starts of processes that somebody only wants to try: as many as a person looks at, and none for a script. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { JsonObject } from "../../kernel/json-bytes.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 
 /**
  * Throws CONFIG_CHANGED, with what is there now, where `If-Match` names another version of it. Without the header, or

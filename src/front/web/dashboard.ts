@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
 import { createBrotliDecompress } from "node:zlib";
-import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { refuseWithProblem } from "../http/problem.ts";
 import type { PublicUrl } from "../http/public-url.ts";
 import { findDashboardFiles, hasChanged, type DashboardFile } from "./dashboard-files.ts";

@@ -1,9 +1,9 @@
 import type { Accounts } from "../../people/authorization-server/accounts.ts";
 import type { LinkedAccounts } from "../../people/sign-in/linked-accounts.ts";
-import { shorten } from "./consent-page.ts";
-import type { OpenForm } from "./forms.ts";
-import { prefixed, type LoginProvider } from "./login-pages.ts";
-import { html, nothing, type Html } from "./page.ts";
+import { shorten } from "./pages/consent-page.ts";
+import type { OpenForm } from "./pages/forms.ts";
+import { prefixed, type LoginProvider } from "./pages/login-pages.ts";
+import { html, nothing, type Html } from "./pages/page.ts";
 import type { KnownVisit, Visit } from "./visit.ts";
 
 export interface LinkedLoginsDeps {

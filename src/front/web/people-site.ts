@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isOAuthPath, type AuthorizationServer } from "../../people/authorization-server/oauth-server.ts";
+import { isOAuthPath, type AuthorizationServer } from "../../people/authorization-server/oauth/oauth-server.ts";
 import type { BrowserSessions } from "../../people/authorization-server/user-sessions.ts";
-import { interactionPath } from "../../people/authorization-server/provider.ts";
+import { interactionPath } from "../../people/authorization-server/oauth/provider.ts";
 import type { TeamDirectory } from "../../people/directory/team-directory.ts";
-import { GatewayError, toGatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { sessionHashOf } from "../../people/identity/session-cookie.ts";
 import { prefixOf } from "../http/public-url.ts";
 import { refuseWithProblem } from "../http/problem.ts";
 import { requestPath } from "../http/request-path.ts";
-import type { AccountPages } from "./account-page.ts";
-import { connectPath } from "./connect-page.ts";
-import { invitePath } from "./invite-page.ts";
-import type { LoginPages } from "./login-pages.ts";
-import { html, writePage } from "./page.ts";
+import type { AccountPages } from "./pages/account-page.ts";
+import { connectPath } from "./pages/connect-page.ts";
+import { invitePath } from "./pages/invite-page.ts";
+import type { LoginPages } from "./pages/login-pages.ts";
+import { html, writePage } from "./pages/page.ts";
 import type { Visit } from "./visit.ts";
 
 export interface PeopleSiteDeps {

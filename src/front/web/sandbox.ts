@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 
 /** Where the frame around pages of servers (MCP Apps) is. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { BrowserSession, BrowserSessions } from "../../people/identity/browser-sessions.ts";
 
 /**

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { BrowserSessionRow } from "../../store/access-rows.ts";
 import type { UserRow } from "../../store/people-rows.ts";
-import type { OpenForm } from "./forms.ts";
-import { writePage, type Page } from "./page.ts";
+import type { OpenForm } from "./pages/forms.ts";
+import { writePage, type Page } from "./pages/page.ts";
 
 /** One request of a browser to a page for people, and who sent it. */
 export interface Visit {

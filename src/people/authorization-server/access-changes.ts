@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { Clock } from "../../kernel/clock.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { AccessStore } from "../../store/access-store.ts";
 import type { AccessWrites } from "../../store/access-rows.ts";
 import type { PeopleWrites } from "../../store/people-rows.ts";

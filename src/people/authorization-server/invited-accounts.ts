@@ -1,8 +1,8 @@
-import type { Clock } from "../../kernel/clock.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { UserRow } from "../../store/people-rows.ts";
 import type { ChangeActor } from "../directory/change-queue.ts";
-import type { OpenInvite } from "../directory/invite-plans.ts";
+import type { OpenInvite } from "../directory/plans/invite-plans.ts";
 import type { PeopleChanges } from "../directory/people-changes.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";
 import { checkPassword } from "./accounts.ts";

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
-import type { Clock } from "../../kernel/clock.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 /** Counts what somebody may try only so often. */
 export interface Attempts {

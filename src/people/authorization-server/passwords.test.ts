@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createManualClock } from "../../../test/harness/manual-clock.ts";
 import { createAttempts } from "./login-attempts.ts";
 import { createPasswords } from "./passwords.ts";
-import { createSealing } from "./sealed-rows.ts";
+import { createSealing } from "./oauth/sealed-rows.ts";
 
 const quick = { logN: 10, r: 8, p: 1 };
 

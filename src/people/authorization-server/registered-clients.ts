@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
-import type { Clock } from "../../kernel/clock.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { randomId } from "../../kernel/random-id.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { randomId } from "../../kernel/text/random-id.ts";
 import type { OAuthItemRow } from "../../store/access-rows.ts";
 import type { AccessStore } from "../../store/access-store.ts";
 import type { ChangeActor } from "../directory/change-queue.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";
 import { sha256, type ChangeAccess } from "./access-changes.ts";
-import { isRedirect, normalizeClient } from "./client-metadata.ts";
-import { toClientRow } from "./oauth-adapter.ts";
-import type { Sealing } from "./sealed-rows.ts";
+import { isRedirect, normalizeClient } from "./oauth/client-metadata.ts";
+import { toClientRow } from "./oauth/oauth-adapter.ts";
+import type { Sealing } from "./oauth/sealed-rows.ts";
 
 /** An app that is registered here: by itself, or by an admin. Those that publish a document of their own are not. */
 export interface ClientLine {

@@ -1,4 +1,4 @@
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { GrantRow } from "../../store/access-rows.ts";
 import type { ChangeActor } from "../directory/change-queue.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";

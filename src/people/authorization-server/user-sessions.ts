@@ -1,4 +1,4 @@
-import type { Clock } from "../../kernel/clock.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { BrowserSessionRow } from "../../store/access-rows.ts";
 import type { UserRow } from "../../store/people-rows.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";

@@ -1,5 +1,5 @@
-import type { Clock } from "../../kernel/clock.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { PasswordRow } from "../../store/access-rows.ts";
 import type { PeopleWrites } from "../../store/people-rows.ts";
 import type { PeopleStore } from "../../store/record-store.ts";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Config } from "../../config/config.ts";
-import type { PersonalValues } from "../../config/personal.ts";
+import type { PersonalValues } from "../../config/people/personal.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 import { localPrincipal, type Principal } from "../../kernel/principal.ts";
 import type { Directory } from "./directory.ts";

@@ -1,5 +1,5 @@
-import type { Clock } from "../../kernel/clock.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { StoreHealth } from "../../store/record-store.ts";
 
 /**

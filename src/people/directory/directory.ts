@@ -1,5 +1,5 @@
-import type { PersonalValues } from "../../config/personal.ts";
-import type { GatewayError } from "../../kernel/gateway-error.ts";
+import type { PersonalValues } from "../../config/people/personal.ts";
+import type { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 

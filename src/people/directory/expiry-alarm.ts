@@ -1,4 +1,4 @@
-import type { Clock } from "../../kernel/clock.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
 
 /** One timer for whatever expires next, however much there is. */
 export interface ExpiryAlarm {

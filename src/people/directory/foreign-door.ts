@@ -1,8 +1,8 @@
-import type { Clock } from "../../kernel/clock.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import { createForeignBook, type ForeignBook, type ForeignToken } from "./foreign-book.ts";
-import type { MemberBook } from "./member-book.ts";
+import { createForeignBook, type ForeignBook, type ForeignToken } from "./books/foreign-book.ts";
+import type { MemberBook } from "./books/member-book.ts";
 
 /** People who come with a token of another authorization server. */
 export interface ForeignDoor extends Pick<ForeignBook, "byToken" | "isOver" | "forget" | "nextExpiryMs"> {

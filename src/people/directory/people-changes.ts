@@ -7,12 +7,12 @@ import {
   type MadeInvite,
   type NewInvite,
   type OpenInvite,
-} from "./invite-plans.ts";
-import { createIdentityPlans, type SignedIn, type SignIn } from "./identity-plans.ts";
+} from "./plans/invite-plans.ts";
+import { createIdentityPlans, type SignedIn, type SignIn } from "./plans/identity-plans.ts";
 import { createPeopleFacts, type MadeToken, type PeopleFactsDeps } from "./people-facts.ts";
-import { createMemberPlans, type MemberChoice } from "./member-plans.ts";
-import { createTeamPlans, type NewTeam, type TeamChange } from "./team-plans.ts";
-import { createUserPlans, type NewPat, type NewUser, type UserChange } from "./user-plans.ts";
+import { createMemberPlans, type MemberChoice } from "./plans/member-plans.ts";
+import { createTeamPlans, type NewTeam, type TeamChange } from "./plans/team-plans.ts";
+import { createUserPlans, type NewPat, type NewUser, type UserChange } from "./plans/user-plans.ts";
 
 /**
  * What can be done with people, by somebody. Each resolves when it is on the disk together with its entry in the

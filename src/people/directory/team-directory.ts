@@ -1,15 +1,15 @@
 import type { Config } from "../../config/config.ts";
-import type { Clock } from "../../kernel/clock.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { AccessRows, AccessWrites } from "../../store/access-rows.ts";
 import type { PatRow, PatUse, PeopleWrites } from "../../store/people-rows.ts";
 import { localPrincipal, type Principal } from "../../kernel/principal.ts";
-import { createAccessBook, type AccessBook } from "./access-book.ts";
+import { createAccessBook, type AccessBook } from "./books/access-book.ts";
 import type { DatabaseContact } from "./database-contact.ts";
 import type { Directory } from "./directory.ts";
 import { createExpiryAlarm } from "./expiry-alarm.ts";
 import { createForeignDoor, type ForeignDoor, type ForeignDoorDeps } from "./foreign-door.ts";
-import type { CredentialFacts, HeldPat } from "./member.ts";
-import { createMemberBook, type MemberBook } from "./member-book.ts";
+import type { CredentialFacts, HeldPat } from "./books/member.ts";
+import { createMemberBook, type MemberBook } from "./books/member-book.ts";
 
 /** The people of the database, and beside them those of the configuration. */
 export interface TeamDirectory extends Directory {

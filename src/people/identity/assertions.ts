@@ -1,4 +1,4 @@
-import type { Clock } from "../../kernel/clock.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
 import { checkSignedToken, type CheckedClaims } from "./signed-tokens.ts";
 import { createTrustedIssuers } from "./trusted-issuers.ts";
 

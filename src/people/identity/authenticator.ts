@@ -1,6 +1,6 @@
 import { hash as hashOf } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { localPrincipal, type Principal } from "../../kernel/principal.ts";
 import type { Directory } from "../directory/directory.ts";
 import type { LookUp } from "./look-ups.ts";

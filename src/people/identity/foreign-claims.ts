@@ -1,4 +1,4 @@
-import type { Member } from "../directory/member.ts";
+import type { Member } from "../directory/books/member.ts";
 
 /** What a token or an assertion of somebody else says. */
 export type Claims = Readonly<Record<string, unknown>>;

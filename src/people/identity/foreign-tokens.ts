@@ -1,6 +1,6 @@
-import type { Clock } from "../../kernel/clock.ts";
-import type { ForeignToken } from "../directory/foreign-book.ts";
-import type { Member } from "../directory/member.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import type { ForeignToken } from "../directory/books/foreign-book.ts";
+import type { Member } from "../directory/books/member.ts";
 import { chooseMember, textsOf, whyNot, type Claims } from "./foreign-claims.ts";
 import { createIntrospection, type Introspect } from "./introspection.ts";
 import { checkSignedToken, isSignedToken, skewMs } from "./signed-tokens.ts";

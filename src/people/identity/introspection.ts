@@ -1,4 +1,4 @@
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { TrustedIssuers } from "./trusted-issuers.ts";
 
 /** What the authorization server says of a token; undefined for one that is not good (RFC 7662, section 2.2). */

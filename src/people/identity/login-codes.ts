@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { Clock } from "../../kernel/clock.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 /** Codes that log the owner of the data directory in at the dashboard, each once and within five minutes. */
 export interface LoginCodes {

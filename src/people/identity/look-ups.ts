@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { untilAborted } from "../../kernel/abort.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { untilAborted } from "../../kernel/runtime/abort.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Directory } from "../directory/directory.ts";
 

@@ -1,4 +1,4 @@
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Directory } from "../directory/directory.ts";
 import type { InstanceTokens } from "./instance-tokens.ts";

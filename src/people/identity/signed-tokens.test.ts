@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startTokenIssuer, type TokenIssuer } from "../../../test/harness/token-issuer.ts";
-import { systemClock } from "../../kernel/clock.ts";
+import { systemClock } from "../../kernel/runtime/clock.ts";
 import { claimAt } from "./foreign-claims.ts";
 import { checkSignedToken, isSignedToken } from "./signed-tokens.ts";
 import { createTrustedIssuers } from "./trusted-issuers.ts";

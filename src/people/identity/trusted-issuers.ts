@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from "jose";
-import type { Clock } from "../../kernel/clock.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { addressRulesFor } from "../../servers/logins/addresses.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { addressRulesFor } from "../../servers/logins/protocol/addresses.ts";
 import { createOutgoing, type Outgoing } from "../../servers/logins/outgoing.ts";
 
 /** Authorization servers and identity providers of the configuration, asked when something of theirs first comes. */

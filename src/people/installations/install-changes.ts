@@ -1,6 +1,6 @@
-import type { TieredServer } from "../../config/tiers.ts";
-import { hasProcess } from "../../config/transports.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { TieredServer } from "../../config/people/tiers.ts";
+import { hasProcess } from "../../config/entry/transports.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { InstallationRow, InstallWrites } from "../../store/install-rows.ts";
 import { filePrefix, type InstallationSettings } from "./tiered-servers.ts";
 import { shownAddress } from "./install-view.ts";

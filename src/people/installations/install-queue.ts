@@ -1,6 +1,6 @@
-import type { Clock } from "../../kernel/clock.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { createReadingAgain } from "../../kernel/reading-again.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { createReadingAgain } from "../../kernel/runtime/reading-again.ts";
 import type { AuditEntry } from "../../store/record-rows.ts";
 import type { InstallWrites } from "../../store/install-rows.ts";
 import type { InstallStore } from "../../store/record-store.ts";

@@ -1,4 +1,4 @@
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { TeamRole } from "../../store/people-rows.ts";
 
 /** Who asks for something of teams' servers. */

@@ -1,6 +1,6 @@
-import { pathKey, type TierField, type TierValues } from "../../config/tier-fields.ts";
-import { mayGive, type MissingValue, type TieredServer } from "../../config/tiers.ts";
-import { hasProcess } from "../../config/transports.ts";
+import { pathKey, type TierField, type TierValues } from "../../config/people/tier-fields.ts";
+import { mayGive, type MissingValue, type TieredServer } from "../../config/people/tiers.ts";
+import { hasProcess } from "../../config/entry/transports.ts";
 import type { InstallationRow } from "../../store/install-rows.ts";
 import type { InstallBook } from "./install-book.ts";
 import { mayManage, type Actor } from "./install-rights.ts";

@@ -1,8 +1,8 @@
 import type { ServerConfig, ServerOverrides } from "../../config/config.ts";
 import { textsToHide, transportSecrets } from "../../config/secrets.ts";
-import { nameOf, partOf, type TierField, type TierValues } from "../../config/tier-fields.ts";
-import { mayGive, mergeTiers, type MergedServer, type TieredServer } from "../../config/tiers.ts";
-import { toGatewayError } from "../../kernel/gateway-error.ts";
+import { nameOf, partOf, type TierField, type TierValues } from "../../config/people/tier-fields.ts";
+import { mayGive, mergeTiers, type MergedServer, type TieredServer } from "../../config/people/tiers.ts";
+import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { SecretRow, SecretUse } from "../../store/install-rows.ts";
 import type { InstallBook, SecretOwner } from "./install-book.ts";
 import { createSecretUsage, type SecretUsageDeps } from "./secret-usage.ts";

@@ -1,4 +1,4 @@
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { SecretRow } from "../../store/install-rows.ts";
 import type { InstallBook, SecretOwner } from "./install-book.ts";
 import type { CarryOut, InstallPlan } from "./install-queue.ts";

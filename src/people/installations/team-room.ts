@@ -1,5 +1,5 @@
-import { hasProcess } from "../../config/transports.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { hasProcess } from "../../config/entry/transports.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { InstallationRow } from "../../store/install-rows.ts";
 import type { TeamLimits } from "../../store/people-rows.ts";
 import type { InstallBook } from "./install-book.ts";

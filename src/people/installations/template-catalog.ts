@@ -1,10 +1,10 @@
 import type { Config, ServerConfig } from "../../config/config.ts";
-import { buildTemplateServer } from "../../config/template-server.ts";
-import { parseTierFields } from "../../config/tier-fields.ts";
-import type { TieredServer } from "../../config/tiers.ts";
-import { hasProcess } from "../../config/transports.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { createAddressRules, isLoopbackHost } from "../../servers/logins/addresses.ts";
+import { buildTemplateServer } from "../../config/people/template-server.ts";
+import { parseTierFields } from "../../config/people/tier-fields.ts";
+import type { TieredServer } from "../../config/people/tiers.ts";
+import { hasProcess } from "../../config/entry/transports.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { createAddressRules, isLoopbackHost } from "../../servers/logins/protocol/addresses.ts";
 import type { InstallationRow, TemplateRow } from "../../store/install-rows.ts";
 import type { InstalledServers } from "./installed-servers.ts";
 import { fieldsOfFile, filePrefix } from "./tiered-servers.ts";

@@ -1,10 +1,10 @@
 import { isIP } from "node:net";
 import type { Config, ServerConfig } from "../../config/config.ts";
-import { buildTemplateServer } from "../../config/template-server.ts";
-import { hasProcess } from "../../config/transports.ts";
-import { parseTierFields, pathKey, type TierField } from "../../config/tier-fields.ts";
-import type { TieredServer } from "../../config/tiers.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { buildTemplateServer } from "../../config/people/template-server.ts";
+import { hasProcess } from "../../config/entry/transports.ts";
+import { parseTierFields, pathKey, type TierField } from "../../config/people/tier-fields.ts";
+import type { TieredServer } from "../../config/people/tiers.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { ServerSlug } from "../../kernel/ids.ts";
 import type { InstallationRow } from "../../store/install-rows.ts";
 import type { InstallBook } from "./install-book.ts";

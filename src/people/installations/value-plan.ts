@@ -1,7 +1,7 @@
-import { suggestion } from "../../config/near-miss.ts";
-import { pathKey, problemOfValue, type TierField, type TierValues } from "../../config/tier-fields.ts";
-import { foreignPathIn, mayGive, type TieredServer } from "../../config/tiers.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { suggestion } from "../../config/file/near-miss.ts";
+import { pathKey, problemOfValue, type TierField, type TierValues } from "../../config/people/tier-fields.ts";
+import { foreignPathIn, mayGive, type TieredServer } from "../../config/people/tiers.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { SecretRow } from "../../store/install-rows.ts";
 import type { SecretOwner } from "./install-book.ts";
 

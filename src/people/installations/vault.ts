@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { DataKeyRow, InstallRows, InstallWrites, SecretRow } from "../../store/install-rows.ts";
 import type { KeyRing, WrappingKey } from "../../store/key-ring.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ProviderSettings } from "../../config/provider-rows.ts";
+import type { ProviderSettings } from "../../config/rows/provider-rows.ts";
 import { provenAt, toPerson } from "./claims.ts";
 
 const claims = { name: "preferred_username", email: "email", groups: "groups" };

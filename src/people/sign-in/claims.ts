@@ -1,6 +1,6 @@
-import type { ProviderSettings } from "../../config/provider-rows.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { ComingPerson } from "../directory/identity-plans.ts";
+import type { ProviderSettings } from "../../config/rows/provider-rows.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { ComingPerson } from "../directory/plans/identity-plans.ts";
 import { isMailAddress } from "../directory/mail-address.ts";
 import type { ProviderClaims } from "./provider-connection.ts";
 

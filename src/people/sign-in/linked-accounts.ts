@@ -1,4 +1,4 @@
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { BrowserSessionRow, IdentityRow } from "../../store/access-rows.ts";
 import type { AccessStore } from "../../store/access-store.ts";
 import { sha256, type ChangeAccess } from "../authorization-server/access-changes.ts";

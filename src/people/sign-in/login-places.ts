@@ -1,4 +1,4 @@
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 /**
  * Logins that come back from one provider at once: each asks the database, waits for the provider, and then for those

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import type { Clock } from "../../kernel/clock.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { sha256, type ChangeAccess } from "../authorization-server/access-changes.ts";
-import type { Sealing } from "../authorization-server/sealed-rows.ts";
+import type { Sealing } from "../authorization-server/oauth/sealed-rows.ts";
 import type { LoginChecks } from "./provider-connection.ts";
 
 /** What is remembered of a login while somebody is at the provider. */

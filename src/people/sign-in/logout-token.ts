@@ -1,5 +1,5 @@
 import type { JWTPayload } from "jose";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 /** Who is to be logged out. */
 export interface LogoutRequest {

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { Configuration } from "openid-client";
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
-import type { ProviderSettings } from "../../config/provider-rows.ts";
-import type { Clock } from "../../kernel/clock.ts";
+import type { ProviderSettings } from "../../config/rows/provider-rows.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { ProviderFetch } from "./provider-fetch.ts";
 import { toProviderError } from "./provider-errors.ts";
 import type { ProviderLibrary } from "./provider-library.ts";

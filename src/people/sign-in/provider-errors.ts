@@ -1,4 +1,4 @@
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 /**
  * What went wrong with an identity provider, in the words of the gateway. The libraries' own words go to the log: they

@@ -1,6 +1,6 @@
-import { isLoopbackHost } from "../../servers/logins/addresses.ts";
+import { isLoopbackHost } from "../../servers/logins/protocol/addresses.ts";
 import type { Outgoing } from "../../servers/logins/outgoing.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 interface FetchOptions {
   readonly method: string;

@@ -1,11 +1,11 @@
 import type { PrincipalId } from "../../kernel/ids.ts";
 import type { Connection } from "../upstream/connection.ts";
-import type { Attempts } from "./attempts.ts";
+import type { Attempts } from "./starts/attempts.ts";
 import type { HeldConnection } from "./held-connection.ts";
-import type { Idleness } from "./idleness.ts";
+import type { Idleness } from "./starts/idleness.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 import type { Life } from "./life.ts";
-import type { Recovery } from "./recovery.ts";
+import type { Recovery } from "./starts/recovery.ts";
 import { decideAcquire } from "./state.ts";
 import { toRefusal } from "./state-status.ts";
 import type { Waiters } from "./waiters.ts";

@@ -1,7 +1,7 @@
-import type { Clock } from "../../kernel/clock.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Closed } from "../upstream/connection.ts";
 import type { Opened } from "./instance-deps.ts";
-import { listenForChanges, type Listening } from "./listening.ts";
+import { listenForChanges, type Listening } from "./lists/listening.ts";
 
 /** The connection of an instance, and earlier ones that are still ending. */
 export interface HeldConnection {

@@ -1,15 +1,15 @@
 import type { InstanceSettings, Limits, ServerConfig } from "../../config/config.ts";
-import type { LoginOf } from "./login-notice.ts";
+import type { LoginOf } from "./starts/login-notice.ts";
 import type { RawLists } from "../../catalog/model/instance-catalog.ts";
 import type { InstanceCatalog } from "../../catalog/model/snapshot.ts";
-import type { EventBus } from "../../kernel/event-bus.ts";
-import type { Log } from "../../kernel/log.ts";
-import type { Era } from "../../kernel/call-context.ts";
-import type { Clock } from "../../kernel/clock.ts";
+import type { EventBus } from "../../kernel/events/event-bus.ts";
+import type { Log } from "../../kernel/runtime/log.ts";
+import type { Era } from "../../kernel/call/call-context.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Connection, ConnectionEvents, Handshake, RootsSource } from "../upstream/connection.ts";
-import type { RenewalBudget } from "../upstream/renewal-budget.ts";
-import type { StartTurns } from "./start-turns.ts";
+import type { RenewalBudget } from "../upstream/messages/renewal-budget.ts";
+import type { StartTurns } from "./starts/start-turns.ts";
 
 /** Opens a connection to a server over any transport. `app` makes it from the connectors of `upstream/`. */
 export type OpenConnection = (

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createFakeWorld, fakeServer, type FakeWorld } from "../../../test/harness/fake-server.ts";
 import { settle } from "../../../test/harness/manual-clock.ts";
 import type { ServerConfig } from "../../config/config.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import { createInstance } from "./create-instance.ts";
 import type { Instance } from "./instance.ts";

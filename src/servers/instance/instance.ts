@@ -1,7 +1,7 @@
 import type { StatusView } from "../../catalog/model/view.ts";
 import type { ServerConfig } from "../../config/config.ts";
-import type { AboutInstallation } from "../../kernel/event.ts";
-import type { GatewayError } from "../../kernel/gateway-error.ts";
+import type { AboutInstallation } from "../../kernel/events/event.ts";
+import type { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import type { InstanceStatus } from "../../kernel/status.ts";
 import type { Connection, FailedStep } from "../upstream/connection.ts";

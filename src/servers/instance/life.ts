@@ -1,5 +1,5 @@
 import type { ServerConfig } from "../../config/config.ts";
-import type { AboutInstallation } from "../../kernel/event.ts";
+import type { AboutInstallation } from "../../kernel/events/event.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import { firstState, transition, type InstanceEvent, type InstanceState } from "./state.ts";
 import { stepOf, toReason, toStatus } from "./state-status.ts";

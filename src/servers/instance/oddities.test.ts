@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Log } from "../../kernel/log.ts";
+import type { Log } from "../../kernel/runtime/log.ts";
 import { createOddities } from "./oddities.ts";
 
 function createLogged(): { readonly log: Log; readonly lines: string[] } {

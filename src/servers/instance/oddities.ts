@@ -1,5 +1,5 @@
-import { countText } from "../../kernel/count-text.ts";
-import type { Log } from "../../kernel/log.ts";
+import { countText } from "../../kernel/text/count-text.ts";
+import type { Log } from "../../kernel/runtime/log.ts";
 
 /**
  * What a server does that the protocol does not allow, or that its author should know, and that was mended here: for

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { unavailableLine } from "../../catalog/exposure/discover-unavailable.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { unavailableLine } from "../../catalog/exposure/discover/discover-unavailable.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { instanceStatuses } from "../../kernel/status.ts";
 import { decideAcquire, transition, type InstanceState } from "./state.ts";
-import { dormantRow, statusTable } from "../../kernel/status-table.ts";
+import { dormantRow, statusTable } from "../../kernel/failures/status-table.ts";
 import { toReason, toRefusal, toStatus } from "./state-status.ts";
 
 const cause = new GatewayError("SPAWN_FAILED", "cannot start x", { data: { stderr: ["boom"] } });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { decideAcquire, transition, type AcquireFacts, type InstanceEvent, type InstanceState } from "./state.ts";
 
 const cause = new GatewayError("UPSTREAM_CLOSED", "x exited with code 1");

@@ -1,4 +1,4 @@
-import type { GatewayError } from "../../kernel/gateway-error.ts";
+import type { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 /** The internal state of an instance. Times are monotonic ms. */
 export type InstanceState =

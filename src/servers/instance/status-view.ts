@@ -3,7 +3,7 @@ import type { ServerConfig } from "../../config/config.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Life } from "./life.ts";
 import type { InstanceState } from "./state.ts";
-import { statusTable } from "../../kernel/status-table.ts";
+import { statusTable } from "../../kernel/failures/status-table.ts";
 import { adviceOf, stepOf, toReason, toStatus } from "./state-status.ts";
 
 /** How an instance stands, as views show it; the same object until something changes. */

@@ -1,5 +1,5 @@
 import type { ClientPresence } from "../../kernel/client-presence.ts";
-import type { Clock } from "../../kernel/clock.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
 
 /**
  * Records which client used which process of a stateful server, so that exactly those clients are told when the state

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { createWaiters } from "./waiters.ts";
 
 const never = new AbortController().signal;

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
-import { abortReason } from "../../kernel/abort.ts";
-import type { GatewayError } from "../../kernel/gateway-error.ts";
+import { abortReason } from "../../kernel/runtime/abort.ts";
+import type { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 /** Callers that wait for the same thing. */
 export interface Waiters<T> {

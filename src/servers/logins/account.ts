@@ -1,9 +1,9 @@
-import { untilAborted } from "../../kernel/abort.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { untilAborted } from "../../kernel/runtime/abort.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Credential } from "./credential.ts";
-import { createLoginInMemory, type LoginInMemoryDeps } from "./login-in-memory.ts";
-import { recheckMs, renewBeforeMs } from "./login-limits.ts";
-import type { LoginRoute } from "./login-route.ts";
+import { createLoginInMemory, type LoginInMemoryDeps } from "./flow/login-in-memory.ts";
+import { recheckMs, renewBeforeMs } from "./flow/login-limits.ts";
+import type { LoginRoute } from "./flow/login-route.ts";
 import { createRenewals, type RenewalsDeps } from "./renewals.ts";
 
 export type AccountDeps = LoginInMemoryDeps & RenewalsDeps;

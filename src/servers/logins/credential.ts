@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
 
 /** How the client proves itself at the token endpoint (RFC 6749, section 2.3). */
 export type ClientAuth = "none" | "client_secret_basic" | "client_secret_post";

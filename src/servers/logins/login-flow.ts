@@ -1,5 +1,5 @@
-import type { AddressRules } from "./addresses.ts";
-import type { Callback } from "./callback.ts";
+import type { AddressRules } from "./protocol/addresses.ts";
+import type { Callback } from "./flow/callback.ts";
 import type { LoginPlace, Outgoing } from "./outgoing.ts";
 
 export interface LoginOptions extends LoginPlace {

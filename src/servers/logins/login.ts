@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { addressRulesFor } from "./addresses.ts";
-import { askDevice } from "./ask-device.ts";
-import { askPerson, type Grant } from "./ask-person.ts";
-import { findAuthorizationServer } from "./authorization-server.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { addressRulesFor } from "./protocol/addresses.ts";
+import { askDevice } from "./flow/ask-device.ts";
+import { askPerson, type Grant } from "./flow/ask-person.ts";
+import { findAuthorizationServer } from "./protocol/authorization-server.ts";
 import type { Credential } from "./credential.ts";
 import type { AuthorizationServer, Flow, LoginOptions, Wish } from "./login-flow.ts";
 import { createOutgoing } from "./outgoing.ts";
-import { fetchResourceMetadata, probe, type Challenge, type ResourceMetadata } from "./resource-metadata.ts";
+import { fetchResourceMetadata, probe, type Challenge, type ResourceMetadata } from "./protocol/resource-metadata.ts";
 
 /**
  * The authorization code flow with PKCE for one server (MCP 2026-07-28, authorization): metadata of the resource and

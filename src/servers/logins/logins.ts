@@ -1,5 +1,5 @@
-import type { Log } from "../../kernel/log.ts";
-import type { Clock } from "../../kernel/clock.ts";
+import type { Log } from "../../kernel/runtime/log.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
 import { createAccount, type Account, type AccountPlace } from "./account.ts";
 import type { CredentialStore } from "./credential.ts";
 

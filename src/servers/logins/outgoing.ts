@@ -1,9 +1,9 @@
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from "node:http";
-import { abortReason } from "../../kernel/abort.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { isLoopbackHost, type AddressRules } from "./addresses.ts";
-import { answerBytes, exchangeTimeoutMs, redirects } from "./login-limits.ts";
-import { exchangeRouted, tooLarge, tooSlow, type LoginAnswer, type LoginRoute } from "./login-route.ts";
+import { abortReason } from "../../kernel/runtime/abort.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { isLoopbackHost, type AddressRules } from "./protocol/addresses.ts";
+import { answerBytes, exchangeTimeoutMs, redirects } from "./flow/login-limits.ts";
+import { exchangeRouted, tooLarge, tooSlow, type LoginAnswer, type LoginRoute } from "./flow/login-route.ts";
 
 interface OutgoingRequest {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";

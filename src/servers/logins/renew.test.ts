@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { logInAt } from "../../../test/oauth/odd-login.ts";
 import { startOddServer, usualTokens, type OddAnswer } from "../../../test/oauth/odd-server.ts";
-import { createAddressRules } from "./addresses.ts";
+import { createAddressRules } from "./protocol/addresses.ts";
 import { createOutgoing } from "./outgoing.ts";
 import { renewTokens, type Renewal } from "./renew.ts";
 

@@ -1,6 +1,6 @@
 import type { Credential, Tokens } from "./credential.ts";
 import type { Outgoing } from "./outgoing.ts";
-import { askForTokens, clientForm, type TokenAnswer } from "./token-endpoint.ts";
+import { askForTokens, clientForm, type TokenAnswer } from "./protocol/token-endpoint.ts";
 
 export type Renewal =
   | { readonly kind: "tokens"; readonly tokens: Tokens; readonly scope: string | undefined }

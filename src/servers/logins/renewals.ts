@@ -1,11 +1,11 @@
-import type { Log } from "../../kernel/log.ts";
-import type { Clock } from "../../kernel/clock.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { addressRulesFor } from "./addresses.ts";
+import type { Log } from "../../kernel/runtime/log.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { addressRulesFor } from "./protocol/addresses.ts";
 import type { Credential, CredentialStore } from "./credential.ts";
-import type { LoginInMemory } from "./login-in-memory.ts";
-import { renewRetryMs } from "./login-limits.ts";
-import type { LoginRoute } from "./login-route.ts";
+import type { LoginInMemory } from "./flow/login-in-memory.ts";
+import { renewRetryMs } from "./flow/login-limits.ts";
+import type { LoginRoute } from "./flow/login-route.ts";
 import { createOutgoing } from "./outgoing.ts";
 import { renewTokens, type Renewal } from "./renew.ts";
 

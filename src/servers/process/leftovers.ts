@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { isOfGateway, parseGatewayMark, type GatewayMark } from "./marker.ts";
-import { killFamily } from "./family.ts";
+import { killFamily } from "./guardian/family.ts";
 import { readStartTime, type ProcessTable } from "./process-table.ts";
 
 /** The file by which the next gateway can clean up after this one, in case its guardian was killed too. */

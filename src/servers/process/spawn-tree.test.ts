@@ -6,7 +6,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { findSurvivors, isAlive, until } from "../../../test/processes/survivors.ts";
 import { childEnvironment } from "./child-environment.ts";
-import { createGuardian, type Guardian } from "./guardian.ts";
+import { createGuardian, type Guardian } from "./guardian/guardian.ts";
 import { spawnTree, type ProcessTree } from "./spawn-tree.ts";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,9 +1,9 @@
 import type { StdioOptions } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { Guardian } from "./guardian.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { Guardian } from "./guardian/guardian.ts";
 import { openProcess } from "./open-process.ts";
-import { createTreeLifetime, type Exit, type TreeLifetime } from "./tree-lifetime.ts";
+import { createTreeLifetime, type Exit, type TreeLifetime } from "./guardian/tree-lifetime.ts";
 
 /** A server to start. */
 export interface TreeSpec {

@@ -1,10 +1,10 @@
 import type { HttpTransport } from "../../config/config.ts";
-import type { Era } from "../../kernel/call-context.ts";
+import type { Era } from "../../kernel/call/call-context.ts";
 import type { CreateHttpClient } from "../../wire/http/http-client.ts";
 import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
 import type { Connection, ConnectionEvents, Handshake, RootsSource } from "./connection.ts";
-import type { GatewayIdentity } from "./encode.ts";
-import type { RenewalBudget } from "./renewal-budget.ts";
+import type { GatewayIdentity } from "./messages/encode.ts";
+import type { RenewalBudget } from "./messages/renewal-budget.ts";
 
 /** What every connector needs: how to reach the server, how to talk to it, and where to report events. */
 export interface ConnectOptions<T> {

@@ -1,6 +1,6 @@
-import type { Answer, Era, Question, Replies } from "../../kernel/call-context.ts";
-import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
-import type { TraceSpan } from "../../kernel/tracing.ts";
+import type { Answer, Era, Question, Replies } from "../../kernel/call/call-context.ts";
+import type { JsonBytes, JsonObject } from "../../kernel/text/json-bytes.ts";
+import type { TraceSpan } from "../../kernel/runtime/tracing.ts";
 import type { Rung } from "./declared-capabilities.ts";
 
 /** What the server said about itself. Untrusted; servers are identified by their slug, never by this. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import { newestLegacyRevision, type LegacyRevision } from "../../wire/mcp/revisions.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { toJsonBytes } from "../../kernel/json-bytes.ts";
+import { toJsonBytes } from "../../kernel/text/json-bytes.ts";
 import { firstRung } from "./declared-capabilities.ts";
 import { initializeParams, isModernError, peerFromDiscover, peerFromInitialize } from "./handshake.ts";
 

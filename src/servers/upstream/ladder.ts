@@ -1,6 +1,6 @@
-import type { Era } from "../../kernel/call-context.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { Era } from "../../kernel/call/call-context.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import { legacyRevisions, type LegacyRevision } from "../../wire/mcp/revisions.ts";
 import { firstRung, type Rung } from "./declared-capabilities.ts";
 import type { ConnectionEvents, FailedStep, Handshake } from "./connection.ts";

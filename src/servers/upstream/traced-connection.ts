@@ -1,5 +1,5 @@
-import { toGatewayError } from "../../kernel/gateway-error.ts";
-import type { SpanAttributes, SpanStart, TraceSource, TraceSpan } from "../../kernel/tracing.ts";
+import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { SpanAttributes, SpanStart, TraceSource, TraceSpan } from "../../kernel/runtime/tracing.ts";
 import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 import type { Connection, Reply, UpstreamRequest } from "./connection.ts";
 

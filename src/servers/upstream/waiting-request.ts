@@ -1,4 +1,4 @@
-import type { AbortListener } from "../../kernel/abort.ts";
+import type { AbortListener } from "../../kernel/runtime/abort.ts";
 import type { Reply, UpstreamRequest } from "./connection.ts";
 
 /**

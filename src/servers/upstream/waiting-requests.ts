@@ -1,9 +1,9 @@
-import { offAbort, onAbort } from "../../kernel/abort.ts";
+import { offAbort, onAbort } from "../../kernel/runtime/abort.ts";
 import { writeNotification } from "../../wire/mcp/envelope.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { settingNow } from "../../kernel/setting-now.ts";
-import { createSlotTable, type SlotTable } from "../../kernel/slot-table.ts";
-import { createAlarm } from "../../kernel/alarm.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { settingNow } from "../../kernel/runtime/setting-now.ts";
+import { createSlotTable, type SlotTable } from "../../kernel/runtime/slot-table.ts";
+import { createAlarm } from "../../kernel/runtime/alarm.ts";
 import type { PendingRequest, Reply, UpstreamRequest } from "./connection.ts";
 import { WaitingRequest } from "./waiting-request.ts";
 

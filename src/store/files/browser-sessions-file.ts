@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { isJsonObject } from "../../kernel/json-bytes.ts";
+import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import type { BrowserSessionRecord, BrowserSessionStore } from "../store.ts";
-import { replaceFile } from "./replace-file.ts";
+import { replaceFile } from "./safe/replace-file.ts";
 
 /** Increased when the format of the file changes. */
 const format = 1;

@@ -4,12 +4,12 @@ import { mkdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { RawLists } from "../../catalog/model/instance-catalog.ts";
 import type { CatalogKeeper, KeptCatalog } from "../../servers/instance/instance-deps.ts";
-import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import { deepestJson } from "../../kernel/limits.ts";
-import { createSlices } from "../../kernel/slices.ts";
+import { createSlices } from "../../kernel/runtime/slices.ts";
 import { openBracket } from "../../wire/json/characters.ts";
 import { eachElement, scanMembers, type Span } from "../../wire/json/json-scan.ts";
-import { replaceFile } from "./replace-file.ts";
+import { replaceFile } from "./safe/replace-file.ts";
 
 /** Increased when the format of the files changes; files in another format are ignored. */
 const format = 1;

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
-import { isJsonObject } from "../../kernel/json-bytes.ts";
+import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import type { InstanceTokenRecord, InstanceTokenStore } from "../store.ts";
-import { replaceFile } from "./replace-file.ts";
+import { replaceFile } from "./safe/replace-file.ts";
 
 /** Increased when the format of the file changes. */
 const format = 2;

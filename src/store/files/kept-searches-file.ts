@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import type { KeptSearch, KeptSearchStore } from "../../catalog/discovery/kept-searches.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
-import { isJsonObject } from "../../kernel/json-bytes.ts";
-import { replaceFile } from "./replace-file.ts";
+import { isJsonObject } from "../../kernel/text/json-bytes.ts";
+import { replaceFile } from "./safe/replace-file.ts";
 import { setAside } from "../set-aside.ts";
 
 /** Increased when the format of the file changes. */

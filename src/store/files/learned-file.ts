@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { UseMemoryStore } from "../../catalog/discovery/memory-of-use.ts";
-import { replaceFile } from "./replace-file.ts";
+import { replaceFile } from "./safe/replace-file.ts";
 
 /** The most bytes that are read: far more than the limits of what is stored there allow. */
 const sizeLimitBytes = 64 * 1024 * 1024;

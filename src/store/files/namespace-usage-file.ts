@@ -1,5 +1,5 @@
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
-import { isJsonObject } from "../../kernel/json-bytes.ts";
+import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import type { KeptUse, NamespaceUsageStore } from "../store.ts";
 import { createLearnedFile } from "./learned-file.ts";
 

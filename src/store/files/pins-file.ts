@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
-import { parsePins, type PinChoice } from "../../config/pin-row.ts";
+import { parsePins, type PinChoice } from "../../config/rows/pin-row.ts";
 import type { PinStore } from "../../catalog/discovery/pins.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { isJsonObject } from "../../kernel/json-bytes.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import { setAside } from "../set-aside.ts";
-import { replaceFile } from "./replace-file.ts";
+import { replaceFile } from "./safe/replace-file.ts";
 
 /** Increased when the format of the file changes. */
 const format = 1;

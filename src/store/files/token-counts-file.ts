@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../kernel/json-bytes.ts";
+import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import type { TokenCountStore } from "../store.ts";
 import { createLearnedFile } from "./learned-file.ts";
 

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { UntrustedConfig, type FoundConfig } from "../../config/found-config.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { isJsonObject } from "../../kernel/json-bytes.ts";
-import { replaceFile } from "./replace-file.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { isJsonObject } from "../../kernel/text/json-bytes.ts";
+import { replaceFile } from "./safe/replace-file.ts";
 
 /** A found configuration file that the user allowed. */
 export interface TrustedConfig {

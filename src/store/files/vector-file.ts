@@ -1,6 +1,6 @@
 import { appendFile, readFile } from "node:fs/promises";
-import type { VectorEntry, VectorStore } from "../../catalog/discovery/embeddings.ts";
-import { replaceFile } from "./replace-file.ts";
+import type { VectorEntry, VectorStore } from "../../catalog/discovery/meaning/embeddings.ts";
+import { replaceFile } from "./safe/replace-file.ts";
 
 /**
  * Stores vectors by content hash (64 hexadecimal digits). A file has the vectors of one model, all of the same

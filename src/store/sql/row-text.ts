@@ -1,6 +1,6 @@
 import type { RecordKind, RecordRows } from "../record-store.ts";
-import { callsFromText, createCallPack } from "./call-pack.ts";
-import type { WaitingBatch } from "./waiting-batch.ts";
+import { callsFromText, createCallPack } from "./requests/call-pack.ts";
+import type { WaitingBatch } from "./requests/waiting-batch.ts";
 
 /** An empty batch of that kind. */
 export function createWaitingBatch<Kind extends RecordKind>(kind: Kind): WaitingBatch<RecordRows[Kind]> {

@@ -1,5 +1,5 @@
 import type { CompiledQuery } from "kysely";
-import { sqliteCode, sqliteCodes, type SqlDatabase, type SqlStatement, type SqlValue } from "./sql-driver.ts";
+import { sqliteCode, sqliteCodes, type SqlDatabase, type SqlStatement, type SqlValue } from "./sqlite/sql-driver.ts";
 import { toStorable } from "./storable.ts";
 
 /** Puts rows of one kind into their tables, inside a transaction that the caller has begun. */

@@ -31,15 +31,15 @@ import type {
 } from "../access-rows.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "../people-rows.ts";
 import type { KeepOutcome, KeptSearch } from "../../catalog/discovery/kept-searches.ts";
-import type { ItemQuestion, ItemsQuestion } from "./access-tables.ts";
-import type { PinChoice } from "../../config/pin-row.ts";
-import type { PinQuestion } from "./pin-tables.ts";
-import type { KeepQuestion, RemoveQuestion } from "./kept-search-tables.ts";
-import type { FailureCode } from "../../kernel/failures.ts";
-import type { FeedNews } from "./change-feed.ts";
-import type { LinkLimits } from "./postgres-link.ts";
-import type { RetentionLimits } from "./retention-limits.ts";
-import type { RowText } from "./waiting-batch.ts";
+import type { ItemQuestion, ItemsQuestion } from "./state/access-tables.ts";
+import type { PinChoice } from "../../config/rows/pin-row.ts";
+import type { PinQuestion } from "./state/pin-tables.ts";
+import type { KeepQuestion, RemoveQuestion } from "./state/kept-search-tables.ts";
+import type { FailureCode } from "../../kernel/failures/failures.ts";
+import type { FeedNews } from "./postgres/change-feed.ts";
+import type { LinkLimits } from "./postgres/postgres-link.ts";
+import type { RetentionLimits } from "./requests/retention-limits.ts";
+import type { RowText } from "./requests/waiting-batch.ts";
 
 /** What the worker thread is given when it starts. */
 export interface SqlWorkerData {

@@ -1,5 +1,5 @@
 import type { StoreProblem } from "../record-store.ts";
-import { isOutOfRoom } from "./sql-driver.ts";
+import { isOutOfRoom } from "./sqlite/sql-driver.ts";
 import type { Refusal } from "./sql-messages.ts";
 
 /** Something was asked that the database cannot do now. */

@@ -1,4 +1,4 @@
-import type { AccessTables } from "./access-columns.ts";
+import type { AccessTables } from "./state/access-columns.ts";
 import type { TeamRole, UserRow } from "../people-rows.ts";
 
 /** Columns as they are in the databases: integers, texts and null. Times are ms, truth is 0 or 1. */

@@ -1,4 +1,4 @@
-import { isHeaderName, isHeaderValue } from "../../kernel/header-value.ts";
+import { isHeaderName, isHeaderValue } from "../../kernel/text/header-value.ts";
 import type { HttpRequest } from "./http-client.ts";
 
 /**

@@ -9,7 +9,7 @@ import type {
   TransportFailure,
 } from "./http-client.ts";
 import { basicAuthorization } from "./basic-authorization.ts";
-import { isHeaderName, isHeaderValue } from "../../kernel/header-value.ts";
+import { isHeaderName, isHeaderValue } from "../../kernel/text/header-value.ts";
 import { ResponseHead } from "./response-head.ts";
 
 /** What the network of a company may require beyond a plain connection. */

@@ -1,6 +1,6 @@
 import { closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote } from "./characters.ts";
 import { skipString } from "./json-scan.ts";
-import type { JsonBytes, JsonObject } from "../../kernel/json-bytes.ts";
+import type { JsonBytes, JsonObject } from "../../kernel/text/json-bytes.ts";
 
 /**
  * The same JSON with all but the last of duplicate keys removed from every object, so that the server sees the same

@@ -1,6 +1,6 @@
 import { comma, openBrace, openBracket, point, quote } from "./characters.ts";
 import { skipSpace, skipString, skipValue } from "./json-scan.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 /**
  * Texts (names of members are texts, too), objects and lists in one message. JSON.parse, which cannot be interrupted,

@@ -12,7 +12,7 @@ import {
   space,
   tab,
 } from "./characters.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 /**
  * Finds the positions of values in a JSON text without building them, so that they can be cut out and passed on as

@@ -22,7 +22,7 @@ import {
   upperE,
   zero,
 } from "./characters.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { deepestNoted, type JsonOutline } from "./json-outline.ts";
 import { skipSpace } from "./json-scan.ts";
 import { searchedBytes, shortEscapes, type TextSearch } from "./text-search.ts";

@@ -2,7 +2,7 @@ import { AjvJsonSchemaValidator as Older } from "@modelcontextprotocol/sdk/valid
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/client/validators/ajv";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import { schemaFault } from "./schema-fault.ts";
 
 const words = fc.constantFrom("a", "b", "$defs", "type", "$ref", "$id", "__proto__", "constructor", "x/y~z");

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import { ExactNumber } from "./exact-json.ts";
 
 /** Schemas of any size are walked; deeper ones could overflow the stack of a compiler, which nests as they do. */

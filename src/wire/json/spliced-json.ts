@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
+import { isJsonObject, type JsonBytes } from "../../kernel/text/json-bytes.ts";
 import { deepestJson } from "../../kernel/limits.ts";
 import { openBrace } from "./characters.ts";
 import { asciiJson } from "./ascii-json.ts";

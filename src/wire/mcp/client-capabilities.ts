@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../kernel/json-bytes.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
 
 /**
  * What a client declares, without members that are null, which is how many languages write an absent one: the

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isBatch, MessageError, readClientMessage, requireJson, type ClientRequest } from "./client-message.ts";
 
 const maxDepth = 64;

@@ -2,9 +2,9 @@ import { openBrace, openBracket } from "../../wire/json/characters.ts";
 import { isUtf8 } from "node:buffer";
 import { findMember, scanNested, skipSpace, skipValue, type Member } from "../../wire/json/json-scan.ts";
 import { requireFewParts } from "../../wire/json/json-parts.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { tellDepthLimit } from "../../kernel/depth-limit.ts";
-import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/text/json-bytes.ts";
 
 /** One message from a client. `params` is parsed; its members are also available as bytes. */
 export type ClientMessage =

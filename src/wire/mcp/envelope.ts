@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../kernel/json-bytes.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import { asciiJson } from "../json/ascii-json.ts";
 import { findMember, type Member } from "../json/json-scan.ts";
 

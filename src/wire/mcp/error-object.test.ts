@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { GatewayError } from "../../kernel/gateway-error.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { errorObjectText, isErrorObject, parseErrorObject, shortError } from "./error-object.ts";
 import { failureAnswer, failureText } from "./failure-text.ts";
 import { isLogLevel, isWanted, leastLevel } from "./log-level.ts";

@@ -3,7 +3,7 @@ import { backslash, lowerU, openBrace, quote } from "../json/characters.ts";
 import { hasManyParts } from "../json/json-parts.ts";
 import { findMember, scanMembers, type Member, type Span } from "../json/json-scan.ts";
 import { rpcCodes } from "./rpc-codes.ts";
-import { isJsonObject, parseJsonObject, type JsonBytes } from "../../kernel/json-bytes.ts";
+import { isJsonObject, parseJsonObject, type JsonBytes } from "../../kernel/text/json-bytes.ts";
 
 /**
  * Parses the `error` of a response. What JSON-RPC does not allow is replaced, so that the result is always a valid

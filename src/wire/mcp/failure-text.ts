@@ -1,5 +1,5 @@
-import type { GatewayError } from "../../kernel/gateway-error.ts";
-import type { Answer } from "../../kernel/call-context.ts";
+import type { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { Answer } from "../../kernel/call/call-context.ts";
 import { MessageError } from "./client-message.ts";
 import { answerText } from "./envelope.ts";
 import { errorBody, errorObjectText, type ErrorObject } from "./error-object.ts";

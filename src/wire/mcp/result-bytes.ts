@@ -1,5 +1,5 @@
 import { deepestJson } from "../../kernel/limits.ts";
-import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { JsonOutline } from "../json/json-outline.ts";
 import { findMember, scanFor, scanMembers, type Member } from "../json/json-scan.ts";
 

@@ -1,4 +1,4 @@
-import type { Era } from "../../kernel/call-context.ts";
+import type { Era } from "../../kernel/call/call-context.ts";
 
 /**
  * The revisions of MCP that the gateway speaks, newest first. 2026-07-28 is modern: it has neither initialize nor

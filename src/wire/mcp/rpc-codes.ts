@@ -1,4 +1,4 @@
-import { failures } from "../../kernel/failures.ts";
+import { failures } from "../../kernel/failures/failures.ts";
 
 /** Error codes of JSON-RPC and MCP by name. The codes of the gateway's own failures are in the table of failures. */
 export const rpcCodes = Object.freeze({

@@ -1,13 +1,13 @@
 import { lowerN, nine, one, openBrace, openBracket, space, startsWithMark, zero } from "../../wire/json/characters.ts";
 import { isUtf8 } from "node:buffer";
 import { findMember, scanElements, scanMembers, type Member } from "../../wire/json/json-scan.ts";
-import { GatewayError } from "../../kernel/gateway-error.ts";
-import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/json-bytes.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import { hasManyParts } from "../../wire/json/json-parts.ts";
 import { shortError } from "./error-object.ts";
 import { saysEnvelope } from "./envelope.ts";
-import { withoutNulls } from "./null-members.ts";
-import { idOfSpoilt } from "./spoilt-answer.ts";
+import { withoutNulls } from "./shapes/null-members.ts";
+import { idOfSpoilt } from "./shapes/spoilt-answer.ts";
 
 /** One message from a server, classified by its members alone (JSON-RPC 2.0). Results stay bytes. */
 export type Inbound =

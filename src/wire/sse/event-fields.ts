@@ -1,6 +1,6 @@
 import { colon, space } from "../json/characters.ts";
 import { GatheredBytes } from "../json/gathered-bytes.ts";
-import { isHeaderValue } from "../../kernel/header-value.ts";
+import { isHeaderValue } from "../../kernel/text/header-value.ts";
 
 const newline = Buffer.from("\n");
 const longestType = 100;

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { homeDirectories } from "../../../src/config/directories.ts";
+import { homeDirectories } from "../../../src/config/file/directories.ts";
 import { makeCertificates } from "../../harness/certificates.ts";
 import { startConnectProxy } from "../../harness/connect-proxy.ts";
 import { badServer, startGateway, type RunningGateway } from "../../harness/gateway.ts";

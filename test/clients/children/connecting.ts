@@ -1,5 +1,5 @@
-import { openClientFile, applyEdit, planEdit } from "../../../src/config/clients/client-edit.ts";
-import { systemClock } from "../../../src/kernel/clock.ts";
+import { openClientFile, applyEdit, planEdit } from "../../../src/config/clients/connect/client-edit.ts";
+import { systemClock } from "../../../src/kernel/runtime/clock.ts";
 
 // Changes the file of its first argument again and again, with backups in the folder of its second, until it is killed.
 const [path = "", dataDir = ""] = process.argv.slice(2);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { failures, type FailureCode } from "../../../src/kernel/failures.ts";
+import { failures, type FailureCode } from "../../../src/kernel/failures/failures.ts";
 import { execute, modernRpc, rpc } from "../../harness/rpc.ts";
 import { echoCall, ping, post, useGateway } from "./front.ts";
 

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { failures } from "../../../src/kernel/failures.ts";
+import { failures } from "../../../src/kernel/failures/failures.ts";
 import { badServer, mainFile } from "../../harness/gateway.ts";
 import { until } from "../../harness/until.ts";
 

@@ -4,7 +4,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { rpc, send } from "../../harness/rpc.ts";
 import { until } from "../../harness/until.ts";
-import { failures } from "../../../src/kernel/failures.ts";
+import { failures } from "../../../src/kernel/failures/failures.ts";
 import { ping, post, rawExchange, rawPost, statusOf, useGateway } from "./front.ts";
 
 const gateway = useGateway({ limits: { bodyTimeoutMs: 3_000 } });

@@ -1,9 +1,9 @@
 import { tmpdir } from "node:os";
 import { sql } from "kysely";
-import { createRecords } from "../../../src/store/sql/migrations/records-0001.ts";
-import { recordsSteps, stateSteps } from "../../../src/store/sql/schema-steps.ts";
-import { loadDriver } from "../../../src/store/sql/sql-driver.ts";
-import { openSqliteFile } from "../../../src/store/sql/sqlite-file.ts";
+import { createRecords } from "../../../src/store/sql/migrations/records/records-0001.ts";
+import { recordsSteps, stateSteps } from "../../../src/store/sql/sqlite/schema-steps.ts";
+import { loadDriver } from "../../../src/store/sql/sqlite/sql-driver.ts";
+import { openSqliteFile } from "../../../src/store/sql/sqlite/sqlite-file.ts";
 
 // Brings the database of its first argument up to date: in as many steps as its second says, each of many statements,
 // or, where that is `records` or `state`, in those that the program has for this database.

@@ -1,5 +1,5 @@
 import { tmpdir } from "node:os";
-import { loadDriver } from "../../../src/store/sql/sql-driver.ts";
+import { loadDriver } from "../../../src/store/sql/sqlite/sql-driver.ts";
 import { createTestStore, entryOf, requestOf, whenOpened } from "../../harness/records.ts";
 
 // Writes into the folder of its first argument, with the worker of its second, reads it again, and says what it found.

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { degradedText } from "../../../src/kernel/degraded-text.ts";
+import { degradedText } from "../../../src/kernel/failures/degraded-text.ts";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { keptSearchesKey, useOrder } from "../api/queries.ts";
 import { agoShort, count, fullTime, plain, time } from "../words/format.ts";

@@ -9,8 +9,8 @@ function treeOf(text: string): Node | undefined {
 }
 
 /**
- * Whether the gateway's name for an entry with this key is that of a server, as config/slug.ts makes it. Where that
- * is made of a digest, which pages cannot compute at once, it is false.
+ * Whether the gateway's name for an entry with this key is that of a server, as config/words/slug.ts makes it. Where
+ * that is made of a digest, which pages cannot compute at once, it is false.
  */
 export function isKeyOf(key: string, server: string): boolean {
   return (isServerSlug(key) ? key : replacedForSlug(key)) === server;

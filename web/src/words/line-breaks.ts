@@ -1,4 +1,4 @@
-/** The line break that a text is written with, as changes of single settings see it (`config/json-change.ts`). */
+/** The line break that a text is written with, as changes of single settings see it (`config/edit/json-change.ts`). */
 export function lineBreakOf(text: string): "\r\n" | "\n" {
   return text.includes("\r\n") ? "\r\n" : "\n";
 }

@@ -1,17 +1,17 @@
 import type { HttpTransport } from "../../../config/config.ts";
-import { toGatewayError, type GatewayError } from "../../../kernel/gateway-error.ts";
+import { toGatewayError, type GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { ConnectHttp, ConnectOptions, HttpCredentials, HttpRoute } from "../connect.ts";
 import type { Connection } from "../connection.ts";
 import { connectSse } from "../sse/connect-sse.ts";
 import { parseServerAddress } from "../streamable/server-address.ts";
 import { readPeerCard } from "../streamable/peer-card.ts";
-import { createHttpConnection } from "../streamable/http-connection.ts";
-import { createLifetime, type Lifetime } from "../streamable/lifetime.ts";
+import { createHttpConnection } from "../streamable/exchange/http-connection.ts";
+import { createLifetime, type Lifetime } from "../streamable/legacy/lifetime.ts";
 import { createLadder } from "../ladder.ts";
 import { negotiate } from "../streamable/negotiate.ts";
 import { httpTuning, type HttpTuning } from "../../../wire/http/tuning.ts";
 import { createSocketPool } from "../../../wire/http/socket-pool.ts";
-import { createWire, type Wire } from "../streamable/wire.ts";
+import { createWire, type Wire } from "../streamable/exchange/wire.ts";
 
 /** What connecting to a remote server needs. */
 export type HttpOptions = ConnectOptions<HttpTransport> & HttpCredentials & HttpRoute;

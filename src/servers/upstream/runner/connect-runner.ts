@@ -1,6 +1,6 @@
 import type { StdioTransport } from "../../../config/config.ts";
-import type { Log } from "../../../kernel/log.ts";
-import type { Clock } from "../../../kernel/clock.ts";
+import type { Log } from "../../../kernel/runtime/log.ts";
+import type { Clock } from "../../../kernel/runtime/clock.ts";
 import type { ConnectOptions } from "../connect.ts";
 import type { Connection } from "../connection.ts";
 import { childEnvironment, type Environment } from "../../process/child-environment.ts";

@@ -2,7 +2,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { StdioTransport } from "../../../config/config.ts";
-import type { Clock } from "../../../kernel/clock.ts";
+import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { readDescendants } from "../../process/process-table.ts";
 import type { NpxFolders } from "./npm-cache.ts";
 import { npxFolderName, npxFormOf, type NpxForm } from "./npx-form.ts";

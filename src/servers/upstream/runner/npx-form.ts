@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Transport } from "../../../config/config.ts";
-import { hasProcess } from "../../../config/transports.ts";
+import { hasProcess } from "../../../config/entry/transports.ts";
 
 /**
  * A command `npx [-y|--yes] name[@range] args...` and nothing else, for which the install folder is known without

@@ -1,5 +1,5 @@
 import type { Transport } from "../../../config/config.ts";
-import { hasProcess } from "../../../config/transports.ts";
+import { hasProcess } from "../../../config/entry/transports.ts";
 
 /** Programs that download a package before they run it. */
 export type PackageRunner = "npx" | "uvx" | "bunx" | "pipx" | "docker";

@@ -1,10 +1,10 @@
 import { writeNotification } from "../../../wire/mcp/envelope.ts";
-import { abortReason } from "../../../kernel/abort.ts";
+import { abortReason } from "../../../kernel/runtime/abort.ts";
 import { asciiJson } from "../../../wire/json/ascii-json.ts";
-import { GatewayError, toGatewayError } from "../../../kernel/gateway-error.ts";
+import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { capabilitiesOf, type Rung } from "../declared-capabilities.ts";
 import type { Connection, Peer, UpstreamRequest } from "../connection.ts";
-import { createDialect } from "../encode.ts";
+import { createDialect } from "../messages/encode.ts";
 import { initializeParams, initializeRefusal, peerFromInitialize } from "../handshake.ts";
 import { createLadder, type StepFailure } from "../ladder.ts";
 import { openSseChannel, type SseChannel, type SseOptions } from "./sse-channel.ts";

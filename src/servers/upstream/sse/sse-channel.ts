@@ -1,16 +1,16 @@
-import { abortReason } from "../../../kernel/abort.ts";
-import { GatewayError } from "../../../kernel/gateway-error.ts";
-import type { Era } from "../../../kernel/call-context.ts";
+import { abortReason } from "../../../kernel/runtime/abort.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import type { Era } from "../../../kernel/call/call-context.ts";
 import type { ConnectionEvents, Handshake } from "../connection.ts";
-import { encodeRequest, type Dialect, type GatewayIdentity } from "../encode.ts";
+import { encodeRequest, type Dialect, type GatewayIdentity } from "../messages/encode.ts";
 import { withFiniteTimeouts, type Channel } from "../streamable/channel.ts";
 import { withPath } from "../streamable/server-address.ts";
-import type { HttpExchangeSink } from "../streamable/http-exchange.ts";
-import type { Lifetime } from "../streamable/lifetime.ts";
-import { failureOfRefusal } from "../streamable/refusal.ts";
-import type { Wire } from "../streamable/wire.ts";
+import type { HttpExchangeSink } from "../streamable/exchange/http-exchange.ts";
+import type { Lifetime } from "../streamable/legacy/lifetime.ts";
+import { failureOfRefusal } from "../streamable/exchange/refusal.ts";
+import type { Wire } from "../streamable/exchange/wire.ts";
 import { readEach } from "../../../wire/mcp/server-message.ts";
-import { createRequestTable } from "../request-table.ts";
+import { createRequestTable } from "../messages/request-table.ts";
 import { createSsePosts } from "./sse-posts.ts";
 
 /** What a channel needs from its connection. */

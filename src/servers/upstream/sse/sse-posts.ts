@@ -1,11 +1,11 @@
-import { withTraceHeaders } from "../../../kernel/trace-context.ts";
+import { withTraceHeaders } from "../../../kernel/runtime/trace-context.ts";
 import type { UpstreamRequest } from "../connection.ts";
-import type { RequestTable } from "../request-table.ts";
-import { exchangeOnce } from "../streamable/exchange-once.ts";
-import type { HttpExchange, HttpExchangeSink } from "../streamable/http-exchange.ts";
-import type { Lifetime } from "../streamable/lifetime.ts";
-import { failureOfRefusal, rpcErrorOf } from "../streamable/refusal.ts";
-import type { Wire } from "../streamable/wire.ts";
+import type { RequestTable } from "../messages/request-table.ts";
+import { exchangeOnce } from "../streamable/exchange/exchange-once.ts";
+import type { HttpExchange, HttpExchangeSink } from "../streamable/exchange/http-exchange.ts";
+import type { Lifetime } from "../streamable/legacy/lifetime.ts";
+import { failureOfRefusal, rpcErrorOf } from "../streamable/exchange/refusal.ts";
+import type { Wire } from "../streamable/exchange/wire.ts";
 
 /** What POSTs need from their connection. */
 export interface PostOptions {

@@ -1,7 +1,7 @@
 import { writeNotification } from "../../../wire/mcp/envelope.ts";
-import { abortReason } from "../../../kernel/abort.ts";
+import { abortReason } from "../../../kernel/runtime/abort.ts";
 import type { StdioTransport } from "../../../config/config.ts";
-import type { Era } from "../../../kernel/call-context.ts";
+import type { Era } from "../../../kernel/call/call-context.ts";
 import type { Connection, Peer } from "../connection.ts";
 import type { ConnectOptions } from "../connect.ts";
 import { createLadder, type Ladder } from "../ladder.ts";

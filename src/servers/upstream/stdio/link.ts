@@ -1,14 +1,14 @@
 import { once } from "node:events";
 import type { StdioTransport } from "../../../config/config.ts";
 import { modernRevision } from "../../../wire/mcp/revisions.ts";
-import { GatewayError } from "../../../kernel/gateway-error.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { Closed, Reply, UpstreamRequest } from "../connection.ts";
 import type { ConnectOptions } from "../connect.ts";
 import { capabilitiesOf, firstRung } from "../declared-capabilities.ts";
-import { createDialect, encodeRequest, type Dialect } from "../encode.ts";
-import { createRequestTable, type RequestTable } from "../request-table.ts";
+import { createDialect, encodeRequest, type Dialect } from "../messages/encode.ts";
+import { createRequestTable, type RequestTable } from "../messages/request-table.ts";
 import { createOutbox } from "./outbox.ts";
-import { createStrayFlow } from "../stray-flow.ts";
+import { createStrayFlow } from "../messages/stray-flow.ts";
 import { readOutput } from "./output.ts";
 import type { ServerProcess } from "./server-process.ts";
 

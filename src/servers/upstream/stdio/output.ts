@@ -2,10 +2,10 @@ import type { StdioTransport } from "../../../config/config.ts";
 import { largeBytes } from "../../../wire/json/large-buffers.ts";
 import type { ConnectOptions } from "../connect.ts";
 import { readBatch, readInbound } from "../../../wire/mcp/server-message.ts";
-import { createLineSplitter } from "../line-splitter.ts";
-import type { RequestTable } from "../request-table.ts";
+import { createLineSplitter } from "../messages/line-splitter.ts";
+import type { RequestTable } from "../messages/request-table.ts";
 import type { ServerProcess } from "./server-process.ts";
-import type { StrayFlow } from "../stray-flow.ts";
+import type { StrayFlow } from "../messages/stray-flow.ts";
 
 /** Receives what a process writes to stdout. */
 export interface OutputListener {

@@ -1,11 +1,11 @@
 import { writeNotification } from "../../../wire/mcp/envelope.ts";
 import type { StdioTransport } from "../../../config/config.ts";
-import { abortReason } from "../../../kernel/abort.ts";
-import { toGatewayError } from "../../../kernel/gateway-error.ts";
-import { toJsonBytes } from "../../../kernel/json-bytes.ts";
+import { abortReason } from "../../../kernel/runtime/abort.ts";
+import { toGatewayError } from "../../../kernel/failures/gateway-error.ts";
+import { toJsonBytes } from "../../../kernel/text/json-bytes.ts";
 import type { Peer, UpstreamRequest } from "../connection.ts";
 import type { ConnectOptions } from "../connect.ts";
-import { createDialect } from "../encode.ts";
+import { createDialect } from "../messages/encode.ts";
 import { modernRevision } from "../../../wire/mcp/revisions.ts";
 import { capabilitiesOf, firstRung, type Rung } from "../declared-capabilities.ts";
 import {

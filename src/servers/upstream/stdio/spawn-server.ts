@@ -1,10 +1,10 @@
 import type { StdioTransport } from "../../../config/config.ts";
 import type { SpawnServer, ServerProcess } from "./server-process.ts";
 import { childEnvironment, type Environment } from "../../process/child-environment.ts";
-import type { Guardian } from "../../process/guardian.ts";
+import type { Guardian } from "../../process/guardian/guardian.ts";
 import { spawnTree } from "../../process/spawn-tree.ts";
 import { readStderr } from "../../process/stderr-lines.ts";
-import { defaultTreeLimits, type Watchdog } from "../../process/watchdog.ts";
+import { defaultTreeLimits, type Watchdog } from "../../process/guardian/watchdog.ts";
 
 /** What starting servers needs. */
 export interface SpawnServerDeps {

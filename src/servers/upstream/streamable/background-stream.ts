@@ -1,9 +1,9 @@
-import { GatewayError } from "../../../kernel/gateway-error.ts";
-import type { HttpExchange, HttpExchangeSink } from "./http-exchange.ts";
-import type { LegacySession } from "./legacy-session.ts";
-import { signOfRefusal, type RefusalSign } from "./refusal-sign.ts";
-import { toReopenDelayMs } from "./resume-delay.ts";
-import type { Wire } from "./wire.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import type { HttpExchange, HttpExchangeSink } from "./exchange/http-exchange.ts";
+import type { LegacySession } from "./legacy/legacy-session.ts";
+import { signOfRefusal, type RefusalSign } from "./exchange/refusal-sign.ts";
+import { toReopenDelayMs } from "./exchange/resume-delay.ts";
+import type { Wire } from "./exchange/wire.ts";
 
 /**
  * The GET stream of a legacy session, on which the server sends what belongs to no request. Most servers have none

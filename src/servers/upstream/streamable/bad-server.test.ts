@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { toGatewayError } from "../../../kernel/gateway-error.ts";
+import { toGatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { Connection, UpstreamRequest } from "../connection.ts";
 import { connectHttpWith } from "../remote/connect-http.ts";
 import { httpTuning } from "../../../wire/http/tuning.ts";

@@ -1,6 +1,6 @@
 import { longestMs } from "../../../kernel/limits.ts";
 import type { PendingRequest, Reply, UpstreamRequest } from "../connection.ts";
-import type { GatewayError } from "../../../kernel/gateway-error.ts";
+import type { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 
 /** Requests to one server in one era. A server of both eras has two channels over the same wire. */
 export interface Channel {

@@ -1,16 +1,16 @@
-import type { Era } from "../../../kernel/call-context.ts";
-import { GatewayError } from "../../../kernel/gateway-error.ts";
+import type { Era } from "../../../kernel/call/call-context.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { Connection, ConnectionEvents, Peer } from "../connection.ts";
-import type { GatewayIdentity } from "../encode.ts";
+import type { GatewayIdentity } from "../messages/encode.ts";
 import type { Channel } from "./channel.ts";
-import { createLegacyChannel, type LegacyChannel } from "./legacy-channel.ts";
+import { createLegacyChannel, type LegacyChannel } from "./legacy/legacy-channel.ts";
 import { createLadder } from "../ladder.ts";
-import type { LegacySession } from "./legacy-session.ts";
-import { createRenewalBudget, type RenewalBudget } from "../renewal-budget.ts";
-import type { Lifetime } from "./lifetime.ts";
+import type { LegacySession } from "./legacy/legacy-session.ts";
+import { createRenewalBudget, type RenewalBudget } from "../messages/renewal-budget.ts";
+import type { Lifetime } from "./legacy/lifetime.ts";
 import { createModernChannel } from "./modern-channel.ts";
 import { discover, negotiate, type Negotiated } from "./negotiate.ts";
-import type { Wire } from "./wire.ts";
+import type { Wire } from "./exchange/wire.ts";
 
 /** What a connection is made from after the era was negotiated. */
 export interface HttpConnectionOptions {

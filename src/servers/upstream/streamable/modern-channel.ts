@@ -1,19 +1,19 @@
 import { rpcCodes } from "../../../wire/mcp/rpc-codes.ts";
-import { createSlotTable, type SlotTable } from "../../../kernel/slot-table.ts";
+import { createSlotTable, type SlotTable } from "../../../kernel/runtime/slot-table.ts";
 import { modernRevision } from "../../../wire/mcp/revisions.ts";
-import { withTraceHeaders } from "../../../kernel/trace-context.ts";
-import { GatewayError, toGatewayError } from "../../../kernel/gateway-error.ts";
+import { withTraceHeaders } from "../../../kernel/runtime/trace-context.ts";
+import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { ConnectionEvents, UpstreamRequest } from "../connection.ts";
-import { createDialect, encodeRequest, type Dialect, type GatewayIdentity } from "../encode.ts";
+import { createDialect, encodeRequest, type Dialect, type GatewayIdentity } from "../messages/encode.ts";
 import { capabilitiesOf, firstRung } from "../declared-capabilities.ts";
 import { isModernError } from "../handshake.ts";
-import { createRequestTable, type RequestTable } from "../request-table.ts";
+import { createRequestTable, type RequestTable } from "../messages/request-table.ts";
 import { withFiniteTimeouts, type Channel } from "./channel.ts";
-import { deliver, type Delivery } from "./deliver.ts";
-import type { HttpExchange, HttpExchangeSink } from "./http-exchange.ts";
-import { encodeHeaderValue, isHeaderName, isHeaderValue } from "../../../kernel/header-value.ts";
-import { failureOfRefusal, rpcErrorOf, type Refusal } from "./refusal.ts";
-import type { Wire } from "./wire.ts";
+import { deliver, type Delivery } from "./exchange/deliver.ts";
+import type { HttpExchange, HttpExchangeSink } from "./exchange/http-exchange.ts";
+import { encodeHeaderValue, isHeaderName, isHeaderValue } from "../../../kernel/text/header-value.ts";
+import { failureOfRefusal, rpcErrorOf, type Refusal } from "./exchange/refusal.ts";
+import type { Wire } from "./exchange/wire.ts";
 
 /** What a modern channel needs from its connection. */
 export interface ModernChannelOptions {

@@ -1,17 +1,17 @@
 import { rpcCodes } from "../../../wire/mcp/rpc-codes.ts";
-import { GatewayError } from "../../../kernel/gateway-error.ts";
-import { isJsonObject } from "../../../kernel/json-bytes.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import { isJsonObject } from "../../../kernel/text/json-bytes.ts";
 import { modernRevision } from "../../../wire/mcp/revisions.ts";
 import type { Peer, UpstreamRequest } from "../connection.ts";
-import { encodeRequest, type GatewayIdentity } from "../encode.ts";
+import { encodeRequest, type GatewayIdentity } from "../messages/encode.ts";
 import { isModernError, peerFromDiscover, probeRefusal, supportedIn } from "../handshake.ts";
 import type { Ladder, StepFailure } from "../ladder.ts";
 import { parseErrorObject } from "../../../wire/mcp/error-object.ts";
-import { exchangeOnce, type ExchangeOutcome } from "./exchange-once.ts";
-import { openLegacySession, type LegacySession, type Refused } from "./legacy-session.ts";
+import { exchangeOnce, type ExchangeOutcome } from "./exchange/exchange-once.ts";
+import { openLegacySession, type LegacySession, type Refused } from "./legacy/legacy-session.ts";
 import { createModernHeaders, modernDialect } from "./modern-channel.ts";
-import { failureOfRefusal, rpcErrorOf } from "./refusal.ts";
-import type { Wire } from "./wire.ts";
+import { failureOfRefusal, rpcErrorOf } from "./exchange/refusal.ts";
+import type { Wire } from "./exchange/wire.ts";
 
 /** What negotiation found out. */
 export type Negotiated =

@@ -1,5 +1,5 @@
-import { untilAborted, abortAfter } from "../../../kernel/abort.ts";
-import { isJsonObject, type JsonObject } from "../../../kernel/json-bytes.ts";
+import { untilAborted, abortAfter } from "../../../kernel/runtime/abort.ts";
+import { isJsonObject, type JsonObject } from "../../../kernel/text/json-bytes.ts";
 import { cardPathEnd, cardType } from "../../../wire/mcp/card-words.ts";
 import type { CreateHttpClient } from "../../../wire/http/http-client.ts";
 import { sendWhole } from "../../../wire/http/whole-response.ts";

@@ -1,6 +1,6 @@
-import { GatewayError } from "../../../kernel/gateway-error.ts";
-import type { GatewayIdentity } from "../encode.ts";
-import { isHeaderName, isHeaderValue } from "../../../kernel/header-value.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import type { GatewayIdentity } from "../messages/encode.ts";
+import { isHeaderName, isHeaderValue } from "../../../kernel/text/header-value.ts";
 import { basicAuthorization } from "../../../wire/http/basic-authorization.ts";
 import { userAgent } from "../../../wire/http/tuning.ts";
 

@@ -1,0 +1,1 @@
+export const ownRules: { readonly lineLength: string; readonly downwards: string };

@@ -1,0 +1,134 @@
+import type { View } from "../../catalog/model/view.ts";
+import type { Discovery } from "../../catalog/discovery/discovery.ts";
+import { findClientProfile } from "../../config/rows/client-profiles.ts";
+import type { Config } from "../../config/config.ts";
+import { makeReady } from "../../engine/calls/arguments/arguments.ts";
+import { createLogLevels, type LogLevels } from "../../engine/calls/subscriptions/log-levels.ts";
+import { createRouting, type Routing } from "../../engine/calls/routing.ts";
+import { createSlices } from "../../kernel/runtime/slices.ts";
+import { createSubscriptions, type Subscriptions } from "../../engine/calls/subscriptions/subscriptions.ts";
+import { createPerformer, type PerformDeps, type Performer } from "../../engine/perform/perform.ts";
+import type { RecordCall } from "../../engine/perform/stages/record-end.ts";
+import { createResultBudgetStage } from "../../engine/perform/result-budget.ts";
+import { createKeptResults, type KeptFigures } from "../../engine/results/kept-results.ts";
+import { createValidators } from "../../engine/validation/validators.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import type { EventBus } from "../../kernel/events/event-bus.ts";
+import type { Log } from "../../kernel/runtime/log.ts";
+import type { TraceSource } from "../../kernel/runtime/tracing.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import { createSessionlessClients, type SessionlessClients } from "../../kernel/sessionless-clients.ts";
+import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
+import type { GatewayStore } from "../../store/store.ts";
+import { createSealedStates } from "../../wire/mcp/sealed-state.ts";
+import { createNamespaces, type Namespaces } from "./namespace-wiring.ts";
+
+export interface EngineDeps {
+  readonly config: () => Config;
+  readonly fleet: Fleet;
+  readonly viewOf: (principal: Principal) => View;
+  readonly discovery: Discovery;
+  readonly store: Pick<GatewayStore, "namespaceUsage" | "spill">;
+  readonly recordCall: RecordCall | undefined;
+  readonly audit: { readonly calls: PerformDeps["callAudit"]; readonly onCallDenied: PerformDeps["onDenied"] };
+  readonly events: EventBus;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Undefined while traces are off. */
+  readonly traces: TraceSource | undefined;
+}
+
+/** The wing `engine`, connected: what calls need, and which namespaces are loaded for whom. */
+export interface Engine {
+  readonly routing: Routing;
+  /** Carries out every intent, whoever it comes from. */
+  readonly performer: Performer;
+  readonly namespaces: Namespaces;
+  readonly subscriptions: Subscriptions;
+  readonly logLevels: LogLevels;
+  readonly sessionlessClients: SessionlessClients;
+  /** Writes what is still unwritten. */
+  stopNamespaces(): Promise<void>;
+  /** What was cut off results and is kept. */
+  readonly keptFigures: () => KeptFigures;
+  /** Forgets what was cut off results, and removes its files. */
+  stopResults(): Promise<void>;
+  /** Ends the compiler of schemas; after the last call. */
+  stopValidation(): Promise<void>;
+}
+
+/** A sealed state is valid for as long as a parked call would be kept. */
+const stateLifetimeMs = 600_000;
+
+/** Builds the wing `engine`. */
+export function createEngine(deps: EngineDeps): Engine {
+  const { fleet, events, log, clock } = deps;
+  const validators = createValidators({
+    clock,
+    onUnvalidated: (hash, reason) =>
+      log.warn({ component: "validation", hash: hash.slice(0, 12) }, `a tool's schema is not checked: ${reason}`),
+  });
+  const namespaces = createNamespaces({ ...deps, validators, store: deps.store.namespaceUsage });
+  const sessionlessClients = createSessionlessClients(clock);
+  const routing = createRouting({
+    instanceOf: fleet.get,
+    viewOf: deps.viewOf,
+    presenceOf: (context) => context.connected?.presence ?? sessionlessClients.of(context),
+    clients: fleet.clients,
+    validators,
+    states: createSealedStates(stateLifetimeMs, clock.now),
+    events,
+    clock,
+    limits: deps.config().settings.limits,
+    traces: deps.traces,
+  });
+  const results = (): Config["settings"]["results"] => deps.config().settings.results;
+  const keptResults = createKeptResults({
+    files: deps.store.spill(),
+    clock,
+    limits: () => ({
+      keepMs: results().keepMs,
+      memoryBytes: results().keptMemoryBytes,
+      diskBytes: results().keptDiskBytes,
+    }),
+  });
+  const slices = createSlices();
+  const performer = createPerformer({
+    routing,
+    discovery: deps.discovery,
+    loads: namespaces.loads,
+    viewOf: deps.viewOf,
+    settled: async (principal, signal) => await fleet.settled(principal, signal),
+    // Whoever waits for what was found waits for nothing else.
+    onFound: (tools) => void setImmediate(() => void makeReady(validators, tools)),
+    instanceOf: fleet.get,
+    keptResults,
+    slices,
+    recordCall: deps.recordCall,
+    callAudit: deps.audit.calls,
+    onDenied: deps.audit.onCallDenied,
+    resultBudget: createResultBudgetStage({
+      settings: results,
+      instanceOf: fleet.get,
+      clientLimit: (name) => findClientProfile(deps.config().settings.clients, name)?.maxResultTokens,
+      keptResults,
+      slices,
+      validators,
+    }),
+    events,
+    clock,
+    traces: deps.traces,
+  });
+  return {
+    routing,
+    performer,
+    namespaces,
+    subscriptions: createSubscriptions(fleet.get, events),
+    logLevels: createLogLevels(fleet.get, events),
+    sessionlessClients,
+    stopNamespaces: async () => await namespaces[Symbol.asyncDispose](),
+    keptFigures: () => keptResults.figures,
+    stopResults: async () => await keptResults[Symbol.asyncDispose](),
+    stopValidation: async () => await validators[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,39 @@
+import { compareConfigs, type ConfigDifference } from "../../config/edit/config-comparison.ts";
+import type { Config } from "../../config/config.ts";
+import { createConfigSecrets } from "../../config/secrets.ts";
+import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
+import { redactTexts } from "../../records/redaction/redacted-value.ts";
+import { createRedaction } from "../../records/redaction/redaction.ts";
+import type { GatewayParts } from "../gateway-parts.ts";
+
+/** How the configuration file stands to what is in force. */
+export interface ConfigStanding {
+  readonly file: string | null;
+  /** Why the file cannot be used as it is; null when it can. */
+  readonly refused: string | null;
+  /** What the file would change, without secrets. Empty when it is refused. */
+  readonly differences: readonly ConfigDifference[];
+}
+
+export interface ConfigStandingDeps {
+  readonly gateway: Pick<GatewayParts, "config" | "redaction">;
+  /** Reads the configuration file as it is now, with the flags and variables of the start. */
+  readonly load: () => Promise<Config>;
+  /** The configuration of the start. */
+  readonly started: Config;
+}
+
+/** Compares the file as it is now with what the gateway has in force. */
+export async function readConfigStanding({ gateway, load, started }: ConfigStandingDeps): Promise<ConfigStanding> {
+  const file = gateway.config().file ?? null;
+  const known = gateway.redaction.text;
+  try {
+    const next = await load();
+    // What the file has anew is a secret that the gateway does not know yet.
+    const unknown = createRedaction({ secrets: createConfigSecrets(() => next) }).text;
+    const differences = compareConfigs({ current: gateway.config(), started, next });
+    return { file, refused: null, differences: redactTexts(differences, (text) => unknown(known(text))) };
+  } catch (error) {
+    return { file, refused: known(toGatewayError(error).message), differences: [] };
+  }
+}

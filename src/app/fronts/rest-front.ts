@@ -1,0 +1,162 @@
+import { reaches } from "../../kernel/principal.ts";
+import { toRedactedJson } from "../../records/redaction/redacted-json.ts";
+import type { Log } from "../../kernel/runtime/log.ts";
+import type { RestHandler } from "../../front/http/http-server.ts";
+import { trackController } from "../../front/mcp/running/running-requests.ts";
+import { createRest } from "../../front/rest/rest.ts";
+import type { View } from "../../catalog/model/view.ts";
+import type { Connection, RestDeps, RestPeople } from "../../front/rest/deps.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
+import { createAuditHistory } from "../../records/audit/audit-history.ts";
+import { toDenial } from "../people/audited-access.ts";
+import { createRestUpkeep } from "./backup-download.ts";
+import type { Browsers } from "../../front/web/browsers.ts";
+import { createInstanceAccess } from "./rest-instances.ts";
+import type { GatewayParts } from "../gateway-parts.ts";
+import { createManagement, type Surroundings } from "./management-wiring.ts";
+
+// With REST, because both share so much that two modules would be several files more at each start.
+export { loadEveryday } from "./owner-everyday.ts";
+export { openBrowsers } from "../people/browser-wiring.ts";
+export { loadDashboard } from "./web-front.ts";
+
+export interface RestNeeds {
+  readonly log: Log;
+  readonly browsers: Browsers;
+  /** Undefined where nobody changes the configuration over REST. */
+  readonly surroundings: Surroundings | undefined;
+}
+
+/** The REST API of a gateway, loaded at its first request. */
+export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }: RestNeeds): RestHandler {
+  const { parts } = gateway.mcp;
+  return createRest({
+    version: gateway.version,
+    settings: () => gateway.config().settings,
+    bodyLimits: parts.limits,
+    bodyRoom: parts.bodyRoom,
+    authenticate(request) {
+      const session = browsers.sessionOf(request);
+      if (session !== undefined) return browsers.principalOf(session, request);
+      const principal = gateway.authenticator.authenticate(request);
+      // Whoever works in the dashboard opens no other page that would keep the session from ending.
+      if (!(principal instanceof Promise) && principal.via === "session") browsers.personOf(request);
+      return principal;
+    },
+    browsers,
+    management: surroundings === undefined ? undefined : createManagement(gateway, surroundings),
+    connections: () => listConnections(gateway),
+    isOpen: () => gateway.authenticator.open,
+    publicUrl: gateway.publicUrl,
+    hasLogins: gateway.team !== undefined,
+    admit: parts.admission.admit,
+    openStream: parts.admission.openStream,
+    live: gateway.live.load,
+    track: (principal, controller) => trackController(parts.running, principal, controller),
+    adopting: gateway.fleet.adopting,
+    presence: gateway.presence,
+    viewOf: gateway.viewOf,
+    namesInTurns: gateway.namesInTurns,
+    personOf: gateway.personOf,
+    routing: gateway.routing,
+    performer: gateway.performer,
+    subscriptions: gateway.subscriptions,
+    pins: gateway.pins,
+    keptSearches: gateway.keptSearches,
+    loads: gateway.namespaces.loads,
+    instancesOf(principal) {
+      const instances = gateway.fleet.of(principal);
+      return principal.only === undefined
+        ? instances
+        : instances.filter(({ server }) => reaches(principal, server.slug));
+    },
+    ...createInstanceAccess(gateway),
+    issueToken: async (instance, principal) => await gateway.instanceTokens.issue(instance, principal.id),
+    tokensOf: (instance, principal) => gateway.instanceTokens.list(instance, principal.id),
+    revokeTokens: async (instance, principal) => await gateway.instanceTokens.revoke(instance, principal.id),
+    metrics: gateway.metrics,
+    usage: gateway.usage.usage,
+    tokens: async (ask) => await gateway.usage.tokens({ ...ask, waitMs: 0 }),
+    toolTokens: async (view) => await countTools(gateway, view),
+    clock: parts.clock,
+    history: gateway.standing.history,
+    status: gateway.standing.status,
+    audit: {
+      ...createAuditHistory(gateway),
+      order: gateway.audit.order,
+      onDenied: (request, failure, principal) => gateway.audit.deny(toDenial(request, failure, principal)),
+    },
+    upkeep: createRestUpkeep(gateway.records.opened),
+    people: () => toRestPeople(gateway),
+    debugFacts: () => debugFacts(gateway),
+    redact: gateway.redaction.said,
+    redactJson: (value) => toRedactedJson(value, gateway.redaction.text),
+    reportFailure: (failure, operation) =>
+      log.error({ component: "front", operation, err: failure.cause ?? failure }, failure.message),
+    log,
+  });
+}
+
+async function countTools({ usage }: GatewayParts, view: View): ReturnType<RestDeps["toolTokens"]> {
+  await usage.costs.prepare(view);
+  return (server, tool) => usage.costs.tool(view, server, tool);
+}
+
+function toRestPeople({ team, config, fleet }: GatewayParts): RestPeople | undefined {
+  const people = team?.people();
+  if (people === undefined) return undefined;
+  const installs = {
+    ...people.installs,
+    fileServers: () => config().servers,
+    instancesOf: fleet.ofInstallation,
+  };
+  const { users: access, clients } = people.access;
+  return { book: people.directory.book, changes: people.changes, installs, access, clients };
+}
+
+/** MCP clients with a session, and how many programs use the gateway without one. */
+function listConnections({ mcp }: GatewayParts): readonly Connection[] {
+  const { sessions, sessionlessClients, clock } = mcp.parts;
+  const nowMs = clock.monotonic();
+  return [
+    ...[...sessions.all()].map((session) => ({
+      client: session.clientName ?? null,
+      principal: session.principal.id,
+      endpoint: session.endpointPath,
+      revision: session.revision,
+      idleMs: Math.round(nowMs - session.lastUseMs),
+    })),
+    ...[...sessionlessClients.connected()].map((name) => ({
+      client: name ?? null,
+      principal: null,
+      endpoint: null,
+      revision: null,
+      idleMs: null,
+    })),
+  ];
+}
+
+function debugFacts(gateway: GatewayParts): JsonObject {
+  const { heapUsed, rss, external } = process.memoryUsage();
+  const statuses = new Map<string, number>();
+  for (const instance of gateway.fleet.all()) statuses.set(instance.status, (statuses.get(instance.status) ?? 0) + 1);
+  const { settings, file } = gateway.config();
+  return {
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    uptime_s: Math.round(process.uptime()),
+    memory: { rss, heap_used: heapUsed, external },
+    config: {
+      file: file ?? null,
+      exposure: settings.exposure,
+      host: settings.host,
+      search: settings.search.engine,
+      namespaces: settings.namespaces,
+      limits: settings.limits,
+    },
+    instances: Object.fromEntries(statuses),
+    enrichment: { ...gateway.discovery.enrichment() },
+    sessions: gateway.mcp.parts.sessions.size,
+    in_flight: gateway.performer.inFlight,
+  };
+}

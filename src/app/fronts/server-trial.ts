@@ -1,0 +1,183 @@
+import type { KeySource } from "../../config/key-source.ts";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Config, ServerConfig } from "../../config/config.ts";
+import { switchedOff } from "../../config/entry/servers.ts";
+import { abortAfter } from "../../kernel/runtime/abort.ts";
+import type { Era } from "../../kernel/call/call-context.ts";
+import { systemClock } from "../../kernel/runtime/clock.ts";
+import type { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { Log } from "../../kernel/runtime/log.ts";
+import type { InstanceStatus } from "../../kernel/status.ts";
+import { statusWord } from "../../kernel/failures/status-words.ts";
+import { createConfigSecrets } from "../../config/secrets.ts";
+import { createRedaction, joinSecrets } from "../../records/redaction/redaction.ts";
+import { nextStep, type NextStep } from "../../records/server-standing.ts";
+import { buildGateway, type Gateway } from "../gateway.ts";
+import type { Offers, Overview, ServerOverview, ToolOverview } from "../records/overview.ts";
+import { openStore } from "../records/store-backend.ts";
+
+/** What came of starting a server to try it. */
+export interface ServerTrial {
+  /** The key as it stands in the file. */
+  readonly key: string;
+  readonly isUsable: boolean;
+  readonly status: InstanceStatus;
+  /** The status in words for people. */
+  readonly word: string;
+  /** One sentence that explains the status. */
+  readonly reason: string;
+  /** The failure's code (docs/errors.md); null where all is well, and where no failure is the reason. */
+  readonly code: string | null;
+  /** What to do about it, from the cause; null where all is well. */
+  readonly hint: string | null;
+  readonly next: NextStep | null;
+  /** What it calls itself, with its version; null when it was not reached. */
+  readonly name: string | null;
+  /** What it says of itself: its name, title and version. Null when it was not reached. */
+  readonly server: {
+    readonly name: string | null;
+    readonly title: string | null;
+    readonly version: string | null;
+  } | null;
+  /** The revision of the protocol that it was reached with, and every era that it speaks. */
+  readonly revision: string | null;
+  readonly eras: readonly Era[];
+  readonly offers: Offers | null;
+  /** Those that its rules let through. */
+  readonly tools: readonly ToolOverview[];
+  /** What its tools cost in a flat list. */
+  readonly tokens: number;
+  /** From its start until it was usable, or was given up. */
+  readonly durationMs: number;
+  /** The last lines of its stderr. */
+  readonly output: readonly string[];
+}
+
+export interface TrialOptions {
+  readonly dataDir: string;
+  readonly vaultKey: KeySource;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly version: string;
+  readonly signal: AbortSignal;
+  /** How long all of them together may take. */
+  readonly limitMs: number;
+}
+
+/** A server that is killed with patience may take as long as this to be gone. */
+const stopMs = 10_000;
+
+/**
+ * Starts servers apart from any running gateway, with the same parts as a gateway has, and stops them again: handshake
+ * and list of tools. Nothing is recorded or learned. Their logins are used; a server that is only switched off is tried
+ * all the same. Texts are without secrets.
+ */
+export async function tryServers(
+  config: Config,
+  servers: readonly ServerConfig[],
+  options: TrialOptions,
+): Promise<readonly ServerTrial[]> {
+  const place = await mkdtemp(join(tmpdir(), "toolyard-trial-"));
+  const trial = trialConfig(config, servers);
+  const limit = abortAfter(options.limitMs, options.signal);
+  const store = openStore({ dataDir: options.dataDir, vaultKey: options.vaultKey });
+  const gateway = buildGateway(trial, { ...options, log: silentLog, clock: systemClock, store, place });
+  try {
+    await gateway.apply(trial);
+    const beganMs = systemClock.monotonic();
+    gateway.letServersStart();
+    const instances = gateway.instances();
+    const durations = await Promise.all(
+      instances.map(async (instance) => {
+        await instance.settled(limit);
+        return Math.round(systemClock.monotonic() - beganMs);
+      }),
+    );
+    options.signal.throwIfAborted();
+    const overview = await gateway.overview();
+    const redact = createRedaction({
+      secrets: joinSecrets(
+        createConfigSecrets(() => trial),
+        gateway.secrets,
+      ),
+    }).said;
+    return instances.map((instance, at) => ({
+      ...toTrial(instance, overview, redact),
+      durationMs: durations[at] ?? 0,
+    }));
+  } finally {
+    await gateway.stop(abortAfter(stopMs));
+    await rm(place, { recursive: true, force: true });
+  }
+}
+
+/** One shared instance of each server, for nobody in particular, and nothing that a trial should not leave behind. */
+function trialConfig(config: Config, servers: readonly ServerConfig[]): Config {
+  const { settings } = config;
+  return {
+    ...config,
+    servers: servers.map((server) => ({
+      ...server,
+      scope: "shared",
+      disabledReason: server.disabledReason === switchedOff ? undefined : server.disabledReason,
+    })),
+    people: { principals: new Map(), teams: new Map() },
+    settings: {
+      ...settings,
+      // People of the database would be waited for, and a trial opens no database.
+      team: false,
+      records: { ...settings.records, store: "off", audit: "off" },
+      search: { ...settings.search, learn: false, embeddings: undefined, enrich: undefined },
+      events: { ...settings.events, webhooks: [] },
+      namespaces: { ...settings.namespaces, preload: [] },
+    },
+  };
+}
+
+function toTrial(
+  instance: ReturnType<Gateway["instances"]>[number],
+  { servers }: Overview,
+  redact: (text: string) => string,
+): Omit<ServerTrial, "durationMs"> {
+  const { server, connection, state } = instance;
+  const { status, step, reason } = instance.statusView();
+  const seen: ServerOverview | undefined = servers.find(({ slug }) => slug === server.slug);
+  const isUsable = status === "online";
+  const cause: GatewayError | undefined = "cause" in state ? state.cause : undefined;
+  return {
+    key: server.key,
+    isUsable,
+    status,
+    // A gateway would try again; this was the only try.
+    word: state.kind === "backoff" ? "cannot start" : statusWord({ status, dormant: false, step }),
+    reason: redact(reason),
+    code: isUsable ? null : (cause?.code ?? null),
+    hint: isUsable ? null : (cause?.hint ?? null),
+    next: nextStep(instance),
+    name: connection === undefined ? null : nameOf(connection.peer.serverInfo),
+    server: connection === undefined ? null : aboutItself(connection.peer.serverInfo, redact),
+    revision: connection?.peer.revision ?? null,
+    eras: connection?.peer.eras ?? [],
+    offers: seen?.offers ?? null,
+    tools: seen?.tools ?? [],
+    tokens: seen?.tokens ?? 0,
+    output: instance.stderr.map(redact),
+  };
+}
+
+function aboutItself(info: Readonly<Record<string, unknown>>, redact: (text: string) => string): ServerTrial["server"] {
+  const told = (name: string): string | null => {
+    const value = info[name];
+    return typeof value === "string" ? redact(value) : null;
+  };
+  return { name: told("name"), title: told("title"), version: told("version") };
+}
+
+function nameOf({ name, version }: Readonly<Record<string, unknown>>): string {
+  return [name, version].filter((part) => typeof part === "string").join(" ");
+}
+
+/** Whoever tries a server is told what came of it; the log is for gateways that run. */
+const silent = (): void => undefined;
+const silentLog: Log = Object.freeze({ debug: silent, info: silent, warn: silent, error: silent });

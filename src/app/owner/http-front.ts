@@ -1,0 +1,106 @@
+import type { AddressInfo } from "node:net";
+import type { Log } from "../../kernel/runtime/log.ts";
+import { isListed, loopback, toBlockList } from "../../kernel/text/address-ranges.ts";
+import { createConnectionRoom } from "../../front/http/guards/connection-room.ts";
+import { createHttpServer, type HttpServer } from "../../front/http/http-server.ts";
+import { refuse } from "../../front/mcp/answers/replies.ts";
+import { createOriginRules } from "../../front/http/guards/origin.ts";
+import { createPeerCheck, linuxTables } from "../../front/http/guards/peer-user.ts";
+import { isPeoplePath } from "../../front/http/guards/people-path.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { toReason, unusableStore } from "../../records/store-standing.ts";
+import { toDenial } from "../people/audited-access.ts";
+import { showFrontPage } from "../fronts/front-page-facts.ts";
+import type { GatewayParts } from "../gateway-parts.ts";
+import type { Surroundings } from "../fronts/management-wiring.ts";
+import type { Owner } from "./owner.ts";
+
+/** The gateway over HTTP. */
+export interface HttpFront {
+  /** For requests that another server accepted. */
+  readonly handle: HttpServer["handle"];
+  listen(host: string, port: number): Promise<AddressInfo>;
+  /** Accepts nothing new, and waits for running calls until the signal aborts. */
+  drain(signal: AbortSignal): Promise<void>;
+  close(): void;
+}
+
+export interface HttpFrontOptions {
+  /** The owner's door. */
+  readonly onConnect?: Owner["onConnect"] | undefined;
+  /** Undefined where nobody changes the configuration over REST. */
+  readonly surroundings?: Surroundings | undefined;
+}
+
+const drainCheckMs = 50;
+
+/** Descriptors are few: a process has some thousands, and each server takes four. */
+const connections = { ofAll: 10_000, ofOne: 1_000 };
+
+function isShared(gateway: GatewayParts, address: string): boolean {
+  const { trustedProxies = [] } = gateway.config().settings;
+  return isListed(loopback, address) || isListed(toBlockList(trustedProxies), address);
+}
+
+/** Builds the gateway's HTTP front: MCP, REST, health, metrics and the pages for people. Does not listen yet. */
+export function createHttpFront(
+  gateway: GatewayParts,
+  log: Log,
+  { onConnect, surroundings }: HttpFrontOptions = {},
+): HttpFront {
+  let originRules = createOriginRules(gateway.config().settings);
+  gateway.events.on(["config.changed"], () => {
+    originRules = createOriginRules(gateway.config().settings);
+  });
+  const loadFront = async () => await gateway.late.load("rest", async () => await import("../fronts/rest-front.ts"));
+  const server: HttpServer = createHttpServer({
+    mcp: { endpointOf: gateway.mcp.endpointOf, cardAt: gateway.mcp.cardAt, handle: gateway.mcp.http, refuse },
+    frontPage: async (request, response) => await showFrontPage(gateway, request, response),
+    async loadRest() {
+      const { loadRest, openBrowsers } = await loadFront();
+      return loadRest(gateway, { log, browsers: await openBrowsers(gateway), surroundings });
+    },
+    loadDashboard: async () => (await loadFront()).loadDashboard(gateway),
+    people:
+      gateway.team === undefined
+        ? undefined
+        : {
+            owns: isPeoplePath,
+            load: async () => {
+              const load = async () => await import("../people/people-front.ts");
+              const { loadPeopleFront } = await gateway.late.load("people-site", load);
+              return await loadPeopleFront(gateway, log, gateway.clock);
+            },
+          },
+    authenticator: gateway.authenticator,
+    authenticateInstance: gateway.instanceTokens.authenticate,
+    originRules: () => originRules,
+    checkPeer: createPeerCheck({
+      tables: linuxTables(),
+      ownUid: process.platform === "linux" ? process.getuid?.() : undefined,
+      isOpen: () => gateway.authenticator.open && !gateway.config().settings.auth.insecure,
+      trustedProxies: () => gateway.config().settings.trustedProxies ?? [],
+    }),
+    publicUrl: gateway.publicUrl,
+    bodyTimeoutMs: gateway.config().settings.limits.bodyTimeoutMs,
+    room: createConnectionRoom({ ...connections, isShared: (address) => isShared(gateway, address) }),
+    readiness() {
+      const problems = gateway.records.problems();
+      return { unready: unusableStore(problems) ?? gateway.unreadyPeople(), unrecorded: toReason(problems) };
+    },
+    onConnect,
+    onDenied: (request, failure) => gateway.audit.deny(toDenial(request, failure)),
+    log,
+  });
+  return {
+    handle: server.handle,
+    listen: server.listen,
+    async drain(signal) {
+      server.drain();
+      gateway.mcp.endParked(() => new GatewayError("DRAINING", "the gateway is stopping"));
+      while (!signal.aborted && gateway.performer.inFlight + gateway.mcp.parts.running.size > 0)
+        await new Promise((resolve) => setTimeout(resolve, drainCheckMs));
+    },
+    close: server.close,
+  };
+}

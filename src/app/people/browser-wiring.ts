@@ -1,0 +1,77 @@
+import type { IncomingMessage } from "node:http";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { localPrincipal } from "../../kernel/principal.ts";
+import { createBrowserSessions } from "../../people/identity/browser-sessions.ts";
+import { reaches } from "../../people/identity/audience.ts";
+import { sessionIdOf } from "../../people/authorization-server/user-access.ts";
+import { idleSessionMs } from "../../people/directory/books/access-book.ts";
+import { sessionHashOf } from "../../people/identity/session-cookie.ts";
+import type { Browsers, VisitingPerson } from "../../front/web/browsers.ts";
+import { requestPath } from "../../front/http/request-path.ts";
+import { isFromDashboard, readSession } from "../../front/web/session-request.ts";
+import type { GatewayParts } from "../gateway-parts.ts";
+
+type Parts = Pick<
+  GatewayParts,
+  "openBrowserStore" | "loginCodes" | "byToken" | "owner" | "authenticator" | "mcp" | "team" | "publicUrl"
+>;
+
+/** The directory of people may be elsewhere. */
+const lookUpMs = 10_000;
+
+/** Reads who is logged in. */
+export async function openBrowsers(gateway: Parts): Promise<Browsers> {
+  const { loginCodes, byToken, owner, authenticator, mcp } = gateway;
+  const sessions = createBrowserSessions({ store: await gateway.openBrowserStore(), clock: mcp.parts.clock });
+  const sessionOf: Browsers["sessionOf"] = (request) =>
+    isFromDashboard(request) ? readSession(request, sessions) : undefined;
+  const personOf: Browsers["personOf"] = (request) => visitorOf(gateway, request);
+
+  return {
+    sessions,
+    codes: loginCodes,
+    sessionOf,
+    async principalOf({ tokenHash }, request) {
+      // Where everybody is the one local principal, so is whoever sits at the dashboard.
+      if (tokenHash === null) return authenticator.open ? localPrincipal : owner;
+      const person = await byToken(tokenHash, AbortSignal.timeout(lookUpMs));
+      if (person === undefined) throw refuse("is not valid any more");
+      const { audience } = person;
+      const isMeant =
+        audience === undefined || reaches(audience, gateway.publicUrl(request), requestPath(request.url ?? "/"));
+      if (!isMeant) throw refuse("was given out for another resource than the API");
+      return person;
+    },
+    hasPeople: gateway.team !== undefined,
+    personOf,
+    loggedInAt(request) {
+      // The same order as where a request's credential is looked for: a cookie beside a token says nothing.
+      const session = sessionOf(request);
+      if (session !== undefined) return session.tokenHash === null ? session.createdAtMs : undefined;
+      return request.headers.authorization === undefined ? personOf(request)?.startedAtMs : undefined;
+    },
+  };
+}
+
+/** Who is logged in at the pages for people. */
+function visitorOf(gateway: Pick<Parts, "team" | "publicUrl">, request: IncomingMessage): VisitingPerson | undefined {
+  const people = gateway.team?.people();
+  const row = people?.access.sessions.find(sessionHashOf(request, gateway.publicUrl(request).startsWith("https:")));
+  const user = row === undefined ? undefined : people?.directory.book.users.get(row.userId);
+  if (people === undefined || row === undefined || user === undefined) return undefined;
+  const ip = request.socket.remoteAddress ?? null;
+  return {
+    id: user.id,
+    session: sessionIdOf(row),
+    name: user.name,
+    startedAtMs: row.createdAtMs,
+    endsAtMs: Math.min(row.expiresAtMs, row.seenAtMs + idleSessionMs),
+    end: async () => await people.access.sessions.end(user, [row.hash], { action: "logout", ip }),
+  };
+}
+
+function refuse(why: string): GatewayError {
+  return new GatewayError("UNAUTHORIZED", `the token that this browser logged in with ${why}`, {
+    hint: "Log in with another one.",
+  });
+}

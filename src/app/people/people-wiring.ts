@@ -1,0 +1,178 @@
+import type { Config } from "../../config/config.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import { isServerSlug, type PrincipalId } from "../../kernel/ids.ts";
+import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { LoadLate } from "../../kernel/runtime/late-module.ts";
+import type { Log } from "../../kernel/runtime/log.ts";
+import { createComingDirectory } from "../../people/directory/books/coming-directory.ts";
+import { isScope } from "../../engine/policy/scopes.ts";
+import { createConfigDirectory } from "../../people/directory/config-directory.ts";
+import type { Directory } from "../../people/directory/directory.ts";
+import { reaches } from "../../people/identity/audience.ts";
+import { createAuthenticator, type Authenticator, type Doors } from "../../people/identity/authenticator.ts";
+import { createLookUp } from "../../people/identity/look-ups.ts";
+import type { InstanceTokens } from "../../people/identity/instance-tokens.ts";
+import { createPresence, type PresenceKeeper } from "../../people/identity/presence.ts";
+import { sessionHashOf } from "../../people/identity/session-cookie.ts";
+import type { PublicUrl } from "../../front/http/public-url.ts";
+import { requestPath } from "../../front/http/request-path.ts";
+import type { RecordStore } from "../../store/record-store.ts";
+import type { InstanceTokenStore } from "../../store/store.ts";
+import { installedId, type Owners } from "../../servers/instance/fleet/wanted.ts";
+import { createGatewayInstanceTokens } from "./instance-access.ts";
+import { createOwners } from "./people-owners.ts";
+import type { TeamPeople, TeamPeopleDeps } from "./team-people.ts";
+import type { GatewayAudit } from "../records/audit-wing.ts";
+
+/** The people who may use the gateway. Only this file knows where they come from. */
+export interface GatewayPeople {
+  readonly directory: Directory;
+  readonly authenticator: Authenticator;
+  /** Those of single instances. */
+  readonly instanceTokens: InstanceTokens;
+  readonly presence: PresenceKeeper;
+  /** The same people as those for whom servers run, with what their teams installed. */
+  readonly owners: Owners;
+  /** Values of people and teams that no log may show. */
+  readonly secrets: () => ReadonlySet<string>;
+  /** Undefined where the people come from the configuration alone. */
+  readonly team: TeamSeat | undefined;
+  /** A team as it is told apart from others, also from one of the same name later; undefined for people without one. */
+  teamOf(id: PrincipalId): string | undefined;
+  /** Why a load balancer should look for another gateway, where several share the people. */
+  unready(): string | undefined;
+  /** Applies a changed configuration, if people come from there. */
+  follow(config: Config): void;
+}
+
+/** Where the people of the database will be. */
+export interface TeamSeat {
+  /** Reads them, once; before that nobody is known. Rejects with STORE_UNAVAILABLE where that fails. */
+  open(store: () => Promise<RecordStore>, follow: TeamFollowers): Promise<void>;
+  /** Undefined until they are read. */
+  people(): TeamPeople | undefined;
+  close(): Promise<void>;
+}
+
+/** What has to follow changes of teams. */
+export type TeamFollowers = Pick<TeamPeopleDeps, "onServers" | "onGone">;
+
+export interface PeopleDeps {
+  /** The keys of the vault. */
+  readonly keyRing: TeamPeopleDeps["keyRing"];
+  readonly instanceTokens: InstanceTokenStore;
+  readonly config: () => Config;
+  /** Replaces the people of the configuration, who then have no access. */
+  readonly directory: Directory | undefined;
+  readonly publicUrl: PublicUrl;
+  readonly loadLate: LoadLate;
+  readonly clock: Clock;
+  /** Told of logins that were refused. */
+  readonly deny: GatewayAudit["deny"];
+  readonly log: Log;
+}
+
+export function createPeople(deps: PeopleDeps): GatewayPeople {
+  const { config, directory: given, log } = deps;
+  const own = given === undefined ? createConfigDirectory(config()) : undefined;
+  const coming = own !== undefined && config().settings.team ? createComingDirectory() : undefined;
+  const directory = coming ?? given ?? (own as Directory);
+  const lookUp = createLookUp(directory, (error) =>
+    log.error({ component: "people", operation: "look-up", err: error }, "the directory of people failed"),
+  );
+  const instanceTokens = createGatewayInstanceTokens({
+    ...{ store: deps.instanceTokens, directory, lookUp, clock: deps.clock },
+    inUrl: () => config().settings.auth.allowTokenInUrl,
+  });
+  const team = coming === undefined || own === undefined ? undefined : createTeamSeat(deps, own, coming);
+  return {
+    directory,
+    owners: team === undefined ? directory : createOwners(directory, team.people),
+    secrets: () => team?.people()?.installs.servers.secrets() ?? directory.secrets(),
+    authenticator: createAuthenticator(directory, lookUp, createDoors(directory, deps.publicUrl)),
+    instanceTokens,
+    presence: createPresence({ directory, instanceTokens }),
+    team,
+    teamOf: (id) => team?.people()?.directory.book.members.get(id)?.row.teamId ?? directory.byId(id)?.team ?? undefined,
+    unready() {
+      const problem = directory.refusal?.() ?? team?.people()?.installs.keyProblem();
+      return problem === undefined ? undefined : `${problem.message}. ${problem.hint}`;
+    },
+    follow(next) {
+      own?.follow(next);
+      team?.people()?.installs.servers.forgetAll();
+    },
+  };
+}
+
+function createDoors(directory: Directory, publicUrl: PublicUrl): Doors {
+  return {
+    isMeantFor: (audience, request) => reaches(audience, publicUrl(request), requestPath(request.url ?? "/")),
+    bySession(request) {
+      // For REST alone: what a page of ours asks. MCP wants a token.
+      if (directory.bySession === undefined || !isRestPath(requestPath(request.url ?? "/"))) return undefined;
+      const site = request.headers["sec-fetch-site"];
+      if (site !== undefined && site !== "same-origin" && site !== "none") return undefined;
+      const hash = sessionHashOf(request, publicUrl(request).startsWith("https:"));
+      const team = request.headers["x-toolyard-team"];
+      return hash === undefined ? undefined : directory.bySession(hash, typeof team === "string" ? team : undefined);
+    },
+  };
+}
+
+/** The page where a person logs in for an instance, and gives values of their own. */
+export function connectPage(publicUrl: PublicUrl, instance: string): string {
+  return `${publicUrl(undefined)}/connect/${encodeURIComponent(instance)}`;
+}
+
+function isRestPath(path: string): boolean {
+  return path.startsWith("/api/") || path.startsWith("/execute/");
+}
+
+type Coming = ReturnType<typeof createComingDirectory>;
+
+function createTeamSeat(
+  { config, clock, log, loadLate, keyRing, deny, publicUrl }: PeopleDeps,
+  beside: Directory,
+  coming: Coming,
+): TeamSeat {
+  let opening: Promise<void> | undefined;
+  let people: TeamPeople | undefined;
+
+  async function open(store: () => Promise<RecordStore>, followers: TeamFollowers): Promise<void> {
+    try {
+      const { openTeamPeople } = await loadLate("team", async () => await import("./team-people.ts"));
+      const opened = await store();
+      people = await openTeamPeople({
+        ...followers,
+        store: opened,
+        deny,
+        keyRing,
+        directory: () => config().identity?.directory ?? "/",
+        beside,
+        config,
+        clock,
+        isName: isServerSlug,
+        valuesPage: (server, membership) => connectPage(publicUrl, installedId(server, membership as PrincipalId)),
+        isScope,
+        loadLate,
+        log,
+      });
+      coming.arrive(people.directory);
+    } catch (error) {
+      const { message, hint } = toGatewayError(error);
+      const failure = new GatewayError("STORE_UNAVAILABLE", `the people cannot be read: ${message}`, {
+        ...(hint === undefined ? {} : { hint }),
+        cause: error,
+      });
+      coming.fail(failure);
+      throw failure;
+    }
+  }
+
+  return {
+    open: async (store, followers) => await (opening ??= open(store, followers)),
+    people: () => people,
+    close: async () => await people?.close(),
+  };
+}

@@ -1,0 +1,64 @@
+import type { Config } from "../../config/config.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import type { LoadLate } from "../../kernel/runtime/late-module.ts";
+import type { MemberBook } from "../../people/directory/books/member-book.ts";
+import type { TeamDirectoryOptions } from "../../people/directory/team-directory.ts";
+import type { CheckForeignToken } from "../../people/identity/foreign-tokens.ts";
+import type { AccessStore } from "../../store/access-store.ts";
+import type { GatewayAudit } from "../records/audit-wing.ts";
+
+export interface TeamForeignDeps {
+  readonly config: () => Config;
+  readonly store: Pick<AccessStore, "identity">;
+  readonly book: () => Pick<MemberBook, "membersOf">;
+  readonly isScope: (text: string) => boolean;
+  readonly deny: GatewayAudit["deny"];
+  readonly loadLate: LoadLate;
+  readonly clock: Clock;
+}
+
+/**
+ * Checks tokens of the authorization servers of `auth.external`, with code that is loaded at the first of them.
+ * Undefined where there are none.
+ */
+export function createTeamForeign(deps: TeamForeignDeps): TeamDirectoryOptions["foreign"] {
+  const { config, store, book, isScope, deny, loadLate, clock } = deps;
+  const rules = config().settings.auth.external;
+  if (rules === undefined) return undefined;
+  let loading: Promise<CheckForeignToken> | undefined;
+
+  async function load(rulesOfStart: NonNullable<typeof rules>): Promise<CheckForeignToken> {
+    const { createForeignTokens } = await loadLate(
+      "foreign-tokens",
+      async () => await import("../../people/identity/foreign-tokens.ts"),
+    );
+    return createForeignTokens({
+      rules: rulesOfStart,
+      base: () => config().settings.publicUrl ?? "",
+      isScope,
+      userOf: async (account) => (await store.identity(account))?.userId ?? undefined,
+      membersOf: (userId) => book().membersOf(userId),
+      onStranger: ({ issuer, subject, why }) =>
+        deny({
+          ...{ actor: "unknown", via: "jwt", action: "token.stranger", object: subject.slice(0, 100), ip: null },
+          ...{ outcome: "denied", detail: { issuer, why } },
+        }),
+      clock,
+    });
+  }
+
+  return async (token, signal) => {
+    loading ??= load(rules).catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    try {
+      return await (
+        await loading
+      )(token, signal);
+    } catch (error) {
+      // It is no failure of whoever asks, and its text may hold addresses.
+      throw new Error("the authorization server cannot be asked", { cause: error });
+    }
+  };
+}

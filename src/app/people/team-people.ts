@@ -1,0 +1,220 @@
+import type { ServerConfig, ServerOverrides } from "../../config/config.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
+import type { LoadLate } from "../../kernel/runtime/late-module.ts";
+import type { Log } from "../../kernel/runtime/log.ts";
+import { createReadingAgain } from "../../kernel/runtime/reading-again.ts";
+import type { Directory } from "../../people/directory/directory.ts";
+import type { Member } from "../../people/directory/books/member.ts";
+import { createPeopleChanges, type PeopleChanges } from "../../people/directory/people-changes.ts";
+import { createDatabaseContact, type DatabaseContact } from "../../people/directory/database-contact.ts";
+import { createTeamDirectory, type TeamDirectory } from "../../people/directory/team-directory.ts";
+import { createToken, hashToken } from "../../people/identity/token.ts";
+import { ownerActor, type ChangeActor } from "../../people/directory/change-queue.ts";
+import type { InstalledChanges } from "../../servers/instance/fleet/fleet.ts";
+import { installedId, personalId } from "../../servers/instance/fleet/wanted.ts";
+import type { PeopleWrites } from "../../store/people-rows.ts";
+import type { RecordStore } from "../../store/record-store.ts";
+import type { GatewayAudit } from "../records/audit-wing.ts";
+import { alsoLoggingOut, openTeamAccess, toFetchToken, type TeamAccess } from "./team-access.ts";
+import { createTeamForeign } from "./team-foreign.ts";
+import { openTeamInstalls, type TeamInstalls, type TeamInstallsDeps } from "./team-installs.ts";
+
+/** The people of the database and what they installed, read and ready. */
+export interface TeamPeople {
+  readonly directory: TeamDirectory;
+  /** What somebody may do with them. */
+  readonly changes: (by: ChangeActor) => PeopleChanges;
+  /** What whoever owns the data directory may do with them: everything. */
+  readonly asOwner: PeopleChanges;
+  readonly installs: TeamInstalls;
+  readonly access: TeamAccess;
+  /** What this person's team installed: the same array until that changes. */
+  serversOf(id: PrincipalId): readonly ServerConfig[];
+  /** What this person set for a server of the configuration file. */
+  ownValues(id: PrincipalId, slug: string): ServerOverrides | undefined;
+  /** Writes down which tokens and secrets were used. */
+  close(): Promise<void>;
+}
+
+export interface TeamPeopleDeps extends Pick<
+  TeamInstallsDeps,
+  "config" | "keyRing" | "directory" | "isName" | "valuesPage"
+> {
+  readonly store: Pick<RecordStore, "people" | "installs" | "access" | "health" | "onHealth">;
+  /** Told of logins that were refused. */
+  readonly deny: GatewayAudit["deny"];
+  /** People of the configuration. */
+  readonly beside: Directory;
+  readonly clock: Clock;
+  /** Given, because loading it with this file would cost each start of a gateway a file. */
+  readonly isScope: (text: string) => boolean;
+  readonly loadLate: LoadLate;
+  readonly log: Log;
+  /** What runs has to follow this. */
+  readonly onServers: (changes: InstalledChanges) => Promise<void>;
+  /** Somebody is no member of a team any more: nothing may stay of the instances that they had there. */
+  readonly onGone: (owner: PrincipalId, instances: readonly InstanceId[]) => void;
+}
+
+/** Uses are written together. Those of the last seconds are lost when the process is killed. */
+const usesMs = 5_000;
+const none: readonly never[] = Object.freeze([]);
+
+/** Reads the people and their servers. Rejects with STORE_UNAVAILABLE where they cannot be read. */
+export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> {
+  const { beside, config, clock, isName, isScope, log } = deps;
+  const store = deps.store.people;
+  const contact = deps.store.access.isShared ? openContact(deps, () => directory.tell()) : undefined;
+  const directory: TeamDirectory = createTeamDirectory({
+    ...{ beside, config, clock, contact, fetchToken: toFetchToken(deps.store.access) },
+    foreign: createTeamForeign({ ...deps, store: deps.store.access, book: () => directory.book }),
+  });
+  const { book } = directory;
+  let installs: TeamInstalls | undefined;
+
+  /** All instances that a member can have had, whether or not they exist now. */
+  function instancesOf({ row, team }: Member): readonly InstanceId[] {
+    const owner = row.id as PrincipalId;
+    return [
+      ...config().servers.map((server) => personalId(server, owner, team.slug)),
+      ...(installs?.servers.of(team.id) ?? none).map((server) => installedId(server, owner)),
+    ];
+  }
+
+  function leavingWith({ goneMemberships, goneUsers, goneTeams }: PeopleWrites): readonly Member[] {
+    const ofTeams = new Set(goneTeams);
+    return [
+      ...(goneMemberships ?? none).flatMap((id) => book.members.get(id) ?? none),
+      ...(goneUsers ?? none).flatMap((id) => book.membersOf(id)),
+      ...(ofTeams.size === 0 ? none : [...book.members.values()].filter(({ team }) => ofTeams.has(team.id))),
+    ];
+  }
+
+  function apply(writes: PeopleWrites): void {
+    const leaving = new Map(leavingWith(writes).map((member) => [member, instancesOf(member)]));
+    directory.apply(writes);
+    for (const [{ row }, instances] of leaving) deps.onGone(row.id as PrincipalId, instances);
+    for (const id of writes.goneTeams ?? none) installs?.forgetTeam(id);
+    if (leaving.size > 0) installs?.forgetMembers((id) => book.members.has(id));
+  }
+
+  const people = { book, apply, byId: directory.byId };
+  // Before they are read: what is changed meanwhile is told.
+  const stopListening = followOthers(deps, people);
+  apply(await store.read());
+  const access = await openTeamAccess({ ...deps, store: deps.store.access, directory, apply });
+  installs = await openInstalls(deps, book);
+  const opened = installs;
+  if (book.users.size === 0)
+    log.warn(
+      { component: "people" },
+      "nobody may use this gateway yet: `toolyard user link` prints a link that makes the first admin",
+    );
+  const uses = noteUses(directory, deps);
+
+  const make = createPeopleChanges({
+    ...{ directory: people, store, clock, isName, isScope, createToken, hashToken },
+    isTeamOfConfig: (slug) => config().people.teams.has(slug),
+  });
+  const changes = alsoLoggingOut(make, directory, access);
+
+  return {
+    ...{ directory, installs: opened, access, changes },
+    asOwner: changes(ownerActor),
+    serversOf(id) {
+      const member = book.members.get(id);
+      return member === undefined ? none : opened.servers.of(member.team.id);
+    },
+    ownValues(id, slug) {
+      const member = book.members.get(id);
+      const server = member && config().servers.find((known) => known.slug === slug);
+      return server && opened.servers.ownValues(server.key, { id, teamId: member.team.id });
+    },
+    async close() {
+      contact?.stop();
+      stopListening();
+      access.stop();
+      directory.stop();
+      await Promise.all([uses.close(), opened.close()]);
+    },
+  };
+}
+
+/** Writes down which tokens were used, a few seconds later. */
+function noteUses({ takeUses }: Pick<TeamDirectory, "takeUses">, { store, clock, log }: TeamPeopleDeps) {
+  async function write(): Promise<void> {
+    const uses = takeUses();
+    if (uses.length === 0) return;
+    await store.people
+      .use(uses)
+      .catch((error: unknown) => log.warn({ component: "people", err: error }, "uses of tokens are not noted"));
+  }
+
+  function again(): void {
+    void write();
+    cancel = clock.after(usesMs, again);
+  }
+  let cancel = clock.after(usesMs, again);
+
+  return {
+    async close(): Promise<void> {
+      cancel();
+      await write();
+    },
+  };
+}
+
+/** A database that others write to says who was taken away there. */
+function openContact({ store, clock, config, log }: TeamPeopleDeps, tell: () => void): DatabaseContact {
+  return createDatabaseContact({
+    ...{ store, clock },
+    longestMs: () => config().settings.databaseSilenceMs,
+    onChange(isCut) {
+      if (isCut)
+        log.error({ component: "people" }, "the database is away for too long: nobody is let in until it is back");
+      else log.info({ component: "people" }, "the database is back: people are let in again");
+      tell();
+    },
+  });
+}
+
+async function openInstalls(deps: TeamPeopleDeps, book: TeamDirectory["book"]): Promise<TeamInstalls> {
+  return await openTeamInstalls({
+    ...deps,
+    store: deps.store.installs,
+    people: book,
+    isShared: deps.store.access.isShared,
+    onTouched: async ({ teams, installations }) =>
+      await deps.onServers({
+        teams: [...teams].flatMap((id) => book.teams.get(id)?.slug ?? none),
+        installations: installations.map(({ id, membershipId }) => ({ id, owner: membershipId as PrincipalId })),
+      }),
+  });
+}
+
+/** What other gateways of the same database change is in force here as well. */
+function followOthers(
+  { store: { people: store }, clock, log }: TeamPeopleDeps,
+  directory: Pick<TeamDirectory, "book" | "apply">,
+): () => void {
+  const reading = createReadingAgain({
+    clock,
+    read: async () => directory.apply(directory.book.differenceTo(await store.read())),
+    onFailed: (error) =>
+      log.warn({ component: "people", err: error }, "what another gateway changed cannot be read: it is tried again"),
+  });
+  const stopListening = store.onChange((writes) => {
+    try {
+      if (writes === undefined) reading.ask();
+      else directory.apply(writes);
+    } catch {
+      // It refers to something that is not known here.
+      reading.ask();
+    }
+  });
+  return () => {
+    stopListening();
+    reading.stop();
+  };
+}

@@ -1,0 +1,90 @@
+import { estimateTokens } from "../../catalog/exposure/text/token-estimate.ts";
+import { mayUse } from "../../engine/policy/tool-rules.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import type { EventBus } from "../../kernel/events/event-bus.ts";
+import type { DiscoveredTool } from "../../kernel/events/event.ts";
+import type { LoadLate } from "../../kernel/runtime/late-module.ts";
+import { localPrincipal, type Principal } from "../../kernel/principal.ts";
+import type { Directory } from "../../people/directory/directory.ts";
+import type { EventFacts } from "../../records/events/event-json.ts";
+import type { LiveEvents } from "../../records/events/live-events.ts";
+import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
+import { stringifyExact } from "../../wire/json/exact-json.ts";
+
+/** The live stream of events, loaded when somebody reads it for the first time. */
+export interface Live extends Disposable {
+  readonly load: () => Promise<LiveEvents>;
+  /** Ends the readers for whose principal the predicate holds. */
+  endWhere(gone: (principal: Principal) => boolean): void;
+}
+
+export interface LiveDeps {
+  readonly events: EventBus;
+  readonly clock: Clock;
+  readonly loadLate: LoadLate;
+  readonly facts: EventFacts;
+}
+
+export function createLive({ events, clock, loadLate, facts }: LiveDeps): Live {
+  let loading: Promise<LiveEvents> | undefined;
+  let loaded: LiveEvents | undefined;
+  let isOver = false;
+
+  async function load(): Promise<LiveEvents> {
+    const [{ createLiveEvents }, { createEventToJson }] = await loadLate(
+      "live-events",
+      async () =>
+        await Promise.all([
+          import("../../records/events/live-events.ts"),
+          import("../../records/events/event-json.ts"),
+        ]),
+    );
+    loaded = createLiveEvents({ events, clock, toJson: createEventToJson(facts) });
+    if (isOver) loaded[Symbol.dispose]();
+    return loaded;
+  }
+
+  return {
+    load: async () =>
+      await (loading ??= load().catch((error: unknown) => {
+        loading = undefined;
+        throw error;
+      })),
+    endWhere: (gone) => loaded?.endWhere(gone),
+    [Symbol.dispose]() {
+      isOver = true;
+      loaded?.[Symbol.dispose]();
+    },
+  };
+}
+
+export interface EventFactsDeps {
+  readonly fleet: Fleet;
+  readonly directory: Directory;
+  readonly redact: (text: string) => string;
+  /** What a tool's definition costs a model. */
+  readonly countTokens?: (tool: DiscoveredTool) => number;
+}
+
+/** What events as text say beyond the events themselves. */
+export function createEventFacts({
+  fleet,
+  directory,
+  redact,
+  countTokens = estimateDefinition,
+}: EventFactsDeps): EventFacts {
+  return {
+    installationOf: (instance) => fleet.get(instance)?.about().installation ?? instance,
+    teamOf: (principal) => directory.byId(principal)?.team ?? undefined,
+    isShown(instance, tool) {
+      const rules = fleet.get(instance)?.server.tools;
+      return rules === undefined || mayUse(localPrincipal, { rules, tool: tool.upstreamName });
+    },
+    countTokens,
+    redact,
+  };
+}
+
+function estimateDefinition({ definition }: DiscoveredTool): number {
+  return estimateTokens(stringifyExact(definition));
+}

@@ -1,0 +1,32 @@
+import { createPins, type Pins, type PinStore } from "../../catalog/discovery/pins.ts";
+import type { Config } from "../../config/config.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import type { Log } from "../../kernel/runtime/log.ts";
+import { readMostUsed } from "../../records/usage/most-used.ts";
+import type { Usage } from "../../records/usage/usage-log.ts";
+import type { GatewayStore } from "../../store/store.ts";
+import type { Records } from "./records-wing.ts";
+
+export interface PinWiringDeps {
+  readonly config: () => Config;
+  readonly store: Pick<GatewayStore, "pins">;
+  readonly records: Pick<Records, "opened">;
+  readonly usage: () => Pick<Usage, "read">;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Pinned tools, with what people chose. Choices of users stand in the database with the users, for all gateways that
+ * share it; those of the owner and of people of the configuration in a file.
+ */
+export function wirePins({ config, store, records, usage, clock, log }: PinWiringDeps): Pins {
+  return createPins({
+    configured: () => config().settings.pin,
+    storeFor: async ({ user }): Promise<PinStore> => (user === null ? store.pins : (await records.opened()).pins),
+    mostUsed: async ({ id }, most) => await readMostUsed(usage(), { person: id, most, nowMs: clock.now() }),
+    clock,
+    onFailure: (error) =>
+      log.warn({ component: "catalog", operation: "pins", err: error }, "a person's pinned tools cannot be read"),
+  });
+}

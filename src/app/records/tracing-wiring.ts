@@ -1,0 +1,65 @@
+import { readTraceSettings } from "../../config/rows/trace-settings.ts";
+import type { LoadLate } from "../../kernel/runtime/late-module.ts";
+import type { Log } from "../../kernel/runtime/log.ts";
+import type { TraceSource, Tracing } from "../../kernel/runtime/tracing.ts";
+
+export interface TracingDeps {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly version: string;
+  readonly log: Log;
+  readonly loadLate: LoadLate;
+  readonly redact: (text: string) => string;
+}
+
+export interface GatewayTracing {
+  readonly source: TraceSource;
+  /** Settles when the code is loaded, or cannot be. Never rejects. */
+  readonly ready: Promise<void>;
+  /** Sends what is still waiting. */
+  close(): Promise<void>;
+}
+
+/**
+ * Traces, if the environment asks for them: undefined otherwise, and nothing of OpenTelemetry is loaded. Failures are
+ * logged, because a gateway without a collector serves its clients all the same.
+ */
+export function createTracing({
+  environment,
+  version,
+  log,
+  loadLate,
+  redact,
+}: TracingDeps): GatewayTracing | undefined {
+  const about = { component: "traces" };
+  const { settings, warnings } = readTraceSettings(environment);
+  for (const warning of warnings) log.warn(about, warning);
+  if (settings === undefined) return undefined;
+  let current: Tracing | undefined;
+  let close: () => Promise<void> = async () => undefined;
+
+  async function load(): Promise<void> {
+    try {
+      const { createTraces } = await loadLate("traces", async () => await import("../../records/telemetry/traces.ts"));
+      const traces = createTraces({
+        settings: settings as NonNullable<typeof settings>,
+        version,
+        redact,
+        onFailure: (reason) => log.warn(about, `traces could not be sent: ${reason}`),
+      });
+      current = traces;
+      close = traces.close;
+    } catch (error) {
+      log.warn({ ...about, err: error }, "there are no traces, because their code could not be loaded");
+    }
+  }
+
+  return {
+    source: {
+      get current() {
+        return current;
+      },
+    },
+    ready: load(),
+    close: async () => await close(),
+  };
+}

@@ -1,0 +1,124 @@
+import type { Discovery } from "../../catalog/discovery/discovery.ts";
+import { flatExposure } from "../../catalog/exposure/meta/flat.ts";
+import type { Pins } from "../../catalog/discovery/pins.ts";
+import { pinTools } from "../../catalog/exposure/pinned-tools.ts";
+import type { NamesInTurns } from "../../catalog/model/names/names-in-turns.ts";
+import type { View } from "../../catalog/model/view.ts";
+import type { ExposureName } from "../../config/rows/exposures.ts";
+import { untilAborted } from "../../kernel/runtime/abort.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import type { EventBus } from "../../kernel/events/event-bus.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import { createFindingHistory } from "../../records/usage/finding-history.ts";
+import { createFinding, type Finding, type FindingMeter } from "../../records/usage/finding.ts";
+import { createListCosts, type ListCosts, type TokenSum } from "../../records/usage/list-costs.ts";
+import { createTokenCounts } from "../../records/usage/token-counts.ts";
+import { readPhraseReport, type PhraseReport } from "../../records/usage/phrase-report.ts";
+import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
+import { readTokenReport, type TokenReport } from "../../records/usage/token-report.ts";
+import { createUsage, type Usage } from "../../records/usage/usage-log.ts";
+import type { RecordStore } from "../../store/record-store.ts";
+import type { GatewayStore } from "../../store/store.ts";
+import type { McpFront } from "../engine/mcp-front.ts";
+
+/** What calls and definitions cost, as the page, REST and commands tell it. */
+export interface UsageWing {
+  readonly usage: Pick<Usage, "read" | "minutes" | "startedMs">;
+  /** What finding tools saves and costs. */
+  readonly finding: Pick<Finding, "sessions" | "today">;
+  /** Told by MCP what clients list and find. */
+  readonly meter: FindingMeter;
+  readonly costs: ListCosts;
+  tokens(ask: TokensAsk): Promise<TokenReport>;
+  /** What the list of `/mcp` and its instructions cost the view's principal, with what that person pinned. */
+  here(view: View): Promise<TokenSum>;
+  /** Writes the counts of calls and of finding that are not written yet: before the store is closed. */
+  stop(): Promise<void>;
+}
+
+export interface TokensAsk {
+  readonly principal: Principal;
+  /** Undefined for that of `/mcp`. */
+  readonly exposure: ExposureName | undefined;
+  /** Whose sessions and spending; undefined for everybody's. */
+  readonly of: string | undefined;
+  /** How long to wait for definitions that are not counted yet. They are counted in any case. */
+  readonly waitMs: number;
+}
+
+export interface UsageWingDeps {
+  readonly events: EventBus;
+  readonly clock: Clock;
+  readonly kept: Pick<GatewayStore, "tokenCounts">;
+  /** Undefined until it is opened, and where nothing is recorded. */
+  readonly store: () => RecordStore | undefined;
+  /** See `Records`. */
+  readonly onRest: (listener: () => void) => void;
+  readonly viewOf: (principal: Principal) => View;
+  readonly namesInTurns: NamesInTurns;
+  /** Called when somebody asks what tools cost. */
+  readonly mcp: () => Pick<McpFront, "endpointOf">;
+  readonly pins: Pick<Pins, "of">;
+  readonly discovery: Pick<Discovery, "enrichment" | "phraseSource">;
+  readonly fleet: Pick<Fleet, "get">;
+}
+
+/** Builds what counts calls and tokens. No worker is started before definitions have to be counted. */
+export function createUsageWing(deps: UsageWingDeps): UsageWing {
+  const { events, clock, kept, store, viewOf } = deps;
+  const usage = createUsage({
+    ...{ events, clock, store },
+    installationOf: (id) => deps.fleet.get(id as InstanceId)?.about().installation ?? id,
+  });
+  const counts = createTokenCounts({ store: kept.tokenCounts, clock });
+  const costs = createListCosts(counts, deps.namesInTurns);
+  const finding = createFinding({ clock, costs });
+  const history = createFindingHistory({ finding, clock, store });
+  // Otherwise the next minute would wake the store for a few sums.
+  deps.onRest(() => {
+    usage.write();
+    history.write();
+  });
+  const phrases = async (view: View): Promise<PhraseReport> => await phrasesOf(view, deps);
+  return {
+    usage,
+    meter: finding,
+    finding,
+    costs,
+    async tokens({ principal, exposure: name, of, waitMs }) {
+      const view = viewOf(principal);
+      const { exposure, pinned } = await listAt(name === undefined ? "/mcp" : `/mcp/${name}`, view, deps);
+      const counted = costs.count(view, exposure, { pinned });
+      if (waitMs > 0) await untilAborted(counted, AbortSignal.timeout(waitMs)).catch(() => undefined);
+      return await readTokenReport({ costs, finding: history, phrases }, { view, exposure, pinned, principal: of });
+    },
+    async here(view) {
+      const { exposure, pinned } = await listAt("/mcp", view, deps);
+      return costs.of(view, exposure, { pinned });
+    },
+    async stop() {
+      usage[Symbol.dispose]();
+      history[Symbol.dispose]();
+      finding[Symbol.dispose]();
+      await counts[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function listAt(path: string, view: View, { mcp, pins }: UsageWingDeps) {
+  const exposure = mcp().endpointOf(path)?.exposure ?? flatExposure;
+  if (exposure.hasPins !== true) return { exposure };
+  const { paths } = await pins.of(view.principal);
+  return { exposure, pinned: pinTools(view, paths, undefined) };
+}
+
+async function phrasesOf(view: View, { discovery, fleet }: UsageWingDeps): Promise<PhraseReport> {
+  const sourceOf = await discovery.phraseSource();
+  return readPhraseReport(view, {
+    sourceOf,
+    isConfigured: ({ instance }, { upstreamName }) =>
+      Object.hasOwn(fleet.get(instance)?.server.tools.phrases ?? {}, upstreamName),
+    enrichment: discovery.enrichment(),
+  });
+}

@@ -1,0 +1,119 @@
+import { deepestJson } from "../../kernel/limits.ts";
+import { join } from "node:path";
+import { createConnect } from "./connectors.ts";
+import type { ServerConfig, Settings } from "../../config/config.ts";
+import type { OpenConnection } from "../../servers/instance/instance-deps.ts";
+import type { Log } from "../../kernel/runtime/log.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import { GatewayError, rewriteFailure } from "../../kernel/failures/gateway-error.ts";
+import type { LoopGuard } from "./loop-guard.ts";
+import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
+import type { LoadLate } from "../../kernel/runtime/late-module.ts";
+import type { ConnectionLimits, HttpCredentials } from "../../servers/upstream/connect.ts";
+import type { GatewayIdentity } from "../../servers/upstream/messages/encode.ts";
+import { createGuardian } from "../../servers/process/guardian/guardian.ts";
+import { sweepLeftovers } from "../../servers/process/leftovers.ts";
+import { createWatchdog, defaultWatchIntervalMs } from "../../servers/process/guardian/watchdog.ts";
+import { createSpawnServer } from "../../servers/upstream/stdio/spawn-server.ts";
+
+export interface ConnectionsDeps {
+  /** Called for each connection, because an edited file changes the settings. */
+  readonly settings: () => Settings;
+  readonly identity: GatewayIdentity;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly dataDir: string;
+  readonly memory: LargeBuffers;
+  readonly loadLate: LoadLate;
+  /**
+   * Removes secrets from what a server writes to stderr and from the reason why it did not start: both end up in
+   * logs, errors and answers.
+   */
+  readonly redact: (text: string) => string;
+  readonly loopGuard: LoopGuard;
+  /** Login tokens of the instance's owner for a server, when there are any. */
+  readonly authorizeFor: (server: ServerConfig, instance: string) => Promise<HttpCredentials["authorize"]>;
+}
+
+/** Opens connections whatever the transport, and ends the processes behind those that have one. */
+export function createConnections(deps: ConnectionsDeps): { readonly open: OpenConnection } & AsyncDisposable {
+  const runDirectory = join(deps.dataDir, "run");
+  const guardian = createGuardian({ environment: deps.environment, recordDirectory: runDirectory, log: deps.log });
+  const watchdog = createWatchdog({ clock: deps.clock, intervalMs: defaultWatchIntervalMs });
+  const spawn = createSpawnServer({ guardian, watchdog, environment: deps.environment, redact: deps.redact });
+  const connect = createConnect({ ...deps, spawn, swept });
+  let sweeping: Promise<void> | undefined;
+
+  /**
+   * Ends what an earlier gateway of this data directory left behind, before the first process is started. Never
+   * rejects.
+   */
+  async function swept(): Promise<void> {
+    sweeping ??= sweep();
+    await sweeping;
+  }
+
+  async function sweep(): Promise<void> {
+    const about = { component: "upstream", operation: "sweep" };
+    try {
+      const report = await sweepLeftovers(runDirectory, guardian.table);
+      if (report.dead > 0)
+        deps.log.info({ ...about, ...report }, `swept after ${report.dead} gateways that did not end in order`);
+    } catch (error) {
+      deps.log.warn({ ...about, err: error }, "leftovers of earlier gateways could not be looked for");
+    }
+  }
+
+  function connectionLimits(): ConnectionLimits {
+    const { limits, instances } = deps.settings();
+    return {
+      messageBytes: limits.upstreamMessageBytes,
+      depth: deepestJson,
+      sendQueueBytes: limits.stdinQueueBytes,
+      stopTimeoutMs: instances.stopTimeoutMs,
+    };
+  }
+
+  const open: OpenConnection = async (server, instance, { events, roots, onWork, ...known }, signal) => {
+    const options = {
+      server: server.slug,
+      transport: server.transport,
+      identity: deps.identity,
+      limits: connectionLimits(),
+      ...known,
+      events,
+      roots,
+      memory: deps.memory,
+      onWork,
+      authorizeFor: async () => await deps.authorizeFor(server, instance),
+    };
+    return await connect(options, signal);
+  };
+
+  const checked: OpenConnection = async (...wanted) => {
+    const connection = await open(...wanted);
+    try {
+      deps.loopGuard.note(wanted[0].slug, connection.peer.gateways ?? []);
+      return connection;
+    } catch (error) {
+      await connection[Symbol.asyncDispose]();
+      throw error;
+    }
+  };
+
+  // Begins at once, because with stored catalogs the first process may start hours later.
+  void swept();
+
+  return {
+    open: async (...wanted) =>
+      await checked(...wanted).catch((error: unknown) => {
+        // The error quotes the configuration, and becomes the reason that everybody is shown.
+        throw error instanceof GatewayError ? rewriteFailure(error, deps.redact) : error;
+      }),
+    async [Symbol.asyncDispose]() {
+      watchdog[Symbol.dispose]();
+      await guardian[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import { createConnections } from "./connections.ts";
+import { createGatewayLogins, type GatewayLogins, type GatewayLoginsDeps } from "./server-logins.ts";
+import type { LoopGuard } from "./loop-guard.ts";
+import type { InstanceCatalog } from "../../catalog/model/snapshot.ts";
+import type { Config } from "../../config/config.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import type { EventBus } from "../../kernel/events/event-bus.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
+import type { TraceSource } from "../../kernel/runtime/tracing.ts";
+import type { LoadLate } from "../../kernel/runtime/late-module.ts";
+import type { Log } from "../../kernel/runtime/log.ts";
+import { createFleet, type Fleet } from "../../servers/instance/fleet/fleet.ts";
+import type { CatalogKeeper } from "../../servers/instance/instance-deps.ts";
+import { createStartQueue } from "../../servers/instance/starts/start-queue.ts";
+import type { Owners } from "../../servers/instance/fleet/wanted.ts";
+import { traceOpening } from "../../servers/instance/starts/traced-opening.ts";
+import { createStartTurns } from "../../servers/instance/starts/start-turns.ts";
+import type { GatewayIdentity } from "../../servers/upstream/messages/encode.ts";
+import type { SecretStore } from "../../store/store.ts";
+import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
+
+export interface ServersDeps {
+  readonly config: () => Config;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly events: EventBus;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly dataDir: string;
+  readonly identity: GatewayIdentity;
+  readonly memory: LargeBuffers;
+  readonly loopGuard: LoopGuard;
+  readonly loadLate: LoadLate;
+  readonly onLogin: GatewayLoginsDeps["onLogin"];
+  readonly openSecrets: () => Promise<SecretStore>;
+  /** Removes every secret from what a server wrote. */
+  readonly redact: (text: string) => string;
+  readonly keeper: CatalogKeeper;
+  readonly people: Owners;
+  /** The page where a person logs in for an instance; undefined where people have no pages. */
+  readonly loginPage: ((instance: InstanceId) => string) | undefined;
+  /** Undefined while traces are off. */
+  readonly traces: TraceSource | undefined;
+  readonly catalog: {
+    get(instance: InstanceId): InstanceCatalog | undefined;
+    put(part: InstanceCatalog): void;
+    remove(instance: InstanceId): void;
+  };
+}
+
+/** The wing `servers`, connected: instances, their connections, and logins. */
+export interface Servers extends AsyncDisposable {
+  readonly fleet: Fleet;
+  readonly logins: GatewayLogins;
+  /** How many servers are waiting to be started. */
+  readonly waitingStarts: number;
+  letStart(): void;
+}
+
+/** Builds the wing `servers`. Starts nothing yet. */
+export function createServers(deps: ServersDeps): Servers {
+  const { config, log, clock, events } = deps;
+  const logins = createGatewayLogins({ ...deps, openStore: deps.openSecrets });
+  const connections = createConnections({
+    ...deps,
+    settings: () => config().settings,
+    authorizeFor: logins.authorizeFor,
+  });
+  let mayStart = false;
+  const permits = (kind: "parallelStarts" | "parallelInstalls") => () =>
+    mayStart ? config().settings.instances[kind] : 0;
+  const starts = createStartTurns({
+    starts: createStartQueue(permits("parallelStarts")),
+    installs: createStartQueue(permits("parallelInstalls")),
+  });
+  const fleet: Fleet = createFleet({
+    open: deps.traces === undefined ? connections.open : traceOpening(connections.open, deps.traces),
+    loginOf: logins.loginOf,
+    loginPage: deps.loginPage && ((id) => deps.loginPage?.(fleet.clients.baseOf(id) ?? id) ?? ""),
+    keeper: deps.keeper,
+    people: deps.people,
+    catalog: deps.catalog,
+    events,
+    log,
+    clock,
+    starts,
+    settings: () => config().settings.instances,
+    limits: () => config().settings.limits,
+  });
+  logins.watch(() => fleet.tick());
+  return {
+    fleet,
+    logins,
+    get waitingStarts() {
+      return starts.waiting;
+    },
+    letStart() {
+      mayStart = true;
+      starts.wake();
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([connections[Symbol.asyncDispose](), logins[Symbol.asyncDispose]()]);
+    },
+  };
+}

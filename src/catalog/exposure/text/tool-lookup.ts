@@ -1,0 +1,129 @@
+import type { Listing } from "../../model/names/names.ts";
+import type { ToolEntry } from "../../model/snapshot.ts";
+import { serverOf, type View, type ViewServer } from "../../model/view.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import type { CallArguments } from "../../../kernel/call/call-arguments.ts";
+import { indexNames, nearestIn, type NameIndex } from "./nearest.ts";
+import type { Intent } from "../intent.ts";
+import { UnseenServer } from "./unseen-server.ts";
+
+const nearestShown = 5;
+const toolsShown = 30;
+
+/**
+ * Finds the tool of a call, in any spelling (docs/design.md, "Names"). Throws TOOL_UNKNOWN with the closest paths, or
+ * TOOL_AMBIGUOUS with all of them.
+ */
+export function resolveTool(
+  view: View,
+  spelling: string,
+  given: CallArguments,
+  listing?: Listing,
+): Extract<Intent, { kind: "call" }> {
+  const found = view.names.find(spelling, listing);
+  switch (found.kind) {
+    case "one":
+      return toCall(view, found.tool, given);
+    case "bare":
+      return resolveBare(view, spelling, found.tool, given);
+    case "several":
+      throw new GatewayError(
+        "TOOL_AMBIGUOUS",
+        `${JSON.stringify(spelling.slice(0, 200))} is the name of ${found.tools.length} tools`,
+        { data: { tool_paths: found.tools.map((tool) => tool.path) } },
+      );
+    case "none":
+      throw unknownTool(view, spelling);
+  }
+}
+
+/**
+ * A bare name, which older clients use. `namespaceSupport` decides whether it is accepted. Throws TOOL_UNKNOWN where
+ * it is not.
+ */
+export function resolveBare(
+  view: View,
+  spelling: string,
+  tool: ToolEntry,
+  given: CallArguments,
+): Extract<Intent, { kind: "call" }> {
+  const name = JSON.stringify(spelling.slice(0, 200));
+  const rules = view.bareNames;
+  if (!rules.legacySupport)
+    throw new GatewayError("TOOL_UNKNOWN", `bare names such as ${name} are not accepted here: call ${tool.path}`, {
+      data: { closest: [tool.path] },
+    });
+  const warning = rules.deprecationWarnings ? `The bare name ${name} is deprecated: call ${tool.path}.` : undefined;
+  const { instance } = serverOf(view, tool);
+  return { kind: "call", instance, tool, arguments: given, warning, bareName: spelling, migrated: rules.autoMigration };
+}
+
+/** A call of a tool of a view, by a name that needs no word about it. */
+export function toCall(view: View, tool: ToolEntry, given: CallArguments): Extract<Intent, { kind: "call" }> {
+  return { kind: "call", instance: serverOf(view, tool).instance, tool, arguments: given, warning: undefined };
+}
+
+function unknownTool(view: View, spelling: string): GatewayError {
+  const server = ownerOf(view, spelling);
+  const closest = nearestIn(spelling, view.servers.map(indexOf), nearestShown);
+  const name = JSON.stringify(spelling.slice(0, 200));
+  if (server === undefined) return new GatewayError("TOOL_UNKNOWN", `there is no tool ${name}`, { data: { closest } });
+  if (server.catalog === undefined) return notKnownYet(server);
+  const tools = server.tools.slice(0, toolsShown).map((tool) => tool.path);
+  return new GatewayError("TOOL_UNKNOWN", `${server.slug} has no tool ${name}`, {
+    data: {
+      closest,
+      tools_of_server: tools,
+      ...(server.tools.length > toolsShown ? { tools_in_all: server.tools.length } : {}),
+    },
+  });
+}
+
+/** Made at the first wrong name: lists stay the same objects while nothing about them changes. */
+const indexes = new WeakMap<readonly ToolEntry[], NameIndex>();
+
+function indexOf({ tools }: ViewServer): NameIndex {
+  let index = indexes.get(tools);
+  if (index === undefined) indexes.set(tools, (index = indexNames(tools.map(({ path }) => path))));
+  return index;
+}
+
+/**
+ * The server that a name in one of the spellings belongs to. The names of tools that were never seen cannot be looked
+ * up, so the longest matching slug decides.
+ */
+function ownerOf(view: View, spelling: string): ViewServer | undefined {
+  const given = spelling.trim().toLowerCase();
+  return view.servers
+    .filter(({ slug }) => given.startsWith(slug.toLowerCase()) && separator.test(given.slice(slug.length)))
+    .toSorted((one, other) => other.slug.length - one.slug.length)[0];
+}
+
+/** Separators between server and tool. */
+const separator = /^(?:[:.|/-]|__|_1mcp_)./;
+
+/**
+ * The server exists, but its tools were never seen. The failure depends on the reason, because that decides what to
+ * do.
+ */
+function notKnownYet({ slug, status, reason, advice, instance }: ViewServer): GatewayError {
+  switch (status) {
+    case "disabled":
+      return new GatewayError("SERVER_DISABLED", `${slug} is disabled: ${reason}`);
+    case "awaiting_user_config":
+      return new GatewayError("SERVER_NEEDS_CONFIG", `${slug} needs values that you have not set: ${reason}`);
+    case "requires_reauth":
+      return new GatewayError("SERVER_NEEDS_LOGIN", `${slug} needs you to log in: ${reason}`, {
+        hint: advice ?? `Run \`toolyard login ${slug}\`.`,
+      });
+    case "offline":
+      return new UnseenServer(instance, "SERVER_OFFLINE", `${slug} does not answer: ${reason}`);
+    case "error":
+    case "permanently_failed":
+      return new UnseenServer(instance, "SERVER_FAILED", `${slug} could not be started: ${reason}`);
+    case "restarting":
+      return new UnseenServer(instance, "SERVER_STARTING", `${slug} is being started again: ${reason}`);
+    default:
+      return new UnseenServer(instance, "SERVER_STARTING", `${slug} is starting and its tools are not known yet`);
+  }
+}

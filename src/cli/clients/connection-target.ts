@@ -1,0 +1,127 @@
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import type { ClientSurroundings } from "../../config/clients/table/client-places.ts";
+import { openClientFile, type OpenedFile } from "../../config/clients/connect/client-edit.ts";
+import type { ClientScope } from "../../config/clients/table/client-row.ts";
+import { translateEntry } from "../../config/clients/connect/client-entry.ts";
+import { valueAt } from "../../config/clients/connect/client-text.ts";
+import { clientTable, findClient } from "../../config/clients/table/client-table.ts";
+import { entryNamed, findTarget, hasWritten, type Target } from "../../config/clients/connect/client-connection.ts";
+import { findGatewayIn } from "../../config/clients/connect/known-gateways.ts";
+import { readKeptChanges } from "../../config/clients/connect/kept-changes.ts";
+import { readClients, type FoundServer } from "../../config/clients/import/read-clients.ts";
+import { parseSettings } from "../../config/clients/connect/settings-document.ts";
+import { suggestion } from "../../config/file/near-miss.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { CommandContext } from "../command/command-context.ts";
+import { textOption } from "../command/options.ts";
+
+/** A client's file, what stands in it, and which of its entries lead to Toolyard. */
+export interface OpenedTarget {
+  readonly target: Target;
+  readonly opened: OpenedFile;
+  /** The name of the entry that is ours, or will be. */
+  readonly name: string;
+  /** Every server in this place of the file. */
+  readonly servers: readonly FoundServer[];
+  /** Names of entries that lead to Toolyard, in this file. */
+  readonly ours: readonly string[];
+  /** Other places of the same client that lead to Toolyard, too. */
+  readonly elsewhere: readonly string[];
+}
+
+const scopes: readonly ClientScope[] = ["user", "project", "local"];
+const defaultName = "toolyard";
+
+/** The client, scope and file that the command line means. Rejects with CONFIG_INVALID. */
+export async function readTarget(context: CommandContext): Promise<Target> {
+  const [id] = context.positionals;
+  const ids = clientTable.map((row) => row.id);
+  if (id === undefined) throw wrong("say which client", `One of: ${ids.join(", ")}.`);
+  const row = findClient(id);
+  if (row === undefined)
+    throw wrong(`there is no client ${JSON.stringify(id)}${suggestion(id, ids)}`, `One of: ${ids.join(", ")}.`);
+  const given = textOption(context, "scope") ?? "user";
+  const scope = scopes.find((one) => one === given);
+  if (scope === undefined)
+    throw wrong(
+      `--scope: expected ${scopes.join(", ")}, not ${JSON.stringify(given)}`,
+      "Leave it out for all projects of yours.",
+    );
+  const target = await findTarget(row, scope, surroundingsOf(context));
+  const path = textOption(context, "file");
+  return path === undefined ? target : { ...target, path: resolve(context.cwd, path) };
+}
+
+/** Opens the client's file. Rejects with CLIENT_FILE_UNUSABLE. */
+export async function openTarget(
+  context: CommandContext,
+  target: Target,
+  { ownUrls, dataDir }: { readonly ownUrls: readonly string[]; readonly dataDir: string },
+): Promise<OpenedTarget> {
+  const opened = await openClientFile(target.path, target.format);
+  const found = await readClients({ ...surroundingsOf(context), ownUrls });
+  const files = found.find(({ row }) => row.id === target.row.id)?.files ?? [];
+  const here = files.find((file) => file.realPath === opened.file.realPath && file.scope === target.scope);
+  const servers = here?.servers ?? (await readServers(target, opened, ownUrls));
+  const kept = await readKeptChanges(dataDir, opened.file.realPath);
+  const ours = servers
+    .filter((server) => isOurs(server) || hasWritten(target, opened.values, { name: server.name, kept }))
+    .map(({ name }) => name);
+  return {
+    target,
+    opened,
+    servers,
+    ours,
+    name: chooseName(context, target, opened, ours),
+    elsewhere: files
+      .filter((file) => file !== here && file.servers.some(isOurs))
+      .map(({ path, scope }) => `${path} (${scope})`),
+  };
+}
+
+/** Those of a file that stands in no place of the table. Entries that cannot be understood are left out. */
+async function readServers(
+  { row, keyPath, path, format }: Target,
+  { text, values }: OpenedFile,
+  ownUrls: readonly string[],
+): Promise<readonly FoundServer[]> {
+  const document = await parseSettings(text, path, format);
+  const how = { entries: row.entries, dialect: row.variables, project: undefined };
+  return Object.entries(valueAt(values, keyPath) ?? {}).flatMap(([key, value]: [string, unknown]) => {
+    const named = (value as { readonly name?: unknown } | null)?.name;
+    const name = row.entries === "continue" && typeof named === "string" ? named : key;
+    try {
+      const { entry, notes } = translateEntry(value, { document, path: [...keyPath, key] }, how);
+      return [{ name, place: path, entry, notes, project: undefined, gateway: findGatewayIn(entry, ownUrls) }];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function isOurs({ gateway }: FoundServer): boolean {
+  return gateway?.isOurs === true;
+}
+
+/** As asked for, otherwise that of the entry that is ours already. Never that of somebody else's server. */
+function chooseName(context: CommandContext, target: Target, { values }: OpenedFile, ours: readonly string[]): string {
+  const asked = textOption(context, "name");
+  const name = asked ?? (ours.includes(defaultName) ? defaultName : (ours[0] ?? defaultName));
+  if (ours.includes(name) || entryNamed(target, values, name) === undefined) return name;
+  throw wrong(
+    `${target.path} has a server called ${JSON.stringify(name)} that is not this gateway`,
+    `Rename that one, or give our entry another name: \`toolyard connect ${target.row.id} --name gateway\`.`,
+  );
+}
+
+/** What decides where clients' files are. */
+export function surroundingsOf({ env, cwd }: CommandContext): ClientSurroundings {
+  const platform = process.platform;
+  const home = (platform === "win32" ? env["USERPROFILE"] : env["HOME"]) || homedir();
+  return { home, env, platform, cwd };
+}
+
+function wrong(message: string, hint: string): GatewayError {
+  return new GatewayError("CONFIG_INVALID", message, { hint });
+}

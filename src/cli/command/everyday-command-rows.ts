@@ -1,0 +1,107 @@
+import { common, type Command, type Options } from "./command-row.ts";
+
+const matching: Options = {
+  match: { word: "T", about: "only those that have these words in their name or description" },
+};
+
+const perLine: Options = { json: { about: "print each as one line of JSON" } };
+
+const ofResult: Options = {
+  output: { word: "FILE", about: "save images, sound and other data there; where there is none, the text" },
+  json: { about: "print the result as it came" },
+};
+
+/** What the commands of every day do where no gateway runs. */
+const startsOne = `Where no gateway runs with this configuration, one is started in the background. It ends by itself.`;
+
+/** What people and scripts do with tools, resources and prompts. */
+export const everydayCommandRows = {
+  search: {
+    words: Number.POSITIVE_INFINITY,
+    usage: 'toolyard search ["words"] [options]',
+    about: "Finds tools as a model that asks this would, best first.",
+    options: {
+      ...common,
+      explain: { about: "say why each was found: words, fields, and their shares of the score" },
+      limit: { word: "N", about: "how many, 1 to 50 (default: 10)" },
+      server: { word: "S", about: "only tools of this server" },
+      keep: { word: "TOOL", about: "keep these words as a test that should find this tool, server:tool" },
+      check: { about: "make all searches again that you keep as tests" },
+      forget: { word: "ID", about: "keep that one no longer" },
+      json: { about: "print one JSON object; with --check, each search as one line of JSON" },
+    },
+    notes: `The number beside a tool is a distance: 0 is a perfect match, 1 is none. Nothing is learned from what is tried
+here. --check ends with code 1 when a tool stands lower than when it was kept, or is not found any more. Those searches
+are the owner's, which the dashboard shows to whoever is logged in by \`toolyard open\`. ${startsOne}`,
+    load: async () => (await import("../short-commands.ts")).shortCommands.search,
+  },
+  call: {
+    words: Number.POSITIVE_INFINITY,
+    usage: "toolyard call <tool> [name=value ... | JSON | -] [options]",
+    about: "Calls a tool, and prints its result.",
+    options: { ...common, ...ofResult },
+    notes: `The tool in any spelling, such as server:tool. Arguments:
+  name=value       read as the tool's schema says: a text, a number, true or false
+  name=a name=b    a list
+  name.part=value  a member of an object
+  name=@FILE       the text of a file
+  name:=JSON       any JSON, such as n:=[1,2]
+  '{"name":1}'     all of them as one JSON object; - reads it from stdin
+What a server asks in the middle of a call is asked on the terminal, and declined where there is none. Ctrl-C cancels
+the call. Ends with code 1 when the tool failed; its text is on stderr then.
+${startsOne}`,
+    load: async () => (await import("../short-commands.ts")).shortCommands.call,
+  },
+  tools: {
+    words: 1,
+    usage: "toolyard tools [server] [options]",
+    about: "Lists tools, with what they do by their own account and what their definitions cost a model.",
+    options: { ...common, ...matching, ...perLine },
+    notes: startsOne,
+    load: async () => (await import("../short-commands.ts")).shortCommands.tools,
+  },
+  show: {
+    words: 1,
+    usage: "toolyard show <tool|server> [options]",
+    about:
+      "Shows what is known of one tool (what it takes, says of itself, costs, and how it is used) or of one server.",
+    options: { ...common, json: { about: "print one JSON object, with the whole definition" } },
+    notes: startsOne,
+    load: async () => (await import("../short-commands.ts")).shortCommands.show,
+  },
+  resources: {
+    words: 1,
+    usage: "toolyard resources [server] [options]",
+    about: "Lists resources and templates, with URIs as `toolyard read` takes them.",
+    options: { ...common, ...matching, ...perLine },
+    notes: startsOne,
+    load: async () => (await import("../short-commands.ts")).shortCommands.resources,
+  },
+  read: {
+    words: 1,
+    usage: "toolyard read <uri> [options]",
+    about: "Reads a resource by any form of its URI.",
+    options: { ...common, ...ofResult },
+    notes: startsOne,
+    load: async () => (await import("../short-commands.ts")).shortCommands.read,
+  },
+  prompts: {
+    words: 1,
+    usage: "toolyard prompts [server] [options]",
+    about: "Lists prompts, under the names that clients see.",
+    options: { ...common, ...matching, ...perLine },
+    notes: startsOne,
+    load: async () => (await import("../short-commands.ts")).shortCommands.prompts,
+  },
+  completion: {
+    words: 1,
+    usage: "toolyard completion <shell>",
+    about: "Prints a script that completes commands, options, servers and tools: bash, zsh, fish or powershell.",
+    options: {},
+    notes: `bash: add \`source <(toolyard completion bash)\` to ~/.bashrc, or for zsh, with \`zsh\`, to ~/.zshrc after compinit.
+fish: toolyard completion fish > ~/.config/fish/completions/toolyard.fish
+PowerShell: add \`toolyard completion powershell | Out-String | Invoke-Expression\` to $PROFILE.
+Servers and tools are those that a gateway has seen: nothing is started.`,
+    load: async () => (await import("../short-commands.ts")).shortCommands.completion,
+  },
+} as const satisfies Readonly<Record<string, Command>>;

@@ -1,0 +1,177 @@
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { isJsonObject } from "../../kernel/text/json-bytes.ts";
+import { addressRulesFor } from "../../servers/logins/protocol/addresses.ts";
+import {
+  parseCredential,
+  serializeCredential,
+  type Credential,
+  type CredentialStore,
+} from "../../servers/logins/credential.ts";
+import { createOutgoing, type LoginPlace, type Outgoing } from "../../servers/logins/outgoing.ts";
+import type { LoginOptions } from "../../servers/logins/login-flow.ts";
+import type { LoginAnswer } from "../../servers/logins/flow/login-route.ts";
+import { renewTokens, revokeTokens } from "../../servers/logins/renew.ts";
+import { openOwnDataDirectory, storeIn, type CommandContext } from "../command/command-context.ts";
+import { placeOfGateway, toGatewayBase } from "./gateway-address.ts";
+import { plainText, shorten } from "../terminal/plain-text.ts";
+
+/** What a command does for a person there. Whoever wants the terminal to do less says so with `--scope`. */
+const usualScopes = "mcp:read mcp:tools:execute mcp:admin";
+/** Characters of what a gateway elsewhere says. */
+const mostSaid = 500;
+/** A token that ends so soon is renewed before it is used. */
+const renewEarlyMs = 60_000;
+
+/**
+ * Logs a person in at a gateway for teams, as apps are: in a browser, at the gateway's own authorization server.
+ * Resolves to the gateway's address.
+ */
+export async function logInAtGateway(
+  context: CommandContext,
+  address: string,
+  way: Pick<LoginOptions, "open" | "openCallback" | "device" | "scope" | "client" | "clientMetadataUrl">,
+  signal: AbortSignal,
+): Promise<string> {
+  const { base, vault, outgoing } = await openAccount(context, address);
+  const { logIn } = await import("../../servers/logins/login.ts");
+  const credential = await logIn(
+    {
+      ...way,
+      ...placeOf(context, base),
+      scope: way.scope ?? usualScopes,
+      headers: {},
+      now: () => Date.now(),
+    },
+    signal,
+  );
+  const before = await vault.exclusively(nameOf(base), signal, async () => {
+    const known = await read(vault, base);
+    await vault.write(nameOf(base), serializeCredential(credential));
+    return known;
+  });
+  // The one before is of no use to anybody any more.
+  if (before !== undefined) await revokeTokens(before, outgoing, signal).catch(() => undefined);
+  return base;
+}
+
+/** `wasThere` says whether somebody was logged in. The gateway is told; it does not have to be there. */
+export async function logOutAtGateway(
+  context: CommandContext,
+  address: string,
+  signal: AbortSignal,
+): Promise<{ readonly base: string; readonly wasThere: boolean }> {
+  const { base, vault, outgoing } = await openAccount(context, address);
+  const { known, wasThere } = await vault.exclusively(nameOf(base), signal, async () => ({
+    known: await read(vault, base),
+    wasThere: await vault.remove(nameOf(base)),
+  }));
+  if (known !== undefined) await revokeTokens(known, outgoing, signal).catch(() => undefined);
+  return { base, wasThere };
+}
+
+/**
+ * One request to a gateway's REST, as the person who is logged in there, and by the way that logins take: through the
+ * same proxy, with their limits of time and size. Rejects with what the gateway answers, with GATEWAY_UNREACHABLE, and
+ * with the signal's reason.
+ */
+export type AskGateway = (method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: object) => Promise<unknown>;
+
+/** Rejects with LOGIN_FAILED where nobody is logged in. */
+export async function openGateway(context: CommandContext, address: string, signal: AbortSignal): Promise<AskGateway> {
+  const account = await openAccount(context, address);
+  const { base, outgoing } = account;
+  return async (method, path, body) => {
+    const token = await usableToken(account, signal);
+    const headers = {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    };
+    const request = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+    const answer = await outgoing(`${base}${path}`, request, signal).catch((cause: unknown) => {
+      if (signal.aborted || !(cause instanceof GatewayError)) throw cause;
+      throw new GatewayError("GATEWAY_UNREACHABLE", cause.message, { cause });
+    });
+    return readAnswer(base, answer);
+  };
+}
+
+function readAnswer(base: string, { status, body }: LoginAnswer): unknown {
+  const value = parseJson(body.toString("utf8"));
+  if (status >= 200 && status < 300) {
+    if (isJsonObject(value)) return value;
+    // As a hotel's page for guests does, which answers for everybody.
+    throw new GatewayError("LOGIN_FAILED", `what answers at ${base} is no gateway`, {
+      hint: "Open it in a browser: something on the way may want to be agreed to first.",
+    });
+  }
+  if (status === 401) throw loggedOut(base);
+  const said = isJsonObject(value) ? value : {};
+  // It comes from another machine, and is printed on a terminal.
+  const text = (name: string): string =>
+    typeof said[name] === "string" ? plainText(shorten(said[name], mostSaid)) : "";
+  throw new GatewayError("LOGIN_FAILED", text("message") || text("detail") || `${base} answered ${status}`, {
+    hint: text("hint"),
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+interface Account {
+  readonly base: string;
+  readonly vault: CredentialStore;
+  readonly outgoing: Outgoing;
+}
+
+/**
+ * A login at a gateway elsewhere is of the person, whichever configuration they stand beside: none is read, so that a
+ * broken one is in nobody's way.
+ */
+async function openAccount(context: CommandContext, address: string): Promise<Account> {
+  const base = toGatewayBase(address);
+  const vault = await storeIn(openOwnDataDirectory(context), context).secrets();
+  return { base, vault, outgoing: createOutgoing(await addressRulesFor(base), placeOf(context, base)) };
+}
+
+function placeOf({ env }: CommandContext, base: string): LoginPlace {
+  return placeOfGateway(`${base}/mcp`, env);
+}
+
+/** No instance has a name with spaces. */
+function nameOf(base: string): string {
+  return `login at ${base}`;
+}
+
+async function read(vault: CredentialStore, base: string): Promise<Credential | undefined> {
+  const kept = await vault.read(nameOf(base));
+  return kept.kind === "text" ? parseCredential(kept.text) : undefined;
+}
+
+/** A refresh token may be used once: commands at the same time take turns, and the second finds what the first got. */
+async function usableToken({ base, vault, outgoing }: Account, signal: AbortSignal): Promise<string> {
+  return await vault.exclusively(nameOf(base), signal, async () => {
+    const known = await read(vault, base);
+    if (known === undefined) throw loggedOut(base);
+    const { access, refresh, expiresAtMs = Number.POSITIVE_INFINITY } = known.tokens;
+    const now = Date.now();
+    if (expiresAtMs - now > renewEarlyMs) return access;
+    const renewed = refresh === undefined ? undefined : await renewTokens(known, refresh, outgoing, now);
+    if (renewed === undefined || renewed.kind === "ended") throw loggedOut(base);
+    if (renewed.kind === "unreachable")
+      throw new GatewayError("GATEWAY_UNREACHABLE", `the login at ${base} cannot be renewed: ${renewed.reason}`);
+    const { tokens, scope } = renewed;
+    await vault.write(nameOf(base), serializeCredential({ ...known, tokens, scope }));
+    return tokens.access;
+  });
+}
+
+function loggedOut(base: string): GatewayError {
+  return new GatewayError("LOGIN_FAILED", `nobody is logged in at ${base} here`, {
+    hint: `Run \`toolyard login ${base}\`.`,
+  });
+}

@@ -1,0 +1,171 @@
+import { dirname } from "node:path";
+import { readClients, type FoundClient } from "../../config/clients/import/read-clients.ts";
+import { clientTable, findClient } from "../../config/clients/table/client-table.ts";
+import { planImport, type ImportPlan, type PlannedServer } from "../../config/clients/import/import-plan.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { CommandContext } from "../command/command-context.ts";
+import { askWhatToImport, askWhetherToWrite, type ImportChoice } from "./import-questions.ts";
+import { readTarget, withServers, writeTarget, type ImportTarget } from "./import-target.ts";
+import { hideSecrets, planJson, planLines, type SecretWay } from "./import-text.ts";
+import { isOn, listOption, textOption } from "../command/options.ts";
+import { findOwnGateways } from "../gateway/own-origins.ts";
+import { plainText } from "../terminal/plain-text.ts";
+import { diffLines } from "../terminal/text-diff.ts";
+import { whileWaiting } from "../terminal/waiting-line.ts";
+
+/** Something waits for a yes that nobody is there to give. */
+const needsAnswer = 2;
+
+/**
+ * `toolyard import`: takes over the servers of AI clients. Nothing is started, and nothing is written before a person
+ * said yes on a terminal, or `--yes`.
+ */
+export async function importServers(context: CommandContext): Promise<number> {
+  const isJson = isOn(context, "json");
+  const secrets = secretWay(context);
+  const target = await readTarget(context);
+  const found = fromOnly(
+    await whileWaiting("Reading the settings of AI clients", async () => await findClients(context)),
+    textOption(context, "from"),
+  );
+  const plan = planImport(found, { present: target.present, env: context.env, directory: folderOf(target) });
+  const fresh = onlyNamed(
+    plan.servers.filter(({ presentAs }) => presentAs === undefined),
+    listOption(context, "only"),
+  );
+  const isAsked = !isJson && !isOn(context, "yes") && !isOn(context, "dry-run") && isTerminal();
+  if (!isJson) print(planLines(plan, isAsked ? secrets : (secrets ?? "keep")));
+  if (fresh.length === 0) {
+    if (isJson) printJson(plan, target, null);
+    else print(["", "There is nothing to take over."]);
+    return 0;
+  }
+  const choice = isAsked
+    ? await askWhatToImport(fresh, secrets)
+    : { servers: chosenUnasked(fresh, listOption(context, "only")), secrets: secrets ?? "keep" };
+  if (!isJson && !isAsked) print(leftOutLines(fresh, choice?.servers ?? []));
+  if (choice === undefined || choice.servers.length === 0) {
+    if (isJson) printJson(plan, target, null);
+    else print(["", "Nothing was changed."]);
+    return choice === undefined ? 1 : 0;
+  }
+  const text = withServers(
+    target,
+    choice.servers.map((server) => [server.key, entryOf(server, choice)] as const),
+  );
+  if (!isJson) printDiff(target, text, plan.servers);
+  if (isOn(context, "dry-run") || !(isOn(context, "yes") || (isAsked && (await askWhetherToWrite(target.file))))) {
+    if (isJson) printJson(plan, target, null);
+    return refused(context, isAsked, isJson);
+  }
+  const backup = await writeTarget(context, target, text);
+  if (isJson) printJson(plan, target, { file: target.file, backup: backup ?? null });
+  else print(outcome(target, choice, backup));
+  return 0;
+}
+
+/** The clients of this user and this folder. */
+export async function findClients(context: CommandContext): Promise<readonly FoundClient[]> {
+  const { origins } = await findOwnGateways(context);
+  return await readClients({
+    home: context.home,
+    env: context.env,
+    platform: process.platform,
+    cwd: context.cwd,
+    ownUrls: origins,
+  });
+}
+
+function fromOnly(found: readonly FoundClient[], asked: string | undefined): readonly FoundClient[] {
+  if (asked === undefined) return found;
+  if (findClient(asked) === undefined)
+    throw new GatewayError("CONFIG_INVALID", `--from: there is no client ${JSON.stringify(asked)}`, {
+      hint: `One of ${clientTable.map(({ id }) => id).join(", ")}.`,
+    });
+  return found.filter(({ row }) => row.id === asked);
+}
+
+/** Rejects names that would be taken for a slip of the hand otherwise. Throws CONFIG_INVALID. */
+function onlyNamed(servers: readonly PlannedServer[], names: readonly string[]): readonly PlannedServer[] {
+  const unknown = names.find((name) => !servers.some(({ key }) => key === name));
+  if (unknown !== undefined)
+    throw new GatewayError("CONFIG_INVALID", `--only: no new server ${JSON.stringify(unknown)} was found`, {
+      hint: `There are: ${servers.map(({ key }) => key).join(", ") || "none"}.`,
+    });
+  return names.length === 0 ? servers : servers.filter(({ key }) => names.includes(key));
+}
+
+/**
+ * Where nobody is asked: what would be chosen beforehand, and what is named. What is switched off is taken over as it
+ * is.
+ */
+function chosenUnasked(fresh: readonly PlannedServer[], named: readonly string[]): readonly PlannedServer[] {
+  return fresh.filter(
+    ({ key, isPreselected, literal }) => isPreselected || literal.enabled === false || named.includes(key),
+  );
+}
+
+function leftOutLines(fresh: readonly PlannedServer[], chosen: readonly PlannedServer[]): readonly string[] {
+  const names = fresh.filter((server) => !chosen.includes(server)).map(({ key }) => key);
+  if (names.length === 0) return [];
+  return [
+    "",
+    `Left out because of what it runs: ${names.join(", ")}. To take it over: ${names.map((name) => `--only ${name}`).join(" ")}`,
+  ];
+}
+
+function secretWay(context: CommandContext): SecretWay | undefined {
+  const given = textOption(context, "secrets");
+  if (given === undefined || given === "keep" || given === "variables") return given;
+  throw new GatewayError("CONFIG_INVALID", "--secrets: expected keep or variables", {
+    hint: "Correct --secrets, or leave it out.",
+  });
+}
+
+function folderOf({ file }: ImportTarget): string {
+  return dirname(file);
+}
+
+function entryOf(server: PlannedServer, { secrets }: ImportChoice): PlannedServer["entry"] {
+  return secrets === "variables" ? server.entry : server.literal;
+}
+
+function isTerminal(): boolean {
+  return process.stdin.isTTY && process.stdout.isTTY;
+}
+
+function refused(context: CommandContext, isAsked: boolean, isJson: boolean): number {
+  const isDry = isOn(context, "dry-run");
+  if (!isJson) print(["", isDry || isAsked ? "Nothing was changed." : "Nothing was changed: --yes does it."]);
+  return isDry ? 0 : isAsked ? 1 : needsAnswer;
+}
+
+function printDiff(target: ImportTarget, text: string, servers: readonly PlannedServer[]): void {
+  const lines = diffLines(target.text ?? "", text);
+  print(["", `${target.text === undefined ? "new file " : ""}${target.file}`, ...hideSecrets(lines, servers)]);
+}
+
+function outcome({ file }: ImportTarget, choice: ImportChoice, backup: string | undefined): readonly string[] {
+  const secrets = choice.secrets === "variables" ? choice.servers.flatMap((server) => server.secrets) : [];
+  const unset = secrets.filter(({ isSet }) => !isSet).map(({ variable }) => variable);
+  const missing = [...new Set([...unset, ...choice.servers.flatMap((server) => server.missing)])];
+  return [
+    "",
+    `${choice.servers.length} added to ${file}${backup === undefined ? "" : ` (before: ${backup})`}`,
+    ...(missing.length === 0 ? [] : [`Set before the gateway starts: ${missing.join(", ")}`]),
+    "A gateway that runs with this file has them at once; otherwise `toolyard` starts one.",
+  ];
+}
+
+function print(lines: readonly string[]): void {
+  process.stdout.write(`${lines.map(plainText).join("\n")}\n`);
+}
+
+interface Written {
+  readonly file: string;
+  readonly backup: string | null;
+}
+
+function printJson(plan: ImportPlan, { file }: ImportTarget, written: Written | null): void {
+  process.stdout.write(`${JSON.stringify({ config: file, ...planJson(plan), written })}\n`);
+}

@@ -1,0 +1,133 @@
+import { findLiteralSecrets, schemeOf } from "../../config/clients/import/literal-secrets.ts";
+import type { ImportedEntry } from "../../config/clients/connect/client-entry.ts";
+import type { ImportPlan, PlannedServer, Sighting } from "../../config/clients/import/import-plan.ts";
+import { redacted } from "../../config/words/spans.ts";
+import { plainText } from "../terminal/plain-text.ts";
+
+/** What becomes of secrets that stand in clients' files. */
+export type SecretWay = "keep" | "variables";
+
+/** What was found, for people. Every command is shown in full; no secret is. */
+export function planLines(plan: ImportPlan, secrets: SecretWay | undefined): readonly string[] {
+  const fresh = plan.servers.filter(({ presentAs }) => presentAs === undefined);
+  const known = plan.servers.filter(({ presentAs }) => presentAs !== undefined);
+  const width = Math.max(0, ...fresh.map(({ key }) => plainText(key).length));
+  return [
+    summary(plan),
+    "",
+    ...fresh.flatMap((server) => serverLines(server, width, secrets)),
+    ...known.map((server) => `= ${plainText(server.key)} is configured already (${places(server.seen)})`),
+    ...plan.gateways.map(
+      ({ gateway, isOurs, ...seen }) =>
+        `- ${plainText(seen.name)} in ${seen.client} leads to ${isOurs ? "this gateway" : `${gateway}, whose servers are in its own configuration`}`,
+    ),
+    ...plan.problems.map((problem) => `! ${plainText(problem)}`),
+  ];
+}
+
+function summary({ servers, gateways }: ImportPlan): string {
+  const clients = new Set([...servers.flatMap(({ seen }) => seen), ...gateways].map(({ client }) => client));
+  const twice = servers.filter(({ seen }) => seen.length > 1).length;
+  const more = twice === 0 ? "" : ` (${twice} found more than once)`;
+  return `Found ${amount(servers.length, "server")}${more} in ${amount(clients.size, "client")}. Nothing is started before you say so.`;
+}
+
+function amount(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+export function serverLines(server: PlannedServer, width: number, secrets: SecretWay | undefined): readonly string[] {
+  const indent = " ".repeat(width + 4);
+  const off = server.literal.enabled === false ? ["switched off, and stays off"] : [];
+  const facts = [
+    `from ${places(server.seen)}${server.seen.length > 1 ? ": the same server" : ""}`,
+    ...(server.seen.every(({ name }) => name === server.key) ? [] : [`called ${names(server)} there`]),
+    ...server.marks.map((mark) => `! ${mark}`),
+    ...off,
+    ...toolFacts(server.literal),
+    ...server.secrets.map((secret) => `${secret.where}: ${secretFact(secret, secrets)}`),
+    ...(server.missing.length > 0 ? [`needs ${server.missing.join(", ")}, which you have to set`] : []),
+    ...server.notes,
+  ];
+  return [
+    `+ ${plainText(server.key).padEnd(width)}  ${commandText(server)}`,
+    ...facts.map((fact) => `${indent}${plainText(fact)}`),
+  ];
+}
+
+function secretFact({ variable, isSet, scheme }: PlannedServer["secrets"][number], way: SecretWay | undefined): string {
+  if (way === "keep") return "a secret, kept as it is";
+  const whole = scheme === undefined ? "" : ` with the "${scheme}" before it`;
+  const set = isSet ? ", which is set" : `, which you have to set${whole}`;
+  return way === "variables" ? `a secret, written as \${${variable}}${set}` : `a secret, could be \${${variable}}`;
+}
+
+function toolFacts({ tools }: ImportedEntry): readonly string[] {
+  return [
+    ...(tools?.allow === undefined ? [] : [`only these tools: ${tools.allow.join(", ") || "none"}`]),
+    ...(tools?.deny === undefined ? [] : [`without these tools: ${tools.deny.join(", ")}`]),
+  ];
+}
+
+function places(seen: readonly Sighting[]): string {
+  return [...new Set(seen.map(({ client }) => client))].join(", ");
+}
+
+function names({ seen }: PlannedServer): string {
+  return [...new Set(seen.map(({ name }) => name))].join(", ");
+}
+
+/** The command with all its arguments, or the address, as a shell would take it, without secrets. */
+export function commandText(server: PlannedServer): string {
+  const { command, args = [], url, cwd } = server.literal;
+  const hide = hiding(server);
+  if (command === undefined) return plainText(hide(url ?? ""));
+  const words = [command, ...args].map((word) => quoted(hide(word))).join(" ");
+  return plainText(cwd === undefined ? words : `${words}  (in ${cwd})`);
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./\\${}~^[\]-]+$/.test(word) ? word : JSON.stringify(word);
+}
+
+/** Takes the secrets of a server's entry out of a text. */
+function hiding(server: PlannedServer): (text: string) => string {
+  const values = secretTexts(server);
+  return (text) => values.reduce((hidden, value) => hidden.replaceAll(value, redacted), text);
+}
+
+/** Each secret, and without the `Bearer ` before it: it may be in another place alone. */
+function secretTexts(server: PlannedServer): readonly string[] {
+  return findLiteralSecrets(server.literal, server.key).flatMap(({ value }) => [
+    ...new Set([value, value.slice(schemeOf(value).length)]),
+  ]);
+}
+
+/** The plan for programs. No secret is in it. */
+export function planJson(plan: ImportPlan): object {
+  return {
+    servers: plan.servers.map((server) => ({
+      name: server.key,
+      command: commandText(server),
+      isRemote: server.literal.url !== undefined,
+      enabled: server.literal.enabled !== false,
+      seen: server.seen,
+      configuredAs: server.presentAs ?? null,
+      marks: server.marks,
+      preselected: server.isPreselected,
+      secrets: server.secrets,
+      tools: server.literal.tools ?? null,
+      missing: server.missing,
+      notes: server.notes,
+    })),
+    gateways: plan.gateways,
+    problems: plan.problems,
+  };
+}
+
+/** Takes the secrets of all these servers out of lines, also as JSON writes them. */
+export function hideSecrets(lines: readonly string[], servers: readonly PlannedServer[]): readonly string[] {
+  const values = servers.flatMap(secretTexts);
+  const written = values.map((value) => JSON.stringify(value).slice(1, -1));
+  return lines.map((line) => written.reduce((hidden, value) => hidden.replaceAll(value, redacted), line));
+}

@@ -1,0 +1,152 @@
+import { resolve } from "node:path";
+import type { InstallsAnswer, InstallsRequest } from "../../app/owner/owner-installs.ts";
+import { parseDocument, type Document } from "../../config/file/document.ts";
+import { readConfigText } from "../../config/file/file.ts";
+import { findServers, type ServerPlace } from "../../config/file/source.ts";
+import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { GatewayHolder } from "../../store/gateway-holder.ts";
+import type { CommandContext } from "../command/command-context.ts";
+import { isOn, listOption } from "../command/options.ts";
+import { control } from "../gateway/owner-client.ts";
+import { plainText } from "../terminal/plain-text.ts";
+import { findGateway } from "../gateway/running-gateways.ts";
+import { planServers, type KnownOfTeam, type PlannedServer } from "./team-import-plan.ts";
+import { askYes, canAsk } from "../terminal/yes-or-no.ts";
+
+/** `toolyard team import TEAM --file FILE`: a template of the team and an installation for each server of a file. */
+export async function importTeam(context: CommandContext, team: string, file: string): Promise<number> {
+  const holder = await findGateway({ ...context, flags: { ...context.flags, team: undefined } });
+  const ask: Ask = async (request) => await askGateway(holder, team, request);
+  const known = await readKnown(ask, context);
+  const path = resolve(context.cwd, file);
+  const document = parseDocument(await readConfigText(path), path);
+  const wanted = wantedServers(document, listOption(context, "only"));
+  const plans = planServers(
+    wanted.map(({ key, path: place }) => ({ key, written: document.value(place) })),
+    known,
+  );
+  const fresh = plans.filter(({ leftOut }) => leftOut === undefined);
+  const isJson = isOn(context, "json");
+  if (!isJson) for (const plan of plans) process.stdout.write(`${toLine(plan)}\n`);
+  const isAgreed = fresh.length > 0 && !isOn(context, "dry-run") && (await agree(context, fresh.length, team));
+  const done = isAgreed ? await installAll(ask, fresh) : [];
+  const isWhole = done.every(({ failed }) => failed === undefined);
+  if (isJson) process.stdout.write(`${JSON.stringify({ ok: isWhole, plan: plans.map(toJson), done })}\n`);
+  else for (const { name, failed } of done) process.stdout.write(`${name}: ${failed ?? "installed"}\n`);
+  if (!isWhole) return 1;
+  return isAgreed || fresh.length === 0 || isOn(context, "dry-run") ? 0 : 2;
+}
+
+/** Throws CONFIG_INVALID for a name that the file does not have: a slip must not look like nothing to do. */
+function wantedServers(document: Document, only: readonly string[]): readonly ServerPlace[] {
+  const found = findServers(document);
+  const unknown = only.filter((name) => !found.some(({ key }) => key === name));
+  if (unknown.length > 0)
+    throw new GatewayError("CONFIG_INVALID", `the file has no server ${plainText(unknown.join(", "))}`, {
+      hint: "Write names of `--only` as the file has them.",
+    });
+  return found.filter(({ key }) => only.length === 0 || only.includes(key));
+}
+
+type Ask = (request: InstallsRequest) => Promise<InstallsAnswer>;
+
+async function askGateway(holder: GatewayHolder, team: string, request: InstallsRequest): Promise<InstallsAnswer> {
+  const { ok, code, message, hint, installs } = await control(holder, { command: "installs", team, ...request });
+  if (ok) return installs ?? {};
+  throw new GatewayError(code ?? "CONFIG_INVALID", message ?? "it failed", hint === undefined ? {} : { hint });
+}
+
+async function readKnown(ask: Ask, { env }: CommandContext): Promise<KnownOfTeam> {
+  const { installations = [] } = await ask({ task: "list" });
+  const { templates = [] } = await ask({ task: "template.list" });
+  const { secrets = [] } = await ask({ task: "secret.list" });
+  const ofFile = templates.filter(({ source }) => source === "file");
+  const taken = new Map<string, string>();
+  for (const { slug } of templates.filter(({ team }) => team !== null))
+    taken.set(slug, "the team has a template of this name");
+  for (const name of ofFile.flatMap(({ id, slug }) => [id.replace(/^file:/, ""), slug.toLowerCase()]))
+    taken.set(name, "everybody has a server of this name: it stands in the configuration file");
+  for (const { slug } of installations) taken.set(slug, "the team has a server of this name");
+  const ofTeam = secrets.filter(({ server }) => server === null);
+  return { taken, secrets: new Set(ofTeam.map(({ name }) => name)), env };
+}
+
+interface Done {
+  readonly name: string;
+  readonly failed?: string;
+}
+
+/** One after the other; what fails leaves the others alone. */
+async function installAll(ask: Ask, plans: readonly PlannedServer[]): Promise<readonly Done[]> {
+  const written = new Set<string>();
+  const done: Done[] = [];
+  for (const plan of plans) {
+    const failed = await installOne(ask, plan, written);
+    done.push(failed === undefined ? { name: plan.name } : { name: plan.name, failed: plainText(failed) });
+  }
+  return done;
+}
+
+/**
+ * Why it failed; what it had made is taken away again then. `written` has the secrets that servers before it made and
+ * use, too.
+ */
+async function installOne(
+  ask: Ask,
+  { name, entry, secrets }: PlannedServer,
+  written: Set<string>,
+): Promise<string | undefined> {
+  const fresh = [...secrets].filter(([secret]) => !written.has(secret));
+  const made: string[] = [];
+  let template: string | undefined;
+  try {
+    ({ template } = await ask({ task: "template.add", name, entry, fields: [] }));
+    for (const [secret, text] of fresh) {
+      await ask({ task: "secret.set", name: secret, text });
+      made.push(secret);
+    }
+    await ask({ task: "install", name });
+    for (const secret of made) written.add(secret);
+    return undefined;
+  } catch (error) {
+    return toGatewayError(error).message + (await takeAway(ask, template, made));
+  }
+}
+
+/** What has to be added to the reason of a failure: nothing, unless something stays. */
+async function takeAway(ask: Ask, template: string | undefined, secrets: readonly string[]): Promise<string> {
+  try {
+    // First, because it is refused where the server was installed after all, which then needs its secrets.
+    if (template !== undefined) await ask({ task: "template.remove", name: template });
+    for (const name of secrets) await ask({ task: "secret.remove", name });
+    return "";
+  } catch (error) {
+    return `; its template or its secrets are still there: ${toGatewayError(error).message}`;
+  }
+}
+
+async function agree(context: CommandContext, count: number, team: string): Promise<boolean> {
+  if (isOn(context, "yes")) return true;
+  if (!canAsk() || isOn(context, "json")) {
+    process.stderr.write("toolyard: nothing was changed: look at it, and repeat it with --yes\n");
+    return false;
+  }
+  return await askYes(`Install ${count} ${count === 1 ? "server" : "servers"} for ${team}?`);
+}
+
+function toLine({ key, name, leftOut, entry, secrets, kept, missing }: PlannedServer): string {
+  if (leftOut !== undefined) return ` = ${plainText(key)}  left out: ${leftOut}`;
+  const { command, url } = entry;
+  const what = typeof command === "string" ? command : typeof url === "string" ? url : "";
+  const called = name === key ? name : `${name} (${key})`;
+  const list = (title: string, names: readonly string[]) =>
+    names.length === 0 ? "" : `  ${title}: ${names.join(", ")}`;
+  const made = list("secrets", [...secrets.keys()]);
+  const stay = list("secrets that the team has already, and keeps", kept);
+  const open = list("to be set with `toolyard secret set`", missing);
+  return ` + ${plainText(`${called}  ${what}${made}${stay}${open}`)}`;
+}
+
+function toJson({ key, name, leftOut, secrets, kept, missing }: PlannedServer) {
+  return { key, name, leftOut: leftOut ?? null, secrets: [...secrets.keys()], kept, missing };
+}

@@ -1,0 +1,46 @@
+import type { CallJson } from "../../records/calls/record-json.ts";
+import { countText } from "../../kernel/text/count-text.ts";
+import type { CommandContext } from "../command/command-context.ts";
+import { isOn, textOption } from "../command/options.ts";
+import { toCell, toClockText, toMsText } from "../terminal/record-cells.ts";
+import { printRecords, readRecordOptions, type RowsShown } from "./records-output.ts";
+
+/** `toolyard calls`: prints the newest calls, the oldest of them first. */
+export async function calls(context: CommandContext): Promise<number> {
+  const asked = {
+    ...readRecordOptions(context, 20),
+    failed: isOn(context, "failed"),
+    server: textOption(context, "server"),
+    tool: textOption(context, "tool"),
+  };
+  return await printRecords(context, { command: "calls", ...asked }, shown);
+}
+
+const shown: RowsShown<CallJson> = {
+  columns: [
+    { heading: "TIME", width: 8 },
+    { heading: "CALL", width: 30 },
+    { heading: "WHO", width: 20 },
+    { heading: "RESULT", width: 17 },
+    { heading: "TOOK", width: 11, align: "right" },
+    { heading: "TOKENS IN", width: 9, align: "right" },
+    { heading: "OUT", width: 10, align: "right" },
+  ],
+  rowOf: ({ call }) => call,
+  toCells: (call, now) => [
+    toClockText(call.time, now),
+    toCell(call.method === "tools/call" ? call.name : `${call.server} ${call.method} ${call.name}`, 60),
+    toCell(call.client === null ? call.principal : `${call.principal}/${call.client}`, 40),
+    toCell(outcomeText(call), 30),
+    call.waitMs < 1 ? toMsText(call.durationMs) : `${toMsText(call.durationMs)} +${toMsText(call.waitMs)}`,
+    countText(call.argumentTokens),
+    `${countText(call.resultTokens)}${call.isResultCut ? " cut" : ""}`,
+  ],
+  nothing: "there is no such call",
+};
+
+function outcomeText({ outcome, code }: CallJson): string {
+  if (outcome === "tool_error") return "tool failed";
+  if (outcome === "error") return code === null ? "error" : `error ${code}`;
+  return outcome === "failed" ? (code ?? "failed") : outcome;
+}

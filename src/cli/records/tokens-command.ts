@@ -1,0 +1,95 @@
+import { countText } from "../../kernel/text/count-text.ts";
+import type { TokenReport } from "../../records/usage/token-report.ts";
+import type { CommandContext } from "../command/command-context.ts";
+import { isOn } from "../command/options.ts";
+import { control } from "../gateway/owner-client.ts";
+import { plainText } from "../terminal/plain-text.ts";
+import { findGateways } from "../gateway/running-gateways.ts";
+import { toTable } from "../terminal/table.ts";
+import { whileWaiting } from "../terminal/waiting-line.ts";
+
+/** `toolyard tokens`: what definitions cost, of the gateway that is meant or of all that run. */
+export async function tokens(context: CommandContext): Promise<number> {
+  let code = 0;
+  for (const holder of await findGateways(context)) {
+    const answer = await whileWaiting("Counting tokens", async () => await control(holder, { command: "tokens" }));
+    if (answer.tokens === undefined) {
+      process.stderr.write(`toolyard: ${answer.message ?? "this gateway cannot tell"}\n  ${answer.hint ?? ""}\n`);
+      code = 1;
+    } else if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(answer.tokens)}\n`);
+    else process.stdout.write(`gateway ${holder.url ?? ""} (process ${holder.pid})\n${toText(answer.tokens)}`);
+  }
+  return code;
+}
+
+function toText(report: TokenReport): string {
+  const { servers, flat, here, savedAtStart, spentOnFinding: spent, sessions, phrases, enrichment } = report;
+  const table = toTable(
+    [{ heading: "  SERVER" }, { heading: "TOOLS", align: "right" }, { heading: "TOKENS", align: "right" }],
+    servers.map((server) => [`  ${plainText(server.server)}`, String(server.tools), toTokens(server)]),
+  );
+  const facts: readonly (readonly [string, string])[] = [
+    ...toColumn([
+      ["flat: the list of /mcp/flat", toTokens(flat)],
+      [`here: the list of /mcp (${here.exposure})`, toTokens(here)],
+      ["saved at the start of a conversation", toTokens(savedAtStart)],
+      [`spent on finding since ${toTime(spent.sinceMs)}`, toTokens({ tokens: spent.tokens, isExact: false })],
+    ]),
+    ["", `${countText(spent.answers)} answers of discover_mcp_tools: ${countText(spent.answerTokens)}`],
+    ["", `${countText(spent.wrappedCalls)} calls through execute_mcp_tool: ${countText(spent.wrappingTokens)}`],
+    [`net per session, of ${countText(sessions.count)} ${toSince(sessions.sinceMs)}`, toNet(sessions)],
+    ...sessions.unknown.map(({ client, sessions: count }): readonly [string, string] => [
+      "",
+      `unknown for ${countText(count)} of ${plainText(client)}, which loads definitions only when they are needed`,
+    ]),
+    ["tools with phrases", toPhrases(phrases)],
+    ...(enrichment === null ? [] : toEnrichment(enrichment)),
+  ];
+  const width = Math.max(...facts.map(([label]) => label.length));
+  const lines = facts.map(([label, value]) => `  ${label.padEnd(width)}  ${value}`);
+  return `${[...table, "", ...lines, "", "  Counted as o200k counts; other models differ by up to 10 to 20 %."].join("\n")}\n`;
+}
+
+/** Numbers below each other, so that they can be compared. */
+function toColumn(facts: readonly (readonly [string, string])[]): readonly (readonly [string, string])[] {
+  const width = Math.max(...facts.map(([, value]) => value.length));
+  return facts.map(([label, value]) => [label, value.padStart(width)]);
+}
+
+function toNet({ medianNet, worstNet, isExact }: TokenReport["sessions"]): string {
+  if (medianNet === null || worstNet === null) return "not known yet";
+  return `median ${toTokens({ tokens: medianNet, isExact })}, worst ${toTokens({ tokens: worstNet, isExact })}`;
+}
+
+function toPhrases({ none, ...sources }: TokenReport["phrases"]): string {
+  const written = Object.entries(sources).filter(([, tools]) => tools > 0);
+  const sum = written.reduce((tools, [, more]) => tools + more, 0);
+  const from = written.map(([source, tools]) => `${source} ${countText(tools)}`).join(", ");
+  return `${countText(sum)} of ${countText(sum + none)}${from === "" ? "" : `: ${from}`}`;
+}
+
+function toEnrichment(report: NonNullable<TokenReport["enrichment"]>): readonly (readonly [string, string])[] {
+  const { promptTokens, answerTokens, isExact, asked, failed, waiting, state } = report;
+  const both = toTokens({ tokens: promptTokens + answerTokens, isExact });
+  return [
+    ["spent on writing phrases", `${both} (prompts ${countText(promptTokens)}, answers ${countText(answerTokens)})`],
+    [
+      "",
+      `${countText(asked)} asked for, ${countText(failed)} without an answer of use, ${countText(waiting)} to come; ${state}`,
+    ],
+  ];
+}
+
+/** An estimate is marked. */
+function toTokens({ tokens: count, isExact }: { readonly tokens: number; readonly isExact: boolean }): string {
+  return `${isExact || count === 0 ? "" : "~"}${countText(count)}`;
+}
+
+/** Sessions of the last thirty days, over restarts. */
+function toSince(ms: number | null): string {
+  return ms === null ? "in 30 days" : `since ${new Date(ms).toISOString().slice(0, 10)}`;
+}
+
+function toTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(11, 16)} UTC`;
+}

@@ -1,0 +1,64 @@
+import type { InstanceLine } from "../../app/owner/owner-commands.ts";
+import { abortAfter, sleep } from "../../kernel/runtime/abort.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { findDataDirectory, storeIn, type CommandContext } from "../command/command-context.ts";
+import { control } from "../gateway/owner-client.ts";
+import { plainText } from "../terminal/plain-text.ts";
+import { showWaiting } from "../terminal/waiting-line.ts";
+import { describeGateway, findGateway } from "../gateway/running-gateways.ts";
+
+/** `toolyard restart <server|instance>`: stops it, forgets its crashes, and starts it. */
+export async function restart(context: CommandContext): Promise<number> {
+  const [name] = context.positionals;
+  if (name === undefined) {
+    process.stderr.write("toolyard: which server? `toolyard restart <server|instance>`\n");
+    return 2;
+  }
+  const holder = await findGateway(context);
+  const waiting = showWaiting(`waiting for ${plainText(name)} to start`, process.stderr);
+  const answer = await control(holder, { command: "restart", name }).finally(waiting.end);
+  if (!answer.ok) {
+    process.stderr.write(`toolyard: ${answer.message ?? "it could not be restarted"}\n  ${answer.hint ?? ""}\n`);
+    return 1;
+  }
+  for (const line of answer.instances ?? []) process.stdout.write(toText(line));
+  return 0;
+}
+
+/** More than a gateway takes that waits for running calls and for its servers (29 s). */
+const goneMs = 35_000;
+const lookMs = 50;
+
+/**
+ * `toolyard stop`: ends the gateway that is meant, as SIGTERM does, and returns when it has given up its folder, so
+ * that a script can start another one at once. Rejects with GATEWAY_UNREACHABLE when it is still there after 35 s.
+ */
+export async function stop(context: CommandContext): Promise<number> {
+  const holder = await findGateway(context);
+  await control(holder, { command: "stop" });
+  const { dataDir } = await findDataDirectory(context);
+  const { lock } = storeIn(dataDir, context);
+  const isThere = async () => (await lock.list()).some(({ pid }) => pid === holder.pid);
+  const waiting = showWaiting("waiting for running calls and servers to end", process.stderr);
+  try {
+    const deadline = abortAfter(goneMs);
+    while (await isThere()) await sleep(lookMs, deadline);
+  } catch {
+    throw new GatewayError("GATEWAY_UNREACHABLE", `${describeGateway(holder)} was told to stop, and is still there`, {
+      hint: "Look at its log with `toolyard logs`, or end the process.",
+    });
+  } finally {
+    waiting.end();
+  }
+  return 0;
+}
+
+function toText({ id, status: state, dormant, tools, pid, reason }: InstanceLine): string {
+  const shown = dormant ? "dormant" : state;
+  const facts = [
+    `${tools} tools`,
+    ...(pid === null ? [] : [`process ${pid}`]),
+    ...(reason === "" || dormant ? [] : [plainText(reason)]),
+  ];
+  return `  ${id.padEnd(24)} ${shown.padEnd(20)} ${facts.join(", ")}\n`;
+}

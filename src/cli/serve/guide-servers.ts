@@ -1,0 +1,195 @@
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { marksOf } from "../../config/clients/import/command-marks.ts";
+import type { ImportedEntry } from "../../config/clients/connect/client-entry.ts";
+import { planImport, type PlannedServer } from "../../config/clients/import/import-plan.ts";
+import { readClients, type FoundClient } from "../../config/clients/import/read-clients.ts";
+import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { CommandContext } from "../command/command-context.ts";
+import { exampleServers } from "../servers/example-servers.ts";
+import { findClients } from "../import/import-command.ts";
+import { askWhatToImport } from "../import/import-questions.ts";
+import { withServers, type ImportTarget } from "../import/import-target.ts";
+import { hideSecrets, planLines, serverLines } from "../import/import-text.ts";
+import { createEntry, type EntrySource } from "../servers/new-entry.ts";
+import { plainText } from "../terminal/plain-text.ts";
+import { diffLines } from "../terminal/text-diff.ts";
+import { readTypedServer } from "../servers/typed-server.ts";
+import { whileWaiting } from "../terminal/waiting-line.ts";
+
+export interface GuideOptions {
+  readonly context: CommandContext;
+  readonly target: ImportTarget;
+  readonly dataDir: string;
+  readonly registryUrl: string;
+}
+
+/** The configuration as it is to be written, after a person said yes to it. */
+export interface ChosenServers {
+  readonly text: string;
+  readonly servers: readonly (readonly [string, ImportedEntry])[];
+}
+
+/**
+ * Asks what the gateway is to start with: servers of AI clients, the example servers, or one that is typed. Starts and
+ * writes nothing. `none` where somebody wants no server yet, undefined for Ctrl-C.
+ */
+export async function chooseServers(options: GuideOptions): Promise<ChosenServers | "none" | undefined> {
+  for (;;) {
+    const found = await findAll(options.context);
+    const way = await askWhichWay(found, options);
+    if (way === undefined) return undefined;
+    if (way === "none") return "none";
+    const chosen = await ways[way](options, found);
+    if (chosen === "gave up") return undefined;
+    if (chosen === "back") continue;
+    return chosen;
+  }
+}
+
+async function findAll(context: CommandContext): Promise<readonly FoundClient[]> {
+  return await whileWaiting("Reading the settings of AI clients", async () => await findClients(context));
+}
+
+type Way = "import" | "examples" | "typed";
+type Found = Awaited<ReturnType<typeof readClients>>;
+
+async function askWhichWay(found: Found, options: GuideOptions): Promise<Way | "none" | undefined> {
+  const { isCancel, select } = await import("@clack/prompts");
+  const fresh = planned(found, options).servers.filter(({ presentAs }) => presentAs === undefined);
+  const clients = new Set(fresh.flatMap(({ seen }) => seen.map(({ client }) => client)));
+  const count = `${fresh.length} ${fresh.length === 1 ? "server" : "servers"}`;
+  const way = await select<Way | "none">({
+    message: "Which servers should it start with?",
+    options: [
+      ...(fresh.length === 0
+        ? []
+        : [
+            {
+              value: "import" as const,
+              label: `Mine: ${count} of ${[...clients].join(", ")}`,
+              hint: "you see each first",
+            },
+          ]),
+      { value: "examples", label: "Three example servers", hint: "no account, nothing of yours is touched" },
+      { value: "typed", label: "One that I type", hint: "a command or an address" },
+      { value: "none", label: "None yet" },
+    ],
+  });
+  return isCancel(way) ? undefined : way;
+}
+
+function planned(found: Found, { context, target }: GuideOptions): ReturnType<typeof planImport> {
+  return planImport(found, { present: target.present, env: context.env, directory: dirname(target.file) });
+}
+
+/** `back`: nothing is wrong, but the question stands again. */
+type Choice = ChosenServers | "back" | "gave up";
+
+const ways: Readonly<Record<Way, (options: GuideOptions, found: Found) => Promise<Choice>>> = {
+  async import(options, found) {
+    const plan = planned(found, options);
+    show(planLines(plan, undefined));
+    const fresh = plan.servers.filter(({ presentAs }) => presentAs === undefined);
+    const choice = await askWhatToImport(fresh, undefined);
+    if (choice === undefined) return "gave up";
+    if (choice.servers.length === 0) return "back";
+    const servers = choice.servers.map(
+      (server) => [server.key, choice.secrets === "variables" ? server.entry : server.literal] as const,
+    );
+    return await confirmText(options, servers, choice.servers);
+  },
+  async examples(options) {
+    const root = fileURLToPath(new URL("../..", import.meta.url));
+    return await confirmEntries(options, exampleServers({ root, dataDir: options.dataDir }));
+  },
+  async typed(options) {
+    const { isCancel, text: askText } = await import("@clack/prompts");
+    const line = await askText({
+      message: "The command with its arguments, or the address",
+      placeholder: "npx -y @modelcontextprotocol/server-everything",
+      validate(value) {
+        const read = readTypedServer(value ?? "");
+        return typeof read === "string" ? read : undefined;
+      },
+    });
+    if (isCancel(line)) return "gave up";
+    const read = readTypedServer(line);
+    if (typeof read === "string") return "back";
+    const taken = new Set(options.target.present.map(({ key }) => key));
+    const name = await askText({
+      message: "What should it be called?",
+      initialValue: read.name,
+      validate(value = "") {
+        if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(value)) return "Letters, digits, dots and dashes.";
+        return taken.has(value) ? "There is a server of this name already." : undefined;
+      },
+    });
+    if (isCancel(name)) return "gave up";
+    const made = await makeEntry(options, name, read.source);
+    return made === undefined ? "back" : await confirmEntries(options, [[name, made]]);
+  },
+};
+
+/** A registry that does not answer must not hold anybody up for ever. */
+const longestLookupMs = 60_000;
+
+/** The same entry as `toolyard servers add` makes. Undefined where there is none to be had, after saying why. */
+async function makeEntry(
+  { context, target, registryUrl }: GuideOptions,
+  name: string,
+  source: EntrySource,
+): Promise<ImportedEntry | undefined> {
+  const wanted = {
+    name,
+    source,
+    env: [],
+    headers: [],
+    remoteKind: "http",
+    literalSecrets: false,
+    from: undefined,
+  } as const;
+  const surroundings = { registryUrl, cwd: context.cwd, folder: dirname(target.file), environment: context.env };
+  try {
+    const signal = AbortSignal.timeout(longestLookupMs);
+    const look = async () => await createEntry(wanted, { ...surroundings, signal, ask: undefined });
+    return (await whileWaiting(`Looking for ${name}`, look)).entry;
+  } catch (error) {
+    const { log } = await import("@clack/prompts");
+    const { message, hint } = toGatewayError(error);
+    log.error(plainText(`${message} ${hint}`));
+    return undefined;
+  }
+}
+
+/** Shows the commands as `toolyard import` does, with their marks, and asks. */
+async function confirmEntries(options: GuideOptions, servers: ChosenServers["servers"]): Promise<Choice> {
+  const shown = servers.map(([key, entry]) => toPlanned(key, entry));
+  const width = Math.max(...servers.map(([key]) => key.length));
+  show(shown.flatMap((server) => serverLines(server, width, "keep")));
+  return await confirmText(options, servers, shown);
+}
+
+function toPlanned(key: string, entry: ImportedEntry): PlannedServer {
+  const nothing = { seen: [], presentAs: undefined, secrets: [], missing: [], notes: [] };
+  return { key, literal: entry, entry, marks: marksOf(entry), isPreselected: true, ...nothing };
+}
+
+async function confirmText(
+  { target }: GuideOptions,
+  servers: ChosenServers["servers"],
+  shown: readonly PlannedServer[],
+): Promise<Choice> {
+  const { confirm, isCancel, log, note } = await import("@clack/prompts");
+  const text = withServers(target, servers);
+  const lines = hideSecrets(diffLines(target.text ?? "", text), shown);
+  note(lines.map(plainText).join("\n"), `${target.text === undefined ? "new file " : ""}${plainText(target.file)}`);
+  const isYes = await confirm({ message: `Write this to ${plainText(target.file)}?` });
+  if (isCancel(isYes)) return "gave up";
+  if (!isYes) log.info("Nothing was changed.");
+  return isYes ? { text, servers } : "back";
+}
+
+function show(lines: readonly string[]): void {
+  process.stdout.write(`\n${lines.map(plainText).join("\n")}\n\n`);
+}

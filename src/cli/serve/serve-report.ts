@@ -1,0 +1,151 @@
+import { countText } from "../../kernel/text/count-text.ts";
+import { join } from "node:path";
+import type { Gateway } from "../../app/gateway.ts";
+import type { Overview, ServerOverview } from "../../app/records/overview.ts";
+import type { Config } from "../../config/config.ts";
+import { tellOthers } from "../doctor/machine-users.ts";
+import { plainText, shorten } from "../terminal/plain-text.ts";
+import { isComing, statusWord } from "../../kernel/failures/status-words.ts";
+import { toTable } from "../terminal/table.ts";
+import type { TerminalScreen } from "../terminal/terminal-screen.ts";
+import { thingsToAsk } from "./things-to-ask.ts";
+
+/** Says what to do when there are no servers. Empty when there are some. */
+export function missingServersHelp({ file, servers }: Config, cwd: string): string {
+  if (servers.length > 0) return "";
+  const entry = '{ "mcpServers": { "<name>": { "command": "<program>", "args": [] } } }';
+  return file === undefined
+    ? `  There are no servers, because no configuration file was found. \`toolyard servers add\` makes one; or write
+  ${join(cwd, "toolyard.json")} and start again, or name another file with --config:
+    ${entry}
+`
+    : `  There are no servers in ${file}. \`toolyard servers add\` adds one, or write it
+  there; no restart is needed:
+    ${entry}
+`;
+}
+
+export interface StartupReport {
+  readonly gateway: Pick<Gateway, "instances" | "overview" | "rootsHint" | "isOpen">;
+  readonly config: Config;
+  readonly url: string;
+  /** A link that logs a browser in. */
+  readonly dashboardUrl: string;
+  readonly cwd: string;
+  readonly logFile: string | undefined;
+  readonly screen: TerminalScreen;
+  readonly stopping: AbortSignal;
+}
+
+/** A first start may install packages. After this time the table is shown with what is known by then. */
+const longestWaitMs = 120_000;
+
+/**
+ * Shows on a terminal which servers are still starting, and then the summary. Prints nothing more once the gateway
+ * stops.
+ */
+export async function reportStartup(report: StartupReport): Promise<void> {
+  const { gateway, screen, stopping } = report;
+  const starting = new Set(gateway.instances());
+  const total = starting.size;
+  const waiting = AbortSignal.any([AbortSignal.timeout(longestWaitMs), stopping]);
+  const showProgress = (): void => {
+    if (stopping.aborted || starting.size === 0) return screen.show([]);
+    const names = [...starting].map(({ server }) => server.slug).join(", ");
+    screen.show([`  starting: ${total - starting.size} of ${total} servers are up, waiting for ${names}`]);
+  };
+  showProgress();
+  await Promise.all(
+    [...starting].map(async (instance) => {
+      await instance.settled(waiting).catch(() => undefined);
+      starting.delete(instance);
+      showProgress();
+    }),
+  );
+  screen.show([]);
+  if (stopping.aborted) return;
+  const overview = await gateway.overview();
+  const others = await tellOthers(report.config);
+  if (!stopping.aborted) screen.print(toLastScreen(report, overview, others));
+}
+
+/** Suggestions for better settings, by server. */
+export function configurationHints(
+  gateway: Pick<Gateway, "rootsHint">,
+  { servers }: Pick<Config, "servers">,
+): readonly ServerHint[] {
+  return servers.flatMap((server) => {
+    const hint = gateway.rootsHint(server);
+    return hint === undefined ? [] : [{ server: server.slug, hint }];
+  });
+}
+
+export interface ServerHint {
+  readonly server: string;
+  readonly hint: string;
+}
+
+function toLastScreen(
+  { gateway, config, url, dashboardUrl, cwd, logFile }: StartupReport,
+  overview: Overview,
+  others: string | undefined,
+): string {
+  const hints = configurationHints(gateway, config);
+  const missing = missingServersHelp(config, cwd);
+  const asks = thingsToAsk(overview.servers);
+  const paragraphs = [
+    missing === "" ? `${toServerTable(overview.servers)}\n\n${toTotals(overview)}\n` : missing,
+    hints.map(({ server, hint }) => `  ${server} ${hint}\n`).join(""),
+    [
+      `  Dashboard ${dashboardUrl}`,
+      `            (works once within five minutes; then \`toolyard open\`)`,
+      `  Address   ${url}/mcp`,
+      `  Connect   claude mcp add --transport http toolyard ${url}/mcp${tokenHint(gateway)}`,
+      `            (other clients and endpoints: ${url}/)`,
+      ...(logFile === undefined ? [] : [`  Log       ${logFile}`]),
+      ...(others === undefined ? [] : [`  Others    ${others}`]),
+      "",
+    ].join("\n"),
+    asks.length === 0 ? "" : `  Then ask your client, for example:\n${asks.map((ask) => `    "${ask}"\n`).join("")}`,
+  ];
+  return `\n${paragraphs.filter((paragraph) => paragraph !== "").join("\n")}\n`;
+}
+
+function toServerTable(servers: readonly ServerOverview[]): string {
+  const rows = servers.map((server) => [
+    `  ${server.slug}`,
+    statusWord(server),
+    server.tools.length === 0 ? "-" : String(server.tools.length),
+    server.tokens === 0 ? "-" : countText(server.tokens),
+    toNote(server),
+  ]);
+  const columns = [
+    { heading: "  SERVER" },
+    { heading: "STATUS" },
+    { heading: "TOOLS", align: "right" },
+    { heading: "TOKENS", align: "right" },
+    { heading: "" },
+  ] as const;
+  return toTable(columns, rows).join("\n");
+}
+
+const noteCharacters = 120;
+
+function toNote(server: ServerOverview): string {
+  if (server.status === "online") return server.dormant ? "starts when it is called" : "";
+  if (isComing(server.status)) return "still starting";
+  return shorten(plainText(server.reason).replace(/\s+/g, " ").trim(), noteCharacters);
+}
+
+function toTotals({ servers, tokensFlat, tokensHere, areTokensExact }: Overview): string {
+  const tools = servers.reduce((sum, server) => sum + server.tools.length, 0);
+  const counts = `${servers.length} ${servers.length === 1 ? "server" : "servers"}, ${tools} ${tools === 1 ? "tool" : "tools"}.`;
+  const about = areTokensExact ? "" : "about ";
+  return tokensFlat <= tokensHere
+    ? `  ${counts} A model reads ${about}${countText(tokensHere)} tokens of definitions.`
+    : `  ${counts} A model reads ${about}${countText(tokensHere)} tokens of definitions, instead of ${countText(tokensFlat)} for all tools.`;
+}
+
+function tokenHint({ isOpen }: StartupReport["gateway"]): string {
+  return isOpen ? "" : ' --header "Authorization: Bearer <token>"';
+}

@@ -1,0 +1,30 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { ImportedEntry } from "../../config/clients/connect/client-entry.ts";
+
+/** Where the example servers are started from, and where they may write. */
+export interface ExamplePlaces {
+  /** The folder of this package. */
+  readonly root: string;
+  readonly dataDir: string;
+}
+
+const scope = "@modelcontextprotocol";
+
+/**
+ * Three real servers that need no account, and touch nothing of their user's: one to try, files that come with this
+ * package, and a memory in the data directory. From a clone they are there already; elsewhere npx fetches them.
+ */
+export function exampleServers({ root, dataDir }: ExamplePlaces): readonly (readonly [string, ImportedEntry])[] {
+  const start = (name: string, ...args: readonly string[]): ImportedEntry => {
+    const file = join(root, "node_modules", scope, name, "dist", "index.js");
+    return existsSync(file)
+      ? { command: process.execPath, args: [file, ...args] }
+      : { command: "npx", args: ["-y", `${scope}/${name}`, ...args] };
+  };
+  return [
+    ["everything", start("server-everything", "stdio")],
+    ["files", start("server-filesystem", join(root, "examples", "files"))],
+    ["memory", { ...start("server-memory"), env: { MEMORY_FILE_PATH: join(dataDir, "example-memory.jsonl") } }],
+  ];
+}

@@ -1,0 +1,147 @@
+import { basename } from "node:path";
+import { configurationSchema } from "../../config/settings/config-schema.ts";
+import { listValues } from "../../app/fronts/config-values.ts";
+import { findFile } from "../../config/file/file.ts";
+import { problemsOf } from "../../config/file/problems.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { readConfig, type CommandContext } from "../command/command-context.ts";
+import { teamConfig } from "../people/installs-command.ts";
+import { isOn, textOption } from "../command/options.ts";
+import { control } from "../gateway/owner-client.ts";
+import { plainText } from "../terminal/plain-text.ts";
+import { findGateway } from "../gateway/running-gateways.ts";
+import { toTable } from "../terminal/table.ts";
+
+const wrongConfiguration = 2;
+
+/** `toolyard config check|show|diff|schema|get|set|unset`. */
+export async function config(context: CommandContext): Promise<number> {
+  const [action] = context.positionals;
+  switch (action) {
+    case "check":
+      return await check(ofFile(context));
+    case "show":
+      return await show(ofFile(context));
+    case "diff":
+      return await diff(ofFile(context));
+    case "get":
+    case "set":
+    case "unset":
+      return await teamConfig(context);
+    case "schema":
+      process.stdout.write(`${JSON.stringify(configurationSchema(), undefined, 2)}\n`);
+      return 0;
+    default:
+      throw new GatewayError(
+        "CONFIG_INVALID",
+        `${action === undefined ? "" : `${JSON.stringify(plainText(action))} is no part of this: `}expected check, show, diff, schema, get, set or unset`,
+        {
+          hint: "For example `toolyard config check`.",
+        },
+      );
+  }
+}
+
+/** `--team` names a team here, and is no setting. */
+function ofFile(context: CommandContext): CommandContext {
+  return { ...context, flags: { ...context.flags, team: undefined } };
+}
+
+/** Every problem on a line of its own. A server that cannot be used is one, and what is merely odd is none. */
+async function check(context: CommandContext): Promise<number> {
+  const { file, problems, warnings } = await findProblems(context);
+  if (isOn(context, "json")) {
+    process.stdout.write(
+      `${JSON.stringify({ file: file ?? null, valid: problems.length === 0, problems, warnings })}\n`,
+    );
+    return problems.length === 0 ? 0 : wrongConfiguration;
+  }
+  for (const problem of problems) process.stdout.write(`${plainText(problem)}\n`);
+  for (const warning of warnings) process.stderr.write(`warning: ${plainText(warning)}\n`);
+  if (problems.length > 0) return wrongConfiguration;
+  process.stdout.write(
+    file === undefined ? "There is no configuration file; the defaults hold.\n" : `${file} is fine.\n`,
+  );
+  return 0;
+}
+
+interface Found {
+  readonly file: string | undefined;
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** All problems of the configuration, each with its place. */
+export async function findProblems(context: CommandContext): Promise<Found> {
+  try {
+    const { file, warnings } = await readConfig(context);
+    const isWrong = (warning: string): boolean => / is disabled: /.test(warning);
+    return { file, problems: warnings.filter(isWrong), warnings: warnings.filter((warning) => !isWrong(warning)) };
+  } catch (error) {
+    return { file: await fileOf(context), problems: problemsOf(error), warnings: [] };
+  }
+}
+
+async function fileOf(context: CommandContext): Promise<string | undefined> {
+  return await findFile(textOption(context, "config"), context.cwd, context.homeDirectories);
+}
+
+/** What is in force for a command or a gateway that is started here with these flags. */
+async function show(context: CommandContext): Promise<number> {
+  const current = await readConfig(context);
+  const values = await listValues(current, context);
+  if (isOn(context, "json")) {
+    const rows = isOn(context, "origins") ? values : values.map(({ path, value }) => ({ path, value }));
+    process.stdout.write(`${JSON.stringify({ file: current.file ?? null, values: rows })}\n`);
+    return 0;
+  }
+  const columns = [{ heading: "NAME" }, { heading: "VALUE" }, { heading: "FROM" }];
+  const withOrigins = isOn(context, "origins");
+  const rows = values.map(({ path, value, origin }) => [
+    plainText(path),
+    plainText(JSON.stringify(value)),
+    withOrigins ? plainText(shortPlace(origin, current.file)) : "",
+  ]);
+  process.stdout.write(`${toTable(withOrigins ? columns : columns.slice(0, 2), rows).join("\n")}\n`);
+  return 0;
+}
+
+/** Without the folders of the file, which is the same one in every line. */
+function shortPlace(origin: string, file: string | undefined): string {
+  return file !== undefined && origin.startsWith(`${file}:`) ? basename(file) + origin.slice(file.length) : origin;
+}
+
+/** What the file says otherwise than the running gateway. */
+async function diff(context: CommandContext): Promise<number> {
+  const answer = await control(await findGateway(context), { command: "config" });
+  const standing = answer.config;
+  if (standing === undefined)
+    throw new GatewayError("GATEWAY_UNREACHABLE", "the running gateway is of another version", {
+      hint: "Run `toolyard stop` and start it again.",
+    });
+  if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(standing)}\n`);
+  if (standing.refused !== null) {
+    process.stderr.write(
+      `toolyard: the gateway keeps its old configuration, because the file is refused: ${plainText(standing.refused)}\n`,
+    );
+    return wrongConfiguration;
+  }
+  if (isOn(context, "json")) return 0;
+  if (standing.differences.length === 0) {
+    process.stdout.write(`The running gateway has ${standing.file ?? "the configuration"} in force.\n`);
+    return 0;
+  }
+  const rows = standing.differences.map(({ path, before, after, needsRestart }) => [
+    plainText(path),
+    shown(before),
+    shown(after),
+    needsRestart ? "takes effect at the next start" : "about to be applied",
+  ]);
+  const columns = [{ heading: "NAME" }, { heading: "IN FORCE" }, { heading: "IN THE FILE" }, { heading: "" }];
+  process.stdout.write(`${toTable(columns, rows).join("\n")}\n`);
+  return 0;
+}
+
+function shown(value: unknown): string {
+  return value === null ? "-" : plainText(JSON.stringify(value));
+}

@@ -1,0 +1,59 @@
+import { toDurationText } from "../../kernel/text/duration-text.ts";
+import { plainText, shorten } from "./plain-text.ts";
+import type { Column } from "./table.ts";
+
+/** Time of day where it is today, otherwise with the date; of this machine's time zone. */
+export function toClockText(time: string, now: Date): string {
+  const at = new Date(time);
+  const clock = at.toTimeString().slice(0, 8);
+  if (at.toDateString() === now.toDateString()) return clock;
+  const two = (part: number): string => String(part).padStart(2, "0");
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock}`;
+}
+
+export function toMsText(ms: number): string {
+  return ms < 1_000 ? `${Math.round(ms)} ms` : toDurationText(ms);
+}
+
+/** A text of somebody else on one line. */
+export function toCell(text: string, characters: number): string {
+  return shorten(plainText(text).replace(/\s+/g, " ").trim(), characters);
+}
+
+/** Characters of the id of a client that distinguish it from the others of one server. */
+const clientCharacters = 6;
+const longestName = 40;
+
+/**
+ * An instance for people: its server, whose it is, and for which client. `--json` has the whole ids, which only
+ * programs need.
+ */
+export function toInstanceText(instance: {
+  readonly server: string;
+  readonly instance: string;
+  readonly owner?: string | null;
+}): string {
+  const { server, instance: id, owner = null } = instance;
+  const at = id.lastIndexOf("@");
+  const client = at === -1 ? "" : `@${id.slice(at + 1, at + 1 + clientCharacters)}`;
+  const whose = owner === null || owner === "local" ? "" : ` (${owner})`;
+  return toCell(`${server}${client}${whose}`, longestName);
+}
+
+/** A column of lines that come one by one, so that nobody knows how wide their cells will be. */
+export interface LineColumn extends Column {
+  readonly width: number;
+}
+
+/** Puts a line's cells below those of the lines before it. What is too wide takes its room from what follows. */
+export function padCells(cells: readonly string[], columns: readonly LineColumn[]): string {
+  let line = "";
+  let end = 0;
+  for (const [index, cell] of cells.entries()) {
+    const { width = 0, align } = columns[index] ?? {};
+    if (index > 0) [line, end] = [`${line}  `, end + 2];
+    end += width;
+    line = align === "right" ? line + cell.padStart(end - line.length) : (line + cell).padEnd(end);
+  }
+  return line.trimEnd();
+}

@@ -1,0 +1,128 @@
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
+import { propertySchema, typesOf, type ValueTypes } from "./argument-types.ts";
+
+/** Reads a file that `key=@file` names, as text. Rejects with CONFIG_INVALID. */
+export type ReadArgumentFile = (path: string) => Promise<string>;
+
+/** An object that is being put together: its members are JSON texts, objects like this, or lists of texts. */
+type Node = Map<string, string | Node | string[]>;
+
+const assignment = /^([^=]*?[^=:])(:?=)(.*)$/s;
+const numberText = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const integerText = /^-?(?:0|[1-9]\d*)$/;
+
+/**
+ * The JSON text of the arguments that words such as `title=Hello`, `labels=bug`, `filter.state=open`, `n:=7` and
+ * `body=@notes.txt` stand for. The tool's schema says what is a number, a list and so on. A number is written as it was
+ * typed, and never becomes one of JavaScript's. Rejects with CONFIG_INVALID, which names the word.
+ */
+export async function toArgumentsText(
+  words: readonly string[],
+  schema: JsonObject,
+  readFile: ReadArgumentFile,
+): Promise<string> {
+  const root: Node = new Map();
+  for (const word of words) {
+    const [, name = "", operator, value = ""] = assignment.exec(word) ?? [];
+    if (name === "") throw refuse(word, "is no argument", "Write name=value, name:=JSON, or one JSON object.");
+    const keys = keysOf(name, schema);
+    const types = typesOf(schema, schemaAt(schema, keys));
+    if (operator === ":=") {
+      place(root, keys, { word, text: readJson(word, value), isList: false, types });
+      continue;
+    }
+    const given = await valueOf(value, readFile);
+    place(root, keys, { word, text: toText(given, types), isList: isListItem(given, types), types });
+  }
+  return writeNode(root);
+}
+
+/** A name with dots in it that the schema knows as it is stays one name. */
+function keysOf(name: string, schema: JsonObject): readonly string[] {
+  return propertySchema(schema, schema, name) === undefined ? name.split(".") : [name];
+}
+
+function schemaAt(root: JsonObject, keys: readonly string[]): JsonObject {
+  return keys.reduce<JsonObject>((schema, key) => propertySchema(root, schema, key) ?? {}, root);
+}
+
+async function valueOf(value: string, readFile: ReadArgumentFile): Promise<string> {
+  return value.startsWith("@") && value.length > 1 ? await readFile(value.slice(1)) : value;
+}
+
+function readJson(word: string, text: string): string {
+  if (parse(text) === undefined)
+    throw refuse(word, "is not followed by JSON", "Quote it for the shell: n:='{\"a\":1}'");
+  return text;
+}
+
+/** Whether a value is one of a list, and not a list that was written as JSON. */
+function isListItem(value: string, { kinds }: ValueTypes): boolean {
+  return kinds.has("array") && !kinds.has("string") && !Array.isArray(parse(value));
+}
+
+function toText(value: string, types: ValueTypes): string {
+  const { kinds, choices, items } = types;
+  const choice = choices.find((one) => String(one) === value);
+  if (choice !== undefined) return JSON.stringify(choice);
+  const parsed = parse(value);
+  if (kinds.size === 0) return isBareJson(value, parsed) ? value : JSON.stringify(value);
+  if (kinds.has("string")) return JSON.stringify(value);
+  if (kinds.has("number") && numberText.test(value)) return value;
+  if (kinds.has("integer") && integerText.test(value)) return value;
+  if (kinds.has("boolean") && (value === "true" || value === "false")) return value;
+  if (kinds.has("null") && value === "null") return value;
+  if (kinds.has("object") && isJsonObject(parsed)) return value;
+  if (kinds.has("array")) return Array.isArray(parsed) ? value : toText(value, items());
+  // Whoever checks the arguments says what was expected.
+  return JSON.stringify(value);
+}
+
+/** Where nobody says what is expected: what can only be meant as JSON. */
+function isBareJson(text: string, parsed: unknown): boolean {
+  return parsed !== undefined && typeof parsed !== "string" && text.trim() === text;
+}
+
+interface Placed {
+  readonly word: string;
+  readonly text: string;
+  readonly isList: boolean;
+  readonly types: ValueTypes;
+}
+
+function place(root: Node, keys: readonly string[], { word, text, isList, types }: Placed): void {
+  let node = root;
+  for (const key of keys.slice(0, -1)) {
+    const next = node.get(key) ?? new Map<string, string | Node | string[]>();
+    if (!(next instanceof Map)) throw refuse(word, "is inside of what already has a value", "Give it only once.");
+    node.set(key, next);
+    node = next;
+  }
+  const last = keys.at(-1) ?? "";
+  const known = node.get(last);
+  if (Array.isArray(known)) known.push(text);
+  else if (known === undefined) node.set(last, isList ? [text] : text);
+  else if (typeof known === "string" && types.kinds.size === 0) node.set(last, [known, text]);
+  else throw refuse(word, "was given already", "Only lists can be given several times.");
+}
+
+function writeNode(node: Node): string {
+  const members = [...node].map(([key, value]) => {
+    const text = value instanceof Map ? writeNode(value) : Array.isArray(value) ? `[${value.join(",")}]` : value;
+    return `${JSON.stringify(key)}:${text}`;
+  });
+  return `{${members.join(",")}}`;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function refuse(word: string, what: string, hint: string): GatewayError {
+  return new GatewayError("CONFIG_INVALID", `${JSON.stringify(word.slice(0, 100))} ${what}`, { hint });
+}

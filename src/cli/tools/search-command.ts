@@ -1,0 +1,79 @@
+import type { ReportedTool, SearchReport } from "../../catalog/exposure/discover/search-report.ts";
+import { doKept } from "./kept-search-command.ts";
+import { countText } from "../../kernel/text/count-text.ts";
+import { degradedText } from "../../kernel/failures/degraded-text.ts";
+import type { CommandContext } from "../command/command-context.ts";
+import { isOn, textOption } from "../command/options.ts";
+import { plainText } from "../terminal/plain-text.ts";
+import { toCell, toMsText } from "../terminal/record-cells.ts";
+import { refuseUsage, runEveryday } from "../gateway/everyday-run.ts";
+import { toReasons } from "./search-reasons.ts";
+
+/** `toolyard search "…"`: what a model that asks this is offered. Teaches the search nothing. */
+export async function search(context: CommandContext): Promise<number> {
+  const query = context.positionals.join(" ");
+  const kept = await doKept(context, query);
+  if (kept !== undefined) return kept;
+  if (query.trim() === "") return refuseUsage("search for what?", 'toolyard search "words" [options]');
+  const limit = textOption(context, "limit");
+  if (limit !== undefined && !/^([1-9]|[1-4]\d|50)$/.test(limit))
+    return refuseUsage(`--limit: ${JSON.stringify(limit)} is no number from 1 to 50`, "toolyard search --limit 20 …");
+  const explain = isOn(context, "explain");
+  const request = { query, limit, server: textOption(context, "server"), explain };
+  return await runEveryday(context, { command: "search", request }, ({ search: report }) => {
+    if (report === undefined) return;
+    if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(report)}\n`);
+    else print(report, explain);
+  });
+}
+
+function print(report: SearchReport, isExplained: boolean): void {
+  const [found] = report.queries;
+  const tools = found?.tools ?? [];
+  for (const [at, tool] of tools.entries())
+    process.stdout.write(`${toLines(tool, at, tools, isExplained).join("\n")}\n`);
+  for (const { server, status, reason } of report.unavailable)
+    process.stderr.write(
+      `toolyard: cannot be used now: ${server} (${status}${reason === undefined ? "" : `: ${plainText(reason)}`})\n`,
+    );
+  if (tools.length === 0) {
+    process.stderr.write("nothing fits; `toolyard tools` lists everything\n");
+    return;
+  }
+  if (isExplained && tools.every(({ explanation }) => explanation === undefined))
+    process.stderr.write(`toolyard: the engine ${report.engine ?? ""} cannot say why it found them\n`);
+  process.stdout.write(`${toSummary(report, tools.length)}\n`);
+}
+
+function toSummary(report: SearchReport, shown: number): string {
+  const [found] = report.queries;
+  return [
+    `${shown} of ${countText(found?.total_found ?? 0)}`,
+    `${found?.match ?? "unknown"} match`,
+    toMsText(report.search_time_ms),
+    `~${countText(report.answer_tokens)} tokens for a model`,
+    ...(report.query_cut ? ["only the beginning of the question was searched"] : []),
+    ...(report.degraded === null ? [] : [degradedText(report.degraded)]),
+  ].join(", ");
+}
+
+const widestLine = 160;
+
+function toLines(
+  tool: ReportedTool,
+  at: number,
+  tools: readonly ReportedTool[],
+  isExplained: boolean,
+): readonly string[] {
+  const width = Math.max(...tools.map(({ tool_path: path }) => path.length));
+  const rank = String(at + 1).padStart(String(tools.length).length);
+  const head = `${rank}  ${plainText(tool.tool_path).padEnd(width)}  ${tool.relevance_score.toFixed(2)}  ${toCell(tool.input, widestLine)}`;
+  const indent = " ".repeat(rank.length + 2);
+  return [
+    head,
+    `${indent}${toCell(tool.description, widestLine)}`,
+    ...(isExplained && tool.explanation !== undefined
+      ? toReasons(tool.explanation).map((line) => `${indent}${plainText(line)}`)
+      : []),
+  ];
+}

@@ -1,0 +1,70 @@
+import { isDeepStrictEqual } from "node:util";
+import { isJsonObject } from "../../../kernel/text/json-bytes.ts";
+import type { EntryChange } from "../../entry/entry-change.ts";
+import { toPath, type ClientSurroundings } from "../table/client-places.ts";
+import type { ClientScope } from "../table/client-row.ts";
+import { valueAt, type ClientValues } from "./client-text.ts";
+import { plainName } from "./switched-off.ts";
+
+/** The command that Claude Code is to run before a call. */
+export interface HookCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** Seconds. It takes a fraction of one; a machine without time for it must not leave a call without its answer. */
+const timeoutS = 30;
+const hooksAt = ["hooks", "PreToolUse"] as const;
+
+/**
+ * Claude Code's settings for this scope, in which hooks stand. For a project they are those that only its user has: a
+ * command of this machine would refuse every call on another.
+ */
+export function hookFile(scope: ClientScope, surroundings: ClientSurroundings): string {
+  const { CLAUDE_CONFIG_DIR: folder } = surroundings.env;
+  if (scope !== "user") return toPath("project:.claude/settings.local.json", surroundings);
+  return folder
+    ? toPath("project:settings.json", { ...surroundings, cwd: folder })
+    : toPath("home:.claude/settings.json", surroundings);
+}
+
+/** The changes after which our hook stands before the calls of the entry with this name, or with none is gone. */
+export function hookChanges(
+  values: ClientValues,
+  name: string,
+  { hook, platform }: { readonly hook: HookCommand | undefined; readonly platform: NodeJS.Platform },
+): readonly EntryChange[] {
+  const matcher = `mcp__${plainName(name)}__execute_mcp_tool`;
+  const listed = valueAt(values, hooksAt);
+  const groups: readonly unknown[] = Array.isArray(listed) ? listed : [];
+  const at = groups.findIndex((group) => isOurs(group, matcher));
+  if (hook === undefined) return at === -1 ? [] : [removal(values, groups, at)];
+  const group = { matcher, hooks: [toHook(hook, platform)] };
+  if (isDeepStrictEqual(groups[at], group)) return [];
+  return [{ path: [...hooksAt, at === -1 ? groups.length : at], value: group }];
+}
+
+/** With the list, and the object around it, where nothing else is in them. */
+function removal(values: ClientValues, groups: readonly unknown[], at: number): EntryChange {
+  if (groups.length > 1) return { path: [...hooksAt, at], value: undefined };
+  const isAlone = Object.keys(valueAt(values, ["hooks"]) ?? {}).length === 1;
+  return { path: isAlone ? ["hooks"] : hooksAt, value: undefined };
+}
+
+function isOurs(group: unknown, matcher: string): boolean {
+  if (!isJsonObject(group) || group["matcher"] !== matcher || !Array.isArray(group["hooks"])) return false;
+  const [only, another] = group["hooks"] as readonly unknown[];
+  if (!isJsonObject(only) || another !== undefined) return false;
+  return /\bhook claude-code\b/.test([only["command"], only["args"]].flat().join(" "));
+}
+
+/** As one line for the shell, which every version runs; on Windows as words, because it may have two shells. */
+function toHook({ command, args }: HookCommand, platform: NodeJS.Platform): object {
+  const run = platform === "win32" ? { command, args } : { command: [command, ...args].map(quoted).join(" ") };
+  // Without it, a hook that cannot be started or takes too long lets the call through.
+  return { type: "command", ...run, timeout: timeoutS, onFailure: "block" };
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

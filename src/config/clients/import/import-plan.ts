@@ -1,0 +1,252 @@
+import { lookAlikeForm, toSlug } from "../../words/slug.ts";
+import { fillEntry } from "../../entry/entry-variables.ts";
+import { inputVariable, type Variables } from "../../file/substitution.ts";
+import type { ImportedEntry } from "../connect/client-entry.ts";
+import { isPreselected, marksOf, type CommandMark } from "./command-marks.ts";
+import {
+  findLiteralSecrets,
+  schemeOf,
+  toConstant,
+  withSecretVariables,
+  type LiteralSecret,
+} from "./literal-secrets.ts";
+import type { FoundClient, FoundFile, FoundServer } from "./read-clients.ts";
+import { serverIdentity } from "./server-identity.ts";
+
+/** What an import would do, before anything is done. */
+export interface ImportPlan {
+  readonly servers: readonly PlannedServer[];
+  /** Entries that lead to a gateway instead of a server. They are never taken over. */
+  readonly gateways: readonly PlannedGateway[];
+  /** What could not be read or understood, each with its place. */
+  readonly problems: readonly string[];
+}
+
+export interface PlannedGateway extends Sighting {
+  readonly gateway: string;
+  readonly isOurs: boolean;
+}
+
+/** Where a server stands. */
+export interface Sighting {
+  /** The client's name for people. */
+  readonly client: string;
+  /** What it is called there. */
+  readonly name: string;
+  readonly place: string;
+}
+
+export interface PlannedServer {
+  /** What it will be called in our configuration. */
+  readonly key: string;
+  /** The entry as it stands in the client, with literal secrets. */
+  readonly literal: ImportedEntry;
+  /** The same with a variable in place of each secret. The same object where there is none. */
+  readonly entry: ImportedEntry;
+  /** Everywhere it stands. More than one: it stands twice. */
+  readonly seen: readonly Sighting[];
+  /** What our configuration calls it already. Undefined for a new one. */
+  readonly presentAs: string | undefined;
+  readonly marks: readonly CommandMark[];
+  /** Whether it is taken over unless a person says otherwise. */
+  readonly isPreselected: boolean;
+  readonly secrets: readonly PlannedSecret[];
+  /** Variables that its entry refers to and the environment does not have. */
+  readonly missing: readonly string[];
+  readonly notes: readonly string[];
+}
+
+export interface PlannedSecret {
+  readonly where: string;
+  readonly variable: string;
+  /** Whether the environment already has that variable with this value. */
+  readonly isSet: boolean;
+  /** What the variable's value begins with, such as `Bearer `. Absent where it is the secret alone. */
+  readonly scheme?: string;
+}
+
+/** A server that our configuration has. */
+export interface PresentServer {
+  readonly key: string;
+  /** Undefined for an entry that is wrong: its name is taken all the same. */
+  readonly entry: ImportedEntry | undefined;
+}
+
+export interface PlanOptions {
+  readonly present: readonly PresentServer[];
+  readonly env: Variables;
+  /** The folder of our configuration: where its processes run unless an entry says otherwise. */
+  readonly directory: string;
+}
+
+/**
+ * Merges what stands in several clients, and compares it with what is configured. The same server under two names is
+ * one; two servers under one name get different ones. Pure.
+ */
+export function planImport(found: readonly FoundClient[], { present, env, directory }: PlanOptions): ImportPlan {
+  const all = found.flatMap(({ row, files }) =>
+    files.flatMap((file) => file.servers.map((server): Candidate => ({ client: row, file, server }))),
+  );
+  const groups = groupSame(all.filter(({ server }) => server.gateway === undefined));
+  const names = createNames(present.map(({ key }) => key));
+  const variables = createVariableNames(env);
+  return {
+    servers: [...groups.values()].map((group) => {
+      const planned = toPlanned(group, { variables, directory, env });
+      const presentAs = findPresent(planned, present);
+      const key = presentAs ?? names(planned.key, group[0]?.client.id ?? "other");
+      return { ...planned, key, presentAs };
+    }),
+    gateways: all.flatMap(({ client, server }) =>
+      server.gateway === undefined
+        ? []
+        : [{ ...toSighting({ client, server }), gateway: server.gateway.name, isOurs: server.gateway.isOurs }],
+    ),
+    problems: [...new Set(found.flatMap(({ files }) => files.flatMap(({ problems }) => problems)))],
+  };
+}
+
+interface Candidate {
+  readonly client: FoundClient["row"];
+  readonly file: Pick<FoundFile, "path" | "realPath">;
+  readonly server: FoundServer;
+}
+
+/** An entry that several clients read from one real file is one server, whatever folder each of them reads it for. */
+function groupSame(candidates: readonly Candidate[]): ReadonlyMap<string, readonly Candidate[]> {
+  const groups = new Map<string, Candidate[]>();
+  const identities = new Map<string, string>();
+  for (const candidate of candidates) {
+    const { file, server } = candidate;
+    const place = `${file.realPath}${server.place.slice(file.path.length)}\0${server.name}`;
+    const identity = identities.get(place) ?? serverIdentity(server.entry);
+    identities.set(place, identity);
+    const group = groups.get(identity);
+    if (group === undefined) groups.set(identity, [candidate]);
+    else group.push(candidate);
+  }
+  return groups;
+}
+
+function toSighting({ client, server }: Pick<Candidate, "client" | "server">): Sighting {
+  return { client: client.label, name: server.name, place: server.place };
+}
+
+interface PlanTools {
+  readonly variables: (secret: LiteralSecret, serverName: string) => PlannedSecret;
+  readonly directory: string;
+  readonly env: Variables;
+}
+
+function toPlanned(group: readonly Candidate[], tools: PlanTools): PlannedServer {
+  const servers = group.map(({ server }) => server);
+  const [first] = servers as [FoundServer];
+  const literal = inFolder(merge(servers), servers, tools.directory);
+  const found = findLiteralSecrets(literal, first.name);
+  const secrets = found.map((secret) => tools.variables(secret, first.name));
+  const home = tools.env["HOME"] || tools.env["USERPROFILE"] || undefined;
+  const names = new Map(found.map((secret, at) => [secret, secrets[at]?.variable ?? secret.variable]));
+  return {
+    key: first.name,
+    literal,
+    entry: found.length === 0 ? literal : withSecretVariables(literal, names),
+    seen: group.map(toSighting),
+    presentAs: undefined,
+    marks: marksOf(literal, home),
+    isPreselected: literal.enabled !== false && isPreselected(literal, home),
+    secrets,
+    missing: missingIn(literal, tools.env),
+    notes: [...new Set([...servers.flatMap(({ notes }) => notes), ...mergeNotes(servers)])],
+  };
+}
+
+/** What the gateway fills in without any variable. */
+const predefined: Variables = Object.fromEntries(
+  ["workspaceFolder", "workspaceFolderBasename", "userHome", "pathSeparator", "/"].map((name) => [name, name]),
+);
+
+function missingIn(entry: ImportedEntry, env: Variables): readonly string[] {
+  const { missing } = fillEntry(entry, { variables: env, predefined });
+  const names = missing.map(({ name }) => (name.startsWith("input:") ? inputVariable(name.slice(6)) : name));
+  return [...new Set(names)];
+}
+
+/**
+ * One entry for a server that stands in several clients. It is on where any client has it on, because somebody uses it
+ * there; a tool that is off in any client stays off.
+ */
+function merge(servers: readonly FoundServer[]): ImportedEntry {
+  const [first] = servers as [FoundServer];
+  const { enabled: _enabled, tools: _tools, ...entry } = first.entry;
+  const isOff = servers.every((server) => server.entry.enabled === false);
+  const deny = [...new Set(servers.flatMap((server) => server.entry.tools?.deny ?? []))];
+  const lists = servers.flatMap((server) =>
+    server.entry.tools?.allow === undefined ? [] : [server.entry.tools.allow],
+  );
+  const allow = lists[0]?.filter((tool) => lists.every((list) => list.includes(tool)));
+  const rules = { ...(allow === undefined ? {} : { allow }), ...(deny.length > 0 ? { deny } : {}) };
+  return {
+    ...entry,
+    ...(isOff ? { enabled: false as const } : {}),
+    ...(Object.keys(rules).length > 0 ? { tools: rules } : {}),
+  };
+}
+
+function mergeNotes(servers: readonly FoundServer[]): readonly string[] {
+  const rules = new Set(servers.map(({ entry }) => JSON.stringify(entry.tools ?? {})));
+  const states = new Set(servers.map(({ entry }) => entry.enabled !== false));
+  return [
+    ...(rules.size > 1 ? ["its clients offer different tools: what is off in one of them stays off"] : []),
+    ...(states.size > 1 ? ["switched off in one client and on in another: taken over as on"] : []),
+  ];
+}
+
+/** A project's server runs in its project, unless it is used elsewhere, too, or our file stands there. */
+function inFolder(entry: ImportedEntry, servers: readonly FoundServer[], directory: string): ImportedEntry {
+  const [project, ...others] = [...new Set(servers.map((server) => server.project))];
+  const isElsewhere = project !== undefined && others.length === 0 && project !== directory;
+  return isElsewhere && entry.command !== undefined && entry.cwd === undefined ? { ...entry, cwd: project } : entry;
+}
+
+function findPresent(planned: PlannedServer, present: readonly PresentServer[]): string | undefined {
+  const forms = [serverIdentity(planned.literal), serverIdentity(planned.entry)];
+  return present.find(({ entry }) => entry !== undefined && forms.includes(serverIdentity(entry)))?.key;
+}
+
+/** Names that nobody has yet: `github`, then `github-cursor`, then `github-cursor-2`. */
+function createNames(taken: readonly string[]): (name: string, clientId: string) => string {
+  const used = new Set(taken.flatMap(toForms));
+  return (name, clientId) => {
+    for (let count = 0; ; count += 1) {
+      const suffix = count === 0 ? "" : count === 1 ? `-${clientId}` : `-${clientId}-${count}`;
+      const free = `${name}${suffix}`;
+      if (toForms(free).some((form) => used.has(form))) continue;
+      for (const form of toForms(free)) used.add(form);
+      return free;
+    }
+  };
+}
+
+/** Names that a person could mistake for each other, or that give the same slug, share a form. */
+function toForms(name: string): readonly string[] {
+  return [lookAlikeForm(name), toSlug(name).toLowerCase()];
+}
+
+/**
+ * A variable for each secret. Equal secrets share one. A name that another secret has, or that the environment has with
+ * another value, is not used: the server's own name goes before it.
+ */
+function createVariableNames(env: Variables): PlanTools["variables"] {
+  const values = new Map<string, string>();
+  return ({ where, value, variable }, serverName) => {
+    const own = `${toConstant(serverName)}_${variable}`;
+    for (let count = 0; ; count += 1) {
+      const name = count === 0 ? variable : count === 1 ? own : `${own}_${count}`;
+      const known = values.get(name) ?? (env[name] || undefined);
+      if (known !== undefined && known !== value) continue;
+      values.set(name, value);
+      const scheme = schemeOf(value);
+      return { where, variable: name, isSet: env[name] === value, ...(scheme === "" ? {} : { scheme }) };
+    }
+  };
+}

@@ -1,0 +1,332 @@
+import { getNodeValue, parseTree, printParseErrorCode, type Node, type ParseError } from "jsonc-parser";
+import { backslash, quote, space } from "../../wire/json/characters.ts";
+import { foreignFormat } from "./foreign-format.ts";
+import { InvalidConfig } from "./problems.ts";
+
+export type Path = readonly (string | number)[];
+
+/** A parsed file that still knows the place of everything in it. */
+export interface Document {
+  readonly fileName: string;
+  /**
+   * Keys of the object at `path`, in the order of the file (Object.keys would put numeric ones first). Empty when it
+   * is no object.
+   */
+  keys(path: Path): readonly string[];
+  /** What stands at `path`, without a look at what is in it. Undefined when there is nothing. */
+  kind(path: Path): Node["type"] | undefined;
+  /** The value at `path` as new plain data (objects without prototype). Undefined when there is nothing. */
+  value(path: Path): unknown;
+  /**
+   * `file:line:column` of the value at `path`, or of its nearest parent. Lines and columns count from 1, columns in
+   * UTF-16 units.
+   */
+  place(path: Path): string;
+  /** The text at `path`, letter for letter: a number keeps digits that JavaScript would lose. */
+  textAt(path: Path): string | undefined;
+  /**
+   * Keys that occur twice in one object, and keys that would not become data (`__proto__`). Values below them cannot
+   * be relied on.
+   */
+  readonly wrongKeys: readonly WrongKey[];
+  /** Those of them within what stands at `path`. */
+  wrongKeysIn(path: Path): readonly WrongKey[];
+}
+
+export interface WrongKey {
+  /** Path of the key. */
+  readonly path: Path;
+  /** Begins with `file:line:column`. */
+  readonly problem: string;
+}
+
+/**
+ * Parses JSON with comments, trailing commas and a byte-order mark. Throws InvalidConfig with `file:line:column` for
+ * anything but a JSON object.
+ */
+export function parseDocument(text: string, fileName: string): Document {
+  const source = text.replace(/^\uFEFF/, "");
+  const lines = createLines(source);
+  const placeAt = (offset: number): string => `${fileName}:${lines.placeOf(offset)}`;
+  const root = parseRoot(source, fileName, placeAt);
+  const search: KeySearch = { placeAt, wrongKeys: [], byObject: new Map() };
+  findWrongKeys(root, [], search);
+  const members = createMembers();
+  const find = (path: Path): Node | undefined => {
+    let node: Node | undefined = root;
+    for (const step of path) node = node && members.find(node, step);
+    return node;
+  };
+  return {
+    fileName,
+    wrongKeys: search.wrongKeys,
+    wrongKeysIn(path) {
+      const node = find(path);
+      return node === undefined ? [] : wrongWithin(node, search.byObject);
+    },
+    keys(path) {
+      const node = find(path);
+      return node?.type === "object"
+        ? (node.children ?? []).map((property) => String(property.children?.[0]?.value))
+        : [];
+    },
+    kind: (path) => find(path)?.type,
+    value(path) {
+      const node = find(path);
+      return node && (getNodeValue(node) as unknown);
+    },
+    textAt(path) {
+      const node = find(path);
+      return node && source.slice(node.offset, node.offset + node.length);
+    },
+    place(path) {
+      let node = root;
+      for (const step of path) {
+        const next = members.find(node, step);
+        if (next === undefined) break;
+        node = next;
+      }
+      return placeAt(node.offset);
+    },
+  };
+}
+
+/** The members of objects, in a table where they are many: files list thousands of servers. */
+function createMembers() {
+  const tables = new WeakMap<Node, ReadonlyMap<string, Node>>();
+
+  function tableOf(object: Node): ReadonlyMap<string, Node> {
+    let table = tables.get(object);
+    if (table === undefined) {
+      // As everywhere, the first of equal keys counts.
+      const pairs = (object.children ?? []).flatMap(({ children: [key, value] = [] }) =>
+        key === undefined || value === undefined ? [] : [[String(key.value), value] as const],
+      );
+      tables.set(object, (table = new Map(pairs.toReversed())));
+    }
+    return table;
+  }
+
+  return {
+    find(node: Node, step: string | number): Node | undefined {
+      if (typeof step === "number") return node.type === "array" ? node.children?.[step] : undefined;
+      return node.type === "object" ? tableOf(node).get(step) : undefined;
+    },
+  };
+}
+
+function parseRoot(source: string, fileName: string, placeAt: (offset: number) => string): Node {
+  if (source.trim() === "") throw new InvalidConfig([`${placeAt(0)}: expected a JSON object, but the file is empty`]);
+  const quick = withinSize(source, placeAt);
+  const errors: ParseError[] = [];
+  let root: Node | undefined;
+  try {
+    root = parseTree(quick, errors, { allowTrailingComma: true });
+  } catch (error) {
+    // The parser is recursive: some ten thousand brackets overflow the stack.
+    if (error instanceof RangeError) throw new InvalidConfig([`${placeAt(0)}: nested too deeply`]);
+    throw error;
+  }
+  if (errors.length > 0) {
+    const foreign = foreignFormat(source, fileName);
+    throw new InvalidConfig(foreign === undefined ? syntaxProblems(errors, placeAt) : [`${placeAt(0)}: ${foreign}`]);
+  }
+  if (root?.type !== "object") throw new InvalidConfig([`${placeAt(0)}: expected a JSON object`]);
+  return root;
+}
+
+/**
+ * The parser holds everybody up while it runs, and how long it takes depends on how much there is in a file rather
+ * than on its length: five thousand servers are less.
+ */
+const mostTokens = 200_000;
+/** Of one text. A longer one has no use here, and variables are looked for in each. */
+const longestText = 262_144;
+
+/**
+ * The same text with line breaks for long runs of spaces between values: the parser takes five times as long for a
+ * space. Throws InvalidConfig for a file with more in it than can be read in one turn.
+ */
+function withinSize(source: string, placeAt: (offset: number) => string): string {
+  const pieces: string[] = [];
+  let kept = 0;
+  let tokens = 0;
+  let isNew = true;
+  for (let at = 0; at < source.length; at += 1) {
+    const code = source.charCodeAt(at);
+    const start = at;
+    if (code === space) {
+      while (source.charCodeAt(at + 1) === space) at += 1;
+      if (at - start > fewSpaces) {
+        pieces.push(source.slice(kept, start), "\n".repeat(at + 1 - start));
+        kept = at + 1;
+      }
+    } else if (code === quote) {
+      at = closingQuote(source, at);
+      if (at - start > longestText)
+        throw new InvalidConfig([`${placeAt(start)}: a text of more than ${longestText} characters`]);
+    } else if (code === slash) at = endOfComment(source, at);
+    const isWord = code > space && !signs.includes(source.charAt(start));
+    if (code > space && (isNew || !isWord)) tokens += 1;
+    isNew = !isWord;
+    if (tokens > mostTokens)
+      throw new InvalidConfig([`${placeAt(at)}: more than ${mostTokens} values, keys and signs between them`]);
+  }
+  return pieces.join("") + source.slice(kept);
+}
+
+const fewSpaces = 8;
+const slash = 0x2f;
+const signs = '{}[],:/"';
+
+function closingQuote(source: string, start: number): number {
+  let at = start + 1;
+  while (at < source.length && source.charCodeAt(at) !== quote) at += source.charCodeAt(at) === backslash ? 2 : 1;
+  return at;
+}
+
+/** Its last character; the first one of a `/` that begins none. */
+function endOfComment(source: string, start: number): number {
+  const second = source[start + 1];
+  if (second !== "/" && second !== "*") return start;
+  const end = source.indexOf(second === "/" ? "\n" : "*/", start + 2);
+  return end === -1 ? source.length : end + (second === "*" ? 1 : 0);
+}
+
+/**
+ * Only the first problem of each line: after a mistake the parser is out of step for a while, and what it reports
+ * then is wrong.
+ */
+function syntaxProblems(errors: readonly ParseError[], placeAt: (offset: number) => string): string[] {
+  const problems: string[] = [];
+  let lastLine = "";
+  for (const { offset, error } of errors) {
+    const place = placeAt(offset);
+    const line = place.slice(0, place.lastIndexOf(":"));
+    if (problems.length > mostWrongLines) break;
+    if (line !== lastLine) problems.push(`${place}: ${expectation(printParseErrorCode(error))}`);
+    lastLine = line;
+  }
+  return problems;
+}
+
+/** More are not counted: a file may consist of nothing else. */
+const mostWrongLines = 1_000;
+
+function expectation(code: string): string {
+  switch (code) {
+    case "CloseBraceExpected":
+      return "expected `}`; the file ends or goes wrong here";
+    case "CloseBracketExpected":
+      return "expected `]`; the file ends or goes wrong here";
+    case "CommaExpected":
+      return "expected a comma";
+    case "ColonExpected":
+      return "expected a colon after the key";
+    case "PropertyNameExpected":
+      return "expected a key in double quotes, or `}`";
+    case "ValueExpected":
+      return "expected a value";
+    case "EndOfFileExpected":
+      return "expected the end of the file";
+    case "UnexpectedEndOfString":
+      return "expected a closing double quote";
+    case "UnexpectedEndOfComment":
+      return "expected `*/`";
+    case "InvalidNumberFormat":
+    case "UnexpectedEndOfNumber":
+      return "expected a number as JSON writes it";
+    case "InvalidEscapeCharacter":
+    case "InvalidUnicode":
+      return "expected a valid escape after `\\` (a backslash itself is written `\\\\`)";
+    case "InvalidCharacter":
+      return "expected no control character here (a line break is written `\\n`)";
+    default:
+      return "expected JSON";
+  }
+}
+
+/** Real files nest six levels. All later steps walk the tree recursively, so that its depth must be limited. */
+const mostLevels = 64;
+
+/** A file with more of them is refused as a whole, because nobody could say what it means. */
+const mostWrongKeys = 1_000;
+
+interface KeySearch {
+  readonly placeAt: (offset: number) => string;
+  readonly wrongKeys: WrongKey[];
+  /** Those of the same that stand in an object itself. */
+  readonly byObject: Map<Node, WrongKey[]>;
+}
+
+/** Of two equal keys one would be lost. Which one was meant is not guessed (fault 87). */
+function findWrongKeys(node: Node, path: Path, search: KeySearch): void {
+  const { placeAt, wrongKeys, byObject } = search;
+  if (path.length > mostLevels) {
+    throw new InvalidConfig([`${placeAt(node.offset)}: nested deeper than ${mostLevels} levels`]);
+  }
+  const seen = new Set<string>();
+  for (const [index, child] of (node.children ?? []).entries()) {
+    if (node.type !== "object") {
+      findWrongKeys(child, [...path, index], search);
+      continue;
+    }
+    const [keyNode, valueNode] = child.children ?? [];
+    if (!keyNode) continue;
+    const key = String(keyNode.value);
+    const found = (why: string) => {
+      const wrong = {
+        path: [...path, key],
+        problem: `${placeAt(keyNode.offset)}: the key ${JSON.stringify(key)} ${why}`,
+      };
+      wrongKeys.push(wrong);
+      byObject.set(node, [...(byObject.get(node) ?? []), wrong]);
+      if (wrongKeys.length > mostWrongKeys) throw new InvalidConfig(wrongKeys.map(({ problem }) => problem));
+    };
+    if (seen.has(key)) found("stands here a second time; keep one");
+    if (isReserved(key, path.length)) found("is not allowed");
+    seen.add(key);
+    if (valueNode) findWrongKeys(valueNode, [...path, key], search);
+  }
+}
+
+/** What stands in an object and in all that is in it. */
+function wrongWithin(node: Node, byObject: ReadonlyMap<Node, readonly WrongKey[]>): readonly WrongKey[] {
+  if (byObject.size === 0) return [];
+  const own = byObject.get(node) ?? [];
+  return [...own, ...(node.children ?? []).flatMap((child) => wrongWithin(child, byObject))];
+}
+
+/**
+ * A server may be called `prototype`. Further down, such names can only be an attack, and the schema library would
+ * drop them without a message.
+ */
+function isReserved(key: string, depth: number): boolean {
+  return key === "__proto__" || (depth >= 2 && (key === "constructor" || key === "prototype"));
+}
+
+/** Where lines begin is looked up once, and only where a place is told. */
+function createLines(source: string) {
+  let starts: readonly number[] | undefined;
+
+  function lineStarts(): readonly number[] {
+    const found = [0];
+    for (let next = source.indexOf("\n"); next !== -1; next = source.indexOf("\n", next + 1)) found.push(next + 1);
+    return found;
+  }
+
+  return {
+    /** `line:column`, both from 1. */
+    placeOf(offset: number): string {
+      starts ??= lineStarts();
+      let low = 0;
+      let high = starts.length;
+      while (high - low > 1) {
+        const middle = (low + high) >>> 1;
+        if ((starts[middle] as number) <= offset) low = middle;
+        else high = middle;
+      }
+      return `${low + 1}:${offset - (starts[low] as number) + 1}`;
+    },
+  };
+}

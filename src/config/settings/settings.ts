@@ -1,0 +1,204 @@
+import { resolve } from "node:path";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { check, problemAt, refuse, unknownFields, type Origin } from "../file/check.ts";
+import { withWrittenProfiles } from "../rows/client-profiles.ts";
+import type { AuthSettings, ServerConfig, ServerDefaults, Settings } from "../config.ts";
+import type { ExposureName } from "../rows/exposures.ts";
+import type { Document, Path } from "../file/document.ts";
+import type { Given } from "../given.ts";
+import { withOverrideTexts } from "../rows/plain-values.ts";
+import { createProblems } from "../file/problems.ts";
+import { instanceRows, serverTimes, startTimeout } from "../rows/instance-rows.ts";
+import { providerProblem, resolveProviders } from "../rows/provider-rows.ts";
+import { resolveRows, schemaOf } from "../rows/row-reading.ts";
+import type { Facts, Written } from "../rows/setting-row.ts";
+import { foreignNamespaceRows, settingsTable, toolyardRows } from "./settings-table.ts";
+import { refuseMisspeltSettings } from "../file/source.ts";
+import { missingText, substitute, type MissingVariable, type Variables } from "../file/substitution.ts";
+
+export type WrittenSettings = Written<typeof toolyardRows>;
+
+const settingsSchema = schemaOf(toolyardRows);
+const namespaceSupportSchema = schemaOf(foreignNamespaceRows.namespaceSupport.rows);
+const performanceSchema = schemaOf(foreignNamespaceRows.performance.rows);
+
+/** The settings as a file has them: checked, with variables filled in. */
+export interface ReadSettings {
+  readonly written: WrittenSettings;
+  /**
+   * Variables that are missing in the overrides of teams and principals. Anywhere else they are errors. Paths start
+   * below `toolyard`.
+   */
+  readonly missing: readonly MissingVariable[];
+  readonly secrets: ReadonlySet<string>;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Reads `toolyard` and, beside it, `namespaceSupport` and `performance`. Throws InvalidConfig with place and path of
+ * every problem.
+ */
+export function readSettings(document: Document, variables: Variables, predefined: Variables = {}): ReadSettings {
+  const problems = createProblems();
+  const fill = (name: string, isAllowed: (path: Path) => boolean) => {
+    const origin: Origin = { document, path: [name] };
+    const filled = substitute(writtenAt(origin), { variables, predefined });
+    for (const missing of filled.missing) {
+      if (isAllowed(missing.path)) continue;
+      problems.add(problemAt({ document, path: [name, ...missing.path] }, missingText([missing]) ?? ""));
+    }
+    return { filled, origin };
+  };
+  problems.attempt(() => refuseMisspeltSettings(document));
+  const own = fill("toolyard", isOverride);
+  const value = withOverrideTexts(own.filled.value, own.origin);
+  const written = problems.attempt(() => check(settingsSchema, value, own.origin));
+  const support = fill("namespaceSupport", () => false);
+  const namespaceSupport = problems.attempt(() => check(namespaceSupportSchema, support.filled.value, support.origin));
+  const beside = fill("performance", () => false);
+  const performance = problems.attempt(() => check(performanceSchema, beside.filled.value, beside.origin));
+  problems.refuseAny();
+  return {
+    written: {
+      ...written,
+      namespaceSupport: { ...namespaceSupport, ...written?.namespaceSupport },
+      performance: { ...performance, ...written?.performance },
+    },
+    missing: own.filled.missing,
+    secrets: own.filled.secrets,
+    warnings: [
+      ...unknownFields(settingsSchema, value, own.origin),
+      ...unknownFields(namespaceSupportSchema, support.filled.value, support.origin),
+      ...unknownFields(performanceSchema, beside.filled.value, beside.origin),
+    ],
+  };
+}
+
+/** A member may be absent, but `null` is a wrong type here as everywhere else. */
+function writtenAt({ document, path }: Origin): unknown {
+  const written = document.value(path);
+  return written === undefined ? {} : written;
+}
+
+/**
+ * Whether a path is `teams.X.servers.Y...` or `principals.X.servers.Y...`: a value that one person lacks affects only
+ * that person.
+ */
+function isOverride(path: readonly (string | number)[]): boolean {
+  return (path[0] === "teams" || path[0] === "principals") && path[2] === "servers";
+}
+
+/** The settings that servers use unless their own entry says otherwise. */
+export function serverDefaults(written: WrittenSettings, facts: Facts): ServerDefaults {
+  return {
+    ...resolveRows({ ...serverTimes, startTimeoutMs: startTimeout }, [written.instances], facts),
+    scope: facts.isShared ? "user" : "shared",
+  };
+}
+
+/** Whether there are several people, in which case other limits and scopes are the default. */
+export function isShared(written: WrittenSettings): boolean {
+  return Object.keys(written.principals ?? {}).length > 0;
+}
+
+export interface SettingsSource {
+  readonly read: ReadSettings;
+  readonly document: Document;
+  readonly given: Given;
+  readonly servers: readonly ServerConfig[];
+  readonly cwd: string;
+  /** Directory of the file, where its relative paths start. */
+  readonly directory: string;
+  readonly defaultDataDir: string;
+  readonly facts: Facts;
+}
+
+/** Combines the sources: a flag takes precedence over its variable, then come the file and the default. */
+export function buildSettings(source: SettingsSource): Settings {
+  const { read, given, facts } = source;
+  const layers = [given, read.written, fromForeignSpellings(read.written)];
+  const { auth, teams: _teams, principals: _principals, ...resolved } = resolveRows(settingsTable, layers, facts);
+  const { tokenHash, tokenHashes, providers, ...restOfAuth } = auth;
+  if (auth.external !== undefined && (!resolved.team || resolved.publicUrl === undefined))
+    refuse(
+      { document: source.document, path: ["toolyard", "auth", "external"] },
+      "expected `team` and `publicUrl` beside it: a token has to name the address that it is for",
+    );
+  return {
+    ...resolved,
+    ...chooseExposure(source),
+    auth: {
+      ...restOfAuth,
+      tokenHashes: [...(tokenHash === undefined ? [] : [tokenHash]), ...tokenHashes],
+      providers: toProviders(providers, source),
+    },
+    instances: resolveRows(
+      instanceRows,
+      layers.map((layer) => layer.instances),
+      facts,
+    ),
+    clients: withWrittenProfiles(resolved.clients),
+    dataDir: toDataDir(source),
+  };
+}
+
+function toProviders(
+  written: Parameters<typeof resolveProviders>[0],
+  { facts, document }: SettingsSource,
+): AuthSettings["providers"] {
+  const providers = resolveProviders(written, facts);
+  for (const [name, provider] of Object.entries(providers)) {
+    const [member, why] = providerProblem(provider) ?? [];
+    if (member !== undefined && why !== undefined)
+      refuse({ document, path: ["toolyard", "auth", "providers", name, member] }, why);
+  }
+  return providers;
+}
+
+/** `transparent` makes `/mcp` show one server. An exposure given by flag or variable takes precedence. */
+function chooseExposure({ read, document, given, servers }: SettingsSource): {
+  exposure: ExposureName;
+  transparent: string | undefined;
+} {
+  const named = read.written.transparent;
+  const target = named === undefined ? undefined : servers.find(({ key, slug }) => key === named || slug === named);
+  if (named !== undefined && !target) {
+    refuse({ document, path: ["toolyard", "transparent"] }, "expected the name of one of the servers in this file");
+  }
+  if (target && read.written.exposure !== undefined && read.written.exposure !== "server") {
+    refuse(
+      { document, path: ["toolyard", "exposure"] },
+      'expected "server", because `transparent` names one; or leave one of them out',
+    );
+  }
+  const exposure = given.exposure ?? (target ? "server" : (read.written.exposure ?? settingsTable.exposure.fallback));
+  if (exposure !== "server") return { exposure, transparent: undefined };
+  const only = servers.length === 1 ? servers[0] : undefined;
+  const transparent = (target ?? only)?.slug;
+  if (transparent === undefined) {
+    throw new GatewayError(
+      "CONFIG_INVALID",
+      "the exposure `server` needs toolyard.transparent: the name of the server that /mcp is to show",
+    );
+  }
+  return { exposure, transparent };
+}
+
+/** `namespaceSupport` and `performance` in the form of `namespaces`, which takes precedence over them. */
+function fromForeignSpellings({ namespaceSupport, performance }: WrittenSettings): Written<typeof settingsTable> {
+  const { maxNamespaces, cacheTimeout, preloadNamespaces } = performance ?? {};
+  return {
+    namespaces: {
+      ...namespaceSupport,
+      maxLoaded: maxNamespaces,
+      cacheTtlMs: cacheTimeout === undefined ? undefined : cacheTimeout * 1_000,
+      preload: preloadNamespaces,
+    },
+  };
+}
+
+/** A path from the command line is relative to the working directory, one in the file to the file's folder. */
+function toDataDir({ given, read, cwd, directory, defaultDataDir }: SettingsSource): string {
+  if (given.dataDir !== undefined) return resolve(cwd, given.dataDir);
+  return read.written.dataDir === undefined ? defaultDataDir : resolve(directory, read.written.dataDir);
+}

@@ -1,0 +1,19 @@
+import type { View } from "../../../catalog/model/view.ts";
+import { toCallArguments } from "../../../kernel/call/call-arguments.ts";
+import type { Principal } from "../../../kernel/principal.ts";
+import type { MirrorArguments } from "./mirrored-headers.ts";
+import type { MirrorAgain } from "../server-exchange.ts";
+
+/**
+ * Reads the tool of a call from the lists in force: what it mirrors may have changed since the call began, or its name
+ * was not known then. Whoever made the call may not be able to mirror anything: no legacy client is.
+ */
+export function createMirrorAgain(viewOf: (principal: Principal) => View, mirror: MirrorArguments): MirrorAgain {
+  return ({ instance, target, params, context }) => {
+    const server = viewOf(context.principal).servers.find((candidate) => candidate.instance === instance.id);
+    const tool = server?.catalog?.tools.find(({ upstreamName }) => upstreamName === target.nameHeader);
+    if (tool === undefined) return undefined;
+    const given = params.find(([key]) => key === "arguments")?.[1];
+    return mirror(tool, toCallArguments(typeof given === "string" ? Buffer.from(given, "latin1") : given));
+  };
+}

@@ -1,0 +1,103 @@
+import { firstWaitMs } from "../../../kernel/limits.ts";
+import type { Discovery, DiscoveryResult } from "../../../catalog/discovery/discovery.ts";
+import {
+  isUnseen,
+  toUnavailable,
+  unavailableOf,
+  type Found,
+} from "../../../catalog/exposure/discover/discover-text.ts";
+import type { DiscoverRequest } from "../../../catalog/exposure/intent.ts";
+import { chooseServers } from "../../../catalog/exposure/resource-list.ts";
+import type { ToolEntry } from "../../../catalog/model/snapshot.ts";
+import type { View, ViewServer } from "../../../catalog/model/view.ts";
+import { abortAfter } from "../../../kernel/runtime/abort.ts";
+import type { CallContext } from "../../../kernel/call/call-context.ts";
+import { noteStarting } from "../../../kernel/call/call-stage.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import type { Principal } from "../../../kernel/principal.ts";
+
+export interface DiscoverDeps {
+  readonly viewOf: (principal: Principal) => View;
+  readonly discovery: Pick<Discovery, "search" | "meant" | "toolsOf">;
+  /** Resolves when servers that were never seen before have come up, or the signal aborts. */
+  readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
+  /** Told of the tools that were found, best first, because one of them may be called next. */
+  readonly onFound?: ((tools: readonly ToolEntry[]) => void) | undefined;
+}
+
+/** Searches the tools that the principal may see. An empty query lists the servers instead. */
+export async function discover(
+  deps: DiscoverDeps,
+  request: DiscoverRequest,
+  { principal, signal, stage }: CallContext,
+): Promise<Found> {
+  const unseen = deps.viewOf(principal).servers.filter(isUnseen);
+  if (unseen.length > 0) {
+    noteStarting(
+      stage,
+      unseen.map(({ slug }) => slug),
+    );
+    await deps.settled(principal, abortAfter(firstWaitMs, signal));
+  }
+  const view = deps.viewOf(principal);
+  const servers = chooseServers(view, request.server);
+  if (request.queries.length === 1 && request.queries[0]?.trim() === "") return { kind: "servers", servers };
+  const [only] = servers;
+  const asked = { ...request, server: request.server === undefined ? undefined : only?.slug };
+  const attempt = await searchSafely(deps, view, asked, signal);
+  if (attempt.search !== undefined && deps.onFound !== undefined)
+    deps.onFound(attempt.search.needs.flatMap((need) => need.hits.map((hit) => hit.tool)));
+  const unavailable = await unavailableAmong(deps, view, { servers, request, attempt }, signal);
+  return { kind: "found", view, request, ...attempt, ...unavailable, toolsOf: deps.discovery.toolsOf };
+}
+
+type Unusable = Pick<Extract<Found, { kind: "found" }>, "unavailable" | "unavailableOthers">;
+
+/** The most servers with unknown tools that are named when nothing was found. */
+const unknownLimit = 3;
+
+/**
+ * The unavailable servers that the answer names: one that was asked for by name, those that the question may be about
+ * and, when nothing was found, a few whose tools nobody has seen, because they might have what is wanted.
+ */
+async function unavailableAmong(
+  deps: DiscoverDeps,
+  view: View,
+  { servers, request, attempt }: { servers: readonly ViewServer[]; request: DiscoverRequest; attempt: SearchAttempt },
+  signal: AbortSignal,
+): Promise<Unusable> {
+  const isNamed = request.server !== undefined;
+  const missed = servers.filter((server) => unavailableOf(server, isNamed) !== undefined);
+  if (isNamed || missed.length === 0) return { unavailable: missed.map(toUnavailable), unavailableOthers: 0 };
+  const meant = await deps.discovery.meant(view, missed, request.queries, signal);
+  const nothingFound = attempt.search?.needs.every((need) => need.hits.length === 0) === true;
+  const others = missed.filter((server) => !meant.has(server.slug));
+  const unknown =
+    nothingFound && meant.size === 0
+      ? others.filter((server) => server.catalog === undefined).slice(0, unknownLimit)
+      : [];
+  const told = missed.filter((server) => meant.has(server.slug) || unknown.includes(server));
+  return { unavailable: told.map(toUnavailable), unavailableOthers: missed.length - told.length };
+}
+
+interface SearchAttempt {
+  readonly search: DiscoveryResult | undefined;
+  readonly failed: string | undefined;
+}
+
+/**
+ * A failed search becomes an answer instead of an error, so that the model learns that it was the search that failed.
+ */
+async function searchSafely(
+  { discovery }: DiscoverDeps,
+  view: View,
+  request: DiscoverRequest,
+  signal: AbortSignal,
+): Promise<SearchAttempt> {
+  try {
+    return { search: await discovery.search(view, request, signal), failed: undefined };
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.code !== "SEARCH_FAILED") throw error;
+    return { search: undefined, failed: error.message };
+  }
+}

@@ -1,0 +1,116 @@
+import type { Limits } from "../../../config/config.ts";
+import type { Clock } from "../../../kernel/runtime/clock.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import { settingNow } from "../../../kernel/runtime/setting-now.ts";
+import type { Principal } from "../../../kernel/principal.ts";
+
+/**
+ * Limits what one person may use at once, so that a client out of control disturbs nobody else (fault K). A user in
+ * several teams is one person, who would otherwise have more the more teams they are in.
+ */
+export interface Admission {
+  /**
+   * Counts a request. Returns a function that is to be called once, when the request ends, with the size of its
+   * answer: a large answer counts as several calls, because it takes as much time as several. Throws RATE_LIMITED
+   * with `retry_after_s`.
+   */
+  admit(principal: Principal): (answerBytes?: number) => void;
+  /**
+   * Counts a stream that stays open. Returns a function that is to be called once, when the stream ends. Throws
+   * RATE_LIMITED with `retry_after_s`.
+   */
+  openStream(principal: Principal): () => void;
+  /** Streams that are open now, of everybody. */
+  readonly streams: number;
+}
+
+export type AdmissionLimits = Pick<Limits, "concurrentCalls" | "callsPerSecond" | "openStreams">;
+
+/** One per person who has ever called. Its functions are created once, so that a call allocates nothing. */
+interface Account {
+  running: number;
+  streams: number;
+  /** Requests that may start now. Refilled over time, up to the amount of one second. */
+  tokens: number;
+  refilledMs: number;
+  readonly leave: (answerBytes?: number) => void;
+  readonly closeStream: () => void;
+}
+
+/** Handling this much of an answer takes the gateway about as long as a call to a local server. */
+const bytesPerCall = 65_536;
+/** Given when nobody can say when a running call will end. */
+const busyRetryS = 1;
+const streamRetryS = 30;
+
+/** `limits` is called each time, because an edited configuration changes the limits. */
+export function createAdmission(limits: () => AdmissionLimits, clock: Clock): Admission {
+  const accounts = new Map<string, Account>();
+
+  function openAccount(id: string): Account {
+    const account: Account = {
+      running: 0,
+      streams: 0,
+      tokens: limits().callsPerSecond,
+      refilledMs: clock.monotonic(),
+      leave(answerBytes = 0) {
+        account.running -= 1;
+        account.tokens -= Math.floor(answerBytes / bytesPerCall);
+      },
+      closeStream: () => void (account.streams -= 1),
+    };
+    accounts.set(id, account);
+    return account;
+  }
+
+  function refill(account: Account, perSecond: number): void {
+    const nowMs = clock.monotonic();
+    account.tokens = Math.min(perSecond, account.tokens + ((nowMs - account.refilledMs) / 1_000) * perSecond);
+    account.refilledMs = nowMs;
+  }
+
+  return {
+    admit({ user, id }) {
+      const { callsPerSecond, concurrentCalls } = limits();
+      const account = accounts.get(user ?? id) ?? openAccount(user ?? id);
+      if (account.tokens < 1 || account.tokens < callsPerSecond / 2) refill(account, callsPerSecond);
+      if (account.tokens < 1)
+        throw refusal(
+          `more than ${callsPerSecond} requests a second (limits.callsPerSecond)`,
+          settingNow("limits.callsPerSecond", callsPerSecond),
+          Math.ceil((1 - account.tokens) / callsPerSecond),
+        );
+      if (account.running >= concurrentCalls)
+        throw refusal(
+          `${account.running} requests of this principal are being worked on already (limits.concurrentCalls)`,
+          settingNow("limits.concurrentCalls", concurrentCalls),
+          busyRetryS,
+        );
+      account.tokens -= 1;
+      account.running += 1;
+      return account.leave;
+    },
+    openStream({ user, id }) {
+      const { openStreams } = limits();
+      const account = accounts.get(user ?? id) ?? openAccount(user ?? id);
+      if (account.streams >= openStreams)
+        throw refusal(
+          `${account.streams} streams are open for this principal already (limits.openStreams)`,
+          settingNow("limits.openStreams", openStreams),
+          streamRetryS,
+        );
+      account.streams += 1;
+      return account.closeStream;
+    },
+    get streams() {
+      return [...accounts.values()].reduce((sum, account) => sum + account.streams, 0);
+    },
+  };
+}
+
+function refusal(message: string, setting: string, retryAfterS: number): GatewayError {
+  return new GatewayError("RATE_LIMITED", message, {
+    data: { retry_after_s: retryAfterS },
+    hint: `Wait as long as Retry-After says, or raise ${setting}.`,
+  });
+}

@@ -1,0 +1,21 @@
+import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
+import { isListed, loopback, toBlockList } from "../../../kernel/text/address-ranges.ts";
+import type { AddressSettings } from "../public-url.ts";
+
+/**
+ * The address that a request comes from: behind a trusted proxy, what that proxy says. Null where a proxy on this
+ * machine stands before a public address and nobody says that it is trusted: then everybody would seem to be one.
+ */
+export function createClientAddress(settings: () => AddressSettings): (request: IncomingMessage) => string | null {
+  return ({ headers, socket }) => {
+    const { trustedProxies = [], publicUrl } = settings();
+    const peer = socket.remoteAddress;
+    if (isListed(toBlockList(trustedProxies), peer)) {
+      const said = [headers["x-forwarded-for"] ?? []].flat().join(",").split(",").at(-1)?.trim() ?? "";
+      return isIP(said) === 0 ? null : said;
+    }
+    if (publicUrl?.startsWith("https:") === true && isListed(loopback, peer)) return null;
+    return peer ?? null;
+  };
+}

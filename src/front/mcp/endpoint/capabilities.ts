@@ -1,0 +1,46 @@
+import { offersSkills, readsDirectories, skillExtension } from "../../../catalog/model/skill-extension.ts";
+import type { View, ViewServer } from "../../../catalog/model/view.ts";
+import type { Exposure } from "../../../catalog/exposure/exposure.ts";
+import { isJsonObject, type JsonObject } from "../../../kernel/text/json-bytes.ts";
+
+/**
+ * What an endpoint declares. A transparent one declares what its server does; the others what the gateway can do for
+ * any server, and what passes through it to one that does (extensions, tasks).
+ */
+export function capabilitiesOf(exposure: Exposure, view: View): JsonObject {
+  const own = exposure.transparent(view)?.catalog?.capabilities;
+  if (own !== undefined && isJsonObject(own)) return own;
+  const servers = view.servers.flatMap(({ catalog }) => (catalog === undefined ? [] : [catalog.capabilities]));
+  const extensions = servers
+    .map((declared) => declared["extensions"])
+    .filter(isJsonObject)
+    .map(withoutSkills);
+  return {
+    tools: exposure.toolsChange ? { listChanged: true } : {},
+    resources: { subscribe: true, listChanged: true },
+    prompts: { listChanged: true },
+    completions: {},
+    logging: {},
+    ...(extensions.length === 0
+      ? {}
+      : { extensions: Object.assign({}, ...extensions, skillExtensions(view.servers)) as JsonObject }),
+    ...(servers.some((declared) => isJsonObject(declared["tasks"])) ? { tasks: taskCapabilities } : {}),
+  };
+}
+
+/** Tasks of several servers cannot be listed together: only what names a task finds its server. */
+const taskCapabilities: JsonObject = Object.freeze({ cancel: {}, requests: { tools: { call: {} } } });
+
+function withoutSkills({ [skillExtension]: _skills, ...others }: JsonObject): JsonObject {
+  return others;
+}
+
+/**
+ * Whoever declares skills answers `skills/list` and `skills/get` (SEP-2640), which the gateway does when one of the
+ * servers can. Directories are read by whoever serves them, so that all of these have to.
+ */
+function skillExtensions(servers: readonly ViewServer[]): JsonObject {
+  const offering = servers.flatMap(({ catalog }) => (offersSkills(catalog) ? [catalog] : []));
+  if (offering.length === 0) return {};
+  return { [skillExtension]: offering.every(readsDirectories) ? { directoryRead: true } : {} };
+}

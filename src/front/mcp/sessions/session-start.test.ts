@@ -1,0 +1,103 @@
+import { expect, test } from "vitest";
+import { clientRequest, createLegacyFront } from "../../../../test/harness/legacy-front.ts";
+import type { InstanceId } from "../../../kernel/ids.ts";
+import { localPrincipal } from "../../../kernel/principal.ts";
+import { joinText } from "../answers/result-text.ts";
+import { createSessionStart, type StartedSession } from "./session-start.ts";
+import type { Session } from "./session.ts";
+
+const initialize = (params: object = {}) =>
+  clientRequest("initialize", { protocolVersion: "2025-11-25", capabilities: {}, ...params });
+
+function bodyOf({ reply }: StartedSession): Record<string, any> {
+  return JSON.parse(`{${joinText(reply.body)}}`) as Record<string, any>;
+}
+
+/** A session whose pushes are kept. */
+function startSession() {
+  const front = createLegacyFront();
+  const { session } = createSessionStart(front.deps)(initialize(), localPrincipal, front.endpoint);
+  const pushed: Record<string, unknown>[] = [];
+  session?.pushes.attachLine((message) => pushed.push(JSON.parse(message) as Record<string, unknown>));
+  return { ...front, session: session as Session, pushed };
+}
+
+test("the answer says what the endpoint offers; the session keeps what the client said", () => {
+  const { deps, endpoint } = createLegacyFront();
+  const params = { capabilities: { roots: {} }, clientInfo: { name: "tester" }, protocolVersion: "2025-06-18" };
+  const started = createSessionStart(deps)(initialize(params), localPrincipal, endpoint);
+  expect(started.reply.status).toBe(200);
+  expect(bodyOf(started)["result"]).toMatchObject({
+    protocolVersion: "2025-06-18",
+    capabilities: { tools: { listChanged: true }, resources: { subscribe: true } },
+    serverInfo: { name: "toolyard" },
+    instructions: expect.stringContaining("files"),
+    _meta: { "toolyard/gateways": ["this gateway"] },
+  });
+  expect(started.session).toMatchObject({
+    revision: "2025-06-18",
+    capabilities: { roots: {} },
+    endpointPath: "/mcp/flat",
+    presence: { state: "open", program: expect.stringContaining("tester") },
+  });
+});
+
+test("an unknown revision gets the newest that has sessions, and capabilities that are no object are none", () => {
+  const { deps, endpoint } = createLegacyFront();
+  const params = { protocolVersion: "1999-01-01", capabilities: "all" };
+  const { session } = createSessionStart(deps)(initialize(params), localPrincipal, endpoint);
+  expect(session).toMatchObject({ revision: "2025-11-25", capabilities: {} });
+});
+
+test("one session too many is refused, with a status of its own", () => {
+  const { deps, endpoint } = createLegacyFront();
+  const start = createSessionStart(deps);
+  start(initialize(), localPrincipal, endpoint);
+  start(initialize(), localPrincipal, endpoint);
+  const refused = start(initialize(), localPrincipal, endpoint);
+  expect(refused.session).toBeUndefined();
+  expect(refused.reply.status).not.toBe(200);
+  expect(bodyOf(refused)["error"].data).toMatchObject({ code: "SESSION_LIMIT" });
+});
+
+test("an endpoint whose server does not exist makes no session", () => {
+  const { deps, endpoint } = createLegacyFront();
+  const exposure = {
+    ...endpoint.exposure,
+    transparent() {
+      throw new Error("no such server");
+    },
+  };
+  const refused = createSessionStart(deps)(initialize(), localPrincipal, { ...endpoint, exposure });
+  expect(refused).toMatchObject({ session: undefined, reply: { status: 200 } });
+  expect(deps.sessions.size).toBe(0);
+});
+
+test("the session hears of changed lists until it ends", () => {
+  const { deps, events, session, pushed, done } = startSession();
+  const change = () =>
+    events.emit({ type: "catalog.changed", instance: "files" as InstanceId, kinds: ["tools", "prompts"] } as never);
+  change();
+  expect(pushed.map(({ method }) => method)).toEqual([
+    "notifications/tools/list_changed",
+    "notifications/prompts/list_changed",
+  ]);
+  deps.sessions.end(session, "over");
+  change();
+  expect(pushed).toHaveLength(2);
+  expect(done).toEqual(["drop level"]);
+});
+
+test("it is told of updates in its own spelling of the resource", () => {
+  const { events, session, pushed } = startSession();
+  session.watched.add("files|a.txt", "files\na.txt", () => undefined);
+  events.emit({ type: "resource.updated", instance: "files" as InstanceId, uri: "a.txt" } as never);
+  events.emit({ type: "resource.updated", instance: "files" as InstanceId, uri: "b.txt" } as never);
+  expect(pushed).toMatchObject([{ method: "notifications/resources/updated", params: { uri: "files|a.txt" } }]);
+});
+
+test("changed roots are told to the client's own instances, and to no server that others share", () => {
+  const { session, done } = startSession();
+  session.onRootsChanged?.({});
+  expect(done).toEqual(["notifications/roots/list_changed to own of the client"]);
+});

@@ -1,0 +1,123 @@
+import type { Clock } from "../../../kernel/runtime/clock.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import { settingNow } from "../../../kernel/runtime/setting-now.ts";
+import type { PrincipalId } from "../../../kernel/ids.ts";
+import type { Principal } from "../../../kernel/principal.ts";
+import { createHeldSessions } from "./held-sessions.ts";
+import { createSession, type Session, type SessionOptions } from "./session.ts";
+
+/** All legacy sessions of the gateway. */
+export interface SessionStore {
+  create(options: Omit<SessionOptions, "nowMs" | "onReachable">): Session;
+  /** The principal's session; undefined when it is not there, expired, or somebody else's. */
+  find(id: string, principal: Principal, endpointPath: string): Session | undefined;
+  /** Counts as use: a call that ended, a stream that broke off. */
+  touch(session: Session): void;
+  end(session: Session, reason: string): void;
+  /** Ends all sessions for which the predicate holds. */
+  endWhere(gone: (session: Session) => boolean, reason: string): void;
+  /** Ends those that were idle for too long; called now and then, so that what they watch upstream is let go. */
+  expire(): void;
+  all(): Iterable<Session>;
+  readonly size: number;
+}
+
+export interface SessionLimits {
+  readonly sessions: number;
+  readonly sessionIdleMs: number;
+}
+
+/**
+ * So many are looked at in one turn, whatever there are: a client that keeps thousands of sessions must not hold up
+ * the others at each new one. The next turn goes on where this one stopped.
+ */
+const mostLooked = 500;
+
+/** `onReachable` runs when something may be asked of one of the clients outside of its requests. */
+export function createSessionStore(limits: SessionLimits, clock: Clock, onReachable?: () => void): SessionStore {
+  const sessions = createHeldSessions();
+
+  function end(session: Session, reason: string): void {
+    sessions.delete(session);
+    session.close(reason);
+  }
+
+  function touch(session: Session): void {
+    session.lastUseMs = clock.monotonic();
+    sessions.see(session, session.lastUseMs);
+  }
+
+  function expire(): void {
+    const nowMs = clock.monotonic();
+    for (let looked = 0; looked < mostLooked; looked += 1) {
+      const oldest = sessions.oldest();
+      if (oldest === undefined || nowMs - oldest.seenAtMs <= limits.sessionIdleMs) return;
+      if (isIdle(oldest.session, nowMs)) lapse(oldest.session, "the session was idle for too long");
+      else sessions.see(oldest.session, nowMs);
+    }
+  }
+
+  /** Ended by us, not by its client, which may come back with a new one. */
+  function lapse(session: Session, reason: string): void {
+    session.presence.state = "lapsed";
+    session.presence.lapsedAtMs = clock.monotonic();
+    end(session, reason);
+  }
+
+  /** Whoever has the most sessions gives up the one that was not used for longest, so that nobody can take them all. */
+  function makeRoom(wanting: PrincipalId): boolean {
+    const holder = sessions.most(wanting);
+    const most = Math.min(mostLooked, holder?.count ?? 0);
+    for (let looked = 0; looked < most; looked += 1) {
+      const oldest = holder?.order.first?.thing;
+      if (oldest === undefined) return false;
+      if (!isBusy(oldest)) {
+        lapse(oldest, "others needed room for a session");
+        return true;
+      }
+      sessions.see(oldest, clock.monotonic());
+    }
+    return false;
+  }
+
+  function isIdle(session: Session, nowMs: number): boolean {
+    return !isBusy(session) && nowMs - session.lastUseMs > limits.sessionIdleMs;
+  }
+
+  return {
+    create(options) {
+      expire();
+      if (sessions.size >= limits.sessions && !makeRoom(options.principal.id))
+        throw new GatewayError("SESSION_LIMIT", `${sessions.size} sessions are open (limits.sessions)`, {
+          hint: `End sessions with DELETE, or raise ${settingNow("limits.sessions", limits.sessions)}.`,
+        });
+      const session = createSession({ ...options, onReachable, nowMs: clock.monotonic() });
+      sessions.add(session);
+      return session;
+    },
+    find(id, principal, endpointPath) {
+      const session = sessions.get(id);
+      if (session?.principal !== principal || session.endpointPath !== endpointPath) return undefined;
+      if (isIdle(session, clock.monotonic())) {
+        lapse(session, "the session was idle for too long");
+        return undefined;
+      }
+      touch(session);
+      return session;
+    },
+    expire,
+    touch,
+    end,
+    endWhere(gone, reason) {
+      for (const session of [...sessions.all()]) if (gone(session)) end(session, reason);
+    },
+    all: sessions.all,
+    get size() {
+      return sessions.size;
+    },
+  };
+}
+
+function isBusy({ requests, pushes }: Session): boolean {
+  return requests.size > 0 || pushes.open;
+}

@@ -1,0 +1,124 @@
+import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
+import { traceContextOf } from "../../../kernel/runtime/trace-context.ts";
+import type { LargeBuffers } from "../../../wire/json/large-buffers.ts";
+import type { ClientMessage, ClientRequest } from "../../../wire/mcp/client-message.ts";
+import { assumedRevision } from "../../../wire/mcp/revisions.ts";
+import { readAccept } from "../streams/accept.ts";
+import { createAnswerChannel } from "../streams/answer-channel.ts";
+import { answerBatch, type BatchDeps } from "./batch.ts";
+import type { Caller } from "../caller.ts";
+import type { HttpRun, Incoming } from "./http-run.ts";
+import { refuse, sendReply, sendReplyEvent } from "../answers/replies.ts";
+import { openSessionStream } from "../sessions/session-stream.ts";
+import type { Session } from "../sessions/session.ts";
+import type { SessionStore } from "../sessions/session-store.ts";
+
+export interface LegacyHttpDeps extends BatchDeps {
+  readonly sessions: SessionStore;
+  readonly memory: LargeBuffers;
+}
+
+/** The legacy era over Streamable HTTP (2025-11-25, transports): sessions, named by a header, and their streams. */
+export interface LegacyHttp {
+  /** Takes one message of a POST. Throws SESSION_UNKNOWN. */
+  receive(incoming: Incoming, message: ClientMessage): void;
+  /** Takes a POST of several messages. Throws REQUEST_INVALID, PARSE_ERROR, SESSION_UNKNOWN. */
+  receiveBatch(incoming: Incoming, body: Buffer): void;
+  /** Answers GET, which opens a session's stream, and DELETE, which ends the session. Never throws. */
+  withSession(incoming: Incoming): void;
+}
+
+export function createLegacyHttp(deps: LegacyHttpDeps, { run, admit }: HttpRun): LegacyHttp {
+  /** The session that the request names. Throws SESSION_UNKNOWN (404), on which clients initialize again. */
+  function findSession({ request, endpoint, principal }: Incoming): Session | undefined {
+    const id = request.headers["mcp-session-id"];
+    if (id === undefined) return undefined;
+    const session = typeof id === "string" ? deps.sessions.find(id, principal, endpoint.path) : undefined;
+    if (session === undefined) throw new GatewayError("SESSION_UNKNOWN", "there is no such session at this endpoint");
+    return session;
+  }
+
+  function initialize({ request, response, endpoint, principal }: Incoming, message: ClientRequest): void {
+    const leave = admit(response, message, () => deps.admission.admit(principal));
+    if (leave === undefined) return;
+    leave();
+    const { reply, session } = deps.legacy.initialize(message, principal, endpoint);
+    const send = readAccept(request).json ? sendReply : sendReplyEvent;
+    send(response, message.idText, reply, session === undefined ? [] : ["Mcp-Session-Id", session.id]);
+  }
+
+  function openStream({ request, response, principal }: Incoming, session: Session): void {
+    if (!readAccept(request).stream)
+      throw new GatewayError("NOT_ACCEPTABLE", "this stream needs Accept: text/event-stream");
+    response.once("close", deps.admission.openStream(principal));
+    // A session is idle from when its stream broke off, not from when it was opened.
+    openSessionStream(session, request, response, () => deps.sessions.touch(session));
+  }
+
+  return {
+    receive(incoming, message) {
+      const { request, response } = incoming;
+      // Opens a session of its own, whatever session a client still names that lost it.
+      if (message.kind === "request" && message.method === "initialize") {
+        initialize(incoming, message);
+        return;
+      }
+      const session = findSession(incoming);
+      if (message.kind !== "request") {
+        deps.legacy.receive(message, session);
+        response.writeHead(202).end();
+        return;
+      }
+      const header = request.headers["mcp-protocol-version"];
+      const revision = session?.revision ?? (typeof header === "string" ? header : assumedRevision);
+      run(incoming, message, toCaller(incoming, session, revision), readAccept(request));
+    },
+    receiveBatch(incoming, body) {
+      const { request, response } = incoming;
+      const session = findSession(incoming);
+      // Nothing is assumed here: whoever sends a batch has to say in which revision.
+      const revision = session?.revision ?? String(request.headers["mcp-protocol-version"]);
+      const channel = createAnswerChannel(response, {
+        idText: undefined,
+        accepts: readAccept(request),
+        resumable: session?.streams,
+        memory: deps.memory,
+        onGone: () => undefined,
+      });
+      void answerBatch(body, toCaller(incoming, session, revision), deps, channel).then((reply) => {
+        if (reply === undefined) response.writeHead(202).end();
+        else channel.finish(reply);
+      });
+    },
+    withSession(incoming) {
+      const { request, response } = incoming;
+      try {
+        const session = findSession(incoming);
+        if (session === undefined)
+          throw new GatewayError(
+            "HTTP_METHOD_UNSUPPORTED",
+            `${String(request.method)} needs an Mcp-Session-Id: without a session only POST is served`,
+          );
+        if (request.method === "DELETE") {
+          deps.sessions.end(session, "the client ended the session");
+          response.writeHead(204).end();
+        } else openStream(incoming, session);
+      } catch (error) {
+        const failure = toGatewayError(error);
+        refuse(response, failure, failure.code === "HTTP_METHOD_UNSUPPORTED" ? ["Allow", "POST"] : []);
+      }
+    },
+  };
+}
+
+function toCaller({ endpoint, principal, request }: Incoming, session: Session | undefined, revision: string): Caller {
+  const capabilities = session?.capabilities ?? {};
+  return {
+    principal,
+    endpoint,
+    client: { era: "legacy", revision, capabilities, name: session?.clientName },
+    via: "http",
+    session,
+    trace: traceContextOf(request.headers),
+  };
+}

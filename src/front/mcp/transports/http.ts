@@ -1,0 +1,119 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "../../../kernel/runtime/clock.ts";
+import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
+import type { Principal } from "../../../kernel/principal.ts";
+import { isBatch, readClientMessage, type ClientMessage } from "../../../wire/mcp/client-message.ts";
+import { eraOfRevision } from "../../../wire/mcp/revisions.ts";
+import type { Presence } from "../../../people/identity/presence.ts";
+import type { PublicUrl } from "../../http/public-url.ts";
+import type { BodyRoom } from "../../http/guards/body-room.ts";
+import { readBody } from "../../http/body.ts";
+import { challengeOf } from "../../http/challenge.ts";
+import type { Endpoint } from "../endpoint/endpoint.ts";
+import { createLegacyHttp, type LegacyHttpDeps } from "./http-legacy.ts";
+import { createModernHttp, type ModernHttpDeps } from "./http-modern.ts";
+import { createHttpRun, type HttpRunDeps, type Incoming } from "./http-run.ts";
+import { claimedRevision } from "../sessions/modern.ts";
+import { refuse } from "../answers/replies.ts";
+import type { StartupWait } from "../endpoint/startup-wait.ts";
+
+/** What every transport of MCP works with: Streamable HTTP, HTTP+SSE and stdio. */
+export interface McpHttpDeps extends HttpRunDeps, ModernHttpDeps, LegacyHttpDeps {
+  readonly clock: Clock;
+  readonly startupWait: StartupWait;
+  readonly publicUrl: PublicUrl;
+  readonly presence: Presence;
+  readonly bodyRoom: BodyRoom;
+}
+
+export type McpHttpHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  endpoint: Endpoint,
+  principal: Principal,
+) => void;
+
+/** Requests that are answered, or begun, before anything is waited for. */
+const standsAlone: ReadonlySet<string> = new Set(["initialize", "subscriptions/listen"]);
+
+/** MCP over Streamable HTTP, both eras at one endpoint (2026-07-28 and 2025-11-25, transports). */
+export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
+  const httpRun = createHttpRun(deps);
+  const modern = createModernHttp(deps, httpRun);
+  const legacy = createLegacyHttp(deps, httpRun);
+  const bodyLimits = { bytes: deps.limits.requestBodyBytes, room: deps.bodyRoom };
+
+  function receiveInTime(incoming: Incoming, body: Buffer, since: number): void {
+    const known = deps.startupWait(incoming.endpoint, incoming.principal);
+    if (known === undefined) attempt(incoming, () => receive(incoming, body, since));
+    else attempt(incoming, () => receiveUnknown({ ...incoming, known }, body, since));
+  }
+
+  /** What is more than a request to be run needs the servers' capabilities at once, or no answer. */
+  function receiveUnknown(incoming: Incoming & { readonly known: Promise<void> }, body: Buffer, since: number): void {
+    const message = isBatch(body) ? undefined : readClientMessage(body, deps.limits.jsonDepth);
+    if (message?.kind === "request" && !standsAlone.has(message.method)) receive(incoming, body, since);
+    else void incoming.known.then(() => attempt(incoming, () => receive(incoming, body, since)));
+  }
+
+  function receive(incoming: Incoming, body: Buffer, since: number): void {
+    deps.presence.require(incoming.principal, since);
+    if (isBatch(body)) {
+      legacy.receiveBatch(incoming, body);
+      return;
+    }
+    const message = readClientMessage(body, deps.limits.jsonDepth);
+    // Judging it took a turn of its own.
+    if (body.length > largeBody) setImmediate(() => attempt(incoming, () => pass(incoming, message)));
+    else pass(incoming, message);
+  }
+
+  function pass(incoming: Incoming, message: ClientMessage): void {
+    if (isModern(incoming.request, message)) modern(incoming, message);
+    else legacy.receive(incoming, message);
+  }
+
+  function attempt(incoming: Incoming, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      const failure = toGatewayError(error);
+      const { request, response, endpoint } = incoming;
+      const challenge = challengeOf(failure, () => deps.publicUrl(request), endpoint.path);
+      refuse(response, failure, challenge === undefined ? [] : ["WWW-Authenticate", challenge]);
+    }
+  }
+
+  return (request, response, endpoint, principal) => {
+    switch (request.method) {
+      case "POST": {
+        const since = deps.presence.losses;
+        readBody(request, bodyLimits, principal.user ?? principal.id, (error, body) => {
+          if (error !== undefined) refuse(response, error);
+          else receiveInTime({ request, response, endpoint, principal }, body, since);
+        });
+        return;
+      }
+      case "GET":
+      case "DELETE":
+        legacy.withSession({ request, response, endpoint, principal });
+        return;
+      default:
+        refuse(
+          response,
+          new GatewayError("HTTP_METHOD_UNSUPPORTED", `${String(request.method)} is not served at ${endpoint.path}`),
+          ["Allow", "POST, GET, DELETE"],
+        );
+    }
+  };
+}
+
+const largeBody = 524_288;
+
+/** The header or the body may say it; where they differ, the modern era has the error for that (fault 10). */
+function isModern(request: IncomingMessage, message: ClientMessage): boolean {
+  const header = request.headers["mcp-protocol-version"];
+  if (typeof header === "string" && eraOfRevision(header) === "modern") return true;
+  const claimed = message.kind === "response" ? undefined : claimedRevision(message.params);
+  return typeof claimed === "string" && eraOfRevision(claimed) === "modern";
+}

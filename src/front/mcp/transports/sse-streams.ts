@@ -1,0 +1,116 @@
+import type { IncomingMessage } from "node:http";
+import type { Limits } from "../../../config/config.ts";
+import type { Clock } from "../../../kernel/runtime/clock.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import type { Principal } from "../../../kernel/principal.ts";
+import { settingNow } from "../../../kernel/runtime/setting-now.ts";
+import type { LargeBuffers } from "../../../wire/json/large-buffers.ts";
+import type { Admission } from "../../http/guards/admission.ts";
+import { prefixOf, type PublicUrl } from "../../http/public-url.ts";
+import { keepAliveMs } from "../streams/answer-channel.ts";
+import type { Endpoint } from "../endpoint/endpoint.ts";
+import type { Incoming } from "./http-run.ts";
+import type { SessionStore } from "../sessions/session-store.ts";
+import { createSseStream, type SseStream } from "./sse-stream.ts";
+
+export interface SseStreamsDeps {
+  readonly limits: Pick<Limits, "sessions" | "sessionIdleMs">;
+  readonly admission: Pick<Admission, "openStream">;
+  readonly publicUrl: PublicUrl;
+  readonly clock: Clock;
+  readonly memory: LargeBuffers;
+  readonly sessions: Pick<SessionStore, "end">;
+}
+
+/** All event streams of HTTP+SSE that are open. */
+export interface SseStreams {
+  /** Answers a GET with a new stream. Throws NOT_ACCEPTABLE, SESSION_LIMIT, RATE_LIMITED. */
+  open(incoming: Incoming): void;
+  /**
+   * The stream that the URL of a POST names. Throws SESSION_UNKNOWN, for somebody else's stream too: its id is no
+   * credential.
+   */
+  find(request: IncomingMessage, endpoint: Endpoint, principal: Principal): SseStream;
+  /** Ends streams on which nobody has initialized and nothing was said for too long; called now and then. */
+  expire(): void;
+  /** Ends the streams of the principals for which the predicate holds. */
+  endWhere(gone: (principal: Principal) => boolean): void;
+}
+
+export function createSseStreams(deps: SseStreamsDeps): SseStreams {
+  const streams = new Map<string, SseStream>();
+
+  /** Who opens a stream most likely makes a session on it, so that the limit of sessions is also that of streams. */
+  function checkRoom(): void {
+    const { sessions } = deps.limits;
+    if (streams.size < sessions) return;
+    throw new GatewayError("SESSION_LIMIT", `${streams.size} event streams are open (limits.sessions)`, {
+      hint: `Close streams that are not used, or raise ${settingNow("limits.sessions", sessions)}.`,
+    });
+  }
+
+  return {
+    open({ request, response, endpoint, principal }) {
+      if (!acceptsEvents(request.headers.accept))
+        throw new GatewayError("NOT_ACCEPTABLE", "this stream needs Accept: text/event-stream");
+      checkRoom();
+      const leave = deps.admission.openStream(principal);
+      const stream = createSseStream({
+        response,
+        endpoint,
+        principal,
+        prefix: prefixOf(deps.publicUrl(request)),
+        query: tokenOf(request, endpoint),
+        nowMs: deps.clock.monotonic(),
+        keepAliveMs,
+        memory: deps.memory,
+        onClose({ id, session }) {
+          leave();
+          streams.delete(id);
+          if (session !== undefined) deps.sessions.end(session, "the client closed its event stream");
+        },
+      });
+      streams.set(stream.id, stream);
+    },
+    find(request, endpoint, principal) {
+      const stream = streams.get(queryOf(request.url).get("sessionId") ?? "");
+      if (stream === undefined || stream.closed || !belongsTo(stream, endpoint, principal))
+        throw new GatewayError("SESSION_UNKNOWN", "there is no such session at this endpoint", {
+          hint: `Open an event stream with GET ${endpoint.path}, and post to the URL that it begins with.`,
+        });
+      return stream;
+    },
+    expire() {
+      const oldestMs = deps.clock.monotonic() - deps.limits.sessionIdleMs;
+      for (const stream of streams.values())
+        if (stream.session === undefined && stream.lastUseMs < oldestMs) stream.end();
+    },
+    endWhere(gone) {
+      for (const stream of streams.values()) if (gone(stream.principal)) stream.end();
+    },
+  };
+}
+
+function belongsTo(stream: SseStream, endpoint: Endpoint, principal: Principal): boolean {
+  return stream.principal === principal && stream.endpoint.path === endpoint.path;
+}
+
+/** A client that does not say what it takes, or takes everything, gets the only thing there is. */
+function acceptsEvents(accept: string | undefined): boolean {
+  return accept === undefined || /text\/event-stream|text\/\*|\*\/\*/.test(accept);
+}
+
+/**
+ * A client that gave its instance token in the URL of the stream has no other place for it, and posts to the URL that
+ * it is told: so that URL carries the token too.
+ */
+function tokenOf({ headers, url }: IncomingMessage, endpoint: Endpoint): string {
+  const token =
+    endpoint.instance === undefined || headers.authorization !== undefined ? null : queryOf(url).get("token");
+  return token === null ? "" : `&token=${encodeURIComponent(token)}`;
+}
+
+function queryOf(url = ""): URLSearchParams {
+  const at = url.indexOf("?");
+  return new URLSearchParams(at === -1 ? "" : url.slice(at));
+}

@@ -1,0 +1,130 @@
+import type { CallStage } from "./call-stage.ts";
+import type { ClientPresence } from "../client-presence.ts";
+import type { JsonBytes } from "../text/json-bytes.ts";
+import type { Principal } from "../principal.ts";
+
+/**
+ * Which family of revisions a peer speaks (docs/design.md, "Eras"): `modern` is 2026-07-28 and later, `legacy` every
+ * earlier revision, which begins with `initialize`.
+ */
+export type Era = "modern" | "legacy";
+
+/** A request that a server makes to the client while it works on a call. */
+export interface Question {
+  readonly method: "elicitation/create" | "sampling/createMessage" | "roots/list";
+  /** The request's params, exactly as the server wrote them. */
+  readonly params: JsonBytes;
+  /**
+   * The key under which the server listed the question in `inputRequests` (modern servers); absent when the server
+   * sent the question as a request of its own.
+   */
+  readonly key?: string;
+  /**
+   * Present when the server asked for progress on the answer. Takes the params of notifications/progress without the
+   * progressToken.
+   */
+  readonly onProgress?: ((params: { readonly [key: string]: unknown }) => void) | undefined;
+}
+
+/** What the client answered to a question: a result or an error object, as the client wrote it. */
+export type Answer =
+  | { readonly kind: "result"; readonly result: JsonBytes }
+  | { readonly kind: "error"; readonly error: JsonBytes };
+
+/**
+ * The ways in: MCP over Streamable HTTP, over HTTP+SSE and over stdio, the REST API, calls in process, and commands
+ * that a person types (`owner`), from which nothing is learned.
+ */
+export type Front = "http" | "sse" | "stdio" | "rest" | "process" | "owner";
+
+/** What accompanies every call, read, completion and search, from the client's request to the server's connection. */
+export interface CallContext {
+  readonly principal: Principal;
+  /** Aborts when the client cancels the request or disconnects. */
+  readonly signal: AbortSignal;
+  readonly client: ClientTraits;
+  /** Which way the request came in. */
+  readonly via: Front;
+  /**
+   * Milliseconds that it has waited so far, for its server's start and for a person. The one thing in here that
+   * changes: it is added to by whoever waits, and told apart from the call's own time when it is recorded.
+   */
+  waitedMs: number;
+  /** The client's connection; undefined when the request did not come over a session or stdio. */
+  readonly connected?: ConnectedClient | undefined;
+  /** The client's `_meta` to pass on, without the keys that the protocol defines; undefined when nothing is left. */
+  readonly meta?: { readonly [key: string]: unknown } | undefined;
+  /**
+   * Present when the client asked for progress. Takes the params of notifications/progress without the progressToken.
+   */
+  readonly onProgress?: ((params: { readonly [key: string]: unknown }) => void) | undefined;
+  /** Present when the client wants log messages. Takes the params of notifications/message. */
+  readonly onLog?: ((params: { readonly [key: string]: unknown }) => void) | undefined;
+  /** The lowest log level that the client asked for (modern: in `_meta`; legacy: logging/setLevel), if it asked. */
+  readonly logLevel?: string | undefined;
+  /**
+   * Present when the client can be asked. Resolves to what the client answered, an error included; rejects when the
+   * client cannot answer or has disconnected.
+   */
+  readonly ask?: ((question: Question, signal: AbortSignal) => Promise<Answer>) | undefined;
+  /** A modern client's answers to `input_required`, and the state that it sends back (2026-07-28, patterns/mrtr). */
+  readonly inputResponses?: JsonBytes | undefined;
+  readonly requestState?: string | undefined;
+  /** The gateway's own answer to `roots/list` in this call; set when the configuration lists roots for the server. */
+  readonly ownRoots?: JsonBytes | undefined;
+  /** Members of the request's `params` that the gateway does not use; they are passed to the server unchanged. */
+  readonly extraParams?: readonly (readonly [key: string, value: JsonBytes])[] | undefined;
+  /**
+   * The request's `Mcp-Param-*` headers, at endpoints that show one server unchanged: names without that prefix, values
+   * as they were sent.
+   */
+  readonly paramHeaders?: readonly (readonly [name: string, value: string])[] | undefined;
+  /** Set at endpoints that show one server unchanged: the gateway adds nothing to its results. */
+  readonly transparent?: boolean | undefined;
+  /** Set when the client was shown the servers' own definitions of tools, including output schemas. */
+  readonly sawDefinitions?: boolean | undefined;
+  /** Set when a program rather than a model reads the result, which is then never cut. */
+  readonly forProgram?: boolean | undefined;
+  /** The most tokens that the result may have, if the request says so; 0 for no limit. */
+  readonly maxResultTokens?: number | undefined;
+  /** Sends messages to the client before the answer; undefined when the transport cannot. */
+  readonly replies?: Replies | undefined;
+  /** Where those who work on it write what they wait for; undefined where nobody is told. */
+  readonly stage?: CallStage | undefined;
+}
+
+/** Sends messages to the client while its request is being worked on. */
+export interface Replies {
+  /** Sends a complete JSON-RPC message (latin1) before the answer. Returns false when it cannot be delivered. */
+  send(message: string): boolean;
+  /** Whether the client can be reached now; missing where it always can until its request ends. */
+  isHere?(): boolean;
+  /**
+   * Closes the client's stream without an answer, which can be fetched from the server in `nextMs` at the earliest; the
+   * client reconnects for it later (2025-11-25, transports: polling).
+   */
+  breakOff?(nextMs: number): void;
+}
+
+/** A client while it is connected: a legacy session, or a connection over stdio. */
+export interface ConnectedClient {
+  /** Unique among all clients of the gateway. It grants no access and may be logged. */
+  readonly id: string;
+  /** Aborts when the client has disconnected. */
+  readonly ended: AbortSignal;
+  /** Whether the client is still connected; servers that keep state for one client at a time depend on it. */
+  readonly presence: ClientPresence;
+  /** Asks the client something outside of any call; undefined when the transport cannot. */
+  readonly ask?: ((question: Question, signal: AbortSignal) => Promise<Answer>) | undefined;
+}
+
+/** What the client says about itself. It is untrusted and never decides what the client may do. */
+export interface ClientTraits {
+  readonly era: Era;
+  readonly revision: string;
+  /** `clientInfo` from the request itself (2026-07-28). */
+  readonly info?: unknown;
+  /** What it called itself when it initialized (earlier revisions). */
+  readonly name?: string | undefined;
+  readonly capabilities: { readonly [key: string]: unknown };
+}

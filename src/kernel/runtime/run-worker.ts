@@ -1,0 +1,55 @@
+import { Worker, type Transferable } from "node:worker_threads";
+import { abortReason } from "./abort.ts";
+import { buildId } from "./build-id.ts";
+import { GatewayError } from "../failures/gateway-error.ts";
+import { isLoadFailure } from "./late-module.ts";
+
+/** A worker thread for one job. */
+export interface WorkerJob {
+  readonly file: URL;
+  /** What it is given as `workerData`, to which `buildId` is added: its file may be that of another build by now. */
+  readonly data: object;
+  /** Parts of `data` that are handed over instead of copied. */
+  readonly transferred?: readonly Transferable[];
+  /** After so many milliseconds, its start included, it is ended. */
+  readonly timeoutMs: number;
+  /** What it does, as the subject of a sentence: `the fuse engine`. */
+  readonly name: string;
+  /** Why there is no answer, as the end of a sentence. */
+  readonly toError: (why: string, cause?: unknown) => Error;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Starts a thread, resolves to its first message, and ends it. Rejects with what `toError` makes where it fails or
+ * takes too long, with GATEWAY_REPLACED where its file is gone, and with the signal's reason.
+ */
+export async function runWorker(job: WorkerJob): Promise<unknown> {
+  const { file, data, transferred = [], timeoutMs, name, toError, signal } = job;
+  signal?.throwIfAborted();
+  const worker = new Worker(file, { workerData: { ...data, buildId }, transferList: [...transferred] });
+  try {
+    return await new Promise<unknown>((resolve, reject) => {
+      const timer = setTimeout(() => reject(toError(`took longer than ${timeoutMs} ms`)), timeoutMs);
+      const failed = (cause: unknown): void =>
+        reject(
+          isLoadFailure(cause)
+            ? new GatewayError(
+                "GATEWAY_REPLACED",
+                `this gateway's files were replaced or removed: ${name} cannot be loaded`,
+                { cause },
+              )
+            : toError("failed", cause),
+        );
+      const giveUp = (): void => reject(abortReason(signal as AbortSignal));
+      signal?.addEventListener("abort", giveUp, { once: true });
+      worker.once("message", resolve).once("error", failed).once("exit", failed);
+      worker.once("exit", () => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", giveUp);
+      });
+    });
+  } finally {
+    await worker.terminate();
+  }
+}

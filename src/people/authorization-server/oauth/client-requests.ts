@@ -1,0 +1,111 @@
+import type { IncomingMessage } from "node:http";
+import type { Clock } from "../../../kernel/runtime/clock.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import { createAttempts, sendersOf, type Attempts } from "../login-attempts.ts";
+import { normalizeClient } from "./client-metadata.ts";
+import { oauthPaths } from "./provider.ts";
+import { readSmallBody, withBody } from "./rewritten-request.ts";
+
+/**
+ * Makes what apps send into what the library takes. Rejects with RATE_LIMITED when too many register or try codes of
+ * devices, and with BODY_TOO_LARGE.
+ */
+export type Normalizer = (request: IncomingMessage, path: string, ip: string | null) => Promise<IncomingMessage>;
+
+export interface NormalizerOptions {
+  readonly clock: Pick<Clock, "monotonic">;
+  /** Everything that can be asked for. */
+  readonly scopes: readonly string[];
+  /** What is meant by an app that does not say. */
+  readonly usualScopes: readonly string[];
+}
+
+const hourMs = 3_600_000;
+/** From one address in an hour; claude.ai registers twice for each login. */
+const mostRegistrations = 20;
+/** The same where a proxy hides who asks. */
+const mostFromAnywhere = 200;
+/** Codes of devices that one address may try within ten minutes; each login takes two requests. */
+const mostCodes = 30;
+const mostCodesFromAnywhere = 300;
+const codesMs = 600_000;
+/** What is kept of an app for 90 days: those that are known say a few hundred bytes. */
+const mostKeptBytes = 8 * 1024;
+
+/** For one authorization server: it counts who registers. */
+export function createNormalizer({ clock, ...deps }: NormalizerOptions): Normalizer {
+  const registrations = createAttempts(clock, mostRegistrations, hourMs);
+  const unknownRegistrations = createAttempts(clock, mostFromAnywhere, hourMs);
+
+  const codes = createAttempts(clock, mostCodes, codesMs);
+  const unknownCodes = createAttempts(clock, mostCodesFromAnywhere, codesMs);
+
+  function count(ip: string | null, known: Attempts, unknown: Attempts): void {
+    const [attempts, keys] = ip === null ? [unknown, ["anybody"]] : [known, sendersOf(ip)];
+    attempts.check(keys);
+    attempts.count(keys);
+  }
+
+  function fixScope(scope: string | null): string {
+    const asked = scope?.split(" ").filter((one) => deps.scopes.includes(one) || one === "offline_access") ?? [];
+    return [...(asked.some((one) => one !== "offline_access") ? [] : deps.usualScopes), ...asked].join(" ");
+  }
+
+  /** Apps leave out scopes, and name some that are not ours. */
+  return async (request, path, ip) => {
+    if (path === oauthPaths.authorization) {
+      const url = new URL(request.url ?? "/", "http://gateway");
+      url.searchParams.set("scope", fixScope(url.searchParams.get("scope")));
+      fixPrompt(url.searchParams);
+      request.url = `${url.pathname}${url.search}`;
+      return request;
+    }
+    if (request.method !== "POST") return request;
+    if (path === oauthPaths.registration) {
+      count(ip, registrations, unknownRegistrations);
+      const kept = normalizeRegistration(await readSmallBody(request));
+      if (Buffer.byteLength(kept) > mostKeptBytes)
+        throw new GatewayError("BODY_TOO_LARGE", `an app says at most ${mostKeptBytes} bytes of itself`);
+      return withBody(request, kept);
+    }
+    if (path === oauthPaths.code_verification) count(ip, codes, unknownCodes);
+    if (path !== oauthPaths.token && path !== oauthPaths.device_authorization) return request;
+    const form = new URLSearchParams(await readSmallBody(request));
+    if (path === oauthPaths.device_authorization) form.set("scope", fixScope(form.get("scope")));
+    else if (form.get("grant_type") === "refresh_token") fixRefresh(form, deps.scopes);
+    return withBody(request, form.toString());
+  };
+}
+
+/** A prompt that the library does not know is an error to it. */
+function fixPrompt(query: URLSearchParams): void {
+  const known = query
+    .get("prompt")
+    ?.split(" ")
+    .filter((prompt) => ["login", "consent", "none"].includes(prompt));
+  if (known === undefined) return;
+  if (known.length === 0) query.delete("prompt");
+  else query.set("prompt", known.join(" "));
+}
+
+/** Apps ask again for everything that they once asked for, also for what they were not given. */
+function fixRefresh(form: URLSearchParams, scopes: readonly string[]): void {
+  const asked =
+    form
+      .get("scope")
+      ?.split(" ")
+      .filter((scope) => scopes.includes(scope)) ?? [];
+  if (asked.length === 0) form.delete("scope");
+  else form.set("scope", asked.join(" "));
+}
+
+function normalizeRegistration(body: string): string {
+  try {
+    const given = JSON.parse(body) as unknown;
+    const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
+    return isObject ? JSON.stringify(normalizeClient(given as Readonly<Record<string, unknown>>)) : body;
+  } catch {
+    // The library says what is wrong with it.
+    return body;
+  }
+}

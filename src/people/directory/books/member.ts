@@ -1,0 +1,148 @@
+import { isDeepStrictEqual } from "node:util";
+import type { PrincipalId } from "../../../kernel/ids.ts";
+import type { Principal } from "../../../kernel/principal.ts";
+import type { MembershipRow, PatRow, TeamRow, UserRow } from "../../../store/people-rows.ts";
+
+/** A membership with what belongs to it. */
+export interface Member {
+  readonly row: MembershipRow;
+  readonly user: UserRow;
+  readonly team: TeamRow;
+  /** Its tokens, by hash. */
+  readonly pats: Map<string, HeldPat>;
+  /**
+   * Who comes with a token for one instance. Undefined while the user is disabled. Another object as soon as something
+   * is taken from the person, and with each personal token that is gone.
+   */
+  readonly principal: Principal | undefined;
+  /** Who comes with the other credentials, by the credential's key. Made when one is first used. */
+  readonly credentials: ReadonlyMap<string, Principal>;
+  /** How often the last of its tokens and credentials was taken away: what ran for them ends then. */
+  readonly emptied: number;
+}
+
+export interface HeldPat {
+  row: PatRow;
+  readonly member: Member;
+}
+
+/** One credential of a membership, and what it is limited to. */
+export interface CredentialFacts {
+  /** The same for as long as what is opened with it may go on: the id of a token, a grant or a session. */
+  readonly key: string;
+  readonly via: Principal["via"];
+  readonly scopes: readonly string[];
+  readonly only?: readonly string[] | undefined;
+  readonly audience?: string | undefined;
+}
+
+/** Members as the book changes them. */
+export type OpenMember = { -readonly [Key in keyof Member]: Member[Key] } & {
+  readonly credentials: Map<string, Principal>;
+};
+
+/** With what people come who are in the book. */
+export interface Credentials {
+  /**
+   * Who comes with a credential of a membership: the same object until the credential is withdrawn or something is
+   * taken from the person. Undefined where there is no such membership, or its user is disabled.
+   */
+  under(membershipId: string, credential: CredentialFacts): Principal | undefined;
+  /** Returns whether somebody had come with it: whatever was opened with it has to end. */
+  withdraw(membershipId: string, key: string): boolean;
+  isCurrent(principal: Principal): boolean;
+}
+
+export function createCredentials(members: ReadonlyMap<string, OpenMember>): Credentials {
+  return {
+    under(membershipId, { key, ...about }) {
+      const member = members.get(membershipId);
+      if (member?.principal === undefined) return undefined;
+      const known = member.credentials.get(key);
+      if (known !== undefined) return known;
+      const principal = Object.freeze({ ...member.principal, ...about });
+      member.credentials.set(key, principal);
+      return principal;
+    },
+    withdraw(membershipId, key) {
+      const member = members.get(membershipId);
+      if (member?.credentials.delete(key) !== true) return false;
+      noteEmptied(member);
+      return true;
+    },
+    isCurrent(principal) {
+      const member = members.get(principal.id);
+      if (member === undefined) return false;
+      return member.principal === principal || [...member.credentials.values()].includes(principal);
+    },
+  };
+}
+
+/** Tokens by what they are looked up with, and at the members whose they are. */
+export function createHeldPats() {
+  const byHash = new Map<string, HeldPat & { readonly member: OpenMember }>();
+  const byId = new Map<string, HeldPat & { readonly member: OpenMember }>();
+  return {
+    byHash,
+    byId,
+    put(row: PatRow, member: OpenMember): void {
+      const held = { row, member };
+      byId.set(row.id, held);
+      byHash.set(row.hash, held);
+      member.pats.set(row.hash, held);
+    },
+    /**
+     * Takes a token away, and returns whether somebody lost something by it. A token for one instance is as good as the
+     * personal tokens that there were when it was made: it is gone, too.
+     */
+    drop(id: string): boolean {
+      const member = this.remove(id);
+      if (member === undefined) return false;
+      member.credentials.delete(id);
+      noteEmptied(member);
+      if (member.principal === undefined) return false;
+      member.principal = Object.freeze({ ...member.principal });
+      return true;
+    },
+    /** Returns whose it was. */
+    remove(id: string): OpenMember | undefined {
+      const held = byId.get(id);
+      if (held === undefined) return undefined;
+      byId.delete(id);
+      byHash.delete(held.row.hash);
+      held.member.pats.delete(held.row.hash);
+      return held.member;
+    },
+  };
+}
+
+function noteEmptied(member: OpenMember): void {
+  if (member.pats.size + member.credentials.size === 0) member.emptied += 1;
+}
+
+/** Whether the person lost something by it. */
+export function renewMember(member: OpenMember): boolean {
+  const wanted = toPrincipal(member);
+  const before = member.principal;
+  if (isDeepStrictEqual(before === undefined ? undefined : { ...before }, wanted)) return false;
+  member.principal = wanted === undefined ? undefined : Object.freeze(wanted);
+  member.credentials.clear();
+  return before !== undefined;
+}
+
+/**
+ * `admin` is the word of the whole gateway for somebody who sees the figures of all: only an admin of the gateway gets
+ * it, never one of a team.
+ */
+function toPrincipal({ row, user, team }: Member): Principal | undefined {
+  if (user.status !== "active") return undefined;
+  const inTeam = row.role === "member" ? [] : [`team-${row.role}`];
+  return {
+    id: row.id as PrincipalId,
+    user: user.id,
+    via: "instance",
+    team: team.slug,
+    roles: [...(user.role === "admin" ? ["admin"] : []), "member", ...inTeam],
+    scopes: [],
+  };
+}

@@ -1,0 +1,101 @@
+import type { EventOf } from "../../kernel/events/event.ts";
+import type { JsonBytes, JsonObject } from "../../kernel/text/json-bytes.ts";
+import type { RequestBody, RequestOutcome } from "../../store/record-rows.ts";
+import { tokensOfBytes } from "./byte-tokens.ts";
+import type { RecordSink } from "./record-sink.ts";
+
+/** How much of a server's calls is recorded. */
+export type RequestLogging = "full" | "metadata" | "off";
+
+export interface RequestLogDeps {
+  readonly sink: Pick<RecordSink, "append">;
+  readonly loggingOf: (instance: EventOf<"mcp.request.logs">["instance"]) => RequestLogging;
+  /**
+   * The definition of the tool that was called, which may mark members of arguments and results as secret. Undefined
+   * where it is no tool, or is not listed any more. Asked only for what is recorded in full.
+   */
+  readonly schemasOf: (event: EventOf<"mcp.request.logs">) => ToolSchemas | undefined;
+  /** Takes secrets out of arguments and results: as JSON, by the names of their members and their schema too. */
+  readonly redactJson: (text: string, schema?: JsonObject) => string;
+}
+
+/** The schemas of a tool's definition. */
+export interface ToolSchemas {
+  readonly inputSchema: JsonObject;
+  readonly outputSchema?: JsonObject;
+}
+
+/** Records a call; see `RecordCall` of `engine/perform/stages/record-end.ts`. */
+export type LogRequest = (
+  event: EventOf<"mcp.request.logs">,
+  given: JsonBytes | undefined,
+  answer: JsonBytes | undefined,
+) => void;
+
+/** What is kept of arguments and of a result each: a page of a thousand results' ends explains nothing. */
+const longestBody = 16_384;
+
+/** A log of requests: one row for each call that a server was asked for. */
+export function createRequestLog(deps: RequestLogDeps): LogRequest {
+  const { sink, loggingOf } = deps;
+  return (event, given, answer) => {
+    const logging = loggingOf(event.instance);
+    if (logging === "off") return;
+    sink.append("request", {
+      atMs: event.atMs,
+      team: event.team,
+      principal: event.principal,
+      client: event.client ?? null,
+      instance: event.instance,
+      server: event.server,
+      via: event.via,
+      method: event.method,
+      name: event.path,
+      outcome: outcomeOf(event.outcome),
+      code: codeOf(event),
+      durationMs: event.durationMs,
+      waitMs: event.waitMs,
+      argumentTokens: tokensOfBytes(event.argumentBytes),
+      resultTokens: tokensOfBytes(event.resultBytes),
+      isResultCut: event.cutTokens > 0,
+      traceId: event.traceId ?? null,
+      body: logging === "full" ? bodyOf({ event, given, answer }, deps) : null,
+    });
+  };
+}
+
+function outcomeOf(outcome: string): RequestOutcome {
+  return outcome === "ok" || outcome === "tool_error" || outcome === "error" ? outcome : "failed";
+}
+
+/** Our failure's code, or the number of the server's error; null for calls that a tool answered. */
+export function codeOf({ outcome, serverCode }: EventOf<"mcp.request.logs">): string | null {
+  if (outcome === "ok" || outcome === "tool_error") return null;
+  return outcome === "error" ? String(serverCode ?? "error") : outcome;
+}
+
+/**
+ * Secrets are taken out before anything is cut: a secret that begins before the cut would not be known by its
+ * beginning. What is far beyond the cut is not looked at.
+ */
+function bodyOf({ event, given, answer }: Said, { schemasOf, redactJson }: RequestLogDeps): RequestBody {
+  const schemas = event.method === "tools/call" ? schemasOf(event) : undefined;
+  const [sent, isSentCut] = beginningOf(given, (text) => redactJson(text, schemas?.inputSchema));
+  const [got, isGotCut] = beginningOf(answer, (text) => redactJson(text, schemas?.outputSchema));
+  return { arguments: sent, areArgumentsCut: isSentCut, result: got, isResultCut: isGotCut };
+}
+
+/** What was said in a call. */
+interface Said {
+  readonly event: EventOf<"mcp.request.logs">;
+  readonly given: JsonBytes | undefined;
+  readonly answer: JsonBytes | undefined;
+}
+
+function beginningOf(bytes: JsonBytes | undefined, redact: (text: string) => string): [string, boolean] {
+  if (bytes === undefined) return ["", false];
+  const isLarge = bytes.length > longestBody * 4;
+  const text = redact(bytes.toString("utf8", 0, isLarge ? longestBody * 4 : undefined));
+  const isCut = isLarge || text.length > longestBody;
+  return [isCut ? text.slice(0, longestBody) : text, isCut];
+}

@@ -1,0 +1,140 @@
+import {
+  createTraceState,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Context,
+  type Span,
+} from "@opentelemetry/api";
+import { resourceFromAttributes } from "@opentelemetry/resources";
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+  type Sampler,
+} from "@opentelemetry/sdk-trace";
+import type { TraceSampler, TraceSettings } from "../../config/rows/trace-settings.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
+import { parseTraceparent } from "../../kernel/runtime/trace-context.ts";
+import type { SpanAttributes, SpanStart, TraceSpan, Tracing } from "../../kernel/runtime/tracing.ts";
+import { createSpanExporter } from "./span-exporter.ts";
+
+export interface TracesDeps {
+  readonly settings: TraceSettings;
+  readonly version: string;
+  /** Removes secrets from names that servers gave themselves. */
+  readonly redact: (text: string) => string;
+  /** Called when spans could not be sent, with the reason; at most once a minute. */
+  readonly onFailure: (reason: string) => void;
+}
+
+/** Tracing that sends what was recorded, until it is closed. */
+export interface Traces extends Tracing {
+  /** Sends what is still waiting. Resolves when that is done or has failed; takes no longer than one export may. */
+  close(): Promise<void>;
+}
+
+/** Longer values say nothing more; names come from servers, which may write as much as they like. */
+const longestValue = 256;
+
+const kinds: Readonly<Record<SpanStart["kind"], SpanKind>> = {
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  internal: SpanKind.INTERNAL,
+};
+
+/**
+ * Traces by OpenTelemetry's own implementation. It is not registered as the process's global one, so that a program
+ * that embeds a gateway keeps its own.
+ */
+export function createTraces({ settings, version, redact, onFailure }: TracesDeps): Traces {
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({ "service.version": version, ...settings.resource }),
+    sampler: toSampler(settings.sampler),
+    spanLimits: { attributeValueLengthLimit: longestValue, attributeCountLimit: 32, linkCountLimit: 8 },
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: createSpanExporter(settings, onFailure),
+        scheduledDelayMillis: settings.delayMs,
+        exportTimeoutMillis: settings.timeoutMs,
+        maxQueueSize: settings.queuedSpans,
+        maxExportBatchSize: settings.batchSpans,
+      }),
+    ],
+  });
+  const spans = new WeakMap<TraceSpan, Span>();
+  const tracer = provider.getTracer("toolyard", version);
+
+  function clean(attributes: SpanAttributes): Record<string, string | number> {
+    const kept: Record<string, string | number> = {};
+    for (const [key, value] of Object.entries(attributes)) {
+      if (value !== undefined) kept[key] = typeof value === "string" ? redact(value) : value;
+    }
+    return kept;
+  }
+
+  return {
+    begin({ name, kind, parent, attributes }) {
+      const options = { kind: kinds[kind], attributes: clean(attributes) };
+      return toTraceSpan(tracer.startSpan(redact(name).slice(0, longestValue), options, parentOf(parent)), {
+        clean,
+        spans,
+      });
+    },
+    close: async () => await provider.shutdown().catch(() => undefined),
+  };
+}
+
+interface SpanParts {
+  readonly clean: (attributes: SpanAttributes) => Record<string, string | number>;
+  /** The span of OpenTelemetry behind each of ours, for links. */
+  readonly spans: WeakMap<TraceSpan, Span>;
+}
+
+function toTraceSpan(span: Span, { clean, spans }: SpanParts): TraceSpan {
+  const own: TraceSpan = {
+    toMeta(meta) {
+      const { traceId, spanId, traceFlags, traceState } = span.spanContext();
+      const traceparent = `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, "0")}`;
+      const { tracestate: _before, ...rest } = meta ?? {};
+      const tracestate = traceState?.serialize();
+      return { ...rest, traceparent, ...(tracestate === undefined || tracestate === "" ? undefined : { tracestate }) };
+    },
+    set: (attributes) => void span.setAttributes(clean(attributes)),
+    linkTo(other) {
+      const linked = spans.get(other);
+      if (linked !== undefined) span.addLink({ context: linked.spanContext() });
+    },
+    end(failure) {
+      if (failure !== undefined) span.setAttribute("error.type", failure).setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    },
+  };
+  spans.set(own, span);
+  return own;
+}
+
+function parentOf(meta: JsonObject | undefined): Context {
+  const parent = parseTraceparent(meta?.["traceparent"]);
+  if (parent === undefined) return ROOT_CONTEXT;
+  const { traceId, spanId, flags } = parent;
+  const state = meta?.["tracestate"];
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    traceId,
+    spanId,
+    traceFlags: flags & TraceFlags.SAMPLED,
+    isRemote: true,
+    ...(typeof state === "string" ? { traceState: createTraceState(state) } : {}),
+  });
+}
+
+function toSampler({ ratio, isParentBased }: TraceSampler): Sampler {
+  const root =
+    ratio === 1 ? new AlwaysOnSampler() : ratio === 0 ? new AlwaysOffSampler() : new TraceIdRatioBasedSampler(ratio);
+  return isParentBased ? new ParentBasedSampler({ root }) : root;
+}

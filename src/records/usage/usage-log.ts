@@ -1,0 +1,156 @@
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import type { EventBus } from "../../kernel/events/event-bus.ts";
+import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { RecordStore, StoreHealth, UsageQuery, UsageSum } from "../../store/record-store.ts";
+import { createCallMinutes, type CallMinute, type MinutesAsk } from "../calls/call-minutes.ts";
+import { flushRecent } from "../calls/record-history.ts";
+import { createUsageMemo } from "./usage-memo.ts";
+import { mergeSums, sumRows, type InstallationOf } from "./usage-sums.ts";
+import { clearCounts, createUsageRows, hourOf, usageLimits, type UsageRow, type UsageRows } from "./usage-rows.ts";
+
+/** Who used what, by the hour. Disposing writes what is not written yet; do so before the store is closed. */
+export interface Usage extends Disposable {
+  /**
+   * Sums of what was written and of what still waits. Where there is no store, and where it cannot be read, only of
+   * what this gateway still knows: `sinceMs` tells from when.
+   */
+  read(query: UsageQuery): Promise<UsageAnswer>;
+  /** Calls of the last hour by the minute, at this gateway since `startedMs`. */
+  minutes(ask: MinutesAsk): readonly CallMinute[];
+  /** Wall clock. */
+  readonly startedMs: number;
+  /** Hands what waits to the store, as happens every minute. */
+  write(): void;
+}
+
+export interface UsageAnswer {
+  readonly sums: readonly UsageSum[];
+  /** Wall clock. What was before it is not in the sums; null where everything that was ever written is. */
+  readonly sinceMs: number | null;
+}
+
+export interface UsageDeps {
+  readonly events: Pick<EventBus, "on">;
+  readonly clock: Clock;
+  /** Undefined while there is none. */
+  readonly store: () => UsageStore | undefined;
+  readonly installationOf: InstallationOf;
+}
+
+type UsageStore = Pick<RecordStore, "append" | "flush" | "usage" | "health" | "isShared">;
+
+/** How often counts are written. What a crash loses is at most this much of them. */
+export const usageWriteMs = 60_000;
+/** Rows of past hours that are kept where there is no store: the oldest hours are forgotten. 10 MB. */
+const mostKeptRows = 20_000;
+/** Of the store's answers, before what waits is added. */
+const mostGroups = 10_000;
+
+/** Returns what ends it. */
+function repeat(clock: Clock, work: () => void): () => void {
+  let cancel = clock.after(usageWriteMs, tick);
+  function tick(): void {
+    work();
+    cancel = clock.after(usageWriteMs, tick);
+  }
+  return () => cancel();
+}
+
+/** Counts every call from now on. */
+export function createUsage({ events, clock, store, installationOf }: UsageDeps): Usage {
+  let current = createUsageRows(hourOf(clock.now()));
+  /** Past hours that are not written yet. */
+  let past: readonly UsageRow[] = [];
+  const startedMs = clock.now();
+  let sinceMs = startedMs;
+  let reading = 0;
+  const memo = createUsageMemo(clock);
+  const minutes = createCallMinutes();
+  /** What the store was like when the memo began: a file that was damaged or deleted is followed by an empty one. */
+  let readIn: StoreHealth | undefined;
+  const unsubscribe = events.on(["mcp.request.logs"], (call) => {
+    const hourMs = hourOf(call.atMs);
+    // A clock that was put back counts into the hour that it was in.
+    if (hourMs > current.hourMs) current = nextHour(current, hourMs);
+    current.add(call);
+    minutes.add(call);
+  });
+
+  function nextHour(ended: UsageRows, hourMs: number): UsageRows {
+    past = [...past, ...ended.rows().filter(({ calls }) => calls > 0)];
+    if (store() === undefined && past.length > mostKeptRows) forgetOldest();
+    return createUsageRows(hourMs, usageLimits);
+  }
+
+  function forgetOldest(): void {
+    const dropped = past.at(past.length - mostKeptRows)?.hourMs ?? 0;
+    past = past.filter(({ hourMs }) => hourMs > dropped);
+    sinceMs = past[0]?.hourMs ?? current.hourMs;
+  }
+
+  /** What the store does not take stays here, for the next time. */
+  function handOver(): void {
+    const target = store();
+    if (target === undefined || target.health().status === "opening" || target.health().status === "closed") return;
+    const waiting = [...past, ...current.rows()].filter(({ calls }) => calls > 0);
+    for (const row of waiting) {
+      // It counts what it refuses as lost: nothing of this is, so that it is not asked for every row.
+      if (!target.append("usage", { ...row, buckets: [...row.buckets] })) break;
+      memo.clear();
+      clearCounts(row);
+      sinceMs = clock.now();
+    }
+    past = past.filter(({ calls }) => calls > 0).slice(-mostKeptRows);
+  }
+
+  function write(): void {
+    // What is written between two looks would be counted twice, or not at all.
+    if (reading === 0) handOver();
+  }
+
+  const cancel = repeat(clock, write);
+
+  const waiting = (query: UsageQuery): readonly UsageSum[] =>
+    sumRows([...past, ...current.rows()], query, installationOf);
+
+  const readWaiting = (query: UsageQuery): UsageAnswer => ({ sums: mergeSums([waiting(query)], query), sinceMs });
+
+  async function readWritten(source: UsageStore, query: UsageQuery): Promise<readonly UsageSum[]> {
+    const health = source.health();
+    const isWhole = await flushRecent(source);
+    const sums = await source.usage({ ...query, limit: mostGroups });
+    // Nothing is handed over while somebody reads. What other gateways write here is not told.
+    if (isWhole && !source.isShared && source.health() === health) memo.set(query, sums);
+    return sums;
+  }
+
+  async function readBoth(source: UsageStore, query: UsageQuery): Promise<UsageAnswer> {
+    reading += 1;
+    try {
+      if (source.health() !== readIn) memo.clear();
+      readIn = source.health();
+      const written = memo.get(query) ?? (await readWritten(source, query));
+      return { sums: mergeSums([written, waiting(query)], query), sinceMs: null };
+    } catch (error) {
+      if (toGatewayError(error).code !== "STORE_UNAVAILABLE") throw error;
+      return readWaiting(query);
+    } finally {
+      reading -= 1;
+    }
+  }
+
+  return {
+    async read(query) {
+      const source = store();
+      return source === undefined ? readWaiting(query) : await readBoth(source, query);
+    },
+    startedMs,
+    minutes: (ask) => minutes.read(ask, clock.now()),
+    write,
+    [Symbol.dispose]() {
+      unsubscribe();
+      cancel();
+      handOver();
+    },
+  };
+}

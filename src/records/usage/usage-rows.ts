@@ -1,0 +1,144 @@
+import type { EventOf } from "../../kernel/events/event.ts";
+import { latencyBoundsMs, type UsageHour } from "../../store/record-rows.ts";
+import { tokensOfBytes } from "../calls/byte-tokens.ts";
+
+type Call = EventOf<"mcp.request.logs">;
+
+/** Counts of one key in one hour, while they are added to. */
+export type UsageRow = { -readonly [Field in keyof UsageHour]: UsageHour[Field] } & { buckets: number[] };
+
+/** The calls of one hour, by who called what, with what, and how it ended. */
+export interface UsageRows {
+  readonly hourMs: number;
+  readonly size: number;
+  add(call: Call): void;
+  rows(): readonly UsageRow[];
+}
+
+/** What is counted together when there are more keys than are kept apart. */
+export const otherLabel = "other";
+
+export interface UsageLimits {
+  /** Keys of one hour: a thousand people with ten tools each, in 5 MB. */
+  readonly keys: number;
+  /** Names of clients in one hour. They are whatever a client says, so that one that lies could make any number. */
+  readonly clients: number;
+}
+
+export const usageLimits: UsageLimits = { keys: 10_000, clients: 200 };
+
+const hourLengthMs = 3_600_000;
+
+export function hourOf(atMs: number): number {
+  return atMs - (atMs % hourLengthMs);
+}
+
+/**
+ * Counts of one hour, empty at first. A key is found by looking it up in maps of its parts, which are strings that
+ * exist already: to join them would cost more than everything else here.
+ */
+export function createUsageRows(hourMs: number, limits: UsageLimits = usageLimits): UsageRows {
+  const byInstance = new Map<string, Map<string, Map<string, UsageRow[]>>>();
+  const clients = new Set<string>();
+  let size = 0;
+
+  function clientOf(call: Call): string | null {
+    const { client } = call;
+    if (client === undefined || clients.has(client)) return client ?? null;
+    if (clients.size >= limits.clients) return otherLabel;
+    clients.add(client);
+    return client;
+  }
+
+  /** Beyond the limit, tools and clients are counted together, and then people: sums stay whole. */
+  function find(call: Call, client: string | null, code: string): UsageRow {
+    const { instance, principal } = call;
+    const tool = toolOf(call);
+    const found = lookUp(instance, tool, principal, { team: call.team, client, code });
+    if (found !== undefined) return found;
+    if (size < limits.keys) return make(call, { instance, tool, principal, client, code });
+    const crowd = { instance, tool: otherLabel, principal, client: null, code: code === "" ? "" : otherLabel };
+    const same = { team: call.team, client: null, code: crowd.code };
+    const shared = lookUp(instance, otherLabel, principal, same);
+    if (shared !== undefined) return shared;
+    if (size < 2 * limits.keys) return make(call, crowd);
+    const nobody = { ...crowd, instance: otherLabel, principal: otherLabel };
+    const rest = lookUp(otherLabel, otherLabel, otherLabel, { ...same, team: null });
+    return rest ?? make({ ...call, team: null, server: otherLabel as Call["server"] }, nobody);
+  }
+
+  function lookUp(instance: string, tool: string, principal: string, rest: Rest): UsageRow | undefined {
+    const rows = byInstance.get(instance)?.get(tool)?.get(principal);
+    if (rows === undefined) return undefined;
+    // One person uses one tool with few clients, and it fails in few ways.
+    for (const row of rows)
+      if (row.code === rest.code && row.client === rest.client && row.team === rest.team) return row;
+    return undefined;
+  }
+
+  function make({ team, server }: Pick<Call, "team" | "server">, key: Key): UsageRow {
+    const counts = { calls: 0, durationMsSum: 0, durationMsMax: 0, argumentTokens: 0, resultTokens: 0, cut: 0 };
+    const buckets = latencyBoundsMs.map(() => 0).concat(0);
+    const row: UsageRow = { hourMs, team, server, ...key, ...counts, buckets };
+    const byTool = entry(byInstance, key.instance, () => new Map<string, Map<string, UsageRow[]>>());
+    const byPrincipal = entry(byTool, key.tool, () => new Map<string, UsageRow[]>());
+    entry(byPrincipal, key.principal, (): UsageRow[] => []).push(row);
+    size += 1;
+    return row;
+  }
+
+  return {
+    hourMs,
+    get size() {
+      return size;
+    },
+    add: (call) => count(find(call, clientOf(call), codeOf(call)), call),
+    rows: () =>
+      [...byInstance.values()].flatMap((tools) => [...tools.values()].flatMap((people) => [...people.values()].flat())),
+  };
+}
+
+type Key = Pick<UsageHour, "instance" | "tool" | "principal" | "client" | "code">;
+type Rest = Pick<UsageHour, "team" | "client" | "code">;
+
+function count(row: UsageRow, { durationMs, argumentBytes, resultBytes, cutTokens }: Call): void {
+  row.calls += 1;
+  row.durationMsSum += durationMs;
+  if (durationMs > row.durationMsMax) row.durationMsMax = durationMs;
+  row.argumentTokens += tokensOfBytes(argumentBytes);
+  row.resultTokens += tokensOfBytes(resultBytes);
+  if (cutTokens > 0) row.cut += 1;
+  let bucket = 0;
+  while (bucket < latencyBoundsMs.length && durationMs > (latencyBoundsMs[bucket] ?? 0)) bucket += 1;
+  row.buckets[bucket] = (row.buckets[bucket] ?? 0) + 1;
+}
+
+/** After it was written: the next counts of the same key are added to what is there. */
+export function clearCounts(row: UsageRow): void {
+  row.calls = 0;
+  row.durationMsSum = 0;
+  row.durationMsMax = 0;
+  row.argumentTokens = 0;
+  row.resultTokens = 0;
+  row.cut = 0;
+  row.buckets = row.buckets.map(() => 0);
+}
+
+/**
+ * Of what is not a tool only the method is counted: there is no end of URIs, and some of them have a secret in them.
+ */
+function toolOf({ method, path }: Call): string {
+  return method === "tools/call" ? path : method;
+}
+
+/** "" where it went well. */
+function codeOf({ outcome, serverCode }: Call): string {
+  if (outcome === "ok") return "";
+  return outcome === "error" && serverCode !== undefined ? String(serverCode) : outcome;
+}
+
+function entry<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
+  let value = map.get(key);
+  if (value === undefined) map.set(key, (value = make()));
+  return value;
+}

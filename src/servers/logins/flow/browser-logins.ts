@@ -1,0 +1,128 @@
+import { abortAfter, untilAborted } from "../../../kernel/runtime/abort.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import type { Callback } from "./callback.ts";
+import type { LoginOptions } from "../login-flow.ts";
+import { loginTimeoutMs } from "./login-limits.ts";
+
+/** Logins that people make at servers with the browser in which they are logged in at the gateway. */
+export interface BrowserLogins {
+  /** Resolves to the address at which the person logs in. Rejects with LOGIN_FAILED and RATE_LIMITED. */
+  begin(wanted: WantedLogin): Promise<string>;
+  /**
+   * What came back with the browser. Resolves to the instance when the login is kept. Rejects with FORBIDDEN for an
+   * answer that nobody waits for, or that another browser brings: then it is not used at all.
+   */
+  finish(answer: URLSearchParams, browser: string): Promise<FinishedLogin>;
+}
+
+export interface WantedLogin {
+  readonly instance: string;
+  readonly person: string;
+  /** The person in this very browser: nobody else may bring the answer. */
+  readonly browser: string;
+  /** Where the browser comes back to. */
+  readonly redirectUrl: string;
+  /** Whether the person may still do it when the answer comes: throws where not, and the answer is not used. */
+  readonly mayFinish: () => void;
+  /** Carries it out. */
+  readonly logIn: (way: Pick<LoginOptions, "open" | "openCallback">, signal: AbortSignal) => Promise<void>;
+}
+
+export interface FinishedLogin {
+  readonly instance: string;
+  /** Why it failed. */
+  readonly problem: GatewayError | undefined;
+}
+
+interface Waiting {
+  readonly instance: string;
+  readonly browser: string;
+  readonly mayFinish: () => void;
+  readonly take: (query: Promise<URLSearchParams>) => void;
+  readonly done: Promise<void>;
+}
+
+/** A person has a few pages open; the others are forgotten ones, which end by themselves. */
+const mostOfBrowser = 5;
+/** Somebody may be logged in with several browsers. All of them together leave places for other people. */
+const mostOfPerson = 15;
+const mostInAll = 500;
+
+/** They wait in memory: whoever is in the middle of one when the gateway ends begins again. */
+export function createBrowserLogins(): BrowserLogins {
+  const waiting = new Map<string, Waiting>();
+  /** All that have not ended: before there is an answer to wait for, servers are asked, which may take their time. */
+  const begun = new Set<Pick<WantedLogin, "person" | "browser">>();
+
+  function requireRoom({ person, browser }: WantedLogin): void {
+    const ofPerson = [...begun].filter((one) => one.person === person);
+    const ofBrowser = ofPerson.filter((one) => one.browser === browser);
+    if (ofBrowser.length < mostOfBrowser && ofPerson.length < mostOfPerson && begun.size < mostInAll) return;
+    throw new GatewayError("RATE_LIMITED", "there are too many logins that nobody has finished", {
+      hint: `Finish one of them, or try again in ${loginTimeoutMs / 60_000} minutes.`,
+    });
+  }
+
+  return {
+    async begin(wanted) {
+      requireRoom(wanted);
+      const { instance, browser, redirectUrl, mayFinish, logIn } = wanted;
+      begun.add(wanted);
+      return await new Promise((opened, failed) => {
+        const openCallback = async (): Promise<Callback> =>
+          await Promise.resolve(
+            createCallback(redirectUrl, (state, take) => {
+              if (take === undefined) waiting.delete(state);
+              else waiting.set(state, { instance, browser, mayFinish, take, done });
+            }),
+          );
+        // Twice as long as the person has: for the exchanges before and after.
+        const done: Promise<void> = logIn({ open: opened, openCallback }, abortAfter(2 * loginTimeoutMs));
+        done.catch(failed).finally(() => begun.delete(wanted));
+      });
+    },
+    async finish(answer, browser) {
+      const state = answer.get("state") ?? "";
+      const found = waiting.get(state);
+      // Whoever brings it, it works once.
+      waiting.delete(state);
+      if (found === undefined || found.browser !== browser)
+        throw new GatewayError("FORBIDDEN", "nobody waits for this answer in this browser", {
+          hint: "Begin the login again.",
+        });
+      const { instance, mayFinish } = found;
+      // Before the code in it is taken anywhere: a refusal ends the login.
+      const allowed = async (): Promise<URLSearchParams> => {
+        await Promise.resolve(mayFinish());
+        return answer;
+      };
+      found.take(allowed());
+      return await found.done.then(
+        () => ({ instance, problem: undefined }),
+        (error: unknown) => {
+          if (error instanceof GatewayError && error.code !== "INTERNAL") return { instance, problem: error };
+          throw error;
+        },
+      );
+    },
+  };
+}
+
+/** @param wait told of the state whose answer is waited for, and again, without anybody to take it, when that ends */
+function createCallback(
+  redirectUrl: string,
+  wait: (state: string, take: Waiting["take"] | undefined) => void,
+): Callback {
+  let mine = "";
+  return {
+    redirectUrl,
+    async response(state, signal) {
+      mine = state;
+      return await untilAborted(new Promise((take) => wait(state, take)), signal);
+    },
+    async [Symbol.asyncDispose]() {
+      wait(mine, undefined);
+      await Promise.resolve();
+    },
+  };
+}

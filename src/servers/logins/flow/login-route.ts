@@ -1,0 +1,85 @@
+import type { LookupFunction } from "node:net";
+import { abortReason } from "../../../kernel/runtime/abort.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import type { CreateHttpClient, HttpRequest, TransportFailure } from "../../../wire/http/http-client.ts";
+import { sendWhole, type WholeResponse } from "../../../wire/http/whole-response.ts";
+import { answerBytes, exchangeTimeoutMs } from "./login-limits.ts";
+
+/**
+ * How a login of one server reaches a URL: undefined where a plain connection does. What the server's entry says of
+ * proxies and certificates holds here as it does for calls.
+ */
+export type LoginRoute = (url: URL, lookup: LookupFunction) => Promise<RoutedClient | undefined>;
+
+export interface RoutedClient {
+  readonly createClient: CreateHttpClient;
+  /** A proxy resolves the name, and not the `lookup` that was given. */
+  readonly isProxied: boolean;
+}
+
+export interface LoginAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whole; never more than 256 KB. */
+  readonly body: Buffer;
+}
+
+/** The headers of an answer that a login reads. */
+const readHeaders = ["content-type", "location", "www-authenticate"] as const;
+
+/**
+ * One exchange over a client of its own, closed behind it. Rejects with LOGIN_FAILED after {@link exchangeTimeoutMs},
+ * or with the signal's reason.
+ */
+export async function exchangeRouted(
+  createClient: CreateHttpClient,
+  url: URL,
+  request: Pick<HttpRequest, "method" | "headers" | "body">,
+  signal: AbortSignal,
+): Promise<LoginAnswer> {
+  const client = createClient({
+    origin: url.origin,
+    connections: 1,
+    reserved: 1,
+    connectTimeoutMs: exchangeTimeoutMs,
+  });
+  const deadline = AbortSignal.timeout(exchangeTimeoutMs);
+  const ended = new AbortController();
+  try {
+    return await new Promise((resolve, reject) => {
+      const once = { once: true, signal: ended.signal };
+      signal.addEventListener("abort", () => reject(abortReason(signal)), once);
+      deadline.addEventListener("abort", () => reject(tooSlow(url)), once);
+      const sent = { ...request, path: `${url.pathname}${url.search}` };
+      sendWhole(client, sent, {
+        mostBytes: answerBytes,
+        tooLong: () => tooLarge(url),
+        toError: (failure) => unreachable(url, failure),
+      }).then((response) => resolve(toAnswer(response)), reject);
+    });
+  } finally {
+    ended.abort();
+    client.close();
+  }
+}
+
+function toAnswer({ head, body }: WholeResponse): LoginAnswer {
+  const headers: Record<string, string> = {};
+  for (const name of readHeaders) {
+    const values = head.getAll(name);
+    if (values.length > 0) headers[name] = values.join(", ");
+  }
+  return { status: head.status, headers, body };
+}
+
+function unreachable(url: URL, { kind, reason }: TransportFailure): GatewayError {
+  return new GatewayError("LOGIN_FAILED", `${url.origin} cannot be reached (${reason === "" ? kind : reason})`);
+}
+
+export function tooLarge(url: URL): GatewayError {
+  return new GatewayError("LOGIN_FAILED", `${url.origin} answered with more than ${answerBytes / 1024} KB`);
+}
+
+export function tooSlow(url: URL): GatewayError {
+  return new GatewayError("LOGIN_FAILED", `${url.origin} did not answer within ${exchangeTimeoutMs / 1_000} s`);
+}

@@ -1,0 +1,160 @@
+import { rpcCodes } from "../../../wire/mcp/rpc-codes.ts";
+import { errorObjectText } from "../../../wire/mcp/error-object.ts";
+import { answerText, writeNotification } from "../../../wire/mcp/envelope.ts";
+import { asciiJson } from "../../../wire/json/ascii-json.ts";
+import type { Answer, Question } from "../../../kernel/call/call-context.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import { failureAnswer } from "../../../wire/mcp/failure-text.ts";
+import { isJsonObject, parseJsonObject, type JsonBytes, type JsonObject } from "../../../kernel/text/json-bytes.ts";
+import { withoutNullMembers } from "../../../wire/mcp/shapes/null-members.ts";
+import { withoutOwnNamesIn } from "../../../wire/mcp/shapes/own-names.ts";
+import { isDeclared } from "../declared-capabilities.ts";
+import type { ConnectionEvents, RootsSource } from "../connection.ts";
+import type { Elicitations } from "./elicitations.ts";
+import { createOpenQuestions } from "./open-questions.ts";
+import type { WaitingRequest } from "../waiting-request.ts";
+
+/** Requests that a server sends: pings, and questions for the client whose call is in progress. */
+export interface ServerQuestions {
+  /** Sends the answer when there is one. Never rejects. */
+  answer(id: unknown, method: string, params: JsonBytes, stream: number | undefined): Promise<void>;
+  /** Call when the server withdraws a question. */
+  withdraw(id: unknown): void;
+}
+
+/** What answering a server's requests needs from the connection. */
+export interface ServerQuestionsDeps {
+  readonly server: string;
+  readonly events: ConnectionEvents;
+  /** The connection's own roots, which do not depend on the call. */
+  readonly roots: RootsSource | undefined;
+  readonly send: (text: string, stream: number | undefined) => void;
+  /** What was declared to the server; undefined for servers that must not send requests (modern era, fault 84). */
+  readonly declared: () => JsonObject | undefined;
+  /** The call that a question belongs to; undefined when that is not clear. */
+  readonly ownerOf: (stream: number | undefined) => WaitingRequest | undefined;
+  readonly inFlight: () => number;
+  readonly elicitations: Elicitations;
+  /**
+   * Runs `ask` with the call's deadline suspended, because time in which a person is asked does not count as silence
+   * of the server.
+   */
+  readonly withClockStopped: (owner: WaitingRequest, ask: () => Promise<Answer>) => Promise<Answer>;
+}
+
+/** A question may hold pictures for a model. What clients send has the same limit by default. */
+const mostQuestionBytes = 4_194_304;
+
+/** Answers the requests of one connection. */
+export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestions {
+  const open = createOpenQuestions(deps.server);
+
+  async function answer(id: unknown, method: string, params: JsonBytes, stream: number | undefined): Promise<void> {
+    if (typeof id !== "string" && typeof id !== "number") {
+      deps.events.onOddity("request-refused", `${method} with an id that is neither string nor number`);
+      return;
+    }
+    const idText = asciiJson(id);
+    if (method === "ping") {
+      deps.send(answerText(idText, '"result":{}'), stream);
+      return;
+    }
+    const given =
+      params.length > mostQuestionBytes
+        ? refuseLarge(method, params)
+        : await askOwner(id, method, withoutOwnNamesIn(withoutNullMembers(params), "_meta"), stream);
+    if (!open.close(id)) return;
+    const body =
+      given.kind === "result"
+        ? `"result":${given.result.toString("latin1")}`
+        : `"error":${given.error.toString("latin1")}`;
+    deps.send(answerText(idText, body), stream);
+  }
+
+  function refuseLarge(method: string, { length }: JsonBytes): Answer {
+    const problem = `${method} has ${length} bytes of params; the most are ${mostQuestionBytes}`;
+    deps.events.onOddity("request-refused", problem);
+    return refusal(rpcCodes.invalidParams, problem);
+  }
+
+  async function askOwner(
+    id: string | number,
+    method: string,
+    params: JsonBytes,
+    stream: number | undefined,
+  ): Promise<Answer> {
+    if (!isQuestion(method)) return refusal(rpcCodes.methodNotFound, `the gateway does not answer ${method}`);
+    const declared = deps.declared();
+    if (declared === undefined) {
+      deps.events.onOddity("request-refused", `${method} is not allowed in revision 2026-07-28`);
+      return refusal(rpcCodes.invalidRequest, `${method} must be sent as an input_required result in this revision`);
+    }
+    if (method === "roots/list") return await answerRoots(id, params);
+    if (!isDeclared(declared, method, modeOf(params))) {
+      deps.events.onOddity("request-refused", `${method}, which was not declared to the server`);
+      return refusal(rpcCodes.methodNotFound, `${method} was not declared to this server`);
+    }
+    const owner = deps.ownerOf(stream);
+    if (owner === undefined) {
+      const inFlight = deps.inFlight();
+      deps.events.onOddity("request-refused", `${method} with ${inFlight} calls in flight`);
+      const message = `${inFlight} calls are in flight and the request does not say which one it belongs to`;
+      return failureAnswer(new GatewayError("QUESTION_AMBIGUOUS", message));
+    }
+    const { ask } = owner.request;
+    if (ask === undefined) return refusal(rpcCodes.methodNotFound, `the client cannot answer ${method}`);
+    if (method === "elicitation/create") deps.elicitations.noteQuestion(owner, params);
+    const signal = open.open(id, owner.request.signal);
+    return await deps.withClockStopped(owner, async () => {
+      try {
+        return await ask({ method, params, onProgress: progressTo(params, stream) }, signal);
+      } catch (error) {
+        // The call that it belongs to has ended: nobody is there to say anything else.
+        if (signal.aborted && method === "elicitation/create") return { kind: "result", result: cancelled };
+        return refusal(rpcCodes.internalError, error instanceof Error ? error.message : "the client did not answer");
+      }
+    });
+  }
+
+  async function answerRoots(id: string | number, params: JsonBytes): Promise<Answer> {
+    if (deps.roots === undefined || deps.declared()?.["roots"] === undefined) {
+      deps.events.onOddity("roots-refused", "roots/list, although no roots were declared to the server");
+      return refusal(rpcCodes.methodNotFound, "no roots were declared: this server does not run for a single client");
+    }
+    // The question belongs to no call: it ends with its answer, or when the server withdraws it.
+    return await deps.roots.answer(params, open.open(id, new AbortController().signal));
+  }
+
+  /** Passes the client's progress on a question to the server, with the token that the server gave. */
+  function progressTo(params: JsonBytes, stream: number | undefined): Question["onProgress"] {
+    const token = progressTokenOf(params);
+    if (token === undefined) return undefined;
+    return (progress) =>
+      deps.send(writeNotification("notifications/progress", { ...progress, progressToken: token }), stream);
+  }
+
+  return { answer, withdraw: open.withdraw };
+}
+
+/** The progress token of a question, if it has one. */
+function progressTokenOf(params: JsonBytes): string | number | undefined {
+  if (!params.includes('"progressToken"')) return undefined;
+  const meta = parseJsonObject(params)?.["_meta"];
+  const token = isJsonObject(meta) ? meta["progressToken"] : undefined;
+  return typeof token === "string" || typeof token === "number" ? token : undefined;
+}
+
+/** The mode of an elicitation; a form unless it says otherwise (2025-11-25, elicitation). */
+function modeOf(params: JsonBytes): unknown {
+  return params.includes('"mode"') ? parseJsonObject(params)?.["mode"] : undefined;
+}
+
+function isQuestion(method: string): method is Question["method"] {
+  return method === "elicitation/create" || method === "sampling/createMessage" || method === "roots/list";
+}
+
+const cancelled: JsonBytes = Buffer.from('{"action":"cancel"}');
+
+function refusal(code: number, message: string): Answer {
+  return { kind: "error", error: Buffer.from(errorObjectText({ code, message }), "latin1") };
+}

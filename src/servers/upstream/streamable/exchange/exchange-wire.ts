@@ -1,0 +1,37 @@
+import type { GatewayError } from "../../../../kernel/failures/gateway-error.ts";
+import type { HttpClient } from "../../../../wire/http/http-client.ts";
+import type { HttpTuning } from "../../../../wire/http/tuning.ts";
+import type { ConnectionLimits } from "../../connect.ts";
+import type { StrayFlow } from "../../messages/stray-flow.ts";
+import type { ServerAddress } from "../server-address.ts";
+
+/** What one exchange needs of the wire that it runs over. */
+export interface ExchangeWire {
+  readonly client: HttpClient;
+  readonly address: ServerAddress;
+  /** The path to use instead of `path`, if the server has redirected requests from there. */
+  pathFor(path: string): string;
+  /** Remembers that requests to `path` are redirected to another one. */
+  notePath(path: string, moved: string): void;
+  readonly limits: ConnectionLimits;
+  readonly tuning: HttpTuning;
+  /** One for all streams of the server, however many calls it has. */
+  readonly strays: StrayFlow;
+  /** Headers of a login; concurrent refreshes are one. */
+  readonly authorize: ((refresh: boolean) => Promise<Readonly<Record<string, string>> | undefined>) | undefined;
+  /** Whether a body of that size may join those that wait for a socket; if so it is counted until `releaseQueued`. */
+  admitQueued(bytes: number): boolean;
+  releaseQueued(bytes: number): void;
+  /** Bytes went or came. */
+  touch(): void;
+  enter(exchange: LiveExchange): void;
+  leave(exchange: LiveExchange): void;
+  /** No connection could be made, however often it was tried. */
+  onUnreachable(error: GatewayError): void;
+}
+
+/** An exchange that is under way, as the wire knows it: disposed of, it disconnects them all. */
+export interface LiveExchange {
+  readonly id: number;
+  disconnect(): void;
+}

@@ -1,0 +1,107 @@
+import { buildId } from "../../../kernel/runtime/build-id.ts";
+import type { Clock } from "../../../kernel/runtime/clock.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import type { StoreProblem } from "../../record-store.ts";
+import { createSqlLife, type SleepTimes } from "./sql-life.ts";
+import type { QuestionName, Questions, SqlReply, SqlRequest, SqlWorkerData } from "../sql-messages.ts";
+import { createOpenQuestions } from "../thread/store-questions.ts";
+import { startSqlThread } from "../thread/sql-thread.ts";
+
+/** The worker thread as this thread sees it: started again when it dies or is needed, and asked by name. */
+export interface SqlClient {
+  /** Whether there is a worker to hand batches to. */
+  readonly isRunning: boolean;
+  /** Whether there is one, or will be as soon as it is needed: not while a dead one waits for its next start. */
+  readonly isAtHand: boolean;
+  readonly starts: number;
+  /** Starts the worker where it sleeps. */
+  wake(): void;
+  append(request: Extract<SqlRequest, { kind: "append" }>): void;
+  ask<Name extends QuestionName>(name: Name, what: Questions[Name]["ask"]): Promise<Questions[Name]["answer"]>;
+  /** Resolves when the worker has closed its databases, or is gone. Questions after this one are refused. */
+  close(): Promise<void>;
+  /** Lets the process end although the worker has not. */
+  release(): void;
+}
+
+export interface SqlClientOptions {
+  readonly clock: Clock;
+  readonly workerFile: URL;
+  /** Of each worker that is started. */
+  readonly data: () => Omit<SqlWorkerData, "buildId">;
+  readonly heapMb: number;
+  /** Questions that may wait for an answer at once: whoever asks more is refused. */
+  readonly questions: number;
+  readonly sleep: SleepTimes;
+  /** As `SqlLifeOptions` has it. */
+  readonly onRest: () => void;
+  /** Whether the databases are in order and every batch is settled. */
+  readonly maySleep: () => boolean;
+  readonly onReply: (reply: Exclude<SqlReply, { kind: "answer" | "refused" | "closed" | "driverless" }>) => void;
+  /** The worker is gone, with everything that was handed to it. */
+  readonly onLost: (problem: StoreProblem) => void;
+}
+
+export function createSqlClient(options: SqlClientOptions): SqlClient {
+  const { workerFile, data, heapMb, questions, maySleep, onReply, onLost } = options;
+  const open = createOpenQuestions();
+  let closing: Promise<void> | undefined;
+  const life = createSqlLife({
+    ...options,
+    startThread: (on) => startSqlThread({ workerFile, data: { ...data(), buildId }, heapMb, ...on }),
+    maySleep: () => open.size === 0 && maySleep(),
+    onReply(reply) {
+      if (reply.kind !== "answer" && reply.kind !== "refused") return onReply(reply);
+      open.settle(reply);
+      if (open.size === 0 && closing === undefined) life.hold(false);
+    },
+    onLost(problem) {
+      open.failAll(unavailable(problem));
+      life.hold(false);
+      onLost(problem);
+    },
+    onClosed: () => open.failAll(draining()),
+  });
+
+  return {
+    get isRunning() {
+      return life.stage() === "awake" && closing === undefined;
+    },
+    get isAtHand() {
+      return life.stage() !== "dead" && closing === undefined;
+    },
+    get starts() {
+      return life.starts();
+    },
+    wake: () => life.wake(),
+    append: (request) => life.post(request),
+    ask(name, what) {
+      if (closing !== undefined) return Promise.reject(draining());
+      if (life.stage() === "dead") return Promise.reject(unavailable(life.problem()));
+      if (open.size >= questions)
+        return Promise.reject(new GatewayError("STORE_UNAVAILABLE", "too many questions wait for the database"));
+      return new Promise((resolve, reject) => {
+        const id = open.add({ settle: (text) => resolve(JSON.parse(text) as never), fail: reject });
+        if (open.size === 1) life.hold(true);
+        life.post({ kind: "ask", id, name, text: JSON.stringify(what) });
+      });
+    },
+    close() {
+      if (closing === undefined) {
+        life.hold(true);
+        closing = life.close();
+      }
+      return closing;
+    },
+    release: () => life.hold(false),
+  };
+}
+
+function unavailable(problem: StoreProblem | undefined): GatewayError {
+  const hint = problem === undefined ? {} : { hint: problem.hint };
+  return new GatewayError("STORE_UNAVAILABLE", problem?.message ?? "the database is not there", hint);
+}
+
+function draining(): GatewayError {
+  return new GatewayError("DRAINING", "the gateway stops, and its database is closed");
+}

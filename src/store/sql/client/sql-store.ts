@@ -1,0 +1,259 @@
+import { createMemberPinStore } from "./pin-questions.ts";
+import { randomInt, randomUUID } from "node:crypto";
+import { join } from "node:path";
+import type { Clock } from "../../../kernel/runtime/clock.ts";
+import { workerUrl } from "../../../kernel/runtime/worker-file.ts";
+import { createRecordIds, idSlots } from "../../record-ids.ts";
+import type { LinkLimits } from "../postgres/postgres-link.ts";
+import { createChangeListeners, readAnew, type ChangeListeners } from "../postgres/change-listeners.ts";
+import type { PeopleWrites } from "../../people-rows.ts";
+import type { AuditPlace, RecordKind, RecordRows, RecordStore, RecordStoreOptions } from "../../record-store.ts";
+import { createRecordQueue, defaultQueueLimits, type QueueLimits, type RecordQueue } from "./record-queue.ts";
+import { createRecordSender, type BatchLimits } from "./record-sender.ts";
+import { defaultRetention, type RetentionLimits } from "../requests/retention-limits.ts";
+import { createSqlClient, type SqlClient } from "./sql-client.ts";
+import type { SleepTimes } from "./sql-life.ts";
+import type { SqlWorkerData } from "../sql-messages.ts";
+import { createAccessStore } from "./access-questions.ts";
+import { createMemberSearchStore } from "./kept-search-questions.ts";
+import { createHealthBoard } from "./store-health.ts";
+
+export interface SqlStoreOptions extends RecordStoreOptions {
+  readonly clock: Clock;
+  /** The worker's entry file; a test may give another. */
+  readonly workerFile?: URL;
+  /** The URL of a PostgreSQL, where everything is kept instead. */
+  readonly database?: string | undefined;
+  /** Of its connections. */
+  readonly link?: Partial<LinkLimits>;
+  /** Where a SQLite of our own is unpacked to, for all gateways of a data directory. Default: below `folder`. */
+  readonly driverFolder?: string;
+  /** What of the retention is configured. */
+  readonly keep?: Partial<RetentionLimits>;
+  readonly limits?: Partial<SqlStoreLimits>;
+}
+
+export interface SqlStoreLimits
+  extends BatchLimits, Pick<SqlWorkerData, "retention" | "lookMs" | "retentionMs" | "pauseMs"> {
+  readonly queue: QueueLimits;
+  /** Questions that wait at once. */
+  readonly questions: number;
+  /** Of the worker: see there. */
+  readonly sleep: SleepTimes;
+  /** Of the worker, without SQLite's pages: a batch with what was said in its calls takes some ten megabytes. */
+  readonly heapMb: number;
+}
+
+const defaultLimits: SqlStoreLimits = {
+  queue: defaultQueueLimits,
+  retention: defaultRetention,
+  batchMs: 3_000,
+  batchRows: 20,
+  restMs: 500,
+  longBatchRows: 1_000,
+  questions: 64,
+  sleep: { idleMs: 40_000, againMs: 2_000, sleepMs: 6 * 3_600_000 },
+  heapMb: 128,
+  lookMs: 5_000,
+  retentionMs: 60_000,
+  pauseMs: 50,
+};
+
+/** Records and state, in a worker thread that is started at once and waited for by nobody. */
+export function createSqlStore(options: SqlStoreOptions): RecordStore {
+  const { clock, database, redact } = options;
+  const isShared = database !== undefined;
+  const workerFile = options.workerFile ?? workerUrl(import.meta.url, "sql-worker");
+  const limits = { ...defaultLimits, ...options.limits };
+  const ids = createRecordIds(() => clock.now());
+  // Until the database says which one is free.
+  if (isShared) ids.take(randomInt(idSlots));
+  const gatewayId = randomUUID();
+  const changes = createChangeListeners(gatewayId);
+  const queue = createRecordQueue(limits.queue, limits.longBatchRows);
+  const board = createHealthBoard();
+  const rests = createRests();
+  let closing: Promise<void> | undefined;
+
+  const client = createSqlClient({
+    ...{ clock, workerFile },
+    data: () => ({ ...toWorkerData(options, limits), gatewayId, after: changes.first }),
+    heapMb: limits.heapMb,
+    questions: limits.questions,
+    sleep: limits.sleep,
+    onRest() {
+      rests.tell();
+      if (queue.waiting > 0) void sender.flush();
+    },
+    // Where others write as well, somebody has to hear of it.
+    maySleep: () => !isShared && board.health.status === "ready" && queue.sent === 0 && queue.waiting === 0,
+    onReply(reply) {
+      if (reply.kind === "appended") sender.onAppended(reply.id, reply);
+      else if (reply.kind === "unwritten") queue.count("row", reply.rows);
+      else if (reply.kind === "problems") board.set(reply.problems);
+      else if (reply.kind === "slot") ids.take(reply.slot);
+      else if (reply.kind === "changed") changes.tell(reply.news);
+      else {
+        ids.follow(reply.lastId);
+        board.open();
+        // What waited for a worker.
+        void sender.flush();
+      }
+    },
+    onLost(problem) {
+      sender.lose("worker");
+      board.lose(problem);
+      if (problem.kind === "driver") queue.clear("database");
+    },
+  });
+  const sender = createRecordSender({ clock, queue, client, redact, limits });
+
+  function append<Kind extends RecordKind>(kind: Kind, row: RecordRows[Kind]): boolean {
+    if (closing !== undefined || board.hasNoRecords()) {
+      queue.count(closing === undefined ? "database" : "closed", 1);
+      return false;
+    }
+    const isAdded = queue.add(kind, row);
+    if (isAdded) sender.wake();
+    return isAdded;
+  }
+
+  async function close(deadlineMs: number): Promise<void> {
+    const { deadline, cancel } = startDeadline(deadlineMs);
+    if (client.isAtHand) await Promise.race([sender.flush(), deadline]);
+    await Promise.race([client.close(), deadline]);
+    cancel();
+    client.release();
+    sender.stop();
+    sender.lose("closed");
+    queue.clear("closed");
+    board.close();
+  }
+
+  return {
+    isShared,
+    nextId: () => ids.next(),
+    append,
+    flush: async () => await sender.flush(),
+    ...createQuestions(client, changes),
+    access: createAccessStore(client, changes, { secret: options.auditKey, isShared }),
+    health: () => board.health,
+    onHealth: (listener) => board.listen(listener),
+    onRest: (listener) => rests.listen(listener),
+    figures: () => ({ ...figuresOf(queue), ...sender.commits, workerStarts: client.starts }),
+    close(deadlineMs) {
+      closing ??= close(deadlineMs);
+      return closing;
+    },
+  };
+}
+
+function figuresOf({ waiting, sent, written, dropped }: RecordQueue) {
+  return { queuedRows: waiting, sentRows: sent, writtenRows: written, droppedRows: { ...dropped } };
+}
+
+function createRests(): { readonly tell: () => void; readonly listen: RecordStore["onRest"] } {
+  const listeners = new Set<() => void>();
+  return {
+    tell() {
+      for (const listener of listeners) listener();
+    },
+    listen(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
+
+function startDeadline(deadlineMs: number): { readonly deadline: Promise<void>; readonly cancel: () => void } {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<void>((resolve) => (timer = setTimeout(resolve, deadlineMs)));
+  return { deadline, cancel: () => clearTimeout(timer) };
+}
+
+function toWorkerData(
+  options: SqlStoreOptions,
+  limits: SqlStoreLimits,
+): Omit<SqlWorkerData, "buildId" | "gatewayId" | "after"> {
+  const { folder, database, link, driverFolder = join(folder, "sqlite"), auditKey, keep } = options;
+  const { lookMs, retentionMs, pauseMs } = limits;
+  const retention = { ...limits.retention, ...keep };
+  return { folder, database, link, driverFolder, auditKey, retention, lookMs, retentionMs, pauseMs };
+}
+
+type QuestionsOfStore = Pick<
+  RecordStore,
+  | "audit"
+  | "auditAll"
+  | "calls"
+  | "eraseCalls"
+  | "call"
+  | "logs"
+  | "events"
+  | "usage"
+  | "tools"
+  | "finding"
+  | "audits"
+  | "verifyAudit"
+  | "people"
+  | "installs"
+  | "keptSearches"
+  | "pins"
+  | "upkeep"
+>;
+
+function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListeners): QuestionsOfStore {
+  return {
+    async audit(entry) {
+      const [place] = await client.ask("audit", [entry]);
+      return place as AuditPlace;
+    },
+    auditAll: async (entries) => await client.ask("audit", entries),
+    calls: async (query) => await client.ask("calls", query),
+    eraseCalls: async (query) => await client.ask("eraseCalls", query),
+    call: async (id) => (await client.ask("call", id)) ?? undefined,
+    logs: async (query) => await client.ask("logs", query),
+    events: async (query) => await client.ask("events", query),
+    usage: async (query) => await client.ask("usage", query),
+    tools: async (installation) => await client.ask("tools", installation),
+    finding: async (query) => await client.ask("finding", query),
+    audits: async (query) => await client.ask("audits", query),
+    verifyAudit: async () => await client.ask("verifyAudit", null),
+    upkeep: {
+      backup: async (path) => await client.ask("backup", path),
+      backupAside: async () => await client.ask("backup", null),
+      restore: async (path) => await client.ask("restore", path),
+      check: async () => await client.ask("check", null),
+    },
+    keptSearches: createMemberSearchStore(client),
+    pins: createMemberPinStore(client),
+    people: {
+      read: async () => await readAnew(changes, "changePeople", async () => await client.ask("people", null)),
+      async change(writes, entry, access = {}) {
+        const seen = changes.seen("changePeople");
+        const ask = { writes, entry, access, ...(seen === undefined ? {} : { seen }) };
+        const { change, ...place } = await client.ask("changePeople", ask);
+        // Nobody else has changed people between those two.
+        changes.saw("changePeople", change);
+        return place;
+      },
+      onChange: (listener) =>
+        changes.listen("changePeople", (detail) =>
+          listener(detail === undefined ? undefined : (JSON.parse(detail) as PeopleWrites)),
+        ),
+      use: async (uses) => void (await client.ask("usePats", uses)),
+    },
+    installs: {
+      read: async () => await readAnew(changes, "changeInstalls", async () => await client.ask("installs", null)),
+      async change(writes, entry) {
+        const seen = changes.seen("changeInstalls");
+        const ask = { writes, entry, ...(seen === undefined ? {} : { seen }) };
+        const { change, ...place } = await client.ask("changeInstalls", ask);
+        changes.saw("changeInstalls", change);
+        return place;
+      },
+      onChange: (listener) => changes.listen("changeInstalls", () => listener()),
+      use: async (uses) => void (await client.ask("useSecrets", uses)),
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import { sql } from "kysely";
+import type { Client } from "pg";
+import { createPostgresKysely, oneConnection } from "./postgres-dialect.ts";
+import { idSlots } from "../../record-ids.ts";
+import { changeChannel, lastChange, mostChanges, type StateChange } from "../state/state-changes.ts";
+import type { StateTables } from "../tables.ts";
+
+/** Changes that were not told before, in their order. */
+export interface FeedNews {
+  /** The last of them. */
+  readonly seq: number;
+  /** Undefined where there are more than were kept: everything has to be read anew. */
+  readonly changes: readonly StateChange[] | undefined;
+}
+
+/**
+ * Hears of changes that gateways make: woken by the database when one is committed, and by a look each second for
+ * those of which nobody heard. Its own connection also tells whether the server is there.
+ */
+export interface ChangeFeed {
+  /** The last change that it has told of. */
+  readonly seq: number;
+  /** A number that no other gateway of this database has; undefined when there are too many. */
+  readonly slot: number | undefined;
+  /** When the database last answered it, by the clock of `performance`. */
+  readonly heardAtMs: number;
+  close(): Promise<void>;
+}
+
+export interface FeedOptions {
+  /** Not connected yet. */
+  readonly client: Client;
+  /** The last change that is known; undefined when nothing was read yet. */
+  readonly after: number | undefined;
+  readonly onNews: (news: FeedNews) => void;
+  /** The connection is gone. Called once. */
+  readonly onLost: (error: unknown) => void;
+}
+
+const lookMs = 1_000;
+/** Any number of 32 bits: the locks of slots. */
+const slotLocks = 740_288_651;
+
+export async function createChangeFeed({ client, after, onNews, onLost }: FeedOptions): Promise<ChangeFeed> {
+  await client.connect();
+  const db = createPostgresKysely<StateTables>(oneConnection(client));
+  let seq = after ?? 0;
+  let isEnded = false;
+  let heardAtMs = performance.now();
+  let looking: Promise<void> | undefined;
+  let isWoken = false;
+
+  function lose(error: unknown): void {
+    if (isEnded) return;
+    isEnded = true;
+    clearInterval(timer);
+    onLost(error);
+  }
+
+  async function lookOnce(): Promise<void> {
+    const found = db.selectFrom("change").selectAll().where("seq", ">", seq).orderBy("seq").limit(mostChanges);
+    // What is answered now was so when it was asked.
+    const askedAtMs = performance.now();
+    const changes = await found.execute();
+    heardAtMs = askedAtMs;
+    const last = changes.at(-1);
+    if (last === undefined) return;
+    const isWhole = changes[0]?.seq === seq + 1 && changes.length < mostChanges;
+    seq = isWhole ? last.seq : await lastChange(db);
+    if (!isEnded) onNews({ seq, changes: isWhole ? changes : undefined });
+  }
+
+  /** One at a time; who is woken meanwhile looks again. */
+  function look(): void {
+    isWoken = true;
+    looking ??= (async () => {
+      while (isWoken && !isEnded) {
+        isWoken = false;
+        await lookOnce();
+      }
+    })()
+      .catch(lose)
+      .finally(() => (looking = undefined));
+  }
+
+  let timer: NodeJS.Timeout | undefined;
+  let slot: number | undefined;
+  try {
+    await sql`listen ${sql.id(changeChannel)}`.execute(db);
+    if (after === undefined) seq = await lastChange(db);
+    slot = await takeSlot(db);
+    // What was changed while it was away is told before anybody is told that it is back.
+    await lookOnce();
+    timer = setInterval(look, lookMs);
+  } catch (error) {
+    isEnded = true;
+    await client.end().catch(() => undefined);
+    throw error;
+  }
+  client.on("notification", look);
+  client.on("error", lose);
+  client.on("end", () => lose(new Error("Connection terminated")));
+  // What was changed before it could be woken.
+  look();
+  return {
+    get seq() {
+      return seq;
+    },
+    slot,
+    get heardAtMs() {
+      return heardAtMs;
+    },
+    async close() {
+      isEnded = true;
+      clearInterval(timer);
+      await client.end().catch(() => undefined);
+    },
+  };
+}
+
+/** Held as long as this connection is. */
+async function takeSlot(db: ReturnType<typeof createPostgresKysely<StateTables>>): Promise<number | undefined> {
+  const first = Math.floor(Math.random() * idSlots);
+  for (let at = 0; at < idSlots; at += 1) {
+    const slot = (first + at) % idSlots;
+    const taken = sql<{ is: number }>`select pg_try_advisory_lock(${slotLocks}::int, ${slot}::int) as "is"`;
+    if ((await taken.execute(db)).rows[0]?.is === 1) return slot;
+  }
+  return undefined;
+}

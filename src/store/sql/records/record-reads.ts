@@ -1,0 +1,26 @@
+import type { Kysely } from "kysely";
+import { readEvents } from "./event-rows.ts";
+import { readFinding } from "./finding-rows.ts";
+import { eraseCalls, readCall, readCalls } from "../requests/request-log.ts";
+import { readLogs } from "./server-log.ts";
+import type { QuestionName, Questions } from "../sql-messages.ts";
+import type { RecordsTables } from "../tables.ts";
+import { readTools } from "./tool-metadata.ts";
+import { readUsage } from "./usage.ts";
+
+type Read<Name extends QuestionName> = (
+  db: Kysely<RecordsTables>,
+  ask: Questions[Name]["ask"],
+) => Promise<Questions[Name]["answer"]>;
+
+/** How questions are answered from the records, in whichever database they are. One of them erases what it finds. */
+export const recordReads = {
+  calls: readCalls,
+  eraseCalls,
+  call: readCall,
+  logs: readLogs,
+  events: readEvents,
+  usage: readUsage,
+  tools: readTools,
+  finding: readFinding,
+} satisfies { readonly [Name in QuestionName]?: Read<Name> };

@@ -1,0 +1,46 @@
+import type { Migrations } from "./migrate.ts";
+import { createRecords } from "../migrations/records/records-0001.ts";
+import { addTraceIds } from "../migrations/records/records-0002.ts";
+import { addRequestBacklog } from "../migrations/records/records-0003.ts";
+import { createFindingTables } from "../migrations/records/records-0004.ts";
+import { addInstances } from "../migrations/records/records-0005.ts";
+import { sortOldBacklog } from "../migrations/records/records-0006.ts";
+import { isRowFault } from "../row-writer.ts";
+import { createState } from "../migrations/state/state-0001.ts";
+import { createPeople } from "../migrations/state/state-0002.ts";
+import { addRights } from "../migrations/state/state-0003.ts";
+import { createAccess } from "../migrations/state/state-0004.ts";
+import { createChanges } from "../migrations/state/state-0007.ts";
+import { addLoginsElsewhere } from "../migrations/state/state-0008.ts";
+import { addTemplateMakers } from "../migrations/state/state-0009.ts";
+import { createKeptSearches } from "../migrations/state/state-0011.ts";
+import { createMemberPins } from "../migrations/state/state-0012.ts";
+import { createInstallations } from "../migrations/state/state-0005.ts";
+import { createVault } from "../migrations/state/state-0006.ts";
+
+/** The steps of `records.db`. */
+export const recordsSteps: Migrations = {
+  "0001": createRecords,
+  "0002": addTraceIds,
+  "0003": addRequestBacklog,
+  "0004": createFindingTables,
+  "0005": addInstances,
+  "0006": async (db) => await sortOldBacklog(db, isRowFault),
+};
+
+/** The steps of `state.db`. */
+export const stateSteps: Migrations = {
+  "0001": createState,
+  "0002": createPeople,
+  "0003": addRights,
+  "0004": createAccess,
+  "0005": createInstallations,
+  "0006": createVault,
+  "0007": createChanges,
+  "0008": addLoginsElsewhere,
+  "0009": addTemplateMakers,
+  // What apps were given is behind row-level security in PostgreSQL, which is set again with the last step.
+  "0010": async () => await Promise.resolve(),
+  "0011": createKeptSearches,
+  "0012": createMemberPins,
+};

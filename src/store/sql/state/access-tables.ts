@@ -1,0 +1,215 @@
+import type { Kysely } from "kysely";
+import type {
+  AccessRows,
+  AccessWrites,
+  GrantRow,
+  IdentityRow,
+  OAuthItemRow,
+  PasswordRow,
+  SetupRow,
+} from "../../access-rows.ts";
+import {
+  grantColumns,
+  identityColumns,
+  itemColumns,
+  passwordColumns,
+  sessionColumns,
+  setupColumns,
+  toGrant,
+  toIdentity,
+  toItem,
+  toSession,
+} from "./access-columns.ts";
+import type { ItemsPage } from "../../access-store.ts";
+import type { StateTables } from "../tables.ts";
+
+type Db = Kysely<StateTables>;
+
+/** One item: by the hash of what it is, or by what somebody types. */
+export interface ItemQuestion {
+  readonly kind: string;
+  readonly hash?: string;
+  readonly lookup?: string;
+}
+
+export interface ItemsQuestion extends ItemsPage {
+  readonly kind: string;
+  readonly nowMs: number;
+}
+
+/** What a change depends on was used before, or taken away: nothing of the change may stay. */
+export class Spent extends Error {
+  override readonly name = "Spent";
+}
+
+/** Inside a transaction. Throws Spent. */
+export async function writeAccess(db: Db, writes: AccessWrites): Promise<void> {
+  await spend(db, writes);
+  for (const { kind, hash, expiresAtMs } of writes.prolonged ?? []) {
+    const place = db.updateTable("oauth_item").where("kind", "=", kind).where("hash", "=", hash);
+    const used = place.set(({ eb }) => ({ expires_at_ms: expiresAtMs, uses: eb("uses", "+", 1) }));
+    await used.where("expires_at_ms", "<", expiresAtMs).execute();
+  }
+  for (const { hash, expiresAtMs } of writes.once ?? []) {
+    const insert = db.insertInto("seen_once").values({ hash, expires_at_ms: expiresAtMs });
+    const { numInsertedOrUpdatedRows } = await insert.onConflict((conflict) => conflict.doNothing()).executeTakeFirst();
+    if (numInsertedOrUpdatedRows !== 1n) throw new Spent();
+  }
+  for (const hash of writes.goneSessions ?? [])
+    await db.deleteFrom("browser_session").where("hash", "=", hash).execute();
+  for (const id of writes.goneGrants ?? []) await db.deleteFrom("oauth_grant").where("id", "=", id).execute();
+  for (const { kind, hash } of writes.goneItems ?? [])
+    await db.deleteFrom("oauth_item").where("kind", "=", kind).where("hash", "=", hash).execute();
+  for (const { issuer, subject, userId } of writes.goneIdentities ?? []) {
+    const known = db.updateTable("identity").set({ user_id: null, label: "" }).where("issuer", "=", issuer);
+    await known.where("subject", "=", subject).where("user_id", "=", userId).execute();
+  }
+  for (const row of writes.passwords ?? []) {
+    const values = passwordColumns(row);
+    const insert = db.insertInto("password").values(values);
+    await insert.onConflict((conflict) => conflict.column("user_id").doUpdateSet(values)).execute();
+  }
+  for (const row of writes.sessions ?? []) {
+    const values = sessionColumns(row);
+    const times = { seen_at_ms: values.seen_at_ms, expires_at_ms: values.expires_at_ms };
+    const insert = db.insertInto("browser_session").values(values);
+    await insert.onConflict((conflict) => conflict.column("hash").doUpdateSet(times)).execute();
+  }
+  for (const { hash, seenAtMs } of writes.seenSessions ?? [])
+    await db.updateTable("browser_session").set({ seen_at_ms: seenAtMs }).where("hash", "=", hash).execute();
+  for (const { id, usedAtMs } of writes.usedGrants ?? [])
+    await db.updateTable("oauth_grant").set({ used_at_ms: usedAtMs }).where("id", "=", id).execute();
+  for (const row of writes.setups ?? []) await db.insertInto("setup_link").values(setupColumns(row)).execute();
+  for (const row of writes.identities ?? []) {
+    const values = identityColumns(row);
+    const seen = db.updateTable("identity").set({ seen_at_ms: values.seen_at_ms, label: values.label });
+    await seen.where("issuer", "=", values.issuer).where("subject", "=", values.subject).execute();
+  }
+  for (const row of writes.grants ?? []) {
+    const values = grantColumns(row);
+    const insert = db.insertInto("oauth_grant").values(values);
+    await insert.onConflict((conflict) => conflict.column("id").doUpdateSet(values)).execute();
+  }
+  for (const row of writes.items ?? []) {
+    const values = itemColumns(row);
+    await requireGrant(db, row.grantId);
+    const insert = db.insertInto("oauth_item").values(values);
+    await insert.onConflict((conflict) => conflict.columns(["kind", "hash"]).doUpdateSet(values)).execute();
+  }
+}
+
+/** Another gateway may have taken it away in this moment: nothing is given out for it any more. */
+async function requireGrant(db: Db, id: string | null): Promise<void> {
+  if (id === null) return;
+  const found = db.selectFrom("oauth_grant").select("id").where("id", "=", id);
+  if ((await found.executeTakeFirst()) === undefined) throw new Spent();
+}
+
+async function spend(db: Db, { spentSetup, consumed }: AccessWrites): Promise<void> {
+  if (spentSetup !== undefined) {
+    const { numDeletedRows } = await db.deleteFrom("setup_link").where("hash", "=", spentSetup).executeTakeFirst();
+    if (numDeletedRows === 0n) throw new Spent();
+  }
+  if (consumed === undefined) return;
+  const place = db.updateTable("oauth_item").where("kind", "=", consumed.kind).where("hash", "=", consumed.hash);
+  const first = place.set({ consumed_at_ms: consumed.atMs }).where("consumed_at_ms", "is", null);
+  if ((await first.executeTakeFirst()).numUpdatedRows > 0n) return;
+  const again = place.set(({ eb }) => ({ uses: eb("uses", "+", 1) })).where("consumed_at_ms", "is not", null);
+  if (consumed.once || (await again.executeTakeFirst()).numUpdatedRows === 0n) throw new Spent();
+}
+
+/** What has not expired of everything that requests are checked against. */
+export async function readAccess(db: Db, nowMs: number): Promise<AccessRows> {
+  const sessions = await db.selectFrom("browser_session").selectAll().where("expires_at_ms", ">", nowMs).execute();
+  const grants = await db.selectFrom("oauth_grant").selectAll().where("expires_at_ms", ">", nowMs).execute();
+  const ofTokens = db.selectFrom("oauth_item").selectAll().where("kind", "=", "AccessToken");
+  const tokens = await ofTokens.where("expires_at_ms", ">", nowMs).execute();
+  return { sessions: sessions.map(toSession), grants: grants.map(toGrant), tokens: tokens.map(toItem) };
+}
+
+export async function readGrant(db: Db, id: string): Promise<GrantRow | null> {
+  const row = await db.selectFrom("oauth_grant").selectAll().where("id", "=", id).executeTakeFirst();
+  return row === undefined ? null : toGrant(row);
+}
+
+export async function readItem(db: Db, { kind, hash, lookup }: ItemQuestion): Promise<OAuthItemRow | null> {
+  const ofKind = db.selectFrom("oauth_item").selectAll().where("kind", "=", kind);
+  const found = hash === undefined ? ofKind.where("lookup", "=", lookup ?? "") : ofKind.where("hash", "=", hash);
+  const row = await found.executeTakeFirst();
+  return row === undefined ? null : toItem(row);
+}
+
+/** One page, those that are kept longest first. */
+export async function readItems(
+  db: Db,
+  { kind, nowMs, limit, after }: ItemsQuestion,
+): Promise<readonly OAuthItemRow[]> {
+  const ofKind = db.selectFrom("oauth_item").selectAll().where("kind", "=", kind).where("expires_at_ms", ">", nowMs);
+  const behind =
+    after === undefined
+      ? ofKind
+      : ofKind.where(({ and, eb, or }) =>
+          or([
+            eb("expires_at_ms", "<", after.expiresAtMs),
+            and([eb("expires_at_ms", "=", after.expiresAtMs), eb("hash", ">", after.hash)]),
+          ]),
+        );
+  const rows = await behind.orderBy("expires_at_ms", "desc").orderBy("hash").limit(limit).execute();
+  return rows.map(toItem);
+}
+
+export async function readPassword(db: Db, userId: string): Promise<PasswordRow | null> {
+  const row = await db.selectFrom("password").selectAll().where("user_id", "=", userId).executeTakeFirst();
+  return row === undefined ? null : { userId, hash: row.hash, changedAtMs: row.changed_at_ms };
+}
+
+export async function readSetup(db: Db, hash: string): Promise<SetupRow | null> {
+  const row = await db.selectFrom("setup_link").selectAll().where("hash", "=", hash).executeTakeFirst();
+  return row === undefined ? null : { hash, userId: row.user_id, expiresAtMs: row.expires_at_ms };
+}
+
+export async function readIdentity(
+  db: Db,
+  { issuer, subject }: Pick<IdentityRow, "issuer" | "subject">,
+): Promise<IdentityRow | null> {
+  const found = db.selectFrom("identity").selectAll().where("issuer", "=", issuer).where("subject", "=", subject);
+  const row = await found.executeTakeFirst();
+  return row === undefined ? null : toIdentity(row);
+}
+
+/** A user's, the oldest first. */
+export async function readIdentities(db: Db, userId: string): Promise<readonly IdentityRow[]> {
+  const found = db.selectFrom("identity").selectAll().where("user_id", "=", userId);
+  return (await found.orderBy("created_at_ms").orderBy("subject").execute()).map(toIdentity);
+}
+
+/** A consent of this hour may have no token yet. */
+const freshMs = 3_600_000;
+/** An app that renews nothing, and comes back with another assertion within a day, still has the same consent. */
+const pauseMs = 86_400_000;
+
+/** Inside a transaction: removes what expired, and grants without anything that could still be used. */
+export async function purgeAccess(db: Db, nowMs: number): Promise<void> {
+  for (const table of ["browser_session", "setup_link", "oauth_item", "oauth_grant", "seen_once"] as const)
+    await db.deleteFrom(table).where("expires_at_ms", "<=", nowMs).execute();
+  const inUse = db.selectFrom("oauth_item").select("grant_id").where("grant_id", "is not", null);
+  const old = db.deleteFrom("oauth_grant").where("created_at_ms", "<", nowMs - freshMs);
+  const unused = old.where("used_at_ms", "<", nowMs - pauseMs);
+  await unused.where("id", "not in", inUse).execute();
+  await purgeClients(db, nowMs);
+}
+
+/** Apps that registered and were never given anything. Each is kept for 90 days, and some 10 MB are kept of all. */
+const mostUnused = 10_000;
+/** Those that an admin registered are kept for much longer, and are none of these. */
+const ownMs = 365 * pauseMs;
+
+/** However many addresses they come from, those that register without end take nobody's room but each other's. */
+async function purgeClients(db: Db, nowMs: number): Promise<void> {
+  const clients = db.selectFrom("oauth_item").select("expires_at_ms").where("kind", "=", "Client");
+  const unused = clients.where("uses", "=", 0).where("expires_at_ms", "<", nowMs + ownMs);
+  const surplus = await unused.orderBy("expires_at_ms", "desc").offset(mostUnused).limit(1).executeTakeFirst();
+  if (surplus === undefined) return;
+  const gone = db.deleteFrom("oauth_item").where("kind", "=", "Client").where("uses", "=", 0);
+  await gone.where("expires_at_ms", "<=", surplus.expires_at_ms).execute();
+}

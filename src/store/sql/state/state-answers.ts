@@ -1,0 +1,95 @@
+import {
+  purgeAccess,
+  readAccess,
+  readGrant,
+  readIdentities,
+  readIdentity,
+  readItem,
+  readItems,
+  readPassword,
+  readSetup,
+  Spent,
+  writeAccess,
+} from "./access-tables.ts";
+import { readAudits } from "./audit.ts";
+import { keepSearch, readKeptSearches, removeKeptSearch } from "./kept-search-tables.ts";
+import { choosePins, readPins } from "./pin-tables.ts";
+import { noteSecretUses, readInstalls, writeInstalls } from "./install-tables.ts";
+import { readPeople, usePats, writePeople } from "./people-tables.ts";
+import type { AuditPlace } from "../../record-store.ts";
+import type { QuestionName, Questions } from "../sql-messages.ts";
+import type { StateDatabase } from "./state-database.ts";
+import { SpentLink } from "../store-refusal.ts";
+
+/** How a question is answered from the state. `state-database.ts` says how a new one is added. */
+type Answer<Name extends QuestionName> = (
+  state: StateDatabase,
+  ask: Questions[Name]["ask"],
+) => Promise<Questions[Name]["answer"]>;
+type Answers = { readonly [Name in QuestionName]?: Answer<Name> };
+
+/** Those that only read. */
+export const stateReads = {
+  audits: async ({ db }, query) => await readAudits(db, query),
+  people: async ({ db }) => await readPeople(db),
+  installs: async ({ db }) => await readInstalls(db),
+  access: async ({ db }, nowMs) => await readAccess(db, nowMs),
+  grant: async ({ db }, id) => await readGrant(db, id),
+  accessItems: async ({ db }, question) => await readItems(db, question),
+  accessItem: async ({ db }, question) => await readItem(db, question),
+  password: async ({ db }, userId) => await readPassword(db, userId),
+  setupLink: async ({ db }, hash) => await readSetup(db, hash),
+  identity: async ({ db }, place) => await readIdentity(db, place),
+  identities: async ({ db }, userId) => await readIdentities(db, userId),
+  keptSearches: async ({ db }, person) => await readKeptSearches(db, person),
+  pins: async ({ db }, person) => await readPins(db, person),
+} satisfies Answers;
+
+/** Those that write: what they wrote is on the disk when they are answered. */
+export const stateWrites = {
+  audit: async ({ chain }, entries) => await chain.append(entries),
+  async changePeople({ chain }, { writes, entry, access }) {
+    try {
+      const [place] = await chain.appendWith([entry], async (db) => {
+        await writePeople(db, writes);
+        await writeAccess(db, access);
+      });
+      return place as AuditPlace;
+    } catch (error) {
+      throw error instanceof Spent ? new SpentLink() : error;
+    }
+  },
+  async changeInstalls({ chain }, { writes, entry }) {
+    const [place] = await chain.appendWith([entry], async (db) => await writeInstalls(db, writes));
+    return place as AuditPlace;
+  },
+  async useSecrets({ transact }, uses) {
+    await transact(async (db) => await noteSecretUses(db, uses));
+    return null;
+  },
+  async changeAccess({ chain }, { writes, people, entries }) {
+    try {
+      await chain.appendWith(entries, async (db) => {
+        await writePeople(db, people);
+        await writeAccess(db, writes);
+      });
+      return { isDone: true };
+    } catch (error) {
+      if (error instanceof Spent) return { isDone: false };
+      throw error;
+    }
+  },
+  async purgeAccess({ transact }, nowMs) {
+    await transact(async (db) => await purgeAccess(db, nowMs));
+    return null;
+  },
+  // Without an entry in the audit: what somebody notes for themselves changes nothing for anybody.
+  keepSearch: async ({ transact }, question) => await transact(async (db) => await keepSearch(db, question)),
+  removeKeptSearch: async ({ transact }, question) =>
+    await transact(async (db) => await removeKeptSearch(db, question)),
+  choosePins: async ({ transact }, question) => await transact(async (db) => await choosePins(db, question)),
+  async usePats({ transact }, uses) {
+    await transact(async (db) => await usePats(db, uses));
+    return null;
+  },
+} satisfies Answers;

@@ -1,0 +1,40 @@
+import type { AccessWrites, OAuthItemRow } from "../../access-rows.ts";
+import type { AccessAnswer, AccessAsk, PeopleAsk, QuestionName } from "../sql-messages.ts";
+
+/** What other gateways are told of a question that changed the state, and the member of its answer with the number. */
+export interface ToldChange {
+  readonly kind: QuestionName;
+  readonly detail: string;
+  readonly as: keyof AccessAnswer;
+}
+
+/** In the order in which it has to be applied. */
+export function toldOf(name: QuestionName, ask: unknown, answer: unknown): readonly ToldChange[] {
+  if (name === "changePeople") return [{ kind: name, detail: JSON.stringify((ask as PeopleAsk).writes), as: "change" }];
+  // What belongs to installations has secrets in it, which are kept in one place only: it is read again.
+  if (name === "changeInstalls") return [{ kind: name, detail: "", as: "change" }];
+  if (name !== "changeAccess" || !(answer as AccessAnswer).isDone) return [];
+  const { writes, people } = ask as AccessAsk;
+  const told = toTold(writes);
+  return [
+    ...(Object.keys(people).length === 0
+      ? []
+      : [{ kind: "changePeople" as const, detail: JSON.stringify(people), as: "peopleChange" as const }]),
+    ...(Object.keys(told).length === 0 ? [] : [{ kind: name, detail: JSON.stringify(told), as: "change" as const }]),
+  ];
+}
+
+/** What gateways have in memory. The rest, such as passwords and codes, each of them reads when it is asked for. */
+function toTold(writes: AccessWrites): AccessWrites {
+  const { sessions, seenSessions, goneSessions, grants, usedGrants, goneGrants, items, goneItems } = writes;
+  const kept = {
+    ...{ sessions, seenSessions, goneSessions, grants, usedGrants, goneGrants },
+    items: items?.filter(isToken).map((row) => ({ ...row, payload: "" })),
+    goneItems: goneItems?.filter(isToken),
+  };
+  return Object.fromEntries(Object.entries(kept).filter(([, rows]) => rows !== undefined && rows.length > 0));
+}
+
+function isToken({ kind }: Pick<OAuthItemRow, "kind">): boolean {
+  return kind === "AccessToken";
+}
