@@ -62,13 +62,34 @@ export const wings = [
         ],
       },
       { name: "owner", about: "the door of the data directory's owner: commands and clients of `toolyard stdio`" },
-      { name: "rest", about: "REST and its OpenAPI document, loaded at the first request" },
+      {
+        name: "rest",
+        about: "operations over HTTP; loaded at the first request",
+        rooms: [
+          { name: "document", about: "the OpenAPI document, and a page that shows it" },
+          { name: "execute", about: "calls of tools, whose bytes are passed on" },
+          { name: "streams", about: "events, exports, and what ends them" },
+        ],
+      },
       { name: "web", about: "pages for people", rooms: [{ name: "pages", about: "their texts and forms" }] },
       {
         name: "http",
         about: "node:http, problem details, health",
         rooms: [{ name: "guards", about: "Host, Origin, peer, admission, room for bodies and connections" }],
       },
+    ],
+  },
+  {
+    name: "operations",
+    about: "management: each operation is one object, of which route, description and clients are made",
+    rooms: [
+      { name: "gateway", about: "the gateway itself: configuration, commands, databases, support" },
+      { name: "installations", about: "what teams install: templates, values, secrets" },
+      { name: "tools", about: "tools, resources, prompts, searches, namespaces" },
+      { name: "servers", about: "servers and instances" },
+      { name: "people", about: "users, teams, members, invitations, apps, oneself" },
+      { name: "records", about: "calls, logs, events, audit, usage, status" },
+      { name: "asking", about: "what operations share: who asks, what that sender may change, how long it may take" },
     ],
   },
   {

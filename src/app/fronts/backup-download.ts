@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 import { rm } from "node:fs/promises";
-import type { BackupFile, RestUpkeep } from "../../front/rest/deps.ts";
+import type { BackupFile, RestUpkeep } from "../../operations/services.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { RecordStore } from "../../store/record-store.ts";
 

@@ -5,7 +5,7 @@ import type { RestHandler } from "../../front/http/http-server.ts";
 import { trackController } from "../../front/mcp/running/running-requests.ts";
 import { createRest } from "../../front/rest/rest.ts";
 import type { View } from "../../catalog/model/view.ts";
-import type { Connection, RestDeps, RestPeople } from "../../front/rest/deps.ts";
+import type { Connection, RestPeople, Services } from "../../operations/services.ts";
 import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import { createAuditHistory } from "../../records/audit/audit-history.ts";
 import { toDenial } from "../people/audited-access.ts";
@@ -84,8 +84,8 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
     audit: {
       ...createAuditHistory(gateway),
       order: gateway.audit.order,
-      onDenied: (request, failure, principal) => gateway.audit.deny(toDenial(request, failure, principal)),
     },
+    onDenied: (request, failure, principal) => gateway.audit.deny(toDenial(request, failure, principal)),
     upkeep: createRestUpkeep(gateway.records.opened),
     people: () => toRestPeople(gateway),
     debugFacts: () => debugFacts(gateway),
@@ -97,7 +97,7 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
   });
 }
 
-async function countTools({ usage }: GatewayParts, view: View): ReturnType<RestDeps["toolTokens"]> {
+async function countTools({ usage }: GatewayParts, view: View): ReturnType<Services["toolTokens"]> {
   await usage.costs.prepare(view);
   return (server, tool) => usage.costs.tool(view, server, tool);
 }

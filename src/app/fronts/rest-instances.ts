@@ -1,5 +1,5 @@
 import { hasRole } from "../../engine/policy/rights.ts";
-import type { RestDeps } from "../../front/rest/deps.ts";
+import type { Services } from "../../operations/services.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import { reaches, type Principal } from "../../kernel/principal.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
@@ -17,7 +17,7 @@ export function createInstanceAccess({
   logins,
   events,
   publicUrl,
-}: Parts): Pick<RestDeps, "managedInstance" | "onStatus" | "serverLogins"> {
+}: Parts): Pick<Services, "managedInstance" | "onStatus" | "serverLogins"> {
   /** The team in which somebody has an instance, or that shares it; undefined for one of the whole gateway. */
   function teamOf({ server, owner }: Instance): string | undefined {
     if (server.installed !== undefined) return server.installed.team;

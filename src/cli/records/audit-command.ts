@@ -1,6 +1,6 @@
 import { sleep } from "../../kernel/runtime/abort.ts";
 import { countText } from "../../kernel/text/count-text.ts";
-import { toCsv } from "../../front/rest/csv.ts";
+import { toCsv } from "../../operations/records/csv.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { auditColumns, auditToCells, auditToLine, type AuditJson } from "../../records/audit/audit-json.ts";
 import { openAuditSource, type AuditSource } from "./audit-source.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { stringifyExact } from "../../wire/json/exact-json.ts";
-import type { CachedText } from "./cached-text.ts";
+import type { CachedText } from "../../operations/cached-text.ts";
 
 export type Headers = Readonly<Record<string, string>>;
 

@@ -10,9 +10,9 @@ import type { RestHandler } from "../http/http-server.ts";
 import { refuseWithProblem } from "../http/problem.ts";
 import { writeAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
-import { parseJsonBody } from "./json-body.ts";
-import { checkPart } from "./part-check.ts";
-import { loginAgeMs } from "./people-request.ts";
+import { parseJsonBody } from "../../operations/json-body.ts";
+import { checkPart } from "../../operations/part-check.ts";
+import { loginAgeMs } from "./operation-route.ts";
 import type { PublicRequest, Route } from "./route.ts";
 import { createRouter, splitTarget, type Place, type Router } from "./router.ts";
 
@@ -163,7 +163,7 @@ function wrongMethod(place: Place, headers: Incoming["headers"]): GatewayError {
 
 function refuse(deps: RestDeps, { request, response, headers, principal }: Incoming, failure: GatewayError): void {
   if (["FORBIDDEN", "SCOPE_INSUFFICIENT", "LOGIN_NOT_RECENT"].includes(failure.code))
-    deps.audit.onDenied(request, failure, principal);
+    deps.onDenied(request, failure, principal);
   if (failure.code === "INTERNAL")
     deps.reportFailure(failure, `${request.method ?? ""} ${splitTarget(request.url ?? "/").path.slice(0, 200)}`);
   const challenge = challengeOf(failure, () => deps.publicUrl(request), "");

@@ -1,126 +1,16 @@
-import type { BodyRoom } from "../http/guards/body-room.ts";
 import type { IncomingMessage } from "node:http";
-import type { Readable } from "node:stream";
-import type { Pins } from "../../catalog/discovery/pins.ts";
-import type { KeptSearches } from "../../catalog/discovery/kept-searches.ts";
-import type { ToolEntry } from "../../catalog/model/snapshot.ts";
-import type { NamesInTurns } from "../../catalog/model/names/names-in-turns.ts";
-import type { View, ViewServer } from "../../catalog/model/view.ts";
-import type { ServerConfig, Settings } from "../../config/config.ts";
-import type { Log } from "../../kernel/runtime/log.ts";
-import type { Browsers } from "../web/browsers.ts";
-import type { Management } from "./management.ts";
-import type { PublicUrl } from "../http/public-url.ts";
-import type { LiveEvents } from "../../records/events/live-events.ts";
-import type { StatusReader } from "../../records/gateway-status.ts";
-import type { AuditHistory } from "../../records/audit/audit-history.ts";
-import type { AuditFacts } from "../../records/audit/audit-log.ts";
-import type { Metrics } from "../../records/telemetry/metrics.ts";
-import type { TokenSum } from "../../records/usage/list-costs.ts";
-import type { TokenReport } from "../../records/usage/token-report.ts";
-import type { Usage } from "../../records/usage/usage-log.ts";
-import type { ExposureName } from "../../config/rows/exposures.ts";
-import type { RecordHistory } from "../../records/calls/record-history.ts";
-import type { Instance } from "../../servers/instance/instance.ts";
-import type { NamespaceLoads } from "../../engine/namespaces/namespace-loads.ts";
-import type { Routing } from "../../engine/calls/routing.ts";
-import type { Subscriptions } from "../../engine/calls/subscriptions/subscriptions.ts";
-import type { Performer } from "../../engine/perform/perform.ts";
-import type { Clock } from "../../kernel/runtime/clock.ts";
+import type { Settings } from "../../config/config.ts";
 import type { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { InstanceId } from "../../kernel/ids.ts";
-import type { StoreUpkeep } from "../../store/store-upkeep.ts";
-import type { ChangeActor } from "../../people/directory/change-queue.ts";
-import type { InstanceTokenLine } from "../../people/identity/instance-tokens.ts";
-import type { Presence } from "../../people/identity/presence.ts";
-import type { InstallBook } from "../../people/installations/install-book.ts";
-import type { InstallChanges } from "../../people/installations/install-changes.ts";
-import type { InstalledServers } from "../../people/installations/installed-servers.ts";
-import type { SecretChanges } from "../../people/installations/secret-changes.ts";
-import type { TemplateCatalog } from "../../people/installations/template-catalog.ts";
-import type { RegisteredClients } from "../../people/authorization-server/registered-clients.ts";
-import type { UserAccess } from "../../people/authorization-server/user-access.ts";
-import type { PeopleChanges } from "../../people/directory/people-changes.ts";
-import type { TeamDirectory } from "../../people/directory/team-directory.ts";
-import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { Principal } from "../../kernel/principal.ts";
+import type { Log } from "../../kernel/runtime/log.ts";
+import type { Services } from "../../operations/services.ts";
+import type { Presence } from "../../people/identity/presence.ts";
+import type { BodyRoom } from "../http/guards/body-room.ts";
+import type { PublicUrl } from "../http/public-url.ts";
+import type { Browsers } from "../web/browsers.ts";
 
-export interface TokensQuestion {
-  readonly principal: Principal;
-  readonly exposure: ExposureName | undefined;
-  readonly of: string | undefined;
-}
-
-/** The people of the database, as REST reads and changes them. */
-export interface RestPeople {
-  readonly book: TeamDirectory["book"];
-  readonly changes: (by: ChangeActor) => PeopleChanges;
-  readonly installs: RestInstalls;
-  /** Apps and browsers that people are logged in with. */
-  readonly access: UserAccess;
-  /** Apps that are registered at our authorization server. */
-  readonly clients: RegisteredClients;
-}
-
-/** What teams installed. */
-export interface RestInstalls {
-  readonly book: Omit<InstallBook, "apply">;
-  readonly servers: InstalledServers;
-  readonly templates: TemplateCatalog;
-  readonly changes: InstallChanges;
-  readonly secrets: SecretChanges;
-  /** The configuration's, which everybody has. */
-  readonly fileServers: () => readonly ServerConfig[];
-  /** Those that exist, of one installation. */
-  readonly instancesOf: (installation: string) => readonly Instance[];
-}
-
-/** The audit, as REST writes and reads it. */
-export interface RestAudit extends Pick<AuditHistory, "page" | "verify"> {
-  /** Resolves when the entry is written, before the answer. */
-  readonly order: (facts: AuditFacts) => Promise<void>;
-  readonly onDenied: (request: IncomingMessage, failure: GatewayError, principal: Principal | undefined) => void;
-}
-
-/** Logins at the servers behind instances. */
-export interface ServerLogins {
-  of(instance: Instance): Promise<{ readonly takesLogin: boolean; readonly hasLogin: boolean }>;
-  /** The page where its person logs in; undefined in a gateway that has none. */
-  pageOf(instance: InstanceId): string | undefined;
-  /** Whether somebody decides on its login: on a shared one only whoever runs the team, or the gateway. */
-  mayDecide(principal: Principal, instance: Instance): boolean;
-  /** Resolves to whether there was one. */
-  logOut(instance: Instance): Promise<boolean>;
-}
-
-/** What an admin does with the databases. Everything rejects with STORE_UNAVAILABLE while there is none. */
-export interface RestUpkeep extends Pick<StoreUpkeep, "check"> {
-  /** Rejects with BACKUP_UNUSABLE, and with RATE_LIMITED while another one is read. */
-  backup(): Promise<BackupFile>;
-}
-
-/** A backup that was written for one reader. */
-export interface BackupFile {
-  readonly bytes: number;
-  readonly stream: Readable;
-  /** To be called when it was read, or was not. */
-  remove(): Promise<void>;
-}
-
-/** An MCP client that is connected. What is not known of it is null. */
-export interface Connection {
-  /** As it names itself; untrusted. */
-  readonly client: string | null;
-  readonly principal: string | null;
-  readonly endpoint: string | null;
-  readonly revision: string | null;
-  readonly idleMs: number | null;
-}
-
-/** What the REST API needs: the same objects as MCP. */
-export interface RestDeps {
-  readonly version: string;
-  readonly settings: () => Settings;
+/** What the REST API needs beside what operations do their work with. */
+export interface RestDeps extends Omit<Services, "texts" | "questions" | "trials" | "leases"> {
   /** The limits of bodies, the same over MCP and here: both are read at the start. */
   readonly bodyLimits: Pick<Settings["limits"], "requestBodyBytes" | "jsonDepth">;
   readonly bodyRoom: BodyRoom;
@@ -128,76 +18,15 @@ export interface RestDeps {
   readonly authenticate: (request: IncomingMessage) => Principal | Promise<Principal>;
   /** Browsers that are logged in at the dashboard. */
   readonly browsers: Browsers;
-  /** Undefined where nobody changes the configuration over REST. */
-  readonly management: Management | undefined;
-  /** MCP clients that are connected now. */
-  readonly connections: () => readonly Connection[];
-  /** Whether no credentials are needed, in which case everybody is the one local principal. */
-  readonly isOpen: () => boolean;
   readonly publicUrl: PublicUrl;
-  /** Whether apps get their tokens from this gateway: then it is the authorization server of all its resources. */
-  readonly hasLogins: boolean;
   /** Counts a principal's request. Returns a function to call when it ends. Throws RATE_LIMITED. */
   readonly admit: (principal: Principal) => () => void;
   /** Counts a stream that stays open; otherwise the same. */
   readonly openStream: (principal: Principal) => () => void;
-  /** Events as they happen. */
-  readonly live: () => Promise<Pick<LiveEvents, "follow">>;
-  /**
-   * Registers a call so that it is aborted, with a reason, when its principal loses access. Returns a function to
-   * call when it ends.
-   */
-  readonly track: (principal: Principal, controller: AbortController) => () => void;
-  /**
-   * Loads what is stored about the principal's own servers, at that principal's first request. Undefined once that is
-   * done.
-   */
-  readonly adopting: (principal: Principal) => Promise<void> | undefined;
   /** Whether whoever sends a request is still here when its body is. */
   readonly presence: Presence;
-  readonly viewOf: (principal: Principal) => View;
-  readonly namesInTurns: NamesInTurns;
-  /** The person with this id, for an admin who asks for what that person sees. */
-  readonly personOf: (id: string, signal: AbortSignal) => Promise<Principal | undefined>;
-  readonly routing: Pick<Routing, "wake">;
-  readonly performer: Performer;
-  readonly subscriptions: Pick<Subscriptions, "subscribe">;
-  /** Searches that people keep as tests; read from the disk at the first request. */
-  readonly pins: Pins;
-  readonly keptSearches: (principal: Principal) => Promise<KeptSearches>;
-  readonly loads: Pick<NamespaceLoads, "stats">;
-  /** The principal's own instances, and the shared ones. */
-  readonly instancesOf: (principal: Principal) => readonly Instance[];
-  /** An instance of a team that the principal runs; for admins of the gateway, of any team. */
-  readonly managedInstance: (principal: Principal, id: string) => Instance | undefined;
-  /** Calls back with the id of each instance whose status has changed. Returns what ends that. */
-  readonly onStatus: (listener: (instance: string) => void) => () => void;
-  readonly serverLogins: ServerLogins;
-  /** The principal's tokens for the instance, without themselves. */
-  readonly tokensOf: (instance: InstanceId, principal: Principal) => readonly InstanceTokenLine[];
-  readonly issueToken: (instance: InstanceId, principal: Principal) => Promise<string>;
-  /** Revokes the principal's tokens for the instance and ends what was opened with them. Resolves to their number. */
-  readonly revokeTokens: (instance: InstanceId, principal: Principal) => Promise<number>;
-  readonly metrics: Metrics;
-  readonly usage: Pick<Usage, "read" | "minutes" | "startedMs">;
-  /** What definitions cost a principal; sessions and spending are those of `of`, or of everybody. */
-  readonly tokens: (ask: TokensQuestion) => Promise<TokenReport>;
-  /** What each tool's definition costs in a flat list. */
-  readonly toolTokens: (view: View) => Promise<(server: ViewServer, tool: ToolEntry) => TokenSum>;
-  readonly clock: Pick<Clock, "now" | "monotonic" | "after">;
-  /** Calls and logs that were recorded. */
-  readonly history: RecordHistory;
-  readonly status: StatusReader;
-  readonly audit: RestAudit;
-  readonly upkeep: RestUpkeep;
-  /** Undefined where the people are those of the configuration alone. */
-  readonly people: () => RestPeople | undefined;
-  /** Facts shown at `/api/status/debug`. */
-  readonly debugFacts: () => JsonObject;
-  /** Removes every secret from a text that a server wrote. */
-  readonly redact: (text: string) => string;
-  /** The JSON text of a value without secrets. */
-  readonly redactJson: (value: object) => string;
   readonly reportFailure: (failure: GatewayError, operation: string) => void;
   readonly log: Log;
+  /** Writes into the audit that a request was refused. */
+  readonly onDenied: (request: IncomingMessage, failure: GatewayError, principal: Principal | undefined) => void;
 }

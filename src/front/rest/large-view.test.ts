@@ -7,12 +7,12 @@ import { sampleView } from "../../../test/sample-view.ts";
 import { createNamesInTurns } from "../../catalog/model/names/names-in-turns.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
-import { createTextCache } from "./cached-text.ts";
 import type { RestDeps } from "./deps.ts";
-import { createExecuteHandler } from "./execute-handler.ts";
-import { createRestQuestions } from "./rest-questions.ts";
-import type { RestRequest } from "./route.ts";
-import { createToolRoutes } from "./routes-tools.ts";
+import { createExecuteHandler } from "./execute/execute-handler.ts";
+import { createRestQuestions } from "../../operations/tools/asked-questions.ts";
+import type { Asking } from "../../operations/operation.ts";
+import type { Services } from "../../operations/services.ts";
+import { toolOperations } from "../../operations/tools/tool-operations.ts";
 
 /** A view whose names take many turns, and what of REST asks for them. */
 function start() {
@@ -39,10 +39,10 @@ const spellings = ["s-19:a-199", "s-19-a-199", "s_19__a-199", "s_19.a-199"];
 
 test.each(spellings)("one tool of a large view is shown after names are made in turns: %s", async (path) => {
   const { view, deps, waits } = start();
-  const route = createToolRoutes(deps, createTextCache()).find(({ path: of }) => of === "/api/tools/{path}");
-  const request = { principal: localPrincipal, params: { path } } as unknown as RestRequest<Record<string, unknown>>;
-  const answer = await route?.handle(request as never);
-  expect(String(answer?.body)).toContain('"path":"s-19:a-199"');
+  const operation = toolOperations.find(({ route }) => route === "GET /api/tools/{path}");
+  const request = { principal: localPrincipal, params: { path } } as unknown as Asking;
+  const answer = (await operation?.run(deps as unknown as Services, request as never)) as { text: { bytes: Buffer } };
+  expect(String(answer.text.bytes)).toContain('"path":"s-19:a-199"');
   expect(waits()).toBeGreaterThan(0);
   for (const listing of ["flat", "namespaced"] as const) expect(view.names.inSteps(listing)).toBeUndefined();
 });

@@ -1,110 +1,126 @@
 import type { RestHandler } from "../http/http-server.ts";
+import { createTextCache } from "../../operations/cached-text.ts";
+import type { Operation } from "../../operations/operation.ts";
+import { createTrialTurns } from "../../operations/servers/trial-turns.ts";
+import type { Services } from "../../operations/services.ts";
+import { createRestQuestions } from "../../operations/tools/asked-questions.ts";
+import { createResourceLeases } from "../../operations/tools/resource-leases.ts";
 import { createRestApp } from "./app.ts";
-import { createAuditRoutes } from "./routes-audit.ts";
-import { createTextCache } from "./cached-text.ts";
 import type { RestDeps } from "./deps.ts";
-import { createDocumentationRoutes } from "./documentation.ts";
-import { createExecuteHandler } from "./execute-handler.ts";
-import { createCommandRoutes } from "./routes-commands.ts";
-import { createConfigRoutes } from "./routes-config.ts";
+import { createExecuteHandler } from "./execute/execute-handler.ts";
+import { operationRoute } from "./operation-route.ts";
+import { describeExecute } from "./execute/routes-execute.ts";
+import type { Route } from "./route.ts";
+import { createDocumentationRoutes } from "./document/documentation.ts";
 import { createSessionRoutes } from "./routes-session.ts";
 import { createEventRoutes } from "./routes-events.ts";
-import { createCallRoutes } from "./routes-calls.ts";
-import { describeExecute } from "./routes-execute.ts";
-import { createHistoryRoutes } from "./routes-history.ts";
-import { createInstanceAccessRoutes } from "./routes-instance-access.ts";
-import { createInstanceRoutes } from "./routes-instances.ts";
-import { createPinRoutes } from "./routes-pins.ts";
-import { createKeptSearchRoutes } from "./routes-kept-searches.ts";
-import { createLogRoutes } from "./routes-logs.ts";
-import { createNamespaceRoutes } from "./routes-namespaces.ts";
-import { createQuestionRoutes } from "./routes-questions.ts";
-import { createRestQuestions } from "./rest-questions.ts";
-import { createPromptRoutes } from "./routes-prompts.ts";
-import { createResourceRoutes } from "./routes-resources.ts";
-import type { Route } from "./route.ts";
-import { createSearchRoutes } from "./routes-search.ts";
-import { createServerDetailRoutes } from "./routes-server-details.ts";
-import { createServerCommandRoutes } from "./routes-server-commands.ts";
-import { createServerEntryRoutes } from "./routes-server-entries.ts";
-import { createServerRoutes } from "./routes-servers.ts";
-import { createStatusRoutes } from "./routes-status.ts";
-import { createSupportRoutes } from "./routes-support.ts";
+import { createInstanceStatusRoutes } from "./routes-instance-status.ts";
 import { createSystemRoutes } from "./routes-system.ts";
-import { createToolRoutes } from "./routes-tools.ts";
-import { createToolRuleRoutes } from "./routes-tool-rules.ts";
-import { createInviteRoutes } from "./routes-invites.ts";
-import { createInstallationRoutes } from "./routes-installations.ts";
-import { createInstallationCheckRoutes } from "./routes-installation-checks.ts";
-import { createSecretRoutes } from "./routes-secrets.ts";
-import { createServerValueRoutes } from "./routes-server-values.ts";
-import { createTemplateRoutes } from "./routes-templates.ts";
-import { createAccessRoutes } from "./routes-access.ts";
-import { createClientRoutes } from "./routes-oauth-clients.ts";
-import { createMeRoutes } from "./routes-me.ts";
-import { createMemberRoutes } from "./routes-members.ts";
-import { createTeamRoutes } from "./routes-teams.ts";
+import { instanceLoginOperations } from "../../operations/servers/instance-login-operations.ts";
+import { databaseOperations } from "../../operations/gateway/database-operations.ts";
 import { createUpkeepRoutes } from "./routes-upkeep.ts";
-import { createUserRoutes } from "./routes-users.ts";
-import { createUsageRoutes } from "./routes-usage.ts";
-import { createTrialTurns } from "./trial-turns.ts";
+import { auditOperations } from "../../operations/records/audit-operations.ts";
+import { commandOperations } from "../../operations/gateway/command-operations.ts";
+import { configOperations } from "../../operations/gateway/config-operations.ts";
+import { callOperations } from "../../operations/records/call-operations.ts";
+import { historyOperations } from "../../operations/records/history-operations.ts";
+import { instanceOperations } from "../../operations/servers/instance-operations.ts";
+import { pinOperations } from "../../operations/tools/pin-operations.ts";
+import { keptSearchOperations } from "../../operations/tools/kept-search-operations.ts";
+import { logOperations } from "../../operations/records/log-operations.ts";
+import { namespaceOperations } from "../../operations/tools/namespace-operations.ts";
+import { questionOperations } from "../../operations/tools/question-operations.ts";
+import { promptOperations } from "../../operations/tools/prompt-operations.ts";
+import { resourceOperations } from "../../operations/tools/resource-operations.ts";
+import { searchOperations } from "../../operations/tools/search-operations.ts";
+import { serverDetailOperations } from "../../operations/servers/server-detail-operations.ts";
+import { serverCommandOperations } from "../../operations/servers/server-command-operations.ts";
+import { serverEntryOperations } from "../../operations/servers/server-entry-operations.ts";
+import { serverOperations } from "../../operations/servers/server-operations.ts";
+import { statusOperations } from "../../operations/records/status-operations.ts";
+import { supportOperations } from "../../operations/gateway/support-operations.ts";
+import { systemOperations } from "../../operations/gateway/system-operations.ts";
+import { toolOperations } from "../../operations/tools/tool-operations.ts";
+import { toolRuleOperations } from "../../operations/tools/tool-rule-operations.ts";
+import { inviteOperations } from "../../operations/people/invite-operations.ts";
+import { installationOperations } from "../../operations/installations/installation-operations.ts";
+import { installationCheckOperations } from "../../operations/installations/installation-check-operations.ts";
+import { secretOperations } from "../../operations/installations/secret-operations.ts";
+import { serverValueOperations } from "../../operations/installations/server-value-operations.ts";
+import { templateOperations } from "../../operations/installations/template-operations.ts";
+import { accessOperations } from "../../operations/people/access-operations.ts";
+import { clientOperations } from "../../operations/people/client-operations.ts";
+import { meOperations } from "../../operations/people/me-operations.ts";
+import { memberOperations } from "../../operations/people/member-operations.ts";
+import { teamOperations } from "../../operations/people/team-operations.ts";
+import { userOperations } from "../../operations/people/user-operations.ts";
+import { usageOperations } from "../../operations/records/usage-operations.ts";
 
-/** The REST API as a request handler. It does not listen itself. A new route changes only the file of its group. */
+/** The REST API as a request handler. It does not listen itself. */
 export function createRest(deps: RestDeps): RestHandler {
-  const questions = createRestQuestions();
-  const app = createRestApp(deps, createRoutes(deps, questions));
-  const execute = createExecuteHandler(deps, questions);
+  const services = toServices(deps);
+  const app = createRestApp(deps, createRoutes(deps, services));
+  const execute = createExecuteHandler(deps, services.questions);
   return (request, response) => {
     if (!execute(request, response)) app(request, response);
   };
 }
 
+function toServices(deps: RestDeps): Services {
+  const leases = createResourceLeases(deps);
+  const [texts, questions, trials] = [createTextCache(), createRestQuestions(), createTrialTurns(deps.clock)];
+  return { ...deps, texts, questions, trials, leases };
+}
+
 /** Every route that there is: each says who may use it. */
-export function createRoutes(deps: RestDeps, questions = createRestQuestions()): readonly Route[] {
-  const cache = createTextCache();
-  const trials = createTrialTurns(deps.clock);
+export function createRoutes(deps: RestDeps, services = toServices(deps)): readonly Route[] {
+  const of = (operations: readonly Operation[]): readonly Route[] =>
+    operations.map((operation) => operationRoute(deps, services, operation));
   const routes = [
-    ...createNamespaceRoutes(deps, cache),
+    ...of(namespaceOperations),
     ...describeExecute(),
-    ...createQuestionRoutes(questions),
-    ...createToolRoutes(deps, cache),
-    ...createToolRuleRoutes(deps),
-    ...createSearchRoutes(deps),
-    ...createKeptSearchRoutes(deps),
-    ...createPinRoutes(deps),
-    ...createResourceRoutes(deps),
-    ...createPromptRoutes(deps),
-    ...createServerRoutes(deps, cache),
-    ...createServerDetailRoutes(deps),
-    ...createServerEntryRoutes(deps),
-    ...createInstanceRoutes(deps),
-    ...createInstanceAccessRoutes(deps),
-    ...createStatusRoutes(deps),
-    ...createCallRoutes(deps),
-    ...createLogRoutes(deps),
-    ...createHistoryRoutes(deps),
-    ...createAuditRoutes(deps),
-    ...createSupportRoutes(deps),
+    ...of(questionOperations),
+    ...of(toolOperations),
+    ...of(toolRuleOperations),
+    ...of(searchOperations),
+    ...of(keptSearchOperations),
+    ...of(pinOperations),
+    ...of(resourceOperations),
+    ...of(promptOperations),
+    ...of(serverOperations),
+    ...of(serverDetailOperations),
+    ...of(serverEntryOperations),
+    ...of(instanceOperations),
+    ...of(instanceLoginOperations),
+    ...createInstanceStatusRoutes(deps),
+    ...of(statusOperations),
+    ...of(callOperations),
+    ...of(logOperations),
+    ...of(historyOperations),
+    ...of(auditOperations),
+    ...of(supportOperations),
+    ...of(systemOperations),
     ...createSystemRoutes(deps),
     ...createEventRoutes(deps),
-    ...createUsageRoutes(deps),
+    ...of(usageOperations),
     ...createSessionRoutes(deps),
-    ...createConfigRoutes(deps),
-    ...createCommandRoutes(deps),
-    ...createServerCommandRoutes(deps, trials),
-    ...createMeRoutes(deps),
-    ...createUserRoutes(deps),
-    ...createAccessRoutes(deps),
-    ...createClientRoutes(deps),
-    ...createTeamRoutes(deps),
-    ...createMemberRoutes(deps),
-    ...createInviteRoutes(deps),
-    ...createTemplateRoutes(deps),
-    ...createInstallationRoutes(deps),
-    ...createInstallationCheckRoutes(deps, trials),
-    ...createServerValueRoutes(deps),
-    ...createSecretRoutes(deps),
+    ...of(configOperations),
+    ...of(commandOperations),
+    ...of(serverCommandOperations),
+    ...of(meOperations),
+    ...of(userOperations),
+    ...of(accessOperations),
+    ...of(clientOperations),
+    ...of(teamOperations),
+    ...of(memberOperations),
+    ...of(inviteOperations),
+    ...of(templateOperations),
+    ...of(installationOperations),
+    ...of(installationCheckOperations),
+    ...of(serverValueOperations),
+    ...of(secretOperations),
     ...createUpkeepRoutes(deps),
+    ...of(databaseOperations),
   ];
   return [...routes, ...createDocumentationRoutes(deps, routes)];
 }

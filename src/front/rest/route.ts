@@ -4,7 +4,7 @@ import type { Principal } from "../../kernel/principal.ts";
 import type { Answer, Headers } from "./answer.ts";
 import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { Right } from "../../engine/policy/rights.ts";
-import type { Responses } from "./responses.ts";
+import type { Responses } from "../../operations/responses.ts";
 
 /** A request whose parameters have been checked with the route's schemas. */
 export interface PublicRequest<P = unknown, Q = unknown> {

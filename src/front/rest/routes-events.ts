@@ -9,8 +9,8 @@ import {
 import { eventStreamType } from "../../wire/sse/event-text.ts";
 import { ownRecords } from "../../engine/policy/rights.ts";
 import type { RestDeps } from "./deps.ts";
-import { openEventFeed } from "./event-feed.ts";
-import { answers } from "./responses.ts";
+import { openEventFeed } from "./streams/event-feed.ts";
+import { answers } from "../../operations/responses.ts";
 import { route, type Route } from "./route.ts";
 
 const tag = "Events";

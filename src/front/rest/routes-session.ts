@@ -8,13 +8,14 @@ import { isLoopback, refuseOtherPages, refusePlainNetwork, toCookie, toEndedCook
 import type { VisitingPerson } from "../web/browsers.ts";
 import { jsonAnswer, type Answer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
-import { requireOwner } from "./manager.ts";
-import { checkPart } from "./part-check.ts";
-import * as people from "./people-schemas.ts";
-import { answers } from "./responses.ts";
-import { membershipsOf, toMembership } from "./routes-me.ts";
+import { toAsked } from "./operation-route.ts";
+import { requireOwner } from "../../operations/asking/manager.ts";
+import { checkPart } from "../../operations/part-check.ts";
+import * as people from "../../operations/people/people-schemas.ts";
+import { answers } from "../../operations/responses.ts";
+import { membershipsOf, toMembership } from "../../operations/people/me-operations.ts";
 import { publicRoute, route, type PublicRequest, type RestRequest, type Route } from "./route.ts";
-import * as schemas from "./schemas.ts";
+import * as schemas from "../../operations/schemas.ts";
 
 const tag = "Dashboard";
 const notCached = { "Cache-Control": "no-store" };
@@ -222,7 +223,7 @@ function listSessions(deps: RestDeps): Route {
       responses: answers(sessionList, "Newest first."),
     },
     async handle(request) {
-      requireOwner(deps, request);
+      requireOwner(deps, { principal: request.principal, ...toAsked(deps, request.raw, request.response) });
       const own = deps.browsers.sessionOf(request.raw)?.id;
       const browsers = await Promise.all(
         deps.browsers.sessions.list().map(async (one) => ({
@@ -264,7 +265,7 @@ function endSession(deps: RestDeps): Route {
       ),
     },
     async handle(request): Promise<Answer> {
-      requireOwner(deps, request);
+      requireOwner(deps, { principal: request.principal, ...toAsked(deps, request.raw, request.response) });
       const { id: actor, team } = request.principal;
       const { id } = request.params;
       await deps.audit.order({ actor, team, via: "rest", action: "session.end", object: id });

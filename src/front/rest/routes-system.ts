@@ -1,13 +1,11 @@
 import * as z from "zod";
-import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { metadataPath, toResource, usualScopes } from "../http/challenge.ts";
 import { jsonAnswer } from "./answer.ts";
 import { gatewayReading } from "../../engine/policy/rights.ts";
 import type { RestDeps } from "./deps.ts";
-import { answers } from "./responses.ts";
+import { answers } from "../../operations/responses.ts";
 import { publicRoute, route, type Route } from "./route.ts";
 import { splitTarget } from "./router.ts";
-import * as schemas from "./schemas.ts";
 
 const tag = "Gateway";
 
@@ -23,12 +21,7 @@ const resourceMetadata = z
 
 /** Routes for those who run the gateway, and those that clients read before they have a token. */
 export function createSystemRoutes(deps: RestDeps): readonly Route[] {
-  return [
-    showMetrics(deps),
-    showInside(deps),
-    showMetadata(deps, metadataPath),
-    showMetadata(deps, `${metadataPath}/*`),
-  ];
+  return [showMetrics(deps), showMetadata(deps, metadataPath), showMetadata(deps, `${metadataPath}/*`)];
 }
 
 function showMetrics(deps: RestDeps): Route {
@@ -39,28 +32,6 @@ function showMetrics(deps: RestDeps): Route {
     handle() {
       const { text, contentType } = deps.metrics.scrape();
       return { headers: { "Content-Type": contentType, "Cache-Control": "no-store" }, body: text };
-    },
-  });
-}
-
-function showInside(deps: RestDeps): Route {
-  return route({
-    method: "GET",
-    path: "/api/status/debug",
-    right: gatewayReading,
-    operation: {
-      id: "showInside",
-      tag,
-      summary: "The gateway's inside",
-      description: "Only with `debugRoute` (TOOLYARD_DEBUG_ROUTE=true).",
-      responses: answers(schemas.json, "Facts for whoever looks for a fault.", [404]),
-    },
-    handle() {
-      if (!deps.settings().debugRoute)
-        throw new GatewayError("ROUTE_UNKNOWN", "there is nothing at this path", {
-          hint: "Set toolyard.debugRoute, or TOOLYARD_DEBUG_ROUTE=true.",
-        });
-      return jsonAnswer({ version: deps.version, ...deps.debugFacts() }, { "Cache-Control": "no-store" });
     },
   });
 }

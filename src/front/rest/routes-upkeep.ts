@@ -2,43 +2,22 @@ import { pipeline } from "node:stream/promises";
 import * as z from "zod";
 import { abortAfter } from "../../kernel/runtime/abort.ts";
 import { gatewayUpkeep } from "../../engine/policy/rights.ts";
-import { jsonAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
-import { actorOf } from "./install-request.ts";
-import { checkPart } from "./part-check.ts";
-import { noStore, requirePeople } from "./people-request.ts";
-import { answers } from "./responses.ts";
+import { answers } from "../../operations/responses.ts";
 import { route, type RestRequest, type Route } from "./route.ts";
-import { whileAllowed } from "./tracked.ts";
+import { noteUpkeep } from "../../operations/gateway/database-operations.ts";
+import { whileAllowed } from "../../operations/asking/tracked.ts";
+import { toAsked } from "./operation-route.ts";
 
 const tag = "Gateway";
-const rotation = z.object({ data: z.boolean().optional().describe("Also encrypt every secret again.") });
-const rotated = z.object({ teams: z.int(), secrets: z.int() }).meta({ id: "RotatedKeys" });
 const recentOnly = "Takes a login with a browser of the last 15 minutes; a token does not do.";
 
 /** A reader who stops reading keeps others from theirs no longer than this. */
 const longestReadMs = 3_600_000;
 
-const databaseList = z
-  .object({
-    ok: z.boolean(),
-    databases: z.array(
-      z.object({
-        database: z.enum(["state", "records"]),
-        place: z.string().describe("The file, or the server's name without a password."),
-        engine: z.string(),
-        bytes: z.int(),
-        schema: z.string().nullable().describe("The newest step of its schema."),
-        steps: z.array(z.string()),
-        faults: z.array(z.string()).describe("One sentence each; none where it is in order."),
-      }),
-    ),
-  })
-  .meta({ id: "DatabaseList" });
-
 /** What concerns everything that the gateway keeps. */
 export function createUpkeepRoutes(deps: RestDeps): readonly Route[] {
-  return [backUp(deps), checkDatabases(deps), rotateKeys(deps)];
+  return [backUp(deps)];
 }
 
 function backUp(deps: RestDeps): Route {
@@ -59,8 +38,9 @@ function backUp(deps: RestDeps): Route {
     },
     async handle(request) {
       // Before it is written: the backup tells of itself.
-      await note(deps, request, "state.backup");
-      return await whileAllowed(deps, request, async (signal) => await sendBackup(deps, request, signal));
+      const asking = { principal: request.principal, ...toAsked(deps, request.raw, request.response) };
+      await noteUpkeep(deps, asking, "state.backup");
+      return await whileAllowed(deps, asking, async (signal) => await sendBackup(deps, request, signal));
     },
   });
 }
@@ -76,7 +56,7 @@ async function sendBackup(
     signal.throwIfAborted();
     response.writeHead(200, {
       ...headers,
-      ...noStore,
+      "Cache-Control": "no-store",
       "Content-Type": "application/vnd.sqlite3",
       "Content-Length": file.bytes,
       "Content-Disposition": 'attachment; filename="toolyard-state.db"',
@@ -90,50 +70,4 @@ async function sendBackup(
     await file.remove();
   }
   return undefined;
-}
-
-function checkDatabases(deps: RestDeps): Route {
-  return route({
-    method: "GET",
-    path: "/api/system/db",
-    right: gatewayUpkeep,
-    operation: {
-      id: "checkDatabases",
-      tag,
-      summary: "Look through the databases",
-      description: `Reads all pages of both, so that it takes a while. ${recentOnly}`,
-      responses: answers(databaseList, "What they are, and what is wrong with them.", [503]),
-    },
-    async handle(request) {
-      await note(deps, request, "state.check");
-      const databases = (await deps.upkeep.check()).map((check) => ({ ...check, schema: check.steps.at(-1) ?? null }));
-      return jsonAnswer({ ok: databases.every(({ faults }) => faults.length === 0), databases }, noStore);
-    },
-  });
-}
-
-function rotateKeys(deps: RestDeps): Route {
-  return route({
-    method: "POST",
-    path: "/api/system/keys/rotate",
-    right: gatewayUpkeep,
-    operation: {
-      id: "rotateKeys",
-      tag,
-      summary: "Make a new key for the secrets of all teams",
-      description: recentOnly,
-      body: rotation,
-      responses: answers(rotated, "How much was encrypted again.", [415, 503]),
-    },
-    async handle(request) {
-      const { data = false } = checkPart(rotation, "body", request.body);
-      const { installs } = requirePeople(deps);
-      return jsonAnswer(await installs.secrets.rotate(actorOf(deps, request), data), noStore);
-    },
-  });
-}
-
-async function note(deps: RestDeps, { principal, raw }: RestRequest, action: string): Promise<void> {
-  const { id: actor, team } = principal;
-  await deps.audit.order({ actor, team, via: "rest", action, ip: raw.socket.remoteAddress ?? null });
 }

@@ -55,6 +55,14 @@ interface Watch extends Disposable {
   readonly ring: EventRing<Item>;
 }
 
+/** A reader without events, for those who only want to know when the right to read ends. */
+export const readsNothing: Pick<LiveReader, "wants" | "isFull" | "onEvent" | "onReset"> = Object.freeze({
+  wants: () => false,
+  isFull: () => false,
+  onEvent: () => undefined,
+  onReset: () => undefined,
+});
+
 /** Nothing is kept, and no event looked at, as long as nobody reads. */
 export function createLiveEvents({ events, clock, toJson }: LiveEventsOptions): LiveEvents {
   const readers = new Set<LiveReader>();

@@ -1,0 +1,109 @@
+import type { ServerResponse } from "node:http";
+import { renderFailure } from "../../../catalog/exposure/text/failure.ts";
+import type { Intent } from "../../../catalog/exposure/intent.ts";
+import type { View } from "../../../catalog/model/view.ts";
+import { createAbortPool } from "../../../kernel/runtime/abort.ts";
+import type { CallContext } from "../../../kernel/call/call-context.ts";
+import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
+import { isJsonObject } from "../../../kernel/text/json-bytes.ts";
+import type { Principal } from "../../../kernel/principal.ts";
+import type { RestDeps } from "../deps.ts";
+import type { EventStream } from "../streams/event-response.ts";
+import { restContext } from "../../../operations/asking/rest-context.ts";
+import { askedClient, toExecuteAnswer } from "../../../operations/tools/execute.ts";
+import type { RestQuestions } from "../../../operations/tools/asked-questions.ts";
+
+/** A call that was understood, and where its answer goes. */
+export interface Execution {
+  readonly principal: Principal;
+  readonly view: View;
+  readonly intent: Extract<Intent, { kind: "call" }>;
+  readonly response: ServerResponse;
+  readonly headers: Record<string, string>;
+  readonly stream: EventStream | undefined;
+  /** What its headers say of its trace. */
+  readonly meta: CallContext["meta"];
+  /** `Toolyard-Elicitation`: the modes of questions that its client answers. */
+  readonly elicitation: string | readonly string[] | undefined;
+  /** Whether the client takes JSON beside it: then a call that said nothing on its way is answered plainly. */
+  readonly acceptsJson: boolean;
+}
+
+/** Controllers that wait for the next call. */
+const idleControllers = 256;
+
+/**
+ * Admits a call, makes it and answers it; it ends when its client goes. Rejects with GatewayErrors as long as nothing
+ * was answered; a failure after that is an event of its stream.
+ */
+export function createExecutionRun(deps: RestDeps, questions: RestQuestions): (execution: Execution) => Promise<void> {
+  const controllers = createAbortPool(idleControllers);
+
+  return async (execution) => {
+    const { principal, view, intent, response, stream } = execution;
+    const leave = deps.admit(principal);
+    const controller = controllers.take();
+    const untrack = deps.track(principal, controller);
+    let isWorking = true;
+    response.on("close", () => {
+      // Only as long as it works on this call: afterwards the controller is another's.
+      if (isWorking) controller.abort(new GatewayError("CALL_CANCELLED", "the client closed the request"));
+    });
+    try {
+      const listen = stream === undefined ? undefined : listenWith(stream);
+      const plain = restContext(principal, controller.signal, { ...listen, meta: execution.meta });
+      const client = stream === undefined ? undefined : askedClient(execution.elicitation);
+      const context =
+        stream === undefined || client === undefined
+          ? plain
+          : { ...plain, client, ask: questions.asker(principal, stream) };
+      const outcome = await deps.performer.perform(intent, { context, view });
+      answer(execution, toExecuteAnswer(view, intent, outcome));
+    } catch (error) {
+      // A call that was ended from here says why: its credential is no longer valid, or the gateway stops.
+      const reason: unknown = controller.signal.aborted ? controller.signal.reason : undefined;
+      const failure = withSignature(reason instanceof GatewayError ? reason : toGatewayError(error), view);
+      if (stream?.isOpen !== true) throw failure;
+      stream.fail(failure);
+    } finally {
+      isWorking = false;
+      untrack();
+      leave();
+      controllers.give(controller);
+    }
+  };
+}
+
+function listenWith(stream: EventStream): Pick<CallContext, "onProgress" | "onLog"> {
+  return { onProgress: (params) => stream.send("progress", params), onLog: (params) => stream.send("log", params) };
+}
+
+/** The body is the bytes as latin1: node:http sends head and body in one write then. */
+function answer({ response, headers, stream, acceptsJson }: Execution, body: string): void {
+  if (stream !== undefined && (stream.isOpen || !acceptsJson)) {
+    stream.end("result", body);
+    return;
+  }
+  if (response.destroyed) return;
+  headers["Content-Type"] = "application/json; charset=utf-8";
+  headers["Cache-Control"] = "no-store";
+  headers["Content-Length"] = String(body.length);
+  response.writeHead(200, headers);
+  response.end(body, "latin1");
+}
+
+/** What a program's author needs to mend the arguments. */
+function withSignature(failure: GatewayError, view: View): GatewayError {
+  if (failure.code !== "ARGUMENTS_INVALID") return failure;
+  const content = renderFailure(failure, view)["content"];
+  const [block] = Array.isArray(content) ? (content as unknown[]) : [];
+  const text = isJsonObject(block) ? block["text"] : undefined;
+  const { signature } = typeof text === "string" ? (JSON.parse(text) as { signature?: string }) : {};
+  return signature === undefined
+    ? failure
+    : new GatewayError(failure.code, failure.message, {
+        data: { ...failure.data, signature },
+        hint: failure.hint,
+        cause: failure.cause,
+      });
+}

@@ -1,0 +1,108 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type * as z from "zod";
+import type { Asked, Operation, PublicAsking } from "../../operations/operation.ts";
+import { checkPart } from "../../operations/part-check.ts";
+import { replyKind, type Reply } from "../../operations/reply.ts";
+import type { Services } from "../../operations/services.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
+import { isFromDashboard } from "../web/session-request.ts";
+import { bytesAnswer, cachedAnswer, createdAnswer, jsonAnswer, type Answer } from "./answer.ts";
+import { abortedWith } from "./streams/client-gone.ts";
+import type { RestDeps } from "./deps.ts";
+import { answerRecords } from "./streams/record-export.ts";
+import { publicRoute, route, type PublicRequest, type Route } from "./route.ts";
+
+const noStore = { "Cache-Control": "no-store" };
+const listHeaders = { ...noStore, Vary: "Accept, Authorization, Origin" };
+
+/** An operation as a route of REST. */
+export function operationRoute(deps: RestDeps, services: Services, operation: Operation): Route {
+  const { route: line, id, tag, summary, description, params, query, headers, body, responses } = operation;
+  const [method, path] = line.split(" ") as [Route["method"], string];
+  const facts = {
+    ...{ method, path },
+    ...(params === undefined ? {} : { params }),
+    ...(query === undefined ? {} : { query }),
+    operation: {
+      ...{ id, tag, summary, responses },
+      ...(description === undefined ? {} : { description }),
+      ...(headers === undefined ? {} : { headers }),
+      ...(body === undefined ? {} : { body }),
+    },
+  };
+  if (operation.isPublic === true)
+    return publicRoute({
+      ...facts,
+      handle: async (request) =>
+        toAnswer(await operation.run(services, toAsking(deps, operation, request)), deps.publicUrl(request.raw)),
+    });
+  return route({
+    ...facts,
+    right: operation.right,
+    async handle(request) {
+      const { principal } = request;
+      const outcome = await operation.run(services, { ...toAsking(deps, operation, request), principal });
+      if (replyKind(outcome) === "records")
+        return await answerRecords(services, request, (outcome as Extract<Reply, { list: unknown }>).list);
+      return toAnswer(outcome, deps.publicUrl(request.raw));
+    },
+  });
+}
+
+/** The parts of a request that its route has not checked yet, and the facts about it. */
+function toAsking(
+  deps: RestDeps,
+  { body: schema }: Operation,
+  request: PublicRequest,
+): PublicAsking<Record<string, unknown>, Record<string, unknown>, JsonObject> {
+  const { params, query, body, bytes, principal, raw, response } = request as PublicRequest<
+    Record<string, unknown>,
+    Record<string, unknown>
+  >;
+  // The body of a DELETE or GET is never looked at.
+  const checked = schema === undefined ? body : (checkPart(schema as z.ZodObject, "body", body) as JsonObject);
+  return { params, query, body: checked, bytes, principal, ...toAsked(deps, raw, response) };
+}
+
+/** The facts of a request that an operation may know. */
+export function toAsked(deps: RestDeps, raw: IncomingMessage, response: ServerResponse): Asked {
+  let signal: AbortSignal | undefined;
+  return {
+    via: "rest",
+    ip: raw.socket.remoteAddress ?? null,
+    accept: raw.headers.accept,
+    ifMatch: raw.headers["if-match"],
+    isFromDashboard: isFromDashboard(raw),
+    get session() {
+      return deps.browsers.personOf(raw)?.session;
+    },
+    loginAgeMs: () => loginAgeMs(deps, raw),
+    get base() {
+      return deps.publicUrl(raw);
+    },
+    // Most operations never look at it, and each listener of a response costs something.
+    get signal() {
+      return (signal ??= abortedWith(response));
+    },
+  };
+}
+
+/** How long ago the sender of a request logged in with a browser; undefined for any other credential. */
+export function loginAgeMs({ browsers, clock }: RestDeps, request: IncomingMessage): number | undefined {
+  const beganMs = browsers.loggedInAt(request);
+  return beganMs === undefined ? undefined : clock.now() - beganMs;
+}
+
+function toAnswer(outcome: unknown, base: string): Answer {
+  const kind = replyKind(outcome);
+  if (kind === undefined) return jsonAnswer(outcome, noStore);
+  const reply = outcome as Reply;
+  if ("text" in reply) return cachedAnswer({ bytes: reply.text.bytes, etag: reply.etag });
+  if ("bytes" in reply) return bytesAnswer(reply.bytes);
+  if ("content" in reply)
+    return { headers: { "Content-Type": `${reply.type}; charset=utf-8`, ...listHeaders }, body: reply.content };
+  if ("name" in reply)
+    return jsonAnswer(reply.saved, { ...noStore, "Content-Disposition": `attachment; filename="${reply.name}"` });
+  if ("path" in reply) return createdAnswer(`${base}${reply.path}`, toAnswer(reply.value, base));
+  throw new Error("a list of records was asked for by somebody without a credential");
+}

@@ -1,0 +1,22 @@
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
+import type { Asked } from "../operation.ts";
+
+/**
+ * Throws CONFIG_CHANGED, with what is there now, where `If-Match` names another version of it. Without the header, or
+ * with `*`, whatever is there is changed.
+ *
+ * @param what for the message: "the entry of github"
+ */
+export function requireVersion(
+  { ifMatch }: Pick<Asked, "ifMatch">,
+  etag: string,
+  what: string,
+  current: JsonObject,
+): void {
+  const asked = ifMatch?.trim();
+  if (asked === undefined || asked === "*" || asked === etag) return;
+  throw new GatewayError("CONFIG_CHANGED", `${what} was changed by somebody else in the meantime`, {
+    data: { current: { ...current, etag } },
+  });
+}

@@ -1,0 +1,75 @@
+import * as z from "zod";
+import { gatewayUpkeep } from "../../engine/policy/rights.ts";
+import { actorOf } from "../installations/install-request.ts";
+import { requirePeople } from "../asking/people-request.ts";
+import { answers } from "../responses.ts";
+import { operation, type Operation, type Asking } from "../operation.ts";
+import type { Services } from "../services.ts";
+
+const tag = "Gateway";
+const rotation = z.object({ data: z.boolean().optional().describe("Also encrypt every secret again.") });
+const rotated = z.object({ teams: z.int(), secrets: z.int() }).meta({ id: "RotatedKeys" });
+const recentOnly = "Takes a login with a browser of the last 15 minutes; a token does not do.";
+
+const databaseList = z
+  .object({
+    ok: z.boolean(),
+    databases: z.array(
+      z.object({
+        database: z.enum(["state", "records"]),
+        place: z.string().describe("The file, or the server's name without a password."),
+        engine: z.string(),
+        bytes: z.int(),
+        schema: z.string().nullable().describe("The newest step of its schema."),
+        steps: z.array(z.string()),
+        faults: z.array(z.string()).describe("One sentence each; none where it is in order."),
+      }),
+    ),
+  })
+  .meta({ id: "DatabaseList" });
+
+const checkDatabases = operation({
+  route: "GET /api/system/db",
+  right: gatewayUpkeep,
+  id: "checkDatabases",
+  tag,
+  summary: "Look through the databases",
+  description: `Reads all pages of both, so that it takes a while. ${recentOnly}`,
+  responses: answers(databaseList, "What they are, and what is wrong with them.", [503]),
+  async run(services, request) {
+    await noteUpkeep(services, request, "state.check");
+    const databases = (await services.upkeep.check()).map((check) => ({
+      ...check,
+      schema: check.steps.at(-1) ?? null,
+    }));
+    return { ok: databases.every(({ faults }) => faults.length === 0), databases };
+  },
+});
+
+const rotateKeys = operation({
+  route: "POST /api/system/keys/rotate",
+  right: gatewayUpkeep,
+  id: "rotateKeys",
+  tag,
+  summary: "Make a new key for the secrets of all teams",
+  description: recentOnly,
+  body: rotation,
+  responses: answers(rotated, "How much was encrypted again.", [415, 503]),
+  async run(services, request) {
+    const { data = false } = request.body;
+    const { installs } = requirePeople(services);
+    return await installs.secrets.rotate(actorOf(services, request), data);
+  },
+});
+
+export async function noteUpkeep(
+  services: Pick<Services, "audit">,
+  { principal, via, ip }: Pick<Asking, "principal" | "via" | "ip">,
+  action: string,
+): Promise<void> {
+  const { id: actor, team } = principal;
+  await services.audit.order({ actor, team, via, action, ip });
+}
+
+/** What concerns everything that the gateway keeps. */
+export const databaseOperations: readonly Operation[] = [checkDatabases, rotateKeys];

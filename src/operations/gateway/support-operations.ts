@@ -1,0 +1,88 @@
+import { cpus, release, totalmem } from "node:os";
+import * as z from "zod";
+import { gatewayAdmin } from "../../engine/policy/rights.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { callToJson, logToJson } from "../../records/calls/record-json.ts";
+import { requireManager } from "../asking/manager.ts";
+import { toReader } from "../records/record-query.ts";
+import { answers } from "../responses.ts";
+import * as schemas from "../schemas.ts";
+import { file } from "../reply.ts";
+import { operation, type Operation, type Asking } from "../operation.ts";
+import type { Services } from "../services.ts";
+
+/** Enough to see what went wrong before somebody looked, and little enough to be read through before it is sent. */
+const [mostLines, mostCalls] = [200, 100];
+
+const supportBundle = z
+  .object({
+    made: z.string(),
+    system: schemas.json.describe("Version, Node, operating system."),
+    status: schemas.json.describe("As `GET /api/status`."),
+    settings: z.array(schemas.json).describe("As `GET /api/config/settings`: those that are not the default."),
+    doctor: z.array(schemas.json).describe("As `GET /api/doctor`."),
+    failedCalls: z.array(schemas.json).nullable().describe("The newest; null where nothing is recorded."),
+    logs: z.array(schemas.json).nullable().describe("The newest warnings and errors of servers."),
+  })
+  .meta({ id: "SupportBundle" });
+
+async function recordsOf(
+  services: Services,
+  { principal }: Pick<Asking, "principal">,
+): Promise<{ readonly failedCalls: readonly object[] | null; readonly logs: readonly object[] | null }> {
+  const reader = toReader(services, principal);
+  try {
+    const calls = await services.history.calls(reader, { limit: mostCalls, failed: true });
+    const logs = await services.history.logs(reader, { limit: mostLines, level: "warning" });
+    return { failedCalls: calls.rows.map(callToJson), logs: logs.rows.map(logToJson) };
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === "STORE_UNAVAILABLE") return { failedCalls: null, logs: null };
+    throw error;
+  }
+}
+
+function factsOf(stdout: string): readonly object[] {
+  return stdout.split("\n").flatMap((line) => {
+    try {
+      return line.startsWith("{") ? [JSON.parse(line) as object] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** What somebody who helps needs to know of a gateway, in one file. */
+export const supportOperations: readonly Operation[] = [
+  operation({
+    route: "GET /api/support",
+    right: gatewayAdmin,
+    id: "makeSupportBundle",
+    tag: "Gateway",
+    summary: "What to send along when something does not work, as one file without secrets",
+    description:
+      "Known secrets are taken out, and no arguments, results or texts of the configuration are in it. Names of " +
+      "servers, people and files are: read it before you send it.",
+    responses: answers(supportBundle, "The bundle."),
+    async run(services, request) {
+      const management = requireManager(services, request);
+      const { principal } = request;
+      const { version } = services;
+      const doctor = await management.run(["doctor", "--json"], request.signal);
+      const settings = await management.settings();
+      const bundle = {
+        made: new Date(services.clock.now()).toISOString(),
+        system: {
+          ...{ toolyard: version, node: process.version, platform: process.platform, release: release() },
+          ...{ arch: process.arch, processors: cpus().length, memoryBytes: totalmem() },
+        },
+        status: await services.status({ principal, isAdmin: true }),
+        settings: settings.filter(({ from }) => from !== "default"),
+        doctor: factsOf(doctor.stdout),
+        ...(await recordsOf(services, request)),
+      };
+      // Whatever part a secret came in by.
+      const safe: unknown = JSON.parse(services.redactJson(bundle));
+      return file("toolyard-support.json", safe);
+    },
+  }),
+];

@@ -1,0 +1,105 @@
+import type * as z from "zod";
+import type { Right } from "../engine/policy/rights.ts";
+import type { JsonObject } from "../kernel/text/json-bytes.ts";
+import type { Principal } from "../kernel/principal.ts";
+import type { Responses } from "./responses.ts";
+import type { Services } from "./services.ts";
+
+/** Facts about a request, whichever way it came. */
+export interface Asked {
+  /** The way it came, as the audit names it. */
+  readonly via: "rest" | "owner";
+  /** The address of the sender; null where it is the same machine. */
+  readonly ip: string | null;
+  /** The gateway's address as the sender knows it, without a slash at its end. */
+  readonly base: string;
+  /** `Accept`, as it was sent. */
+  readonly accept: string | undefined;
+  /** `If-Match`, as it was sent. */
+  readonly ifMatch: string | undefined;
+  /** Whether it was sent by a page of the dashboard in which somebody is logged in. */
+  readonly isFromDashboard: boolean;
+  /** The id of the browser session that it was sent from; undefined where there is none. */
+  readonly session: string | undefined;
+  /** How long ago the sender logged in with a browser; undefined for any other credential. */
+  readonly loginAgeMs: () => number | undefined;
+  /** Aborts when the sender leaves before the answer. */
+  readonly signal: AbortSignal;
+}
+
+/** A request whose parts have been checked with the operation's schemas. */
+export interface PublicAsking<P = unknown, Q = unknown, B = unknown> extends Asked {
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+  /** The body as it was sent; empty where none was. */
+  readonly bytes: Buffer;
+  /** Undefined where no credential was sent. */
+  readonly principal: Principal | undefined;
+}
+
+/** The same of a sender with a credential. */
+export interface Asking<P = unknown, Q = unknown, B = unknown> extends PublicAsking<P, Q, B> {
+  readonly principal: Principal;
+}
+
+interface Facts<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> {
+  /** Unique and never changed: generated clients name their functions after it. */
+  readonly id: string;
+  /** Method and path. Segments in braces are parameters: `GET /api/tools/{path}`. */
+  readonly route: `${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} /${string}`;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly params?: P;
+  readonly query?: Q;
+  /** Described in OpenAPI; not checked. */
+  readonly headers?: z.ZodObject;
+  /** Checked before the operation runs; without one, the body is any JSON object. */
+  readonly body?: B;
+  readonly responses: Responses;
+}
+
+interface PrivateOperation<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> extends Facts<P, Q, B> {
+  readonly isPublic?: false;
+  /** Checked before a body is read and before anything is looked up. */
+  readonly right: Right;
+  // Written as a method, so that a list can contain operations with different parts.
+  /** Resolves to a value, which is the answer as JSON, or to a reply of reply.ts. */
+  run(services: Services, asking: Asking<z.output<P>, z.output<Q>, BodyOf<B>>): unknown;
+}
+
+interface PublicOperation<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> extends Facts<P, Q, B> {
+  /** It needs no credential: its body has a secret, or it reveals nothing about anybody. */
+  readonly isPublic: true;
+  run(services: Services, asking: PublicAsking<z.output<P>, z.output<Q>, BodyOf<B>>): unknown;
+}
+
+type BodyOf<B extends z.ZodType> = z.ZodType extends B ? JsonObject : z.output<B>;
+
+/**
+ * One management operation. Its route, its description in OpenAPI, and the functions of the clients are made from it.
+ */
+export type Operation<
+  P extends z.ZodObject = z.ZodObject,
+  Q extends z.ZodObject = z.ZodObject,
+  B extends z.ZodType = z.ZodType,
+> = PrivateOperation<P, Q, B> | PublicOperation<P, Q, B>;
+
+/** Derives the types of `run` from the schemas. */
+export function operation<
+  P extends z.ZodObject = z.ZodObject,
+  Q extends z.ZodObject = z.ZodObject,
+  B extends z.ZodType = z.ZodType,
+>(definition: PrivateOperation<P, Q, B>): Operation {
+  return definition as unknown as Operation;
+}
+
+/** The same for an operation that needs no credential. */
+export function publicOperation<
+  P extends z.ZodObject = z.ZodObject,
+  Q extends z.ZodObject = z.ZodObject,
+  B extends z.ZodType = z.ZodType,
+>(definition: Omit<PublicOperation<P, Q, B>, "isPublic">): Operation {
+  return { ...definition, isPublic: true } as unknown as Operation;
+}

@@ -1,0 +1,212 @@
+import * as z from "zod";
+import { gatewayAdmin, ownCredentials } from "../../engine/policy/rights.ts";
+import type { AppLine, SessionLine } from "../../people/authorization-server/user-access.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import { requirePeople, senderOf, toIso } from "../asking/people-request.ts";
+import { done } from "./people-schemas.ts";
+import { answers } from "../responses.ts";
+import { findUser } from "./user-operations.ts";
+import * as schemas from "../schemas.ts";
+import { operation, type Operation } from "../operation.ts";
+
+const tag = "People";
+const time = z.iso.datetime();
+
+const app = z
+  .object({
+    id: z.string(),
+    name: z.string().describe("As the app names itself; nobody has checked it."),
+    client: z.string().describe("Its id at the authorization server, or the address of its document."),
+    user: z.string(),
+    team: z.string(),
+    scopes: z.array(z.string()),
+    audience: z.array(z.string()).describe("The addresses that it may use."),
+    created: time,
+    used: time.describe("The hour in which it was last renewed."),
+    expires: time,
+  })
+  .meta({ id: "ConnectedApp" });
+
+const session = z
+  .object({
+    id: z.string(),
+    user: z.string(),
+    via: z.string().describe("`password`, or the identity provider."),
+    isThis: z.boolean().describe("Whether the request came from it."),
+    created: time,
+    seen: time,
+    expires: time,
+  })
+  .meta({ id: "BrowserLoginSession" });
+
+const appList = z.object({ apps: z.array(app) }).meta({ id: "ConnectedAppList" });
+const logins = z.object({ sessions: z.array(session) }).meta({ id: "BrowserLoginList" });
+const ended = z.object({ ended: z.int() }).meta({ id: "EndedBrowserLogins" });
+
+const ofUser = z.object({ id: schemas.name });
+const oneOfUser = ofUser.extend({ item: schemas.name });
+
+const listOwnApps = operation({
+  route: "GET /api/me/apps",
+  right: ownCredentials,
+  id: "listMyApps",
+  tag,
+  summary: "Apps that act for you, in all of your teams",
+  responses: answers(appList, "Without what they were given, which nobody has."),
+  run: (services, { principal }) => ({
+    apps: requirePeople(services).access.appsOf(userOf(principal)).map(toApp),
+  }),
+});
+
+const revokeOwnApp = operation({
+  route: "DELETE /api/me/apps/{id}",
+  params: ofUser,
+  right: ownCredentials,
+  id: "revokeMyApp",
+  tag,
+  summary: "Take an app's access back",
+  description: "Ends its streams and calls at once. The app has to ask again.",
+  responses: answers(done, "It has no access any more.", [404]),
+  async run(services, request) {
+    const { principal, params } = request;
+    await requirePeople(services).access.revokeApp(senderOf(request), params.id, userOf(principal));
+    return done;
+  },
+});
+
+const listOwnSessions = operation({
+  route: "GET /api/me/sessions",
+  right: ownCredentials,
+  id: "listMySessions",
+  tag,
+  summary: "Browsers that you are logged in with",
+  responses: answers(logins, "Without their cookies, which nobody has."),
+  run(services, { principal, session: own }) {
+    const { access } = requirePeople(services);
+    return { sessions: access.sessionsOf(userOf(principal)).map((line) => toSession(line, own)) };
+  },
+});
+
+const endOwnSession = operation({
+  route: "DELETE /api/me/sessions/{id}",
+  params: ofUser,
+  right: ownCredentials,
+  id: "endMySession",
+  tag,
+  summary: "Log one of your browsers out",
+  responses: answers(done, "It is logged out.", [404]),
+  async run(services, request) {
+    const { principal, params } = request;
+    await requirePeople(services).access.endSession(senderOf(request), params.id, userOf(principal));
+    return done;
+  },
+});
+
+const listUserApps = operation({
+  route: "GET /api/users/{id}/apps",
+  params: ofUser,
+  right: gatewayAdmin,
+  id: "listUserApps",
+  tag,
+  summary: "Apps that act for a user",
+  responses: answers(appList, "Those of all teams.", [404]),
+  run(services, { params }) {
+    const { access, book } = requirePeople(services);
+    return { apps: access.appsOf(findUser(book, params.id).id).map(toApp) };
+  },
+});
+
+const revokeUserApp = operation({
+  route: "DELETE /api/users/{id}/apps/{item}",
+  params: oneOfUser,
+  right: gatewayAdmin,
+  id: "revokeUserApp",
+  tag,
+  summary: "Take the access of a user's app back",
+  responses: answers(done, "It has no access any more.", [404]),
+  async run(services, request) {
+    const { access, book } = requirePeople(services);
+    const { id, item } = request.params;
+    await access.revokeApp(senderOf(request), item, findUser(book, id).id);
+    return done;
+  },
+});
+
+const listUserSessions = operation({
+  route: "GET /api/users/{id}/sessions",
+  params: ofUser,
+  right: gatewayAdmin,
+  id: "listUserSessions",
+  tag,
+  summary: "Browsers that a user is logged in with",
+  responses: answers(logins, "All of them.", [404]),
+  run(services, { params, session: own }) {
+    const { access, book } = requirePeople(services);
+    const lines = access.sessionsOf(findUser(book, params.id).id);
+    return { sessions: lines.map((line) => toSession(line, own)) };
+  },
+});
+
+const endUserSessions = operation({
+  route: "DELETE /api/users/{id}/sessions",
+  params: ofUser,
+  right: gatewayAdmin,
+  id: "endUserSessions",
+  tag,
+  summary: "Log a user out of every browser",
+  responses: answers(ended, "How many there were.", [404]),
+  async run(services, request) {
+    const { access, book } = requirePeople(services);
+    const { id } = findUser(book, request.params.id);
+    return { ended: await access.endSessions(senderOf(request), id) };
+  },
+});
+
+const endUserSession = operation({
+  route: "DELETE /api/users/{id}/sessions/{item}",
+  params: oneOfUser,
+  right: gatewayAdmin,
+  id: "endUserSession",
+  tag,
+  summary: "Log a user out of one browser",
+  responses: answers(done, "It is logged out.", [404]),
+  async run(services, request) {
+    const { access, book } = requirePeople(services);
+    const { id, item } = request.params;
+    await access.endSession(senderOf(request), item, findUser(book, id).id);
+    return done;
+  },
+});
+
+/** Throws PEOPLE_CONFLICT: people of the configuration have neither apps nor browsers. */
+function userOf({ user }: Principal): string {
+  if (user !== null) return user;
+  throw new GatewayError("PEOPLE_CONFLICT", "only people of the database have apps and browsers there", { hint: "" });
+}
+
+function toApp({ clientId, createdAtMs, usedAtMs, expiresAtMs, ...line }: AppLine): z.output<typeof app> {
+  const times = { created: toIso(createdAtMs), used: toIso(usedAtMs), expires: toIso(expiresAtMs) };
+  return { ...line, client: clientId, scopes: [...line.scopes], audience: [...line.audience], ...times };
+}
+
+function toSession(
+  { createdAtMs, seenAtMs, expiresAtMs, ...line }: SessionLine,
+  own: string | undefined,
+): z.output<typeof session> {
+  const times = { created: toIso(createdAtMs), seen: toIso(seenAtMs), expires: toIso(expiresAtMs) };
+  return { ...line, isThis: line.id === own, ...times };
+}
+
+/** What people are logged in with: their own, and everybody's for admins of the gateway. */
+export const accessOperations: readonly Operation[] = [
+  listOwnApps,
+  revokeOwnApp,
+  listOwnSessions,
+  endOwnSession,
+  listUserApps,
+  revokeUserApp,
+  listUserSessions,
+  endUserSessions,
+  endUserSession,
+];

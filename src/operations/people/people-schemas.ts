@@ -1,0 +1,99 @@
+import * as z from "zod";
+import { scopes } from "../../engine/policy/scopes.ts";
+import { teamRoles } from "../../store/people-rows.ts";
+import * as schemas from "../schemas.ts";
+
+/** Schemas that several groups of routes about people use. */
+
+const time = z.iso.datetime();
+export const teamRole = z.enum(teamRoles);
+export const userRole = z.enum(["admin", "user"]);
+export const shortName = z.string().min(1).max(100);
+
+export const email = z.string().min(3).max(254);
+
+export const madeToken = z
+  .object({ id: z.string(), token: z.string().describe("Shown only now."), expires: time })
+  .meta({ id: "MadeToken" });
+
+export const done = z.object({ done: z.literal(true) }).meta({ id: "Done" });
+
+/** What a new token is limited to. */
+export const tokenBody = z.object({
+  name: z.string().max(100).optional().describe("What it is for."),
+  days: z.int().min(1).max(365).optional().describe("How long it is valid. Default: 90."),
+  scopes: z.array(z.enum(scopes)).max(scopes.length).optional().describe("Default: everything that the roles permit."),
+  only: z.array(schemas.name).min(1).max(100).optional().describe("Slugs of the servers that it is for. Default: all."),
+});
+
+export const token = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    scopes: z.array(z.string()),
+    only: z.array(z.string()).nullable(),
+    created: time,
+    expires: time,
+    used: time.nullable().describe("The hour of its last use."),
+  })
+  .meta({ id: "PersonalToken" });
+
+export const membership = z.object({ team: z.string(), title: z.string(), role: teamRole, membership: z.string() });
+
+export const user = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    role: userRole,
+    status: z.enum(["active", "disabled"]),
+    email: schemas.nullableText.describe("An address that is known to be the user's."),
+    created: time,
+    teams: z.array(membership),
+  })
+  .meta({ id: "User" });
+
+export const limits = z
+  .object({
+    members: z.int().min(1).max(1_000_000).optional(),
+    servers: z.int().min(0).max(1_000_000).optional(),
+    programs: z.int().min(0).max(1_000_000).optional().describe("Of the servers, those that are processes here."),
+  })
+  .meta({ id: "TeamLimits", description: "The most that a team may have; what is absent is not limited." });
+
+export const team = z
+  .object({
+    slug: z.string(),
+    title: z.string(),
+    limits,
+    created: time,
+    members: z.int(),
+    role: teamRole.nullable().describe("What whoever asks is in it."),
+  })
+  .meta({ id: "Team" });
+
+export const member = z
+  .object({
+    id: z.string().describe("Of the membership: calls and the audit name it."),
+    user: z.string(),
+    role: teamRole,
+    status: z.enum(["active", "disabled"]),
+    created: time,
+  })
+  .meta({ id: "Member" });
+
+export const invite = z
+  .object({
+    id: z.string(),
+    role: teamRole,
+    about: z.string(),
+    by: z.string(),
+    created: time,
+    expires: time,
+    used: time.nullable(),
+  })
+  .meta({ id: "Invite" });
+
+export const listParameters = {
+  limit: schemas.clampedNumber({ least: 1, most: 1_000, standard: 100 }),
+  cursor: schemas.cursor.describe("`nextCursor` of the page before."),
+};

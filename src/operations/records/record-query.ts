@@ -1,0 +1,75 @@
+import * as z from "zod";
+import { hasRole } from "../../engine/policy/rights.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import type { Reader } from "../../records/calls/record-history.ts";
+import type { PageQuery, TimeRange } from "../../store/record-store.ts";
+import type { Services } from "../services.ts";
+import * as schemas from "../schemas.ts";
+import { readTime } from "./time-parameter.ts";
+
+/** Rows of one page, at most: as many as the store gives at once. */
+export const mostPerPage = 1_000;
+
+const time = z.string().max(40).optional();
+
+/** Parameters that every list of records has. */
+export const recordParameters = {
+  from: time.describe("ISO 8601, or ms since 1970. Inclusive."),
+  to: time.describe("Exclusive."),
+  limit: schemas.clampedNumber({ least: 1, most: mostPerPage, standard: 100 }),
+  cursor: schemas.cursor.describe("`nextCursor` of the page before, or the id of a row: older ones follow."),
+};
+
+/** A text that rows have to have exactly. */
+export const filter = z.string().max(4_096).optional();
+
+interface Asked {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+/** Throws PARAMS_INVALID and CURSOR_INVALID. */
+export function toPageQuery({ from, to, limit, cursor }: Asked): PageQuery & TimeRange {
+  return { limit, before: readCursor(cursor), ...toTimes({ from, to }) };
+}
+
+/** Throws PARAMS_INVALID. */
+export function toTimes({ from, to }: Pick<Asked, "from" | "to">): TimeRange {
+  return { fromMs: readTime("from", from), toMs: readTime("to", to) };
+}
+
+/** Rights do not depend on it, so that it is not signed. */
+function readCursor(cursor: string | undefined): number | undefined {
+  if (cursor === undefined || cursor === "") return undefined;
+  const id = /^\d{1,16}$/.test(cursor) ? Number(cursor) : Number.NaN;
+  if (!Number.isSafeInteger(id)) throw new GatewayError("CURSOR_INVALID", "the cursor is not one that was given out");
+  return id;
+}
+
+/** The team whose records somebody may see because they run it; undefined for all others. */
+export function runTeamOf({ people }: Pick<Services, "people">, principal: Principal): Reader["team"] {
+  const { team } = principal;
+  const row = team === null || !hasRole(principal, "team-admin") ? undefined : people()?.book.teamOf(team);
+  return row === undefined ? undefined : { slug: row.slug, sinceMs: row.createdAtMs };
+}
+
+/**
+ * An admin sees that others call, never what is said in it; an admin of a team sees that of the team's. The log of
+ * somebody's own instance is what that person says and gets, too. A gateway without credentials has one person, who
+ * also sees what is left of servers that are gone.
+ */
+export function toReader(services: Services, principal: Principal): Reader {
+  const { id, roles } = principal;
+  const isAlone = services.isOpen();
+  const team = runTeamOf(services, principal);
+  return {
+    id,
+    calls: isAlone || roles.includes("admin") ? "all" : team === undefined ? "own" : "team",
+    team,
+    contents: "own",
+    logs: isAlone ? "all" : "own",
+  };
+}

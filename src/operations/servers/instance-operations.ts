@@ -1,0 +1,195 @@
+import * as z from "zod";
+import type { Instance } from "../../servers/instance/instance.ts";
+import type { Services } from "../services.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import { abortAfter } from "../../kernel/runtime/abort.ts";
+import { usingServers, ownCredentials, reading } from "../../engine/policy/rights.ts";
+import {
+  actionTimeoutMs,
+  describeInstance,
+  endpointOf,
+  endpointSchema,
+  findInstance,
+  findOwnInstance,
+  instanceSchema,
+} from "./own-instance.ts";
+import { toIso } from "../asking/people-request.ts";
+import { answers, executing } from "../responses.ts";
+import * as schemas from "../schemas.ts";
+import { operation, type Operation } from "../operation.ts";
+import { cached } from "../reply.ts";
+
+const tag = "Servers and instances";
+const params = z.object({ id: schemas.name });
+
+const instanceList = z.object({ instances: z.array(instanceSchema) }).meta({ id: "InstanceList" });
+
+const instanceDetails = instanceSchema
+  .extend({
+    stderr: z.array(z.string()).describe("The last lines that its process wrote to stderr."),
+    oddities: schemas.oddities,
+  })
+  .meta({ id: "InstanceDetails" });
+
+const instanceToken = z
+  .object({
+    token: z.string().describe("Shown only now."),
+    instance: z.string(),
+    ...endpointSchema,
+  })
+  .meta({ id: "InstanceToken" });
+
+const tokenList = z
+  .object({
+    tokens: z.array(
+      z.object({
+        id: z.string().describe("Tells it from others. The token itself is kept nowhere."),
+        created: z.iso.datetime(),
+        valid: z.boolean().describe("False after the credential that it was made with was taken away."),
+      }),
+    ),
+  })
+  .meta({ id: "InstanceTokenList" });
+
+const revokedTokens = z.object({ revoked: z.int() }).meta({ id: "RevokedTokens" });
+
+const listInstances = operation({
+  route: "GET /api/instances",
+  right: reading,
+  id: "listInstances",
+  tag,
+  summary: "All instances",
+  responses: answers(instanceList, "The instances that the caller may use.", [304]),
+  run(services, request) {
+    const instances = services
+      .instancesOf(request.principal)
+      .map((instance) => describeInstance(instance, request, services));
+    return cached({ instances });
+  },
+});
+
+const showInstance = operation({
+  route: "GET /api/instances/{id}",
+  right: reading,
+  params,
+  id: "showInstance",
+  tag,
+  summary: "One instance",
+  responses: answers(instanceDetails, "The instance.", [304, 404]),
+  run(services, request) {
+    const instance = findInstance(services, request.principal, request.params.id);
+    const stderr = instance.stderr.map(services.redact);
+    const oddities = instance.oddities.sentences().map(services.redact);
+    return cached({ ...describeInstance(instance, request, services), stderr, oddities });
+  },
+});
+
+interface Action {
+  readonly name: string;
+  readonly summary: string;
+  /** Finds the instance. Actions that stop what others use need a stricter check. */
+  readonly find: (services: Services, principal: Principal, id: string) => Instance;
+  readonly run: (instance: Instance, signal: AbortSignal, by: Principal) => Promise<void>;
+}
+
+const actions: readonly Action[] = [
+  {
+    name: "restart",
+    summary: "Stop and start it again",
+    find: findOwnInstance,
+    run: async (instance, signal, by) => await instance.restart(signal, by.id),
+  },
+  {
+    name: "stop",
+    summary: "Stop it until somebody starts it",
+    find: findOwnInstance,
+    run: async (instance) => await instance.stop(),
+  },
+  {
+    name: "refresh",
+    summary: "Read its lists again",
+    find: findInstance,
+    run: async (instance, signal) => await instance.refresh(signal),
+  },
+];
+
+function runAction({ name, summary, find, run }: Action): Operation {
+  return operation({
+    route: `POST /api/instances/{id}/${name}`,
+    right: usingServers,
+    params,
+    id: `${name}Instance`,
+    tag,
+    summary,
+    responses: answers(instanceSchema, "The instance as it stands then.", executing),
+    async run(services, request) {
+      const { principal } = request;
+      const instance = find(services, principal, request.params.id);
+      const { id: actor, team } = principal;
+      await services.audit.order({ actor, team, via: "rest", action: `server.${name}`, object: instance.id });
+      await run(instance, abortAfter(actionTimeoutMs), principal);
+      return describeInstance(instance, request, services);
+    },
+  });
+}
+
+const tokenPath = "/api/instances/{id}/token";
+
+const listTokens = operation({
+  route: `GET ${tokenPath}`,
+  right: ownCredentials,
+  params,
+  id: "listInstanceTokens",
+  tag,
+  summary: "Your tokens for the instance",
+  responses: answers(tokenList, "Oldest first, without themselves.", [404]),
+  run(services, { principal, params: { id } }) {
+    const instance = findInstance(services, principal, id);
+    const tokens = services
+      .tokensOf(instance.id, principal)
+      .map(({ id: token, createdAtMs, isGood }) => ({ id: token, created: toIso(createdAtMs), valid: isGood }));
+    return { tokens };
+  },
+});
+
+const issueToken = operation({
+  route: `POST ${tokenPath}`,
+  right: ownCredentials,
+  params,
+  id: "issueInstanceToken",
+  tag,
+  summary: "A token for the instance's endpoint",
+  description:
+    "Shown only in this answer. It gives access to this instance and nothing else, in the name of the caller.",
+  responses: answers(instanceToken, "The token.", [404]),
+  async run(services, request) {
+    const instance = findInstance(services, request.principal, request.params.id);
+    const token = await services.issueToken(instance.id, request.principal);
+    const issued = { token, instance: instance.id, ...endpointOf(instance, request) };
+    return issued;
+  },
+});
+
+const revokeTokens = operation({
+  route: `DELETE ${tokenPath}`,
+  right: ownCredentials,
+  params,
+  id: "revokeInstanceTokens",
+  tag,
+  summary: "Revoke your tokens for the instance",
+  responses: answers(revokedTokens, "How many there were.", [404]),
+  async run(services, { principal, params: { id } }) {
+    const instance = findInstance(services, principal, id);
+    return { revoked: await services.revokeTokens(instance.id, principal) };
+  },
+});
+
+/** The instances of the principal, and credentials for `/i/{instance}/mcp`. */
+export const instanceOperations: readonly Operation[] = [
+  listInstances,
+  showInstance,
+  ...actions.map((action) => runAction(action)),
+  listTokens,
+  issueToken,
+  revokeTokens,
+];

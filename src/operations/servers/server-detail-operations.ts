@@ -1,0 +1,134 @@
+import * as z from "zod";
+import { gatewayAdmin, reading } from "../../engine/policy/rights.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { isJsonObject } from "../../kernel/text/json-bytes.ts";
+import { requireManager } from "../asking/manager.ts";
+import { answers } from "../responses.ts";
+import * as schemas from "../schemas.ts";
+import { operation, type Operation } from "../operation.ts";
+
+const tag = "Servers and instances";
+const params = z.object({ slug: schemas.name });
+
+const serverDetails = z
+  .object({
+    slug: z.string(),
+    displayName: z.string(),
+    namespace: z.string(),
+    instance: z.string(),
+    status: z.string(),
+    isKnown: z.boolean().describe("Whether it was ever connected: otherwise nobody knows what follows."),
+    name: schemas.nullableText.describe("What the server calls itself."),
+    title: schemas.nullableText,
+    version: schemas.nullableText,
+    icon: schemas.nullableText.describe("Its first icon, where that is an image within a `data:` URI."),
+    eras: z.array(z.enum(["legacy", "modern"])).describe("Of the protocol, that it speaks."),
+    capabilities: schemas.json,
+    instructions: schemas.nullableText,
+    offers: z
+      .object({ tools: z.int(), resources: z.int(), templates: z.int(), prompts: z.int(), skills: z.int() })
+      .describe("All that it offers."),
+    shownTools: z.int().describe("Those that the rules let whoever asks see."),
+    handshake: z
+      .array(z.object({ step: z.string(), why: z.string() }))
+      .describe("What failed of the handshake of its last start, in order."),
+    oddities: schemas.oddities,
+  })
+  .meta({ id: "ServerDetails" });
+
+/** Nothing is loaded from elsewhere to show a server. */
+function dataIcon(icons: unknown): string | null {
+  for (const icon of Array.isArray(icons) ? (icons as readonly unknown[]) : []) {
+    const src = isJsonObject(icon) ? icon["src"] : undefined;
+    if (typeof src === "string" && src.length < mostIconCharacters && dataImage.test(src)) return src;
+  }
+  return null;
+}
+
+const mostIconCharacters = 65_536;
+const dataImage = /^data:image\/(?:png|jpeg|webp|gif|svg\+xml)[;,]/;
+
+const serverSettings = z
+  .object({
+    file: schemas.nullableText,
+    values: z.array(
+      z.object({
+        path: z.string().describe("Within the server's entry: `command`, `env.TOKEN`."),
+        value: z.unknown().describe("Secrets are hidden."),
+        origin: z.string().describe("`file:line:column`, a flag, a variable, or `default`."),
+      }),
+    ),
+  })
+  .meta({ id: "ServerSettings" });
+
+const showServer = operation({
+  route: "GET /api/servers/{slug}",
+  right: reading,
+  params,
+  id: "showServer",
+  tag,
+  summary: "One server: what it says of itself, and what it offers",
+  responses: answers(serverDetails, "The server, as whoever asks sees it.", [404]),
+  run(services, { principal, params: { slug } }) {
+    const server = services.viewOf(principal).server(slug);
+    if (server === undefined)
+      throw new GatewayError("SERVER_UNKNOWN", "there is no such server", { hint: "GET /api/servers lists yours." });
+    const { catalog } = server;
+    const instance = services.instancesOf(principal).find(({ id }) => id === server.instance);
+    const told = (name: string): string | null => {
+      const value = catalog?.serverInfo[name];
+      return typeof value === "string" ? services.redact(value) : null;
+    };
+    return {
+      slug: server.slug,
+      displayName: server.title,
+      namespace: server.namespace,
+      instance: server.instance,
+      status: server.status,
+      isKnown: catalog !== undefined,
+      name: told("name"),
+      title: told("title"),
+      version: told("version"),
+      icon: dataIcon(catalog?.serverInfo["icons"]),
+      eras: catalog?.eras ?? [],
+      capabilities: JSON.parse(services.redactJson(catalog?.capabilities ?? {})) as unknown,
+      instructions: catalog?.instructions === undefined ? null : services.redact(catalog.instructions),
+      offers: {
+        tools: catalog?.tools.length ?? 0,
+        resources: catalog?.resources.length ?? 0,
+        templates: catalog?.templates.length ?? 0,
+        prompts: catalog?.prompts.length ?? 0,
+        skills: catalog?.skills.length ?? 0,
+      },
+      shownTools: server.tools.length,
+      handshake: (instance?.handshake ?? []).map(({ step, why }) => ({ step, why: services.redact(why) })),
+      oddities: instance?.oddities.sentences().map(services.redact) ?? [],
+    };
+  },
+});
+
+/** As `toolyard config show --origins` says it, which is run for it: the two cannot differ. */
+const showServerSettings = operation({
+  route: "GET /api/servers/{slug}/settings",
+  right: gatewayAdmin,
+  params,
+  id: "showServerSettings",
+  tag,
+  summary: "The settings of a server that are in force, and where each comes from",
+  responses: answers(serverSettings, "Its settings, without secrets."),
+  async run(services, request) {
+    const management = requireManager(services, request);
+    const words = ["config", "show", "--json", "--origins"];
+    const { code, stdout, stderr } = await management.run(words, request.signal);
+    if (code !== 0) throw new GatewayError("CONFIG_INVALID", services.redact(stderr.trim()).slice(0, 1_000));
+    const { file, values } = JSON.parse(stdout) as z.output<typeof serverSettings>;
+    const start = `servers.${request.params.slug}.`;
+    const own = values
+      .filter(({ path }) => path.startsWith(start))
+      .map((row) => ({ ...row, path: row.path.slice(start.length) }));
+    return { file, values: own };
+  },
+});
+
+/** One server, as it describes itself, and where its settings come from. */
+export const serverDetailOperations: readonly Operation[] = [showServer, showServerSettings];

@@ -1,0 +1,176 @@
+import { rpcCodes } from "../../wire/mcp/rpc-codes.ts";
+import type { View } from "../../catalog/model/view.ts";
+import { renderShared } from "../../catalog/exposure/meta/meta.ts";
+import { withLossTold } from "../../catalog/exposure/meta/restart-notice.ts";
+import { resolveBare, resolveTool } from "../../catalog/exposure/text/tool-lookup.ts";
+import type { Intent } from "../../catalog/exposure/intent.ts";
+import { openBrace } from "../../wire/json/characters.ts";
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import type { ServerAnswer } from "../../engine/calls/server-answer.ts";
+import { areNone, noArguments, type CallArguments } from "../../kernel/call/call-arguments.ts";
+import type { CallContext } from "../../kernel/call/call-context.ts";
+import type { FailureCode } from "../../kernel/failures/failures.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { isJsonObject, type JsonBytes } from "../../kernel/text/json-bytes.ts";
+import { parseErrorObject } from "../../wire/mcp/error-object.ts";
+import { restClient } from "../asking/rest-context.ts";
+import { findApp } from "./find-app.ts";
+import { parseJsonBody, type JsonBody } from "../json-body.ts";
+
+type CallIntent = Extract<Intent, { kind: "call" }>;
+
+/** The member of a body that says which app a bare name belongs to; also `X-App-Context`. */
+export const contextField = "_app_context";
+
+const form = Object.freeze({ form: Object.freeze({}) });
+const url = Object.freeze({ url: Object.freeze({}) });
+/** Clients that answer questions, by the modes that they name. */
+const askedClients: ReadonlyMap<string, CallContext["client"]> = new Map(
+  Object.entries({ form, url, "form url": { ...form, ...url } }).map(([modes, elicitation]) => [
+    modes,
+    Object.freeze({ ...restClient, capabilities: Object.freeze({ elicitation: Object.freeze(elicitation) }) }),
+  ]),
+);
+
+/** The client of a request with this `Toolyard-Elicitation`; undefined where it names no mode that there is. */
+export function askedClient(header: string | readonly string[] | undefined): CallContext["client"] | undefined {
+  if (header === undefined) return undefined;
+  const named = String(header)
+    .split(",")
+    .map((mode) => mode.trim().toLowerCase());
+  return askedClients.get(["form", "url"].filter((mode) => named.includes(mode)).join(" "));
+}
+
+/** What `POST /execute/{name}` says of the tool that it means. */
+export interface NamedTool {
+  readonly name: string;
+  /** `X-App-Context`. */
+  readonly appHeader: string | undefined;
+}
+
+/**
+ * Which tool a request means, and its arguments, cut out of the body as bytes. `maxDepth` bounds the body's nesting.
+ * Throws TOOL_UNKNOWN, TOOL_AMBIGUOUS, SERVER_UNKNOWN, PARAMS_INVALID, and what {@link parseJsonBody} throws.
+ */
+export function readExecution(view: View, named: NamedTool, body: Buffer, maxDepth: number): CallIntent {
+  if (holdsNone(body)) return resolveInContext(view, named, undefined);
+  const parsed = parseJsonBody(body, maxDepth);
+  const field = Object.hasOwn(parsed.value, contextField) ? parsed.value[contextField] : undefined;
+  const intent = resolveInContext(view, named, field);
+  return {
+    ...intent,
+    arguments:
+      ownsContextField(intent) || field === undefined
+        ? { bytes: body, value: parsed.value }
+        : withoutContext(body, parsed),
+  };
+}
+
+/** Nothing, or what many languages write for it. Only what is short enough is looked at. */
+function holdsNone(body: Buffer): boolean {
+  if (body.length === 0) return true;
+  if (body.length > 16 || body[0] === openBrace) return false;
+  try {
+    return areNone(JSON.parse(body.toString("utf8")));
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The app says which tool a bare name is; a name that means another tool in full is ambiguous then, never silently
+ * one of them.
+ */
+function resolveInContext(view: View, { name, appHeader: header }: NamedTool, field: unknown): CallIntent {
+  const found = view.names.find(name);
+  const full = found.kind === "one" ? found.tool : undefined;
+  // A tool may have an argument of that name: then it is the tool's, and only the header names an app.
+  const isArgument = full !== undefined && hasContextProperty(full.definition.inputSchema);
+  if (!isArgument && field !== undefined && typeof field !== "string")
+    throw new GatewayError("PARAMS_INVALID", `${contextField} must be a string`, { data: { field: contextField } });
+  if (!isArgument && header !== undefined && field !== undefined && header !== field)
+    throw new GatewayError("PARAMS_INVALID", `X-App-Context and ${contextField} name different apps`, {
+      data: { field: contextField },
+    });
+  const context = header ?? (isArgument ? undefined : (field as string | undefined));
+  if (context === undefined) return resolveTool(view, name, noArguments);
+  const app = findApp(view, context);
+  const own = app.tools.find((tool) => tool.definition.name === name);
+  if (own === undefined) return resolveTool(view, name, noArguments);
+  if (full !== undefined && full !== own)
+    throw new GatewayError(
+      "TOOL_AMBIGUOUS",
+      `${JSON.stringify(name.slice(0, 200))} is a tool of ${app.slug}, and in full the name of another`,
+      { data: { tool_paths: [own.path, full.path] } },
+    );
+  return full === own ? resolveTool(view, name, noArguments) : resolveBare(view, name, own, noArguments);
+}
+
+function ownsContextField(intent: CallIntent): boolean {
+  return hasContextProperty(intent.tool.definition.inputSchema);
+}
+
+function hasContextProperty(schema: { readonly [key: string]: unknown }): boolean {
+  const { properties } = schema;
+  return isJsonObject(properties) && Object.hasOwn(properties, contextField);
+}
+
+/** The same arguments without that member: every other byte stays. */
+function withoutContext(body: Buffer, { value, members }: JsonBody): CallArguments {
+  const kept = members.filter((member) => member.key !== contextField);
+  const pieces: Buffer[] = [];
+  for (const member of kept)
+    pieces.push(Buffer.from(pieces.length === 0 ? "{" : ","), body.subarray(member.keyStart, member.end));
+  const bytes = kept.length === 0 ? Buffer.from("{}") : Buffer.concat([...pieces, Buffer.from("}")]);
+  const { [contextField]: _taken, ...rest } = value;
+  return { bytes, value: rest };
+}
+
+/**
+ * The answer `{ success, tool_path, result | error, warning?, migrated? }` with the server's bytes in it, as latin1
+ * text.
+ */
+export function toExecuteAnswer(view: View, intent: CallIntent, outcome: ServerAnswer): string {
+  const { tool, warning, bareName, migrated } = intent;
+  const isFailed = outcome.kind === "error" || outcome.result.isError;
+  const head = `{"success":${!isFailed},"tool_path":${asciiJson(tool.path)},${outcome.kind === "error" ? '"error"' : '"result"'}:`;
+  // What MCP says in `_meta` has members of its own here: the result stays the server's.
+  const plain: CallIntent = {
+    kind: "call",
+    instance: intent.instance,
+    tool,
+    arguments: intent.arguments,
+    warning: undefined,
+  };
+  const shown = outcome.kind === "error" ? outcome.error : toShown(view, plain, outcome);
+  const body = shown.toString("latin1");
+  if (warning === undefined && migrated !== true) return `${head}${body}}`;
+  const notes = {
+    ...(warning === undefined ? {} : { warning }),
+    ...(migrated === true ? { migrated: { from: bareName, to: tool.path } } : {}),
+  };
+  return `${head}${body},${asciiJson(notes).slice(1)}`;
+}
+
+/**
+ * A server's result as a program may read it: links that can be read here, and the word that the server has lost its
+ * state.
+ */
+export function toShown(view: View, intent: Intent, answer: Extract<ServerAnswer, { kind: "result" }>): JsonBytes {
+  const shown = renderShared(view, intent, answer.result);
+  return withLossTold(shown, { reason: answer.loss, intent, forModel: false }).bytes;
+}
+
+/** A server's JSON-RPC error where there is no place for it: as the failure that comes nearest. */
+export function relayedFailure(error: JsonBytes, notFound: FailureCode): GatewayError {
+  const { code, message } = parseErrorObject(error);
+  return new GatewayError(
+    code === rpcCodes.resourceNotFound
+      ? notFound
+      : code === rpcCodes.invalidParams
+        ? "PARAMS_INVALID"
+        : "UPSTREAM_PROTOCOL",
+    `the server answered: ${message.slice(0, 500)}`,
+    { data: { server_code: code } },
+  );
+}
