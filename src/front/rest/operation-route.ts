@@ -41,7 +41,8 @@ export function operationRoute(deps: RestDeps, services: Services, operation: Op
     right: operation.right,
     async handle(request) {
       const { principal } = request;
-      const outcome = await operation.run(services, { ...toAsking(deps, operation, request), principal });
+      const asking = Object.assign(toAsking(deps, operation, request), { principal });
+      const outcome = await operation.run(services, asking);
       if (replyKind(outcome) === "records")
         return await answerRecords(services, request, (outcome as Extract<Reply, { list: unknown }>).list);
       return toAnswer(outcome, deps.publicUrl(request.raw));
@@ -52,7 +53,7 @@ export function operationRoute(deps: RestDeps, services: Services, operation: Op
 /** The parts of a request that its route has not checked yet, and the facts about it. */
 function toAsking(
   deps: RestDeps,
-  { body: schema }: Operation,
+  { body: schema, isBodyOpen }: Operation,
   request: PublicRequest,
 ): PublicAsking<Record<string, unknown>, Record<string, unknown>, JsonObject> {
   const { params, query, body, bytes, principal, raw, response } = request as PublicRequest<
@@ -60,8 +61,10 @@ function toAsking(
     Record<string, unknown>
   >;
   // The body of a DELETE or GET is never looked at.
-  const checked = schema === undefined ? body : (checkPart(schema as z.ZodObject, "body", body) as JsonObject);
-  return { params, query, body: checked, bytes, principal, ...toAsked(deps, raw, response) };
+  const checked =
+    schema === undefined || isBodyOpen === true ? body : (checkPart(schema as z.ZodObject, "body", body) as JsonObject);
+  // Assigned, because a copy would ask for what most operations never look at.
+  return Object.assign(toAsked(deps, raw, response), { params, query, body: checked, bytes, principal });
 }
 
 /** The facts of a request that an operation may know. */

@@ -223,7 +223,7 @@ function listSessions(deps: RestDeps): Route {
       responses: answers(sessionList, "Newest first."),
     },
     async handle(request) {
-      requireOwner(deps, { principal: request.principal, ...toAsked(deps, request.raw, request.response) });
+      requireOwner(deps, Object.assign(toAsked(deps, request.raw, request.response), { principal: request.principal }));
       const own = deps.browsers.sessionOf(request.raw)?.id;
       const browsers = await Promise.all(
         deps.browsers.sessions.list().map(async (one) => ({
@@ -265,7 +265,7 @@ function endSession(deps: RestDeps): Route {
       ),
     },
     async handle(request): Promise<Answer> {
-      requireOwner(deps, { principal: request.principal, ...toAsked(deps, request.raw, request.response) });
+      requireOwner(deps, Object.assign(toAsked(deps, request.raw, request.response), { principal: request.principal }));
       const { id: actor, team } = request.principal;
       const { id } = request.params;
       await deps.audit.order({ actor, team, via: "rest", action: "session.end", object: id });

@@ -38,7 +38,7 @@ function backUp(deps: RestDeps): Route {
     },
     async handle(request) {
       // Before it is written: the backup tells of itself.
-      const asking = { principal: request.principal, ...toAsked(deps, request.raw, request.response) };
+      const asking = Object.assign(toAsked(deps, request.raw, request.response), { principal: request.principal });
       await noteUpkeep(deps, asking, "state.backup");
       return await whileAllowed(deps, asking, async (signal) => await sendBackup(deps, request, signal));
     },

@@ -57,6 +57,7 @@ const changeEntry = operation({
     "tag is changed. The gateway applies it within a second.",
   headers: z.object({ "If-Match": z.string().optional() }),
   body: entryPatch,
+  isBodyOpen: true,
   responses: answers(serverEntry, "The entry as it is now.", [404, 409, 413, 415]),
   async run(services, request) {
     const management = requireManager(services, request);
