@@ -50,6 +50,8 @@ export const siteMap = [
       ["docs/operations.md", "Operations"],
       ["docs/security.md", "Security"],
       ["docs/teams.md", "People and teams"],
+      ["docs/team-servers.md", "Servers of teams"],
+      ["docs/team-database.md", "Running it for teams"],
       ["docs/single-sign-on.md", "Single sign-on"],
       ["docs/teams-transcript.md", "Two teams at work"],
       ["docs/deployment.md", "Containers and services"],
