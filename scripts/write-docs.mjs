@@ -16,7 +16,7 @@ import { errorsPage } from "./docs/errors-page.mjs";
 import { eventsPage } from "./docs/events-page.mjs";
 import { faultsPage, heldFaults } from "./docs/faults-page.mjs";
 import { exposureRows } from "./docs/exposure-table.mjs";
-import { houseTable } from "./docs/house-table.mjs";
+import { houseTable, roomsTable } from "./docs/house-table.mjs";
 import { heldBy, protocolPage } from "./docs/protocol-page.mjs";
 import { quickStartPage } from "./docs/quick-start-page.mjs";
 import { serversTriedPage } from "./docs/servers-tried-page.mjs";
@@ -26,19 +26,11 @@ import { groupTitles, testTitles } from "./docs/test-titles.mjs";
 const root = new URL("../", import.meta.url);
 
 export async function writeDocs() {
-  const architecture = new URL("ARCHITECTURE.md", root);
-  const table = /(?<=<!-- house: .*? -->\n\n)[^]*?(?=\n\n<!-- end of house -->)/;
-  writeFileSync(
-    architecture,
-    readFileSync(architecture, "utf8").replace(table, () => houseTable(wings)),
-  );
+  fillTable("ARCHITECTURE.md", "house", houseTable(wings));
+  for (const wing of wings.filter(({ rooms }) => rooms !== undefined))
+    fillTable(`docs/architecture/${wing.name}.md`, "rooms", roomsTable(wing));
   const { exposures } = await bundledTable("src/config/rows/exposures.ts");
-  const design = new URL("docs/design.md", root);
-  const rows = /(?<=<!-- exposures: .*? -->\n\n)[^]*?(?=\n\n<!-- end of exposures -->)/;
-  writeFileSync(
-    design,
-    readFileSync(design, "utf8").replace(rows, () => exposureRows(exposures)),
-  );
+  fillTable("docs/design.md", "exposures", exposureRows(exposures));
   const { failures } = await bundledTable("src/kernel/failures/failures.ts");
   const { statefulServers } = await bundledTable("src/config/entry/stateful-servers.ts");
   const { serverTimes } = await bundledTable("src/config/rows/instance-rows.ts");
@@ -59,14 +51,8 @@ export async function writeDocs() {
   const { clientTable } = await bundledTable("src/config/clients/table/client-table.ts");
   const { toOwnEntry } = await bundledTable("src/config/clients/connect/own-entry.ts");
   writeFileSync(new URL("docs/quick-start.md", root), quickStartPage(clientTable, toOwnEntry));
-  const files = /(?<=<!-- clients: .*? -->\n\n)[^]*?(?=\n\n<!-- end of clients -->)/;
-  for (const [name, toTable] of Object.entries({ "import.md": clientFilesTable, "connect.md": connectionsTable })) {
-    const page = new URL(`docs/${name}`, root);
-    writeFileSync(
-      page,
-      readFileSync(page, "utf8").replace(files, () => toTable(clientTable)),
-    );
-  }
+  fillTable("docs/import.md", "clients", clientFilesTable(clientTable));
+  fillTable("docs/connect.md", "clients", connectionsTable(clientTable));
   const settings = await bundledTable("src/config/settings/settings-table.ts");
   const fields = await bundledTable("src/config/entry/server-fields.ts");
   writeFileSync(new URL("docs/configuration.md", root), configurationPage(settings, fields));
@@ -81,6 +67,18 @@ export async function writeDocs() {
   writeFileSync(new URL("docs/clients-transcript.md", root), clientsTranscriptPage(seen));
   const tried = JSON.parse(readFileSync(new URL("docs/servers-tried.json", root), "utf8"));
   writeFileSync(new URL("docs/servers-tried.md", root), serversTriedPage(tried));
+}
+
+/** Replaces the table between the comments `<!-- NAME: ... -->` and `<!-- end of NAME -->` of a hand-written page. */
+function fillTable(file, name, table) {
+  const page = new URL(file, root);
+  const place = new RegExp(`(?<=<!-- ${name}: .*? -->\\n\\n)[^]*?(?=<!-- end of ${name} -->)`);
+  const text = readFileSync(page, "utf8");
+  if (!place.test(text)) throw new Error(`${file} has no place for the table "${name}"`);
+  writeFileSync(
+    page,
+    text.replace(place, () => `${table}\n\n`),
+  );
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await writeDocs();

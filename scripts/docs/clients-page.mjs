@@ -153,7 +153,7 @@ What [Claude Code and Codex read and wrote](clients-transcript.md) in this trial
 ${setupOpening}
 ${setups.join("\n")}
 
-What is left to do, or to know:
+Notes:
 
 ${notes.join("\n")}
 
@@ -187,24 +187,24 @@ const opening = `# Clients
 
 <!-- Made by scripts/write-docs.mjs from docs/clients.json and src/config/rows/client-profiles.ts. Do not edit. -->
 
-## What they were seen to do
+## Observed behaviour
 
 \`npm run clients -- --write\` takes the newest version of each from npm, connects it with \`toolyard connect\` to a gateway over Streamable HTTP, beside
 three other MCP servers with a hundred tools, and gives it a model that follows a script. Settings and permissions are its defaults, and
-no person is there. What came back to the model is compared with what the servers hold.
+no person is present. The answers that reach the model are compared with the servers' contents.
 
 - *Offered*: which of the four tools were in the first request to its model, and how many other tools were beside them. A client that stops
   offering them fails the trial.
-- *Called*: whether a call of a server behind the gateway ran; otherwise what the model read instead, and what lets it run.
-- *Waited*: whether a call arrived that took so long, during which the server said nothing.
-- *Asked*: what a client answers to an elicitation when no person is there, if it declared that it can be asked.
+- *Called*: whether a call of a server behind the gateway ran; otherwise the text that the model read instead, and the setting that lets it run.
+- *Waited*: whether a call that took this long, without a message from the server, succeeded.
+- *Asked*: the client's answer to an elicitation without a person, if it declared that it can be asked.
 - *Cut*: how much of a text of 90,000 characters was in what its model read.
 
-The last three are seen with what *Called* says is needed.
+The last three are observed with the setting named under *Called*.
 `;
 
-const between = `How they present themselves, what they get without their row in the table of profiles below, and whether their models have tools named
-\`list_mcp_resources\` and \`read_mcp_resource\` already:
+const between = `How they present themselves, what they get without their row in the table of profiles below, and whether their models already have tools named
+\`list_mcp_resources\` and \`read_mcp_resource\`:
 `;
 
 const setupOpening = `How each was made to work without an account:
@@ -213,19 +213,19 @@ const setupOpening = `How each was made to work without an account:
 const teamOpening = `## Where people log in
 
 Those that have a command for logging in are tried with a gateway for teams ([people and teams](teams.md)) in the same run. \`toolyard connect\`
-gives them the address and no token, their own command opens a browser, and a script that is its person agrees there. Then each calls a tool, does so
-in three processes at once with an access token that is too old, does so again after the gateway was restarted, and once more after its
-person has taken its access back, which has to fail. *Known by* is how the gateway came to know the client: by a document that the client names
+gives them the address and no token, their own command opens a browser, and a script agrees in place of a person. Then each calls a tool, does so
+in three processes simultaneously with an access token that is too old, does so again after the gateway was restarted, and once more after its
+person has revoked its access, which has to fail. *Known by* is how the gateway came to know the client: by a document that the client names
 (client ID metadata document; the machine of the test has no Internet, so that the gateway used what it knows of it), or because it registered itself.`;
 
-const teamClosing = `The same is done in the tests, with twenty processes at once, for apps with the official SDKs (\`@modelcontextprotocol/client\` and
+const teamClosing = `The same is done in the tests, with twenty simultaneous processes, for apps with the official SDKs (\`@modelcontextprotocol/client\` and
 \`@modelcontextprotocol/sdk\`), and with three for \`mcp-remote\`, which also logs in with the code of a terminal without a browser; its consent is
 given in Chromium. Gemini CLI and Qwen Code log in from within a session (\`/mcp auth\`), Copilot CLI, VS Code, Cursor and Claude Desktop with a person in front
 of them: these have not been tried. What VS Code and Cursor register is known from public reports and tested as such.`;
 
 const profilesOpening = `## The table of profiles
 
-What a client needs beyond the protocol, by the name that it gives itself (\`clientInfo.name\`). The table changes only how the four tools are
+The needs of clients beyond the protocol, by the name that each gives itself (\`clientInfo.name\`). The table changes only how the four tools are
 listed at \`/mcp\` and \`/mcp/meta\`, and from which size on a result is cut, never what may be called: a tool that is not listed still answers. A client that is not in the table gets the four tools as they are. A session
 keeps the list that it began with, also when the configuration changes. Behind mcp-remote (\`name (via mcp-remote …)\`) a client is
 known by its own name.
@@ -233,7 +233,7 @@ known by its own name.
 | \`clientInfo.name\` | Client | What it gets | Why |
 |---|---|---|---|`;
 
-const closing = `The configuration changes rows, field by field, and adds new ones. A name that ends in \`*\` stands for all that begin so; the longest wins.
+const closing = `The configuration changes rows, field by field, and adds new ones. A name that ends in \`*\` matches all names with that beginning; the longest wins.
 
 \`\`\`json
 {
@@ -247,11 +247,11 @@ const closing = `The configuration changes rows, field by field, and adds new on
 }
 \`\`\`
 
-- \`toolMeta\`: what stands in \`_meta\` of the four tools, by tool; \`*\` is every one of them. It replaces the row's.
+- \`toolMeta\`: the contents of \`_meta\` of the four tools, by tool; \`*\` is every one of them. It replaces the row's.
   In texts of \`discover_mcp_tools\`, \`{servers}\` stands for the servers that the client may use and what these are about.
 - \`ownResourceTools\`: the client's model has tools named \`list_mcp_resources\` and \`read_mcp_resource\` already, so ours stay out of its list.
-- \`maxResultTokens\`: the most tokens of one result that the client gives its model, where that is less than \`results.maxTokens\`. What is more,
-  clients put into a file or drop, each in its own way: then the model is not told how to read on ([why](design.md#results-that-are-too-large-for-a-model)).
+- \`maxResultTokens\`: the most tokens of one result that the client gives its model, if that is less than \`results.maxTokens\`. Clients put
+  the rest into a file or drop it, each in its own way: then the model is not told how to read on ([why](design.md#results-that-are-too-large-for-a-model)).
 
 Clients with resource tools of their own use the gateway's native resources, so every resource has one native URI
 (\`toolyard://server/...\`, \`ui://server/...\`) wherever it is listed: natively as \`uri\`, in \`list_mcp_resources\` and \`GET /api/resources\` as \`native_uri\`

@@ -21,7 +21,7 @@ function wayText(http) {
   return `an address in \`${http.addressField}\`, a token in \`${http.headersField}\``;
 }
 
-/** What is written so that the client's model is shown our tools. */
+/** Fields that make the client show our tools to its model. */
 function besides({ ownFields = {}, commandFields = {}, shownAt }) {
   const field = ([name, value]) => `\`"${name}": ${JSON.stringify(value)}\``;
   return [
@@ -32,7 +32,7 @@ function besides({ ownFields = {}, commandFields = {}, shownAt }) {
 }
 
 function offText(switchOff) {
-  if (switchOff === undefined) return "taking them out";
+  if (switchOff === undefined) return "removing them";
   return "field" in switchOff
     ? `\`"${switchOff.field}": ${switchOff.value}\``
     : `their names in \`${switchOff.listedAt.join(".")}\``;

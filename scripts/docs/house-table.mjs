@@ -22,5 +22,5 @@ export function roomsTable(wing) {
       `| \`${above}${name}/\` | ${about} |`,
       ...rowsOf(inner, `${above}${name}/`),
     ]);
-  return ["| room | what is in it |", "|---|---|", ...rowsOf(wing.rooms ?? [], "")].join("\n");
+  return ["| room | contents |", "|---|---|", ...rowsOf(wing.rooms ?? [], "")].join("\n");
 }

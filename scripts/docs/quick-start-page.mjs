@@ -28,8 +28,8 @@ toolyard serve --config examples/mcp.json
 \`\`\`
 
 Then type the line of your client below, and ask its model "which tools do you have for files?". \`toolyard calls -f\` shows
-its calls as they come. What the line writes is shown beneath it, for those who would rather write it themselves; what is
-in the file already stays. A gateway that wants a token needs a header, too, which \`connect\` makes
+its calls as they come. The entry that it writes is shown beneath, in case you would rather write it
+yourself; everything else in the file stays. A gateway that requires a token needs a header, too, which \`connect\` adds
 ([more](connect.md#what-a-client-gets)).
 
 ${clients.map((client) => section(client, toOwnEntry)).join("\n\n")}
@@ -47,7 +47,7 @@ function section(client, toOwnEntry) {
   const entry = toOwnEntry(client, "toolyard", client.http === undefined ? command : { kind: "url", url });
   const note =
     client.http === undefined
-      ? "\n\nIt only starts commands, so that it starts `toolyard stdio`, which shares the gateway with your other clients."
+      ? "\n\nIt only starts commands, so it starts `toolyard stdio`, which shares the gateway with your other clients."
       : "";
   return `## ${client.label}
 

@@ -9,17 +9,17 @@ const opening = (idleSeconds, statefulHours) => `# Servers that hold state
 
 <!-- Made by scripts/write-docs.mjs from src/config/entry/stateful-servers.ts. Do not edit. -->
 
-Toolyard stops the process of a server that nobody has used for ${idleSeconds} s, and starts it again at the next call. A browser, a shell or a debugger
-would lose what it holds: the open page, the variables, the connection. Such servers are treated differently.
+Toolyard stops the process of a server after ${idleSeconds} s without use, and starts it again at the next call. A browser, a shell or a debugger
+would lose its state: the open page, the variables, the connection. Such servers are treated differently.
 
 - **They stay** while a client that used them is connected, and for ${statefulHours} hours after their last use
   (\`toolyard.instances.statefulIdleTimeoutMs\`; it never shortens \`idleTimeoutMs\`). A client with a session is connected until the session ends,
   one over stdio until it closes its end, and one of revision 2026-07-28 over HTTP while it listens (\`subscriptions/listen\`).
-- **An \`idleTimeoutMs\` in the server's own entry is obeyed** as it stands, connected clients or not; 0 means never.
-- **Whoever used a process that is gone is told once**, in the first result of the next one: that what the server held is gone, and why (stopped after
+- **An \`idleTimeoutMs\` in the server's own entry is obeyed** as it is, connected clients or not; 0 means never.
+- **Each user of a lost process is told once**, in the first result of the next one: that the server's state is lost, and why (stopped after
   ${statefulHours} h without use, crashed, restarted by hand, its configuration changed). In the four tools, \`flat\` and \`namespaces\` this is one
-  text block at the end of the result; everywhere, also where one server is shown as it is and over REST, it stands in
-  \`_meta["toolyard/restarted"]\`. Nobody else sees anything of it. A restart of Toolyard itself ends every client's session, and is not told.
+  text block at the end of the result; everywhere, also where one server is shown as it is and over REST, it is in
+  \`_meta["toolyard/restarted"]\`. No one else sees it. A restart of Toolyard itself ends every client's session, and is not announced.
 
 Who is told: a session, or a connection over stdio, is one client. A session that Toolyard ended because it was idle is continued by the next
 one that the same program opens for the same principal. Requests without a session (revision 2026-07-28 over HTTP, REST) of one principal and one

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { houseTable } from "../../scripts/docs/house-table.mjs";
+import { houseTable, roomsTable } from "../../scripts/docs/house-table.mjs";
 import { placesOf, upwards } from "../../scripts/house-rule.mjs";
 import { planned, wings } from "../../scripts/house.mjs";
 
@@ -176,5 +176,28 @@ describe("the house", () => {
 
   test("ARCHITECTURE.md has its table", async () => {
     expect(readFileSync(join(root, "ARCHITECTURE.md"), "utf8")).toContain(houseTable(wings));
+  });
+
+  const built = wings.filter(({ name }) => existsSync(join(root, "src", name)));
+
+  test.each(built)("$name has an architecture page, which begins with the table of its rooms", (wing) => {
+    const text = readFileSync(join(root, `docs/architecture/${wing.name}.md`), "utf8");
+    const [title, marker, table] = text.split("\n\n");
+    expect(title).toMatch(new RegExp(`^# ${wing.name}: `));
+    expect(marker).toMatch(/^<!-- rooms: /);
+    expect(table).toBe(roomsTable(wing));
+    expect(readFileSync(join(root, "ARCHITECTURE.md"), "utf8")).toContain(`(docs/architecture/${wing.name}.md)`);
+  });
+
+  test("ARCHITECTURE.md has at most 1,600 words, and each page behind it 700", () => {
+    const pages = readdirSync(join(root, "docs/architecture")).map((name) => `docs/architecture/${name}`);
+    const counts = ["ARCHITECTURE.md", ...pages].map((page) => {
+      const words = readFileSync(join(root, page), "utf8")
+        .split(/\s+/)
+        .filter((word) => /[\p{L}\d]/u.test(word));
+      return { page, words: words.length };
+    });
+    const most = (page: string) => (page === "ARCHITECTURE.md" ? 1_600 : 700);
+    expect(counts.filter(({ page, words }) => words > most(page))).toEqual([]);
   });
 });
