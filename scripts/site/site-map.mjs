@@ -91,6 +91,7 @@ export const siteMap = [
       ["docs/architecture/cli.md", "Cli"],
       ["docs/architecture/app.md", "App"],
       ["docs/architecture/front.md", "Front"],
+      ["docs/architecture/operations.md", "Operations"],
       ["docs/architecture/engine.md", "Engine"],
       ["docs/architecture/people.md", "People"],
       ["docs/architecture/records.md", "Records"],
