@@ -2,7 +2,7 @@
 // lint, because a word may still have its place: test/lint/plain-words.test.ts counts what it finds, with a limit for
 // every word that may only shrink.
 
-/** What to write in their place: a noun as the subject ("the caller", "the result"), "no one", "is in", "removed", "again". */
+/** Better: a noun as the subject ("the caller", "the result"), "no one", "unclaimed", "is in", "removed", "again". */
 export const plainWords = {
   whoever: /\bwhoever\b/gi,
   nobody: /\bnobody\b/gi,
@@ -12,12 +12,17 @@ export const plainWords = {
   anew: /\banew\b/gi,
 };
 
+/** Names between backticks are code: `gone` may be a state. */
+function withoutCode(text) {
+  return text.replaceAll(/`[^`]*`/g, "``");
+}
+
 /** Comments that continue each other are one text, so that a word at the end of a line meets the next one. */
 function blocksOf(comments) {
   const blocks = [];
   for (const { type, value, loc } of comments) {
     const last = blocks.at(-1);
-    const text = value.replace(/\s*\n\s*\*?\s*/g, " ").trim();
+    const text = withoutCode(value.replace(/\s*\n\s*\*?\s*/g, " ").trim());
     const continues = type === "Line" && last?.type === "Line" && last.loc.end.line === loc.start.line - 1;
     if (continues)
       blocks[blocks.length - 1] = { type, text: `${last.text} ${text}`, loc: { ...last.loc, end: loc.end } };

@@ -11,7 +11,7 @@ import { ownRules } from "../../scripts/lint-rules.mjs";
  * subject is a noun ("the caller", "the result"), and there is a plainer word for the others ("no one", "unclaimed",
  * "is in", "removed", "again").
  */
-const limits = { whoever: 289, nobody: 381, "what is": 526, stands: 190, gone: 131, anew: 30 };
+const limits = { whoever: 145, nobody: 137, "what is": 164, stands: 36, gone: 51, anew: 15 };
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 let directory: string;
@@ -22,7 +22,8 @@ beforeAll(() => {
     jsPlugins: [join(root, "scripts/lint-rules.mjs")],
     categories: { correctness: "off" },
     rules: { [ownRules.plainText]: "error" },
-    overrides: [{ files: ["**/*.test.ts"], rules: { [ownRules.plainText]: "off" } }],
+    // The types of REST in web/src/api are generated from the descriptions of src.
+    overrides: [{ files: ["**/*.test.ts", "**/*.d.ts"], rules: { [ownRules.plainText]: "off" } }],
   };
   writeFileSync(join(directory, ".oxlintrc.json"), JSON.stringify(config));
 });
@@ -60,7 +61,7 @@ test("words are found in comments, strings, templates and pages, and not in code
       "// What\n// is sent.\n/** Whoever calls,\n * and what\n * is asked. */\nexport const a = 1; // anew\n",
     "text.ts": 'export const b = ["nobody is here", `it ${1} is gone`, "gone", "./gone.ts"];\n',
     "page.tsx": "export const c = <p>It stands here</p>;\n",
-    "code.ts": "export const anew = { gone: true, stands: (nobody: number) => nobody };\n",
+    "code.ts": "/** `gone` */\nexport const anew = { gone: true, stands: (nobody: number) => nobody };\n",
     "question.ts": "// What is it, and where?\nexport const d = 1;\n",
     "some.test.ts": "// Whoever tests\nexport const e = 1;\n",
   };
