@@ -1,1 +1,1 @@
-export const ownRules: { readonly lineLength: string; readonly downwards: string };
+export const ownRules: { readonly lineLength: string; readonly downwards: string; readonly plainText: string };

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 
 /** An input of the gateway that a peer controls, at the largest size that is accepted or that is refused late. */
 export interface InputRow {
@@ -24,14 +24,17 @@ const body = 4 * MiB - 2 * KiB;
 const message = 16 * MiB - 64 * KiB;
 
 /**
- * The routes that the sources of REST have, each as `METHOD PATH`: none is left out, because none is written here. Read
- * from the project's folder.
+ * The routes of REST, each as `METHOD PATH`, from the description that a test compares with the gateway's own: none is
+ * left out, because none is written here. Read from the project's folder.
  */
-export function restRoutes(folder = "src/front/rest/"): readonly string[] {
-  return readdirSync(folder)
-    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
-    .flatMap((file) => [...readFileSync(folder + file, "utf8").matchAll(/method: "([A-Z]+)",\s+path: "([^"]+)"/g)])
-    .map(([, method = "", path = ""]) => `${method} ${path}`);
+export function restRoutes(description = "test/golden/files/openapi.json"): readonly string[] {
+  const { paths } = JSON.parse(readFileSync(description, "utf8")) as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  };
+  const described = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  return [...described, "GET /metrics"];
 }
 
 const client = (what: string, shapes: InputRow["shapes"], ...covers: string[]): InputRow => ({
@@ -100,7 +103,7 @@ export const inputRows: readonly InputRow[] = [
     what: "every route: its body",
     bytes: body,
     shapes: "json",
-    covers: ["rest/execute-handler", "rest/app"].map((name) => `reads:src/front/${name}.ts`),
+    covers: ["rest/execute/execute-handler", "rest/app"].map((name) => `reads:src/front/${name}.ts`),
   },
   { who: "member", what: "every route: each text of its body", bytes: 256 * KiB, shapes: "text" },
   { who: "member", what: "every route: its address", bytes: 12 * KiB, shapes: "text" },

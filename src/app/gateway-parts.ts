@@ -40,8 +40,8 @@ import type { UsageWing } from "./records/usage-wing.ts";
 import { buildWings, stopInOrder, type GatewayDeps, type Wings } from "./gateway-wings.ts";
 
 /**
- * Every part of a running gateway, made in order and stopped in the reverse of it. For `app` alone: nobody else is
- * handed one.
+ * Every part of a running gateway, made in order and stopped in the reverse of it. For `app` alone: it is not passed
+ * on.
  */
 export interface GatewayParts extends AsyncDisposable {
   readonly version: string;
@@ -63,9 +63,9 @@ export interface GatewayParts extends AsyncDisposable {
   readonly live: EventOutlets["live"];
   /** What calls and definitions cost. */
   readonly usage: UsageWing;
-  /** What is loaded when it is first needed, and whether it still can be. */
+  /** Modules that are loaded when first needed, and whether they still can be. */
   readonly late: LateModules;
-  /** What happened, and what is wrong with keeping it. */
+  /** Records of events, and problems with keeping them. */
   readonly records: Records;
   /** People who are kept in the database, where they are. */
   readonly team: GatewayPeople["team"];
@@ -76,7 +76,7 @@ export interface GatewayParts extends AsyncDisposable {
   readonly audit: GatewayAudit;
   /** One-time links to the dashboard. */
   readonly loginCodes: LoginCodes;
-  /** Opened once, by whoever lets browsers in. */
+  /** Opened once, by the first part that admits browsers. */
   readonly openBrowserStore: () => Promise<BrowserSessionStore>;
   /** Searches that people keep as tests. */
   readonly pins: Pins;
@@ -116,7 +116,7 @@ export interface GatewayParts extends AsyncDisposable {
   stop(signal: AbortSignal): Promise<void>;
 }
 
-/** Nobody goes on reading with a token that has expired. Returns what ends that. */
+/** Ends streams that were opened with a token when it expires. Returns a function that stops this. */
 function endExpiredStreams({ people: { directory }, mcp, outlets }: Wings): (() => void) | undefined {
   return directory.onExpiry?.(() => {
     const isOver = (principal: Principal): boolean => directory.isOver?.(principal) === true;
@@ -164,7 +164,7 @@ export function buildParts(first: Config, deps: GatewayDeps): GatewayParts {
 
   function forgetInstances(owner: PrincipalId, instances: readonly InstanceId[]): void {
     forgetPerson({ ...face, logins: servers.logins }, owner, instances).catch((error: unknown) =>
-      log.error({ component: "people", err: error }, "what is kept of somebody who left could not be removed"),
+      log.error({ component: "people", err: error }, "the data of a person who left could not be removed"),
     );
   }
 

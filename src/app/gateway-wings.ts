@@ -191,7 +191,7 @@ function buildFront({ current, settings, events, memory, loopGuard, engine, flee
     cursorKey: randomBytes(32),
     instanceOf: fleet.get,
     clients: fleet.clients,
-    // What a model writes is found by everybody: one person's may only where there is nobody else.
+    // Phrases of a model are used for everyone: one person's model may write them only where there are no others.
     mayWritePhrases: ({ id }) =>
       id === localPrincipal.id &&
       work.directory === undefined &&
@@ -205,7 +205,7 @@ export type Wings = ReturnType<typeof buildWings>;
 /** What waits to be written is a few batches; a disk that takes longer is ill. */
 const recordsDeadlineMs = 3_000;
 
-/** From the top to the cellar: first what is asked for, last what carries it out. */
+/** From the top down: first the parts that take requests, last those that perform them. */
 export async function stopInOrder(
   { servers, engine, mcp, metrics, records, outlets, usage, tracing, people }: Wings,
   signal: AbortSignal,
@@ -217,7 +217,7 @@ export async function stopInOrder(
   outlets.live[Symbol.dispose]();
   await engine.stopNamespaces();
   metrics[Symbol.dispose]();
-  // When patience ends, the guardian kills what is left.
+  // When patience ends, the guardian kills the remaining processes.
   await untilAborted(Promise.resolve(servers.fleet[Symbol.asyncDispose]()), signal).catch(() => undefined);
   await usage.stop();
   await people.team?.close();
@@ -241,7 +241,7 @@ function createBus(log: Log): EventBus {
   return createEventBus((error) => log.error({ component: "events", err: error }, "a sink of events failed"));
 }
 
-/** Knows where the gateway listens, once it does: a port that the system chose stands in no setting. */
+/** Knows where the gateway listens, once it does: a port that the system chose is in no setting. */
 function publicUrlOf(current: () => Config, events: ReturnType<typeof createBus>): PublicUrl {
   let listening: string | undefined;
   events.on(["gateway.listening"], ({ address }) => (listening = address));

@@ -41,7 +41,7 @@ export interface Gateway extends AsyncDisposable {
   /** Requests of clients: how many run, and how many there have been. */
   readonly requests: { readonly running: number; readonly total: number };
   readonly events: EventBus;
-  /** Whether nobody has to authenticate. */
+  /** Whether no authentication is required. */
   readonly isOpen: boolean;
   /** Tokens of logins in use, which no log may show. */
   readonly secrets: () => ReadonlySet<string>;
@@ -59,7 +59,7 @@ export interface Gateway extends AsyncDisposable {
   /** What the owner of the data directory may do with it from another process. */
   openOwner(options: Pick<OwnerOptions, "secret" | "stop" | "load">): Owner;
   /**
-   * MCP at `/mcp` on a pair of streams, as its owner. Resolves when the client has gone and its requests are
+   * MCP at `/mcp` on a pair of streams, as its owner. Resolves when the client has disconnected and its requests are
    * answered.
    */
   serveStdio(streams: { readonly input: Readable; readonly output: Writable }): Promise<void>;

@@ -120,14 +120,14 @@ at least every twelve hours, and for a week at most.`,
     },
     notes: `\`add NAME -- command args…\` starts a command, \`add NAME URL\` reaches an address. \`add npm:package\`, \`add
 pypi:package\` and \`add io.github.owner/server\` (the MCP registry) work without a name. An added server is started
-first, and only written if it answers. A running gateway applies what is written at once. See [servers](servers.md).`,
+first, and only written if it answers. A running gateway applies the change at once. See [servers](servers.md).`,
     load: async () => (await import("./short-commands.ts")).shortCommands.servers,
   },
   config: {
     words: Number.POSITIVE_INFINITY,
     usage:
       "toolyard config check|show|diff|schema [options]\n       toolyard config get|set|unset SERVER [PATH=VALUE ...] --team TEAM [options]",
-    about: "Checks the configuration, shows what is in force, and sets values of servers that teams installed.",
+    about: "Checks the configuration, shows the settings in force, and sets values of servers that teams installed.",
     options: {
       ...common,
       ...settingOptions("serve"),
@@ -189,7 +189,7 @@ one, --start starts them, tries them and stops them again. Of AI clients it read
     usage: "toolyard tokens [options]",
     about: "Shows what tools cost a model in tokens, and what finding them saves.",
     options: { ...common, json: { about: "print one JSON object for each gateway" } },
-    notes: `Counted as o200k counts; other models differ by up to 10 to 20 %. What is marked with ~ is an estimate.`,
+    notes: `Counted as o200k counts; other models differ by up to 10 to 20 %. Numbers marked with ~ are estimates.`,
     load: async () => (await import("./short-commands.ts")).shortCommands.tokens,
   },
   usage: {
@@ -201,7 +201,7 @@ one, --start starts them, tries them and stops them again. Of AI clients it read
       by: {
         word: "B,B",
         about:
-          "what is summed up apart, up to three of: hour, day, team, principal, server, instance, installation, tool, client, code (default: server)",
+          "what to group by, up to three of: hour, day, team, principal, server, instance, installation, tool, client, code (default: server)",
       },
       days: { word: "N", about: "of the last N days, 1 to 400 (default: 1)" },
       team: { word: "TEAM", about: "only those of this team" },
@@ -255,7 +255,7 @@ the data directory. Without a terminal and without --yes, it ends with code 2 wh
     words: 1,
     usage: "toolyard audit [verify|export] [options]",
     about:
-      "Lists who changed what and who was denied access, verifies that nobody tampered with the list, or exports it.",
+      "Lists who changed what and who was denied access, verifies that the list was not tampered with, or exports it.",
     options: {
       ...common,
       action: { word: "A", about: "only entries with this action, such as `config.apply`" },

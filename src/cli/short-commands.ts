@@ -29,8 +29,8 @@ import { usage } from "./records/usage-command.ts";
 
 /**
  * The commands that do not become a gateway. They are loaded together, because what several of them share with a
- * gateway would otherwise be six files more at each start of one. What only a person on a terminal sees of a gateway,
- * and what is said to one who mistyped, is here for the same reason.
+ * gateway would otherwise be six files more at each start of one. The live view of a gateway on a terminal, and
+ * messages about mistyped commands, are here for the same reason.
  */
 export const shortCommands = {
   ...everydayCommands,

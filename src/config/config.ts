@@ -79,7 +79,7 @@ export interface HttpTransport {
   /** URL of an HTTP proxy, or false for none. Absent: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` apply. */
   readonly proxy?: string | false;
   readonly tls?: TlsFiles;
-  /** Its name may lead to addresses in the public Internet alone: a team chose it, and not whoever runs the gateway. */
+  /** Its name may lead to addresses in the public Internet alone, because a team chose it and not the operator. */
   readonly isPublicOnly?: boolean;
 }
 
@@ -99,7 +99,7 @@ export type Scope = "shared" | "user" | "client";
 /** Fields that are passed on unchanged from the entry have their rows in `plainFields`. */
 export interface ServerConfig extends Resolved<typeof plainFields> {
   readonly slug: ServerSlug;
-  /** The key as it stands in the file. */
+  /** The key as it is in the file. */
   readonly key: string;
   readonly displayName: string;
   readonly transport: Transport;
@@ -118,7 +118,7 @@ export interface ServerConfig extends Resolved<typeof plainFields> {
   readonly maxCallTimeoutMs: number;
   /** How long its process may be unused before it is stopped. */
   readonly idleTimeoutMs: number;
-  /** Whether its process holds something for its users, who are then told when it is gone. */
+  /** Whether its process holds something for its users, who are told when it has ended. */
   readonly stateful: boolean;
   /** Whether its process keeps running while a client that used it is connected. */
   readonly staysForClients: boolean;
@@ -160,7 +160,7 @@ export interface ToolRules {
   readonly phrases: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Every setting in force: the rows of `settingsTable`, except for what is combined from several of them. */
+/** Every setting in force: the rows of `settingsTable`, except for values combined from several of them. */
 export interface Settings extends Omit<
   Table,
   "auth" | "clients" | "dataDir" | "instances" | "logLevel" | "teams" | "principals" | "publicUrl" | "trustedProxies"

@@ -19,7 +19,7 @@ export interface FoundConfig {
   readonly variables: readonly string[];
 }
 
-/** What is hashed of a found file. */
+/** The parts of a found file that are hashed. */
 export interface FoundParts {
   readonly realFile: string;
   /** Its folder, with links followed. */

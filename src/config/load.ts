@@ -66,7 +66,7 @@ export interface ConfigText {
   readonly place?: Omit<ConfigIdentity, "variables">;
 }
 
-/** The same for a text that is not in the file, or not yet: whoever edits the file learns what it would mean. */
+/** The same for a text that is not in the file, or not yet: tells an editor of the file what it would mean. */
 export async function loadConfigText(source: ConfigText, options: Omit<LoadOptions, "file">): Promise<Config> {
   return await assemble(await readSource(source, options), options);
 }
@@ -143,13 +143,13 @@ async function assemble(source: ReadSource, options: Omit<LoadOptions, "file">):
   return await createSlices().run(assembling(source, options));
 }
 
-/** In steps, between which whoever is served gets a turn: a file may have thousands of servers. */
+/** In steps, between which requests get a turn: a file may have thousands of servers. */
 function* assembling(source: ReadSource, options: Omit<LoadOptions, "file">): Generator<undefined, Config> {
   const { document, directory } = source;
   const { env, cwd, flags, homeDirectories, cores = availableParallelism() } = options;
   const given = readGiven(flags, env);
-  // Notes the variables that the file refers to: they decide what is served, and so belong to its identity. Variables
-  // that stand for flags are not noted, because they may differ from client to client.
+  // Notes the variables that the file refers to: they decide which servers there are, and so belong to the identity of
+  // the configuration. Variables that stand for flags are not noted, because they may differ from client to client.
   const { variables, read: variablesRead } = noteReads(env);
   const { read, built, passwords, facts, inherited } = yield* readDocument(source, { variables, programs: env, cores });
   const { servers } = built;
@@ -175,7 +175,7 @@ function* assembling(source: ReadSource, options: Omit<LoadOptions, "file">): Ge
   });
 }
 
-/** Each is a line of the log, and nobody reads more. */
+/** Each is a line of the log, and more would go unread. */
 const mostWarnings = 200;
 
 function toldWarnings(warnings: readonly string[], fileName: string): readonly string[] {

@@ -195,9 +195,9 @@ describe("VS Code's inputs and predefined variables", () => {
     const servers = { a: { command: "x", env }, b: { command: "x" }, c: { command: "x", args: ["${input:no such}"] } };
     const config = await load({ mcp: { inputs, servers } });
     expect(config.servers.map((server) => server.disabledReason)).toEqual([
-      'it asks for the input "api-key", and nobody can be asked here: set TOOLYARD_INPUT_API_KEY',
+      'it asks for the input "api-key", and there is no one to ask here: set TOOLYARD_INPUT_API_KEY',
       undefined,
-      'it asks for the input "no such", and nobody can be asked here: set TOOLYARD_INPUT_NO_SUCH',
+      'it asks for the input "no such", and there is no one to ask here: set TOOLYARD_INPUT_NO_SUCH',
     ]);
   });
 

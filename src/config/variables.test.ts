@@ -42,7 +42,7 @@ describe("variables", () => {
     expect(config.servers.map((server) => server.disabledReason)).toEqual([
       "the variable GONE is not set",
       "the variables GONE, ALSO_GONE are not set",
-      'it asks for the input "token", and nobody can be asked here: set TOOLYARD_INPUT_TOKEN',
+      'it asks for the input "token", and there is no one to ask here: set TOOLYARD_INPUT_TOKEN',
       undefined,
     ]);
     expect(config.warnings[0]).toBe(

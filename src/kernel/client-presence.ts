@@ -24,7 +24,7 @@ export interface ClientPresence {
   readonly lapsedAtMs: number | undefined;
 }
 
-/** The writable form, for whoever serves the client's session or connection. Times are monotonic ms. */
+/** The writable form, for the owner of the client's session or connection. Times are monotonic ms. */
 export interface OwnPresence extends ClientPresence {
   state: ClientPresence["state"];
   lapsedAtMs: number | undefined;

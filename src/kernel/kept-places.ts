@@ -27,5 +27,5 @@ export function placeText(rank: number | null): string {
   return rank === null ? "not among the first 50" : `number ${rank}`;
 }
 
-/** Why nobody can say whether a tool exists. */
+/** Why it is unknown whether a tool exists. */
 export const unseenText = "its server has not told what it offers";

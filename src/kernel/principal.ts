@@ -3,7 +3,7 @@ import type { PrincipalId } from "./ids.ts";
 /**
  * What a request came with: a personal token (`pat`), an application's grant, a browser's session, a token for one
  * instance (`instance`), a token of a foreign authorization server (`jwt`), a token of the configuration (`config`),
- * the door of whoever owns the data directory (`owner`), or nothing, where nothing is asked for (`local`).
+ * the socket of the data directory's owner (`owner`), or nothing, where no credential is required (`local`).
  */
 export type Credential = "pat" | "grant" | "session" | "instance" | "jwt" | "config" | "owner" | "local";
 

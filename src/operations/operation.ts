@@ -57,7 +57,7 @@ interface Facts<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodTyp
   readonly headers?: z.ZodObject;
   /** Checked before the operation runs; without one, the body is any JSON object. */
   readonly body?: B;
-  /** Whether the schema of the body only describes it: the operation itself says what is wrong with it. */
+  /** Whether the schema of the body only describes it: the operation itself reports faults in it. */
   readonly isBodyOpen?: true;
   readonly responses: Responses;
 }

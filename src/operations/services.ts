@@ -103,7 +103,7 @@ export interface BackupFile {
   remove(): Promise<void>;
 }
 
-/** An MCP client that is connected. What is not known of it is null. */
+/** A connected MCP client. Unknown facts are null. */
 export interface Connection {
   /** As it names itself; untrusted. */
   readonly client: string | null;

@@ -97,7 +97,7 @@ export interface StatusDeps {
   readonly configProblem: () => string | undefined;
   readonly addresses: () => readonly string[];
   readonly restart: () => string | undefined;
-  /** Why it is not ready, beside what is wrong with its store. */
+  /** Why it is not ready, beside problems with its store. */
   readonly unready: () => string | undefined;
   readonly store: () => StoreStanding;
   readonly allInstances: () => readonly Instance[];

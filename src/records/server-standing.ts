@@ -7,7 +7,7 @@ import { readDescendants, readResidentBytes } from "../servers/process/process-t
 import { latencyBoundsMs } from "../store/record-rows.ts";
 import type { UsageSum } from "../store/record-store.ts";
 
-/** The kinds of steps, for whoever leads a person to the place where one is taken. */
+/** The kinds of steps, for links to the place where one is taken. */
 export const nextSteps = Object.freeze([
   "log-in",
   "fill-in",

@@ -1,7 +1,7 @@
 import { GatewayError } from "../kernel/failures/gateway-error.ts";
 import type { RecordStore, StoreHealth, StoreProblem } from "../store/record-store.ts";
 
-/** What is known of the store of records, where there may be none. */
+/** The state of the store of records, where there may be none. */
 export interface StoreSource {
   /** Whether anything is to be recorded at all. */
   readonly isOn: boolean;
@@ -35,7 +35,7 @@ export function readStoreStanding(source: StoreSource): StoreStanding {
   return { status: store.health().status, problems, waitingRows: queuedRows + sentRows, droppedRows: dropped };
 }
 
-/** Throws STORE_UNAVAILABLE, which says whether there never will be a store, is none yet, or what is wrong with it. */
+/** Throws STORE_UNAVAILABLE, which says whether there never will be a store, is none yet, or its problem. */
 export function requireStore(source: StoreSource): RecordStore {
   const store = source.store();
   if (store !== undefined) return store;
@@ -61,7 +61,7 @@ export function unusableStore(problems: readonly StoreProblem[]): string | undef
 
 const passing: ReadonlySet<StoreProblem["kind"]> = new Set(["full", "worker", "away"]);
 
-/** What is wrong and what to do, of the first problem; undefined where there is none. */
+/** The first problem and its remedy; undefined where there is none. */
 export function toReason([problem]: readonly StoreProblem[]): string | undefined {
   return problem === undefined ? undefined : `${problem.message}. ${problem.hint}`;
 }

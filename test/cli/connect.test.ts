@@ -524,7 +524,7 @@ describe("a gateway that wants a token", () => {
     };
     expect(config.toolyard.principals.ada.tokenHashes).toEqual([hashToken(token)]);
     const unknown = await run(["connect", "cursor", "--principal", "bob", "--yes"]);
-    expect([unknown.code, unknown.stderr.includes("nobody is called")]).toEqual([2, true]);
+    expect([unknown.code, unknown.stderr.includes("no one is called")]).toEqual([2, true]);
     // Over stdio the owner's own files are what lets the client in.
     expect(await runJson(["connect", "windsurf", "--stdio"])).toMatchObject({ token: false });
   });

@@ -319,7 +319,7 @@ test("from a terminal elsewhere a person logs in at a server behind the gateway,
     };
     expect(await ended("login", "vault")).toEqual([0, "logged in to vault already\n", ""]);
     expect(await ended("logout", "vault")).toEqual([0, "logged out of vault\n", ""]);
-    expect(await ended("logout", "vault")).toEqual([0, "nobody was logged in to vault\n", ""]);
+    expect(await ended("logout", "vault")).toEqual([0, "no one was logged in to vault\n", ""]);
     await until(async () => (await run(world.url, "vault:headers", {}, bearer("bob"))).status !== 200);
     // What is no server of one's own, or takes no login.
     expect(await ended("login", "nothing")).toEqual([

@@ -422,7 +422,7 @@ describe("team import", () => {
     const { plan } = await importWith({}, "--dry-run");
     expect((plan as { name: string; leftOut: string | null }[]).map(({ name, leftOut }) => [name, leftOut])).toEqual([
       ["my-server", null],
-      ["own", "everybody has a server of this name: it stands in the configuration file"],
+      ["own", "everybody has a server of this name: it is in the configuration file"],
       ["my-server", "another server of the file is called my-server, too"],
     ]);
     const slip = await importWith({}, "--only", "typo", "--yes");

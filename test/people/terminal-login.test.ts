@@ -86,7 +86,7 @@ test("a person logs in from a terminal elsewhere, sets values of their own there
   // The gateway knows, too.
   await until(async () => ((await get(`${world.url}/api/me/apps`, bearer)).json.apps as unknown[]).length === 0);
   expect((await toolyard("config", "get", ...own)).code).toBe(1);
-  expect((await toolyard("logout", world.url)).stdout).toBe(`nobody was logged in to ${world.url}\n`);
+  expect((await toolyard("logout", world.url)).stdout).toBe(`no one was logged in to ${world.url}\n`);
 });
 
 test("what is typed for another purpose is refused, and no login goes over the network unencrypted", async () => {

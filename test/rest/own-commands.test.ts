@@ -10,5 +10,5 @@ test("a command that a page runs is about this gateway, whichever one the enviro
     env: { TOOLYARD_GATEWAY: "https://elsewhere.example" },
   });
   const asked = await post(`${gateway.url}/api/servers/mail/logout`, {}, { authorization: "Bearer token" });
-  expect([asked.status, asked.json]).toEqual([200, { ok: true, text: "nobody was logged in to mail", facts: [] }]);
+  expect([asked.status, asked.json]).toEqual([200, { ok: true, text: "no one was logged in to mail", facts: [] }]);
 });

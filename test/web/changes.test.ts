@@ -156,8 +156,8 @@ describe.skipIf(!hasBrowser)("a page", () => {
       if (request.url().endsWith("/api/search")) asked.push(request.postData() ?? "");
     });
     await visit(page, gateway, "/search");
-    await page.getByLabel("What is needed, one need in each line").fill("echo a text\nfail on purpose");
-    await page.getByLabel("What is needed, one need in each line").press("Enter");
+    await page.getByLabel("One need in each line").fill("echo a text\nfail on purpose");
+    await page.getByLabel("One need in each line").press("Enter");
     await page.getByRole("heading", { name: "echo a text" }).waitFor();
     await page.getByRole("heading", { name: "fail on purpose" }).waitFor();
     for (const name of ["Words and embeddings, as a model gets them", "Words alone", "Embeddings alone"])

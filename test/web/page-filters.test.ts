@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser)("lists of the dashboard", () => {
     for (const [server, reason] of [
       ["nobody", "There is no server “nobody”"],
       ["slow", "Servers are starting: their tools appear here"],
-      ["far", "No server is up: nobody knows what they offer"],
+      ["far", "No server is up: their tools are unknown"],
       ["hidden", "Rules of the configuration hide all 1 tool"],
     ] as const) {
       await visit(page, gateway, `/tools?server=${server}`);

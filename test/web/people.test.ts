@@ -132,7 +132,7 @@ describe.skipIf(!hasBrowser)("people in the dashboard", () => {
   test("an invitation is made, shown once, and withdrawn", async () => {
     const { page } = ann;
     await go(page, "/teams/red?tab=invites");
-    await page.getByText("Nobody is invited").waitFor();
+    await page.getByText("No one is invited").waitFor();
     await page.getByRole("button", { name: "Invite somebody" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("For whom").fill("Dora, from support");
@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser)("people in the dashboard", () => {
     expect(await page.content()).not.toContain(secret);
     await page.getByRole("button", { name: "Withdraw" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Withdraw" }).click();
-    await page.getByText("Nobody is invited").waitFor();
+    await page.getByText("No one is invited").waitFor();
     const joined = await fetch(`${world.url}/api/invites/accept`, {
       method: "POST",
       headers: { "content-type": "application/json" },

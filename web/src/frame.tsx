@@ -41,7 +41,7 @@ const use = [
 /** In a gateway with users and teams. */
 const people = { to: "/people", label: "People", icon: Users } as const;
 
-/** For whoever runs the gateway; never mixed with what everybody uses. */
+/** For the operator of the gateway; never mixed with pages for everyone. */
 const run = [
   { to: "/logs", label: "Logs and events", icon: ScrollText },
   { to: "/clients", label: "Clients", icon: MonitorSmartphone },
@@ -58,7 +58,7 @@ const parents: ReadonlyMap<string, string> = new Map([
   ["/run", "/tools"],
 ]);
 
-/** Around every page: who may see it, where one is, and whether what is shown is what is. */
+/** Around every page: who may see it, where one is, and whether it shows the present state. */
 export function Frame() {
   const state = useSyncExternalStore(sessionStore.subscribe, sessionStore.get);
   if (state.kind === "looking")
@@ -246,7 +246,7 @@ function LiveMark() {
   );
 }
 
-/** What is on the screen may be old by now. Shown only after a while: a restart takes a moment. */
+/** The screen may be out of date by now. Shown only after a while: a restart takes a moment. */
 function LostNote() {
   const live = useSyncExternalStore(liveStore.subscribe, liveStore.get);
   if (live !== "lost") return null;
@@ -278,7 +278,7 @@ export function UnknownPage() {
   );
 }
 
-/** A page that could not be loaded, because the gateway is gone or was replaced, or that failed itself. */
+/** A page that could not be loaded, because the gateway has ended or was replaced, or that failed itself. */
 export function BrokenPage({ error }: { readonly error: unknown }) {
   return <FailureNote error={error} onRetry={() => location.reload()} />;
 }

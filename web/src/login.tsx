@@ -12,7 +12,7 @@ interface LoginProps {
   readonly ways: LoginWays;
 }
 
-/** Where nobody is logged in. People have a page for that, and come back from it to the page that they asked for. */
+/** Where no one is logged in. People have a page for that, and come back from it to the page that they asked for. */
 export function Login({ failure, ways }: LoginProps) {
   const isElsewhere = ways.hasPeople && ways.person === null && failure === undefined;
   const next = location.pathname + location.search;

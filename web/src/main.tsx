@@ -8,7 +8,7 @@ import { findSession, followOtherTabs } from "./api/session.ts";
 import { router } from "./router.tsx";
 import "./style.css";
 
-// After an update, a page that is still open asks for files that are gone.
+// After an update, a page that is still open asks for files that were removed.
 addEventListener("vite:preloadError", (event) => {
   const mark = "toolyard-reloaded";
   if (sessionStorage.getItem(mark) !== null) return;

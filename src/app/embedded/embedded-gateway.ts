@@ -116,11 +116,11 @@ function dataDirOf(
 
 interface Kept {
   readonly place: string;
-  /** Deletes what is not to be kept. */
+  /** Deletes data that is not to be kept. */
   readonly forget: () => Promise<void>;
 }
 
-/** The folder is not claimed for this gateway, as with `toolyard stdio --in-process`: nobody else can reach it. */
+/** The folder is not claimed for this gateway, as with `toolyard stdio --in-process`: no other process can reach it. */
 async function openPlace(store: Store, config: Config, { dataDir }: GatewayOptions): Promise<Kept> {
   const { realFile = null, directory = null, variables = {} } = config.identity ?? {};
   if (realFile === null && dataDir === undefined) {

@@ -41,8 +41,8 @@ export interface LogOptions {
  */
 export interface Gateway extends AsyncDisposable {
   /**
-   * A listener for `node:http`: MCP at `/mcp`, REST at `/api`, and the rest of what `toolyard serve` answers. It
-   * checks Host, Origin and tokens itself, and reads the body itself. Where the configuration has no tokens, whoever
+   * A listener for `node:http`: MCP at `/mcp`, REST at `/api`, and the other routes of `toolyard serve`. It checks
+   * Host, Origin and tokens itself, and reads the body itself. Where the configuration has no tokens, any client that
    * reaches it is treated as the owner.
    */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;

@@ -68,7 +68,7 @@ export function createInProcess(parts: Parts): InProcess {
     return told.parsed() as unknown as CallResult;
   }
 
-  /** A server whose tools nobody has seen yet is started, because then they are known. */
+  /** A server whose tools are still unknown is started, because then they are known. */
   async function resolve(name: string, args: object, signal: AbortSignal): Promise<ReturnType<typeof resolveTool>> {
     // JavaScript may pass null.
     const value = ((args as unknown) ?? {}) as JsonObject;

@@ -2,8 +2,8 @@ import type { Config } from "../../config/config.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 /**
- * Makes sure that nobody listens beyond this machine by accident (docs/design.md, "Safe by default"), and that a
- * gateway for teams can keep its people. Throws BIND_REFUSED and CONFIG_INVALID.
+ * Makes sure that a gateway does not listen beyond this machine by accident (docs/design.md, "Safe by default"), and
+ * that a gateway for teams can keep its people. Throws BIND_REFUSED and CONFIG_INVALID.
  */
 export function refuseOpenBind(config: Config, host: string): void {
   const { auth, team, publicUrl, records } = config.settings;

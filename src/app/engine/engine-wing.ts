@@ -41,13 +41,13 @@ export interface EngineDeps {
 /** The wing `engine`, connected: what calls need, and which namespaces are loaded for whom. */
 export interface Engine {
   readonly routing: Routing;
-  /** Carries out every intent, whoever it comes from. */
+  /** Carries out every intent, of any principal. */
   readonly performer: Performer;
   readonly namespaces: Namespaces;
   readonly subscriptions: Subscriptions;
   readonly logLevels: LogLevels;
   readonly sessionlessClients: SessionlessClients;
-  /** Writes what is still unwritten. */
+  /** Writes all pending changes. */
   stopNamespaces(): Promise<void>;
   /** What was cut off results and is kept. */
   readonly keptFigures: () => KeptFigures;
@@ -99,7 +99,7 @@ export function createEngine(deps: EngineDeps): Engine {
     loads: namespaces.loads,
     viewOf: deps.viewOf,
     settled: async (principal, signal) => await fleet.settled(principal, signal),
-    // Whoever waits for what was found waits for nothing else.
+    // The search result does not wait for this.
     onFound: (tools) => void setImmediate(() => void makeReady(validators, tools)),
     instanceOf: fleet.get,
     keptResults,

@@ -110,7 +110,7 @@ async function loadEnrichment(
     store.phrases(),
     loadWriter(settings, samplingClients),
   ]);
-  // Whoever says that a tool shall have no phrases is heard.
+  // An explicit empty list of phrases is respected.
   const isWanting = (tool: ToolEntry): boolean => phrasesIn(tool.definition) === undefined && known(tool).length === 0;
   const enrichment = await createEnrichment({
     ...{ writer, isWanting, clock, log },

@@ -34,7 +34,7 @@ export interface ConfigDoorDeps {
   readonly startedWith: StartedWith;
 }
 
-/** The configuration file, for whoever runs the gateway: as text, which keeps comments and layout. */
+/** The configuration file, for the operator of the gateway: as text, which keeps comments and layout. */
 export function createConfigDoor(deps: ConfigDoorDeps): Omit<Management, "run"> {
   const { gateway, file, loadText, beforeSave, started } = deps;
 

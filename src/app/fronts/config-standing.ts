@@ -6,7 +6,7 @@ import { redactTexts } from "../../records/redaction/redacted-value.ts";
 import { createRedaction } from "../../records/redaction/redaction.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
 
-/** How the configuration file stands to what is in force. */
+/** The state of the configuration file, compared with the configuration in force. */
 export interface ConfigStanding {
   readonly file: string | null;
   /** Why the file cannot be used as it is; null when it can. */
@@ -29,7 +29,7 @@ export async function readConfigStanding({ gateway, load, started }: ConfigStand
   const known = gateway.redaction.text;
   try {
     const next = await load();
-    // What the file has anew is a secret that the gateway does not know yet.
+    // A secret that is new in the file is not known to the gateway yet.
     const unknown = createRedaction({ secrets: createConfigSecrets(() => next) }).text;
     const differences = compareConfigs({ current: gateway.config(), started, next });
     return { file, refused: null, differences: redactTexts(differences, (text) => unknown(known(text))) };

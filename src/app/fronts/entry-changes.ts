@@ -99,7 +99,7 @@ export function editText(opened: Pick<EditableConfig, "file" | "text">, changes:
 }
 
 /**
- * A wrong entry takes its server away, which whoever changes a field of it does not see. What was wrong before may
+ * A wrong entry takes its server away, which the author of a change to one field would not notice. Earlier mistakes may
  * stay, and a variable that is not set yet is no mistake. Throws CONFIG_INVALID.
  */
 function refuseWorse(before: ConfigEntries, after: ConfigEntries): void {

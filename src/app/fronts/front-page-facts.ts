@@ -12,7 +12,8 @@ type Shown = Pick<GatewayParts, "version" | "authenticator" | "publicUrl" | "vie
 
 /**
  * Answers `GET /`; browsers are sent to the dashboard. Loaded at the start although it is needed later: it is small,
- * and what it shares with other parts would be six files more. Shows counts only where nobody has to authenticate.
+ * and the code that it shares with other parts would be six files more. Shows counts only where no authentication is
+ * required.
  */
 export async function showFrontPage(gateway: Shown, request: IncomingMessage, response: ServerResponse): Promise<void> {
   if ((request.headers.accept ?? "").includes("text/html") && existsSync(dashboardPage)) {

@@ -25,7 +25,7 @@ export interface Surroundings {
   readonly started: Config;
 }
 
-/** What whoever runs this gateway may change over REST, loaded with it. */
+/** The changes that the operator may make over REST, loaded with it. */
 export function createManagement(gateway: GatewayParts, surroundings: Surroundings): Management {
   const { started, configFolder, dataDir, loadText, beforeSave, flags, environment: env } = surroundings;
   const file = (): string => gateway.config().file ?? join(configFolder, "toolyard.json");
@@ -42,7 +42,7 @@ export function createManagement(gateway: GatewayParts, surroundings: Surroundin
   };
 }
 
-/** Whoever set it for commands of their own would have the pages change what another gateway has. */
+/** Were it set for the operator's own commands, the pages would change another gateway. */
 const meansAnother = Object.freeze({ [variableOf("gateway")]: undefined });
 
 /**

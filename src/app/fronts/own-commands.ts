@@ -14,14 +14,14 @@ export interface OwnCommandsDeps {
 
 /** Trying a server may install a package first. */
 const longestMs = 180_000;
-/** Of what a command prints: lists of servers and changes of files. What is beyond is not read. */
+/** Of what a command prints: lists of servers and changes of files. Output beyond it is not read. */
 const mostBytes = 4 * 1024 * 1024;
 /** A person clicks one thing after the other. */
 const mostAtOnce = 4;
 
 /**
  * Runs our own commands in processes of their own. Changing files of AI clients, importing and trying servers thereby
- * have one way only, with the checks and backups that it has, and what they load is gone afterwards.
+ * have one way only, with the checks and backups that it has, and their memory is freed afterwards.
  */
 export function createOwnCommands({ program, options, environment, cwd }: OwnCommandsDeps): Management["run"] {
   let running = 0;

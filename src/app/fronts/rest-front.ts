@@ -23,7 +23,7 @@ export { loadDashboard } from "./web-front.ts";
 export interface RestNeeds {
   readonly log: Log;
   readonly browsers: Browsers;
-  /** Undefined where nobody changes the configuration over REST. */
+  /** Undefined where the configuration cannot be changed over REST. */
   readonly surroundings: Surroundings | undefined;
 }
 
@@ -39,7 +39,7 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
       const session = browsers.sessionOf(request);
       if (session !== undefined) return browsers.principalOf(session, request);
       const principal = gateway.authenticator.authenticate(request);
-      // Whoever works in the dashboard opens no other page that would keep the session from ending.
+      // The dashboard opens no other page that would keep the session from ending.
       if (!(principal instanceof Promise) && principal.via === "session") browsers.personOf(request);
       return principal;
     },

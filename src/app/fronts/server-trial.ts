@@ -20,7 +20,7 @@ import { openStore } from "../records/store-backend.ts";
 
 /** What came of starting a server to try it. */
 export interface ServerTrial {
-  /** The key as it stands in the file. */
+  /** The key as it is in the file. */
   readonly key: string;
   readonly isUsable: boolean;
   readonly status: InstanceStatus;
@@ -65,7 +65,7 @@ export interface TrialOptions {
   readonly limitMs: number;
 }
 
-/** A server that is killed with patience may take as long as this to be gone. */
+/** Upper bound for a graceful stop. */
 const stopMs = 10_000;
 
 /**
@@ -112,7 +112,7 @@ export async function tryServers(
   }
 }
 
-/** One shared instance of each server, for nobody in particular, and nothing that a trial should not leave behind. */
+/** One shared instance of each server, without an owner, and nothing that a trial should not leave behind. */
 function trialConfig(config: Config, servers: readonly ServerConfig[]): Config {
   const { settings } = config;
   return {
@@ -178,6 +178,6 @@ function nameOf({ name, version }: Readonly<Record<string, unknown>>): string {
   return [name, version].filter((part) => typeof part === "string").join(" ");
 }
 
-/** Whoever tries a server is told what came of it; the log is for gateways that run. */
+/** The trial reports its result; the log is for gateways that run. */
 const silent = (): void => undefined;
 const silentLog: Log = Object.freeze({ debug: silent, info: silent, warn: silent, error: silent });

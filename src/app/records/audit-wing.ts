@@ -13,7 +13,7 @@ import { createDenialCap } from "../../records/audit/denial-cap.ts";
 /** The audit of a gateway: who changed what, and who was denied. */
 export interface GatewayAudit extends Pick<AuditLog, "open" | "fail" | "close" | "lost"> {
   readonly isOn: boolean;
-  /** Something that nobody waits for. */
+  /** An entry without a waiting caller. */
   readonly note: (facts: AuditFacts) => void;
   /**
    * Something that somebody ordered: resolves when it is on the disk, before that person is answered. Where the audit

@@ -24,7 +24,7 @@ export interface ServerOverview {
   /** One sentence that explains the status. */
   readonly reason: string;
   readonly tools: readonly ToolOverview[];
-  /** How much it offers of each kind, whatever its rules hide; null where nobody knows yet. */
+  /** How much it offers of each kind, whatever its rules hide; null while it is unknown. */
   readonly offers: Offers | null;
   /** What its tools cost in a flat list. 0 when it has none. */
   readonly tokens: number;

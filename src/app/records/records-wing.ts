@@ -25,11 +25,11 @@ export interface Records {
   store(): RecordStore | undefined;
   /** Whether anything is to be recorded at all. */
   readonly isOn: boolean;
-  /** What is wrong with the store, if something is. */
+  /** The problems of the store, if any. */
   problems(): readonly StoreProblem[];
   /** Rows that were dropped before there was a store. */
   readonly dropped: number;
-  /** Loads the store and its thread, once the gateway answers. Waited for by nobody. */
+  /** Loads the store and its thread, once the gateway answers. No caller waits for it. */
   open(): void;
   /** Opens it, and waits until it can be asked. Rejects with STORE_UNAVAILABLE where it cannot be opened. */
   opened(): Promise<RecordStore>;
@@ -75,7 +75,7 @@ const recordNothing: Records = Object.freeze({
 function recordAll(deps: RecordsDeps, keep: Keeping): Records {
   const { redaction, log, clock } = deps;
   const losses = createLossReport({ log, clock });
-  // What is wrong with the store is said already.
+  // Problems of the store are reported already.
   const sink = createRecordSink(() => opened?.health().status === "ready" && losses.note());
   const stopLogging = logServers(deps.events, sink);
   const recorded = collectEvents(deps.events);
@@ -107,7 +107,7 @@ function recordAll(deps: RecordsDeps, keep: Keeping): Records {
         database: null,
         kind: "failed",
         message: `the store of records cannot be opened: ${error instanceof Error ? error.message : String(error)}`,
-        hint: "Nothing is recorded, and where people are kept in it nobody can log in. Mend the cause and restart the gateway.",
+        hint: "Nothing is recorded, and where people are kept in it no one can log in. Mend the cause and restart the gateway.",
       };
       recorded.stop();
       sink.close();
@@ -146,7 +146,7 @@ function recordAll(deps: RecordsDeps, keep: Keeping): Records {
   };
 }
 
-/** Says what is wrong, and when nothing is any more. */
+/** Reports problems, and when there are none any more. */
 function createReport(log: Log): (health: { readonly problems: readonly StoreProblem[] }) => void {
   let wasWrong = false;
   return ({ problems }) => {

@@ -5,7 +5,7 @@ import type { Store, StoreBackend, StoreOptions } from "../../store/store.ts";
 /** The backend that stores everything. Each backend is a folder of `store/`, and is chosen here. */
 export const storeBackend: StoreBackend = fileBackend;
 
-/** Opens what is stored in a data directory, for gateways and commands alike. */
+/** Opens the store of a data directory, for gateways and commands alike. */
 export function openStore(options: Omit<StoreOptions, "startTimeOf">): Store {
   return storeBackend.open({ ...options, startTimeOf: readStartTime });
 }

@@ -15,7 +15,7 @@ export interface GatewayTracing {
   readonly source: TraceSource;
   /** Settles when the code is loaded, or cannot be. Never rejects. */
   readonly ready: Promise<void>;
-  /** Sends what is still waiting. */
+  /** Sends the spans that still wait. */
   close(): Promise<void>;
 }
 

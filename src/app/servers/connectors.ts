@@ -18,7 +18,7 @@ export interface ConnectorsDeps {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly loadLate: LoadLate;
   readonly spawn: SpawnServer;
-  /** Settles when the processes that earlier gateways left behind are gone. No process starts before. */
+  /** Settles when the processes that earlier gateways left behind have ended. No process starts before. */
   readonly swept: () => Promise<void>;
 }
 

@@ -35,7 +35,7 @@ export interface GatewayLogins extends AsyncDisposable {
   logOut(server: ServerConfig, instance: string): Promise<boolean>;
   /** Texts that no log may show. */
   readonly secrets: () => ReadonlySet<string>;
-  /** Removes the logins of these instances, and what is known of them. */
+  /** Removes the logins of these instances, and the data about them. */
   forget(instances: readonly string[]): Promise<void>;
   /** Calls back soon after somebody logged in or out, in any process. */
   watch(onChange: () => void): void;

@@ -40,7 +40,7 @@ export interface DiscoveredNeed {
   readonly query: string;
   readonly hits: readonly DiscoveredHit[];
   readonly totalFound: number;
-  /** Undefined when the search failed, because then nobody knows whether anything fits. */
+  /** Undefined when the search failed, because then it is unknown whether anything fits. */
   readonly match: Match | undefined;
 }
 
@@ -83,8 +83,8 @@ export interface Discovery extends AsyncDisposable {
    */
   noteCall(principal: Principal, tool: ToolEntry): void;
   /**
-   * Does in advance what the next search of this view would have to do. Does nothing before the first search, so that
-   * a gateway nobody searches loads nothing.
+   * Does in advance what the next search of this view would have to do. Does nothing before the first search, so that a
+   * gateway without searches loads nothing.
    */
   prepare(view: View, signal: AbortSignal): Promise<void>;
   /** What people say when they need a tool, as far as it is known. Loads what searches need. */
@@ -104,7 +104,7 @@ export interface DiscoveryDeps {
   readonly findSkills: FindSkills;
   readonly phrasesOf: PhrasesOf;
   readonly phraseSource: (tool: ToolEntry) => PhraseSource | undefined;
-  /** Writes what is still unwritten and ends the background work. */
+  /** Writes all pending changes and ends the background work. */
   close(): Promise<void>;
 }
 

@@ -62,8 +62,8 @@ export interface SearchEngine {
   /** The same search for somebody who wants to know why; absent where an engine cannot say it. */
   explain?(request: SearchRequest, signal: AbortSignal): Promise<ExplainedAnswer>;
   /**
-   * Does in advance what the next search of these instances would have to do. What is kept for other instances may be
-   * forgotten.
+   * Does in advance what the next search of these instances would have to do. Data kept for other instances may be
+   * dropped.
    */
   prepare(parts: readonly InstanceCatalog[], signal: AbortSignal): Promise<void>;
 }

@@ -17,7 +17,7 @@ const parallelWorkers = 2;
 const waitingLimit = 32;
 
 /**
- * Up to this distance, every word of the query stands near the beginning of the searched text, or is spelt exactly as
+ * Up to this distance, every word of the query is near the beginning of the searched text, or is spelt exactly as
  * asked.
  */
 const goodDistance = 0.15;

@@ -17,13 +17,13 @@ export interface FoundIndex {
 }
 
 /**
- * Indexes of the sets of instances that are searched. What is indexed is told by its content: people who have the same
+ * Indexes of the sets of instances that are searched. An index is identified by its content: people who have the same
  * servers search one index, and a server that many of them run is indexed once.
  */
 export interface IndexCache {
   /**
-   * The index of these instances. One that takes longest is waited for no longer than `longestWaitMs`: then what is
-   * indexed so far has to do. Rejects with the signal's reason.
+   * The index of these instances. One that takes longest is waited for no longer than `longestWaitMs`: after that, the
+   * part indexed so far is used. Rejects with the signal's reason.
    */
   of(sources: readonly InstanceCatalog[], signal: AbortSignal): Promise<FoundIndex>;
   /** Tools have new phrases: what holds them is indexed again, the newest set before the next search asks for it. */
@@ -144,7 +144,7 @@ export function createIndexCache(options: IndexCacheOptions): IndexCache {
 type PartsOf = (source: InstanceCatalog) => Generator<undefined, readonly IndexPart[]>;
 
 /**
- * What is kept ends with the list of tools that it is made of, whatever it is estimated at: the definitions that an
+ * An index is dropped with the list of tools that it is made of, whatever its estimated size: the definitions that an
  * index refers to may be a thousand times as large as the index. `onGone` runs for each number that ends so.
  */
 function createPartsOf(
@@ -190,8 +190,8 @@ function toolCountOf(lists: readonly { readonly tools: readonly ToolEntry[] }[])
 }
 
 /**
- * A number for what is indexed of an instance: the same for two that offer the same tools under the same name, and say
- * the same of themselves. Equal lists of tools are one object (`shared-lists.ts`).
+ * A number for the indexed content of an instance: the same for two that offer the same tools under the same name, and
+ * describe themselves alike. Equal lists of tools are one object (`shared-lists.ts`).
  */
 function createContentNumbers(): ContentNumbers {
   let bySource = new WeakMap<InstanceCatalog, number>();

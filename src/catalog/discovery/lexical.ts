@@ -46,7 +46,7 @@ export function createLexicalEngine(deps: LexicalDeps): SearchEngine {
     return { ...request, ...(learned === undefined ? {} : { learned }) };
   }
 
-  /** Whoever asks for meaning alone gets nothing where there is none, and not words in its place. */
+  /** A search by meaning alone finds nothing where there are no vectors; it does not fall back to words. */
   const isByWords = ({ only }: SearchRequest): boolean =>
     only === "words" || (embeddings === undefined && only !== "meaning");
   const similar: Embeddings["similar"] = async (...asked) => await embeddings?.similar(...asked);

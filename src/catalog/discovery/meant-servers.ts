@@ -25,7 +25,7 @@ export type FindMeant = (request: MeantRequest, signal: AbortSignal) => Promise<
  * find.
  */
 export function createFindMeant(engine: SearchEngine): FindMeant {
-  // By content: the same part is found in the same index, whoever asks.
+  // By content: every principal finds the same part in the same index.
   const standIns = new Map<string, InstanceCatalog>();
 
   function catalogOf(server: ViewServer): InstanceCatalog {
@@ -56,7 +56,7 @@ export function createFindMeant(engine: SearchEngine): FindMeant {
   };
 }
 
-/** Represents a server whose tools nobody has seen by a single tool named after it. */
+/** Represents a server whose tools are still unknown by a single tool named after it. */
 function toStandIn(server: ViewServer, about: string): InstanceCatalog {
   const { instance, slug, title, transport } = server;
   const tool: ToolEntry = {

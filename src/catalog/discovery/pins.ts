@@ -24,7 +24,7 @@ export interface ChosenPins {
   /** The person's own; undefined where that of the configuration holds. */
   readonly own: PinChoice | undefined;
   readonly configured: PinChoice;
-  /** What is pinned now. */
+  /** The pinned tools at present. */
   readonly paths: readonly string[];
 }
 
@@ -41,9 +41,9 @@ export interface Pins {
 
 /** Another gateway of the same database may have changed a choice: it is looked at again after this. */
 const choiceAgeMs = 10_000;
-/** What is used most is decided once a day, so that a list without a session does not change in between. */
+/** The most used tools are determined once a day, so that a list without a session does not change in between. */
 const mostUsedAgeMs = 86_400_000;
-/** Fewer than may be pinned: nobody looked at what these cost. */
+/** Fewer than may be pinned by hand: no one has weighed their cost in tokens. */
 const automaticPins = 5;
 const rememberedPeople = 1_000;
 

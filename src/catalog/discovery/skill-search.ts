@@ -5,7 +5,7 @@ import type { InstanceCatalog, SkillEntry, ToolEntry } from "../model/snapshot.t
 import { confidenceWeights } from "../search/rank/confidence-weights.ts";
 import { readQuery, type SearchEngine } from "./engine.ts";
 
-/** A skill that may be what is needed. `distance` is as that of a tool: 0 a perfect match, 1 none. */
+/** A skill that may fit the query. `distance` is as that of a tool: 0 a perfect match, 1 none. */
 export interface FoundSkill {
   readonly skill: SkillEntry;
   readonly distance: number;
@@ -22,12 +22,12 @@ export interface SkillRequest {
 /** Skills for these needs, best first, each once. Resolves to none at once where no server has any. */
 export type FindSkills = (request: SkillRequest, signal: AbortSignal) => Promise<readonly FoundSkill[]>;
 
-/** Skills in one answer. A skill is read before it is used, and nobody reads more than a few. */
+/** Skills in one answer. A skill is read before it is used, and a reader takes in only a few. */
 const skillLimit = 3;
 
 /**
  * Searches skills as if each were a tool. `engine` must be a separate one that learns nothing: skills must not
- * influence what is found among tools, neither by their words nor by their number.
+ * influence the search of tools, neither by their words nor by their number.
  */
 export function createFindSkills(engine: SearchEngine): FindSkills {
   const standIns = createStandIns();

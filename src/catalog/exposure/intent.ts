@@ -64,7 +64,7 @@ export type Intent =
       readonly query: string | undefined;
       readonly cursor: string | undefined;
     }
-  /** Passed to the one server unchanged: transparent exposures, and what is about a single server's task or skill. */
+  /** Passed to the one server unchanged: transparent exposures, and requests about a single server's task or skill. */
   | {
       readonly kind: "forward";
       readonly server: ViewServer;

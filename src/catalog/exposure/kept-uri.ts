@@ -16,8 +16,8 @@ export function toKeptUri(id: string, page?: KeptPage): string {
 }
 
 /**
- * Reads such a URI; undefined for every other. A part or line that is no number from 1 on counts as 1: whoever writes
- * it by hand is answered rather than sent away.
+ * Reads such a URI; undefined for every other. A part or line that is no number from 1 on counts as 1: a URI written by
+ * hand gets an answer rather than an error.
  */
 export function parseKeptUri(uri: string): { readonly id: string; readonly page: KeptPage } | undefined {
   if (!uri.startsWith(prefix)) return undefined;

@@ -73,7 +73,7 @@ export function resolveRead(view: View, uri: string, as: "tool" | "native"): Int
   const address = parseResourceUri(uri);
   const named = address === undefined ? undefined : view.server(address.server);
   if (address !== undefined && named !== undefined) {
-    // `ui://maps/app` may be the own URI of the server `maps`. Only its own: no other server may take over what is
+    // `ui://maps/app` may be the own URI of the server `maps`. Only its own: no other server may take over a request
     // addressed to it.
     const isOwn = !lists(named, address.uri) && lists(named, uri);
     if (isOwn) return { kind: "read", server: named, uri, as };

@@ -34,7 +34,7 @@ export function readPins(view: View, paths: readonly string[]): readonly Pin[] {
   });
 }
 
-/** The list of one view, whatever the state of the servers: what is known of a server that is down is kept. */
+/** The list of one view, whatever the state of the servers: the tools of a server that is down are kept. */
 export function pinTools(view: View, paths: readonly string[], era: Era | undefined): PinnedTools {
   const found = readPins(view, paths).flatMap((pin) => (pin.found === undefined ? [] : [{ ...pin.found, ...pin }]));
   const items = found.map(({ tool, server, name }) => toListedTool(toolFor(era, tool.definition), name, server));

@@ -2,7 +2,10 @@ import type { InstanceId } from "../../kernel/ids.ts";
 import { createSharedLists } from "./shared-lists.ts";
 import type { InstanceCatalog } from "./snapshot.ts";
 
-/** What every instance offers now. Made by `app`; instances write it, and whoever reads it keeps what it was given. */
+/**
+ * What every instance offers now. Made by `app`; instances write it, and readers keep the snapshot that they were
+ * given.
+ */
 export interface CurrentCatalog {
   get(instance: InstanceId): InstanceCatalog | undefined;
   put(part: InstanceCatalog): void;
@@ -24,7 +27,7 @@ export function createCurrentCatalog(): CurrentCatalog {
   return {
     get: (instance) => parts.get(instance),
     put(part) {
-      // What is there already must not be forgotten between the two.
+      // A list that is there already must not be dropped between the two.
       const shared = lists.share(part);
       remove(part.instance);
       parts.set(part.instance, shared);

@@ -46,7 +46,7 @@ export interface SkippedItem {
   readonly reason: string;
 }
 
-/** What could not be offered, and what is offered in another form than it was listed in. */
+/** The tools that could not be offered, and those offered in another form than listed. */
 interface Report {
   readonly skipped: SkippedItem[];
   readonly mended: SkippedItem[];

@@ -8,8 +8,8 @@ export interface MadeInSteps<T> {
 }
 
 /**
- * Nothing is made yet. Whoever takes a step, or asks for the whole, goes on where the last one stopped. What `make`
- * throws goes to whoever took that step, and the next one begins anew.
+ * Nothing is made yet. A caller that takes a step, or asks for the whole, goes on where the last one stopped. An error
+ * of `make` is thrown to the caller of that step, and the next step starts over.
  */
 export function madeInSteps<T extends object>(make: () => Generator<undefined, T>): MadeInSteps<T> {
   let making: Generator<undefined, T> | undefined;

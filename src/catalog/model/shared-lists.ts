@@ -5,8 +5,8 @@ import type { InstanceCatalog } from "./snapshot.ts";
 
 /**
  * Holds every list once, however many instances offer it: five hundred people with the same ten servers hold ten lists
- * of tools, not five thousand, and what is made of a list (an index, a table of names) is made once. Told by content
- * and by the name of the server, because paths have it in them; forgotten when the last instance lets go.
+ * of tools, not five thousand, and everything derived from a list (an index, a table of names) is made once. Told by
+ * content and by the name of the server, because paths have it in them; forgotten when the last instance lets go.
  */
 export interface SharedLists {
   /** The same part with the lists that others hold already. Each part is to be released in the end. */

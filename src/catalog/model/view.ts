@@ -57,8 +57,8 @@ export type StatusView = Omit<ViewServer, "catalog" | "tools">;
 
 export interface ViewSource {
   /**
-   * Grows with every change of what this principal has: of a status, of what is offered, of the set of servers. What
-   * happens to a server of another person's own does not count.
+   * Grows with every change of what this principal has: of a status, of the offered tools, of the set of servers. A
+   * change of another person's own server does not count.
    */
   versionOf(principal: Principal): number;
   /** One that did not change is the same object as before. */

@@ -10,7 +10,7 @@ const standardBareNames: BareNameRules = Object.freeze({
   autoMigration: false,
 });
 
-/** Stands for all servers: no slug is empty. */
+/** Means all servers: no slug is empty. */
 const all: readonly string[] = [""];
 
 /** Views that are kept, one per principal. The least recently used is dropped first. */
@@ -72,7 +72,7 @@ function toView(
 }
 
 /**
- * One person may come with several credentials, each of which has a principal object of its own. What is seen does not
+ * One person may come with several credentials, each of which has a principal object of its own. The view does not
  * depend on scopes.
  */
 function isSamePrincipal(a: Principal, b: Principal): boolean {

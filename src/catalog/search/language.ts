@@ -28,7 +28,7 @@ export interface Language {
   telling(text: string): string[];
   /** Read at the first query: an index can be built without it. */
   thesaurus(): Thesaurus;
-  /** For whoever makes indexes, one part at a time. */
+  /** For makers of indexes, one part at a time. */
   postings(): PostingsBuilder;
   /** What a definition says, in the numbers that `postings` takes. */
   readonly readTool: ReadTool;

@@ -41,7 +41,7 @@ export interface SearchOptions {
   /** What queries like this one led to before. */
   readonly learned?: LearnedTools;
   readonly allow?: (tool: ToolEntry) => boolean;
-  /** Keep what is far behind a clear winner too. */
+  /** Keep tools far behind a clear winner too. */
   readonly keepAll?: boolean;
 }
 

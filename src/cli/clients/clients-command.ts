@@ -11,7 +11,7 @@ import { plainText } from "../terminal/plain-text.ts";
 import { toTable } from "../terminal/table.ts";
 import { whileWaiting } from "../terminal/waiting-line.ts";
 
-/** What is known of one client. */
+/** The facts about one client. */
 interface ClientLine {
   readonly id: string | null;
   readonly client: string;
@@ -45,7 +45,7 @@ export async function listClients(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** What is connected to the gateways of this machine, together; undefined while none runs. */
+/** The connected clients of all gateways of this machine; undefined while none runs. */
 async function readConnected(context: CommandContext): Promise<readonly ConnectedLine[] | undefined> {
   const { running } = await findOwnGateways(context);
   const answers = await Promise.all(

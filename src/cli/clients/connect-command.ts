@@ -145,7 +145,7 @@ export interface Proposal {
   readonly report: (outcome: "shown" | "done", changes: readonly string[]) => number;
 }
 
-/** Shows what changes, asks, and writes. Ends with 2 where nobody can be asked, and 1 after a no. */
+/** Shows what changes, asks, and writes. Ends with 2 where there is no one to ask, and 1 after a no. */
 export async function carryOut(
   context: CommandContext,
   { edits, question, openPlace, report: tell }: Proposal,
@@ -157,7 +157,7 @@ export async function carryOut(
   if (isOn(context, "dry-run")) return tell("shown", diffs.flat());
   if (!isOn(context, "yes")) {
     if (isJson || !canAsk()) {
-      process.stderr.write("toolyard: nothing was changed: nobody can be asked here, so say --yes or --dry-run\n");
+      process.stderr.write("toolyard: nothing was changed: there is no one to ask here, so say --yes or --dry-run\n");
       return 2;
     }
     if (!(await askYes(question))) {

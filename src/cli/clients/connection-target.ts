@@ -16,7 +16,7 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { textOption } from "../command/options.ts";
 
-/** A client's file, what stands in it, and which of its entries lead to Toolyard. */
+/** A client's file, its contents, and the entries in it that lead to Toolyard. */
 export interface OpenedTarget {
   readonly target: Target;
   readonly opened: OpenedFile;
@@ -80,7 +80,7 @@ export async function openTarget(
   };
 }
 
-/** Those of a file that stands in no place of the table. Entries that cannot be understood are left out. */
+/** Those of a file that is in no place of the table. Entries that cannot be understood are left out. */
 async function readServers(
   { row, keyPath, path, format }: Target,
   { text, values }: OpenedFile,

@@ -17,7 +17,7 @@ export interface ConnectionToken {
   readonly note: string;
 }
 
-/** A bearer token (RFC 6750, section 2.1): it goes into files of several formats, and is hidden in what is shown. */
+/** A bearer token (RFC 6750, section 2.1): it goes into files of several formats, and is hidden in all output. */
 const tokenText = /^[A-Za-z0-9._~+/-]+=*$/;
 
 /** The token of the command line. Throws CONFIG_INVALID for what no header can have. */
@@ -31,8 +31,8 @@ export function givenToken(context: CommandContext): string | undefined {
 
 /**
  * The token for a client: the one that it has, the one that is given, or a new one, whose hash goes into the
- * configuration. Where people are configured and nobody says whose it is, it is asked for. Rejects with CONFIG_INVALID
- * when there is none to be had.
+ * configuration. Where people are configured and none is named, a person is asked for. Rejects with CONFIG_INVALID when
+ * there is none to be had.
  */
 export async function findToken(
   context: CommandContext,
@@ -78,7 +78,7 @@ function placeOfHashes(context: CommandContext, { people, settings }: Config): E
       ? ["toolyard", "auth", "tokenHashes"]
       : undefined;
   if (people.principals.has(principal)) return ["toolyard", "principals", principal, "tokenHashes"];
-  throw new GatewayError("CONFIG_INVALID", `nobody is called ${JSON.stringify(principal)} in the configuration`, {
+  throw new GatewayError("CONFIG_INVALID", `no one is called ${JSON.stringify(principal)} in the configuration`, {
     hint: `There are: ${[...people.principals.keys()].slice(0, 20).join(", ") || "none"}.`,
   });
 }

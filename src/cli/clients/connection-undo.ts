@@ -23,7 +23,7 @@ export async function undoConnection(context: CommandContext, target: Target): P
   if (isOn(context, "dry-run")) return tell(context, target, undo, { isWritten: false, tokens, changes });
   if (undo.kind !== "done" && !isOn(context, "yes")) {
     if (isOn(context, "json") || !canAsk()) {
-      process.stderr.write("toolyard: nothing was changed: nobody can be asked here, so say --yes or --dry-run\n");
+      process.stderr.write("toolyard: nothing was changed: there is no one to ask here, so say --yes or --dry-run\n");
       return 2;
     }
     if (!(await askYes(`Undo this in ${target.path}?`))) {
@@ -53,7 +53,7 @@ function textsOf(undo: Exclude<Undo, { kind: "done" }>): { readonly before: stri
     : { before: undo.edit.opened.text, after: undo.edit.after };
 }
 
-/** What is said of the token of an entry that is taken out: the configuration still has its hash. */
+/** A note about the token of an entry that is taken out: the configuration still has its hash. */
 export function tokenNote(token: string): string {
   return `Its token still opens the gateway: to end that, take ${hashToken(token)} out of the configuration.`;
 }
@@ -90,7 +90,7 @@ function tell(
     return 0;
   }
   const sentences = {
-    removed: `${path} is gone again: it was not there before`,
+    removed: `${path} was removed again: it was not there before`,
     restored: `${path} is again what it was, byte for byte`,
     unchanged: `${path} is what it was already`,
     "taken back": `${path} was written again since, so that only what was ours was taken out`,

@@ -23,13 +23,13 @@ export interface ConnectionNote {
 export interface ChosenWay {
   readonly way: OwnWay;
   readonly notes: readonly ConnectionNote[];
-  /** Whether whoever connects needs a token. Over stdio nobody does: the command is run by the owner. */
+  /** Whether the client needs a token. Over stdio it does not: the command is run by the owner. */
   readonly needsToken: boolean;
   /** Whether people log in to the gateway with their browser: a client then needs nothing but the address. */
   readonly isLogin: boolean;
 }
 
-/** Origins that lead to a gateway of this user, or would: what tells an entry that is ours already. */
+/** Addresses of this user's gateways, running or configured: what tells an entry that is ours already. */
 export async function ownOrigins(
   context: CommandContext,
   { settings: { publicUrl } }: Config,
@@ -52,7 +52,7 @@ async function gatewayUrl(context: CommandContext, config: Config): Promise<Foun
   const origins = own.map(({ url }) => toLocalOrigin(url ?? ""));
   if (configured !== undefined && origins.includes(configured)) return { url: configured };
   const [only, another] = own;
-  // Which of several is meant nobody can say.
+  // It is unclear which of several is meant.
   if (only === undefined || another !== undefined) return configured === undefined ? undefined : { url: configured };
   const [url = ""] = origins;
   return only.isPortChosen ? undefined : { url, configured };
@@ -71,8 +71,8 @@ function configuredUrl({ settings: { host, port, publicUrl } }: Config): string 
 }
 
 /**
- * HTTP where the client can and the address lasts, `toolyard stdio` otherwise. Rejects with CONFIG_INVALID when what is
- * asked for cannot be.
+ * HTTP where the client can and the address lasts, `toolyard stdio` otherwise. Rejects with CONFIG_INVALID when the
+ * requested way is impossible.
  */
 export async function chooseWay(context: CommandContext, config: Config, row: ClientRow): Promise<ChosenWay> {
   const given = textOption(context, "url");

@@ -3,7 +3,7 @@ import { createRedaction } from "../../records/redaction/redaction.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { diffLines } from "../terminal/text-diff.ts";
 
-/** A file before and after, with what stands in it both times. */
+/** A file before and after, with its contents both times. */
 export interface ShownChange {
   readonly path: string;
   readonly before: string;

@@ -19,7 +19,7 @@ export async function askTrust(context: CommandContext, { found, before }: Untru
   return true;
 }
 
-/** Longer lists are cut: nobody reads them, and what matters must not scroll away. */
+/** Longer lists are cut: they would go unread, and important lines must not scroll away. */
 const mostChanges = 40;
 const mostValues = 20;
 const mostServers = 30;

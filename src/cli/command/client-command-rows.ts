@@ -40,7 +40,7 @@ export const clientCommandRows = {
       json: { about: "print one JSON object" },
     },
     notes: `Nothing is started, and clients' files are not changed. The configuration's comments and order stay, and
-a backup stands beside it. Without a terminal and without --yes, it ends with code 2 when there is something to do.`,
+a backup is put beside it. Without a terminal and without --yes, it ends with code 2 when there is something to do.`,
     load: async () => (await import("../short-commands.ts")).shortCommands.import,
   },
   clients: {

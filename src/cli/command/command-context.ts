@@ -99,8 +99,8 @@ export function dataDirectoryOf(config: Config, context: CommandContext): string
 }
 
 /**
- * The same where the configuration may be broken by now, which must keep nobody from what an earlier version of it
- * left: then the one that a flag or variable names, or the platform's usual place.
+ * The same where the configuration may be broken by now, which must not prevent access to the data of an earlier
+ * version: then the one that a flag or variable names, or the platform's usual place.
  */
 export async function findDataDirectory(context: CommandContext): Promise<FoundDirectory> {
   try {
@@ -139,7 +139,7 @@ export function openOwnDataDirectory(context: CommandContext): string {
   return openDirectory(ownDataDirectory(context));
 }
 
-/** Opens what is stored in a data directory, with the key that this command was given. */
+/** Opens the store of a data directory, with the key that this command was given. */
 export function storeIn(dataDir: string, context: CommandContext): Store {
   return openStore({ dataDir, vaultKey: vaultKeyOf(context) });
 }

@@ -30,9 +30,9 @@ export const everydayCommandRows = {
       forget: { word: "ID", about: "keep that one no longer" },
       json: { about: "print one JSON object; with --check, each search as one line of JSON" },
     },
-    notes: `The number beside a tool is a distance: 0 is a perfect match, 1 is none. Nothing is learned from what is tried
-here. --check ends with code 1 when a tool stands lower than when it was kept, or is not found any more. Those searches
-are the owner's, which the dashboard shows to whoever is logged in by \`toolyard open\`. ${startsOne}`,
+    notes: `The number beside a tool is a distance: 0 is a perfect match, 1 is none. Nothing is learned from these searches
+here. --check ends with code 1 when a tool ranks lower than when it was kept, or is not found any more. Those searches
+are the owner's, which the dashboard shows to those logged in by \`toolyard open\`. ${startsOne}`,
     load: async () => (await import("../short-commands.ts")).shortCommands.search,
   },
   call: {
@@ -63,8 +63,7 @@ ${startsOne}`,
   show: {
     words: 1,
     usage: "toolyard show <tool|server> [options]",
-    about:
-      "Shows what is known of one tool (what it takes, says of itself, costs, and how it is used) or of one server.",
+    about: "Shows the facts about one tool (its arguments, description, cost and use) or one server.",
     options: { ...common, json: { about: "print one JSON object, with the whole definition" } },
     notes: startsOne,
     load: async () => (await import("../short-commands.ts")).shortCommands.show,

@@ -46,7 +46,7 @@ function optionLines(options: Options): string[] {
   });
 }
 
-/** What stands left, with its description beside it, or below where it is too long for that. */
+/** The left column, with its description beside it, or below where it is too long for that. */
 function described(head: string, about: string, column: number): readonly string[] {
   const [first = "", ...rest] = wrap(about, lastColumn - column).map((line) => " ".repeat(column) + line);
   return head.length < column ? [head + first.slice(head.length), ...rest] : [head, first, ...rest];

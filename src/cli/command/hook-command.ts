@@ -6,7 +6,7 @@ import { plainText } from "../terminal/plain-text.ts";
 
 /** What Claude Code takes as a refusal, with stderr as its reason. Every other code but 0 lets the call go through. */
 const refused = 2;
-/** Arguments of a call are among what is read. */
+/** The input includes the arguments of a call. */
 const mostBytes = 64 * 1024 * 1024;
 const mostShown = 200;
 

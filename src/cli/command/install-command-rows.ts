@@ -32,7 +32,7 @@ export const installCommandRows: Readonly<Record<string, Command>> = {
   installations: {
     words: 0,
     usage: "toolyard installations [options]",
-    about: "Lists what teams installed, and what is missing before it can be used.",
+    about: "Lists the servers that teams installed, and the values missing before they can be used.",
     options: ofTeam,
     load: async () => (await import("../short-commands.ts")).shortCommands.installations,
   },
@@ -56,7 +56,7 @@ export const installCommandRows: Readonly<Record<string, Command>> = {
     usage: "toolyard secret [list|set|rm] [NAME] --team TEAM [options]",
     about: "Sets the secrets of a team, which templates use as ${secret:NAME}. They are never shown.",
     options: ofTeam,
-    notes: `\`set\` reads the secret from standard input, so that it stands in no history and no list of processes.`,
+    notes: `\`set\` reads the secret from standard input, so that it is in no history and no list of processes.`,
     load: async () => (await import("../short-commands.ts")).shortCommands.secret,
   },
   key: {

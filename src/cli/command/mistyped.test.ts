@@ -24,7 +24,7 @@ test("an option that does not exist is named as it was written, with the help of
     "there is no option --prot; did you mean `--port`?\n  `toolyard serve --help` lists them.",
   );
   expect(wrongOption(failureOf("-x"), undefined, known)).toBe(
-    "there is no option -x\n  `toolyard --help` lists them. An argument that begins with `-` stands after `--`.",
+    "there is no option -x\n  `toolyard --help` lists them. An argument that begins with `-` goes after `--`.",
   );
 });
 

@@ -77,8 +77,8 @@ limits away.`,
       ...teamRole,
       json: { about: "print one JSON object" },
     },
-    notes: `Whoever opens the link joins the team, with the account that they have or with one that they make there.
-Programs send what stands after /invite/ to POST /api/invites/accept.`,
+    notes: `The person who opens the link joins the team, with the account that they have or with one that they make there.
+Programs send the part after /invite/ to POST /api/invites/accept.`,
     load: async () => (await import("../short-commands.ts")).shortCommands.invite,
   },
   token: {

@@ -7,7 +7,7 @@ export interface CompletionChoice {
   readonly about: string;
 }
 
-/** What is known of the servers without asking any of them. */
+/** Facts about the servers that are known without asking any of them. */
 export interface KnownTool {
   readonly path: string;
   readonly about: string;
@@ -21,7 +21,7 @@ export interface KnownNames {
   readonly tools: () => Promise<readonly KnownTool[]>;
 }
 
-/** What there is to complete, as it stands in the table of commands: that one loads this. */
+/** The words to complete, as they are in the table of commands: that one loads this. */
 export type CommandTable = Readonly<
   Record<string, { readonly about: string; readonly options: Readonly<Record<string, TableOption>> }>
 >;
@@ -33,7 +33,7 @@ interface TableOption {
   readonly about: string;
 }
 
-/** The words that may stand where the cursor is: those that begin as what is typed. */
+/** The words that may be at the cursor: those that begin with the typed text. */
 export async function completionChoices(
   typed: TypedWords,
   known: KnownNames,

@@ -50,7 +50,7 @@ export async function checkClients({ context, holder, signal, measured }: Client
   return [...found.flat(), ...caughtByProxy(clients, context.env)];
 }
 
-/** What is looked at, and with what. */
+/** The clients to check, and the means to do so. */
 export interface ClientsAsk {
   readonly context: CommandContext;
   /** The gateway that runs with this configuration. */
@@ -128,7 +128,7 @@ function switchedOff({ who, row, server, file }: Judged): Finding {
   return { ...found, where: plainText(`${file.path}: ${[...(server.keyPath ?? []), field].join(".")}`) };
 }
 
-/** Its own, or that of a program like `mcp-remote` that stands in between. */
+/** Its own, or that of a program like `mcp-remote` in between. */
 function addressOf({ url, args = [] }: ImportedEntry): string | undefined {
   return [url, ...args].find((text) => text !== undefined && /^https?:\/\//.test(text) && URL.canParse(text));
 }
@@ -157,7 +157,7 @@ async function checkUrl(judged: Judged, address: string, { context, origins, sig
   const { entry } = judged.server;
   const { env } = context;
   const token = tokenOf(entry);
-  // Whoever comes with a token has servers of their own started.
+  // A person with a token has servers of their own started.
   const isTried = token !== undefined && !isVariable(token) && isOn(context, "start");
   const sent = isTried ? token : undefined;
   // The older transport has two addresses, of which none can be asked for anything by one request.

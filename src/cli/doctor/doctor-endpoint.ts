@@ -3,9 +3,9 @@ import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import { requestPlainly } from "../gateway/plain-request.ts";
 import { toReason } from "../servers/registry-client.ts";
 
-/** What is found at an address that a client was given. */
+/** The answer at an address that a client was given. */
 export type EndpointAnswer =
-  /** A gateway, which accepts whoever asked. */
+  /** A gateway, which accepts the credential. */
   | { readonly kind: "toolyard" }
   /** The credentials are missing or wrong. */
   | { readonly kind: "refused" }

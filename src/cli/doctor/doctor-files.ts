@@ -92,7 +92,7 @@ export async function checkRecordFiles(context: CommandContext): Promise<readonl
     const place = storeIn(openDataDirectory(config, context), context).lock.placeOf(servedBy(config, context));
     if (!existsSync(join(place, "state.db"))) return [fine("nothing is recorded yet")];
     const opened = await openUnservedStore(context, config);
-    // Whoever holds it takes care of it.
+    // Its holder takes care of it.
     if (!("records" in opened)) return [];
     await using store = opened;
     const { problems } = store.records.health();

@@ -28,7 +28,7 @@ const origins: Readonly<Record<string, string>> = {
   python: "Install Python (https://www.python.org).",
 };
 
-/** Servers that are not used although nobody switched them off: a variable is missing, the entry is wrong. */
+/** Servers that are not used although they are not switched off: a variable is missing, the entry is wrong. */
 export function checkEntries(servers: readonly ServerConfig[]): readonly Finding[] {
   return servers.flatMap(({ key, disabledReason }) => {
     if (disabledReason === undefined || disabledReason === switchedOff) return [];

@@ -21,9 +21,9 @@ export interface StartSeen {
 }
 
 /**
- * Starts `toolyard stdio` once, as a client does where no gateway runs: with a data directory of its own, which is gone
- * afterwards with the gateway that it started. No server is started: these wait for the list. Rejects with the
- * signal's reason.
+ * Starts `toolyard stdio` once, as a client does where no gateway runs: with a data directory of its own, which is
+ * removed afterwards, as is the gateway that it started. No server is started: these wait for the list. Rejects with
+ * the signal's reason.
  */
 export async function measureStart(context: CommandContext, config: Config, signal: AbortSignal): Promise<StartSeen> {
   const dataDir = await mkdtemp(join(tmpdir(), "toolyard-doctor-"));
@@ -40,7 +40,7 @@ export async function measureStart(context: CommandContext, config: Config, sign
 
 function judge(startMs: number | undefined): Finding {
   if (startMs === undefined)
-    return doubtful("toolyard stdio: it gave no list of tools", "Run it yourself: it says on stderr what is wrong.");
+    return doubtful("toolyard stdio: it gave no list of tools", "Run it yourself: it reports the problem on stderr.");
   const what = `toolyard stdio: its first list of tools came after ${startMs} ms, the start of a gateway included`;
   if (startMs <= fastMs) return fine(what);
   return doubtful(

@@ -48,9 +48,9 @@ interface Dated {
 }
 
 function checkPeople({ users, admins, refusal }: PeopleStanding): Finding {
-  if (refusal !== null) return broken(plainText(refusal), "Mend that: nobody is let in before.");
+  if (refusal !== null) return broken(plainText(refusal), "Mend that: no one is let in before.");
   if (users === 0)
-    return broken("nobody may use the gateway yet", "`toolyard user link` prints a link that makes the first admin.");
+    return broken("no one may use the gateway yet", "`toolyard user link` prints a link that makes the first admin.");
   const said = `${users} ${users === 1 ? "user" : "users"}, ${admins} of them ${admins === 1 ? "an admin" : "admins"}`;
   if (admins === 0)
     return doubtful(`${said} of the gateway who may log in`, "Make one: `toolyard user role NAME --role admin`.");
@@ -98,14 +98,14 @@ async function checkPublicUrl({ publicUrl }: PeopleStanding, ask: Ask): Promise<
   }
 }
 
-/** Whoever types the name alone must not send a token or a password over plain http. */
+/** A person who types the name alone must not send a token or a password over plain http. */
 async function checkPlain(publicUrl: string, ask: Ask): Promise<readonly Finding[]> {
   const address = new URL(publicUrl);
   // A proxy on a port of its own says nothing of port 80.
   if (address.protocol !== "https:" || address.port !== "") return [];
   address.protocol = "http:";
   const plain = address.href;
-  // Whoever does not answer there takes nothing either.
+  // A server that does not answer there receives nothing either.
   const answer = await ask(plain).catch(() => undefined);
   if (answer === undefined) return [fine(`nothing answers at ${plain}`)];
   if (answer.status >= 300 && answer.status < 400 && answer.location?.startsWith("https:") === true)

@@ -87,7 +87,7 @@ export async function findOrStartGateway(options: BackgroundOptions): Promise<Fo
   }
 }
 
-/** Explains why servers are started a second time, which nobody would guess. */
+/** Explains why servers are started a second time, which is not obvious. */
 function sayWhyNotShared(
   running: readonly { readonly holder: GatewayHolder; readonly likeness: Likeness }[],
   wanted: Served,

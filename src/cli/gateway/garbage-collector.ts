@@ -23,10 +23,11 @@ const burst = { collections: 64, withinMs: 4_000 } as const;
 
 /**
  * Keeps the young heap from growing to the 32 MB that V8 allows it, until there are thousands of calls a second. With
- * two hundred clients that call once a second it would be a quarter of all memory, and buy no time (bench/memory);
- * at the speed of a burst it saves a tenth of the CPU time of each call (bench/overhead). V8 reads its limit once,
- * before any of our code runs, but how fast it grows at each growth; so growth ends where it is large enough, and is
- * allowed again after a rest has shrunk it. After the first burst nobody looks any more, because looking costs too.
+ * two hundred clients that call once a second it would be a quarter of all memory, and buy no time (bench/memory); at
+ * the speed of a burst it saves a tenth of the CPU time of each call (bench/overhead). V8 reads its limit once, before
+ * any of our code runs, but how fast it grows at each growth; so growth ends where it is large enough, and is allowed
+ * again after a rest has shrunk it. After the first burst the rate is not measured any more, because measuring costs
+ * too.
  */
 function boundYoungHeap(): void {
   let mayGrow = false;

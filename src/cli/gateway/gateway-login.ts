@@ -15,7 +15,7 @@ import { openOwnDataDirectory, storeIn, type CommandContext } from "../command/c
 import { placeOfGateway, toGatewayBase } from "./gateway-address.ts";
 import { plainText, shorten } from "../terminal/plain-text.ts";
 
-/** What a command does for a person there. Whoever wants the terminal to do less says so with `--scope`. */
+/** The scopes of a person's commands there. `--scope` restricts them. */
 const usualScopes = "mcp:read mcp:tools:execute mcp:admin";
 /** Characters of what a gateway elsewhere says. */
 const mostSaid = 500;
@@ -76,7 +76,7 @@ export async function logOutAtGateway(
  */
 export type AskGateway = (method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: object) => Promise<unknown>;
 
-/** Rejects with LOGIN_FAILED where nobody is logged in. */
+/** Rejects with LOGIN_FAILED where no one is logged in. */
 export async function openGateway(context: CommandContext, address: string, signal: AbortSignal): Promise<AskGateway> {
   const account = await openAccount(context, address);
   const { base, outgoing } = account;
@@ -129,8 +129,8 @@ interface Account {
 }
 
 /**
- * A login at a gateway elsewhere is of the person, whichever configuration they stand beside: none is read, so that a
- * broken one is in nobody's way.
+ * A login at a gateway elsewhere belongs to the person and not to a configuration: none is read, so that a broken one
+ * does no harm.
  */
 async function openAccount(context: CommandContext, address: string): Promise<Account> {
   const base = toGatewayBase(address);
@@ -171,7 +171,7 @@ async function usableToken({ base, vault, outgoing }: Account, signal: AbortSign
 }
 
 function loggedOut(base: string): GatewayError {
-  return new GatewayError("LOGIN_FAILED", `nobody is logged in at ${base} here`, {
+  return new GatewayError("LOGIN_FAILED", `no one is logged in at ${base} here`, {
     hint: `Run \`toolyard login ${base}\`.`,
   });
 }

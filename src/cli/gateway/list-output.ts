@@ -16,7 +16,7 @@ export interface ListShown<Row> {
   readonly nothing: string;
 }
 
-/** Where nobody says how wide the terminal is. */
+/** Where the width of the terminal is unknown. */
 const usualWidth = 160;
 
 /** Prints what the gateway has of one kind, as a table or as lines of JSON. */

@@ -59,8 +59,8 @@ export async function serveInProcess(context: CommandContext, config: Config): P
     const serving = gateway.serveStdio({ input: process.stdin, output: process.stdout });
     await Promise.all([serving, followConfigFile({ gateway, load, log, signal: ended.signal })]);
   } finally {
-    ended.abort(new Error("the client has gone"));
-    // A client that was given up (a line without an end, nobody reading) may keep its end open, which would keep this
+    ended.abort(new Error("the client has disconnected"));
+    // A client that was given up (a line without an end, no reader) may keep its end open, which would keep this
     // process alive.
     process.stdin.destroy();
     await gateway[Symbol.asyncDispose]();

@@ -3,7 +3,7 @@ import { toUrl } from "../../front/http/public-url.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
 import { dataDirectoryOf, readConfig, storeIn, type CommandContext } from "../command/command-context.ts";
 
-/** What is known of the gateways on this machine. */
+/** The known gateways on this machine. */
 export interface OwnGateways {
   readonly running: readonly GatewayHolder[];
   /**

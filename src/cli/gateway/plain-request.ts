@@ -30,7 +30,7 @@ const connectMs = 10_000;
 const mostRedirects = 3;
 
 /**
- * One request by a connection of its own. Redirects are not followed, so that what is said is said by that address. Not
+ * One request by a connection of its own. Redirects are not followed, so that the answer is that of this address. Not
  * by fetch, which refuses some ports that gateways may have, and knows no proxy. Rejects with the system's error, and
  * with the signal's.
  */

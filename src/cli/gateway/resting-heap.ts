@@ -8,7 +8,7 @@ const defaultLookMs = 15_000;
 const restMs = 150;
 /** Less work than this leaves too little behind. A start is more, and so are some hundred calls. */
 const worthMs = 300;
-/** Collecting takes a millisecond per megabyte: longer than this would be felt by whoever comes just then. */
+/** Collecting takes a millisecond per megabyte: a longer pause would delay a request at that moment noticeably. */
 const largestHeapBytes = 64 * 1_048_576;
 
 /**

@@ -11,9 +11,9 @@ const doorMs = 10_000;
 const lookMs = 50;
 
 /**
- * The running gateways that a command may mean: those of the configuration that is named, or that would be found
- * here; when there is no configuration, all of them. One that has no door yet, or none any more, is waited for. Never
- * empty: rejects with GATEWAY_UNREACHABLE, which says what is running.
+ * The running gateways that a command may mean: those of the configuration that is named, or that would be found here;
+ * when there is no configuration, all of them. One that has no door yet, or none any more, is waited for. Never empty:
+ * rejects with GATEWAY_UNREACHABLE, which lists the running ones.
  */
 export async function findGateways(context: CommandContext): Promise<readonly GatewayHolder[]> {
   const deadline = performance.now() + doorMs;

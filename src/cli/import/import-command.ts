@@ -13,7 +13,7 @@ import { plainText } from "../terminal/plain-text.ts";
 import { diffLines } from "../terminal/text-diff.ts";
 import { whileWaiting } from "../terminal/waiting-line.ts";
 
-/** Something waits for a yes that nobody is there to give. */
+/** Something waits for a yes, and there is no one to ask. */
 const needsAnswer = 2;
 
 /**
@@ -96,8 +96,7 @@ function onlyNamed(servers: readonly PlannedServer[], names: readonly string[]):
 }
 
 /**
- * Where nobody is asked: what would be chosen beforehand, and what is named. What is switched off is taken over as it
- * is.
+ * Without questions: the preselected servers, and the named ones. A server that is switched off is taken over as it is.
  */
 function chosenUnasked(fresh: readonly PlannedServer[], named: readonly string[]): readonly PlannedServer[] {
   return fresh.filter(

@@ -9,8 +9,8 @@ export interface ImportChoice {
 }
 
 /**
- * Asks on the terminal which servers are taken over, and how their secrets are written. What runs a shell or code that
- * stands nowhere has to be chosen by hand.
+ * Asks on the terminal which servers are taken over, and how their secrets are written. A server that runs a shell or
+ * unknown code has to be chosen by hand.
  */
 export async function askWhatToImport(
   servers: readonly PlannedServer[],

@@ -15,7 +15,7 @@ export interface ImportTarget {
   readonly file: string;
   /** As it was read. */
   readonly opened: EditableConfig;
-  /** What stands in it; undefined for a file that is not there yet. */
+  /** Its contents; undefined for a file that is not there yet. */
   readonly text: string | undefined;
   readonly present: readonly PresentServer[];
 }

@@ -52,7 +52,7 @@ export async function configElsewhere(
 async function ownTeam(ask: AskGateway): Promise<string> {
   const { team } = (await ask("GET", "/api/me")) as { readonly team: string | null };
   if (team !== null) return team;
-  throw new GatewayError("CONFIG_INVALID", "whoever is logged in there is in no team, and has no values", {
+  throw new GatewayError("CONFIG_INVALID", "the person logged in there is in no team, and has no values", {
     hint: "Ask an admin for an invitation, and log in again.",
   });
 }

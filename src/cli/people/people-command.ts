@@ -158,7 +158,7 @@ function showLink({ code, publicUrl, expiresAtMs }: NonNullable<PeopleAnswer["li
   process.stdout.write(`${publicUrl ?? url ?? ""}/setup#${code}\n`);
   process.stderr.write(
     `This link sets a password, once, until ${new Date(expiresAtMs).toISOString().slice(0, 16).replace("T", " ")} UTC.
-The page asks for what stands after the #, which is not sent with the link.\n`,
+The page asks for the part after the #, which is not sent with the link.\n`,
   );
 }
 

@@ -57,7 +57,7 @@ function isOff(written: JsonObject): boolean {
 /** The name of the secret for a value, or for one that somebody has to set. */
 type NameFor = (wanted: string, value: string | undefined) => string;
 
-/** Over all servers of the file: no name stands for two values, nor for one that the team has. */
+/** Over all servers of the file: no name is used for two values, nor for one that the team has. */
 function createSecretNames(there: ReadonlySet<string>): NameFor {
   const given = new Map<string, string | undefined>();
   return (wanted, value) => {

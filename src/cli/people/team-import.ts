@@ -65,7 +65,7 @@ async function readKnown(ask: Ask, { env }: CommandContext): Promise<KnownOfTeam
   for (const { slug } of templates.filter(({ team }) => team !== null))
     taken.set(slug, "the team has a template of this name");
   for (const name of ofFile.flatMap(({ id, slug }) => [id.replace(/^file:/, ""), slug.toLowerCase()]))
-    taken.set(name, "everybody has a server of this name: it stands in the configuration file");
+    taken.set(name, "everybody has a server of this name: it is in the configuration file");
   for (const { slug } of installations) taken.set(slug, "the team has a server of this name");
   const ofTeam = secrets.filter(({ server }) => server === null);
   return { taken, secrets: new Set(ofTeam.map(({ name }) => name)), env };

@@ -53,7 +53,7 @@ async function print(source: AuditSource, wanted: Wanted): Promise<number | unde
   const isJson = isOn(wanted.context, "json");
   const entries: AuditJson[] = [];
   for await (const page of pages(source, wanted)) entries.push(...page);
-  // The newest stands where the eye is.
+  // The newest is last, next to the prompt.
   for (const entry of entries.toReversed()) process.stdout.write(isJson ? auditToLine(entry) : toLine(entry));
   return entries[0]?.seq;
 }
@@ -115,7 +115,7 @@ interface Wanted {
   readonly context: CommandContext;
   readonly limit: number;
   readonly format?: string;
-  /** Only what is behind this place. */
+  /** Only entries behind this place. */
   readonly after?: number | undefined;
 }
 

@@ -40,9 +40,9 @@ export interface LogOutputOptions {
 }
 
 /**
- * Programs read JSON lines on stderr. On a terminal, a person reads warnings as plain lines, and the whole log goes
- * to a file in the data directory. `--log-format` sends the whole log to stderr in the named form, or to that file
- * alone: the file is rotated, whereas nobody may ever empty what stderr leads to.
+ * Programs read JSON lines on stderr. On a terminal, a person reads warnings as plain lines, and the whole log goes to
+ * a file in the data directory. `--log-format` sends the whole log to stderr in the named form, or to that file alone:
+ * the file is rotated, whereas the target of stderr may grow without limit.
  */
 export async function openLogOutput({ format, screen, folder }: LogOutputOptions): Promise<LogOutput> {
   if (format === "pretty") return { write: (line) => show(toPlainLine(line), screen), file: undefined };
@@ -86,7 +86,7 @@ function show(line: string, screen: TerminalScreen | undefined): void {
   try {
     writeSync(2, line);
   } catch {
-    // EAGAIN or EPIPE: nobody reads.
+    // EAGAIN or EPIPE: there is no reader.
   }
 }
 

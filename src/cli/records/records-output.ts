@@ -25,7 +25,7 @@ export async function printRecords<Row>(
 ): Promise<number> {
   const isTable = !isOn(context, "json") && !command.follow;
   const rows: Row[] = [];
-  // Nobody else knows what the numbers of a line are; a program that reads lines needs no heading among them.
+  // The heading is for people, who need the names of the columns; a program that reads lines needs none among them.
   if (command.follow && !isOn(context, "json") && process.stdout.isTTY)
     process.stdout.write(`${padCells(headingsOf(shown.columns), shown.columns)}\n`);
   for await (const line of ownerLines<RecordLine>(await findGateway(context), command)) {

@@ -83,7 +83,7 @@ async function waitForList({ gateway, stopping }: GuideConnectionOptions, row: C
   });
   await question;
   const hasCome = over.signal.aborted;
-  over.abort(new Error("nobody waits any more"));
+  over.abort(new Error("no one waits any more"));
   const client = await arrived;
   if (hasCome && client !== undefined) {
     log.success(`${row.label} has asked for the tools (it calls itself ${toCell(client, 60)}).`);

@@ -83,7 +83,7 @@ function planned(found: Found, { context, target }: GuideOptions): ReturnType<ty
   return planImport(found, { present: target.present, env: context.env, directory: dirname(target.file) });
 }
 
-/** `back`: nothing is wrong, but the question stands again. */
+/** `back`: nothing is wrong, but the question is asked again. */
 type Choice = ChosenServers | "back" | "gave up";
 
 const ways: Readonly<Record<Way, (options: GuideOptions, found: Found) => Promise<Choice>>> = {

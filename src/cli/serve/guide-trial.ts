@@ -12,7 +12,7 @@ export interface TrialOptions {
   readonly stopping: AbortSignal;
 }
 
-/** A first start may install packages. Whoever waits this long sees what is known, and the rest goes on. */
+/** A first start may install packages. After this wait the results so far are shown, and the rest goes on. */
 const longestTrialMs = 180_000;
 const lookMs = 250;
 

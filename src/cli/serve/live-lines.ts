@@ -85,7 +85,7 @@ interface Area {
   readonly paint: Paint;
 }
 
-/** What somebody has to do something about comes first, then what is used most; the rest is counted. */
+/** Servers that need attention come first, then the most used; the rest is counted. */
 function serverLines(
   { glance: { status }, nowMs }: LiveView,
   { rows, columns, paint }: Area & { rows: number },

@@ -13,7 +13,7 @@ export interface LiveViewOptions {
   readonly stopping: AbortSignal;
 }
 
-/** At most four times a second: more, nobody can read. */
+/** At most four times a second: more cannot be read. */
 const drawMs = 250;
 /** The rest of the view is looked at less often, because that visits every server. */
 const lookMs = 1_000;

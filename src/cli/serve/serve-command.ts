@@ -126,7 +126,7 @@ interface Running {
 }
 
 /**
- * Whoever waited for the line sends a request at once, and should be answered before thirty servers occupy the
+ * A client that waited for the line sends a request at once, and should be answered before thirty servers occupy the
  * machine. A few servers leave room for both. A gateway in the background was started for a client that waits for its
  * first list, and may leave us out when that takes a second: its servers wait until then, or for a command.
  */
@@ -150,8 +150,7 @@ async function run(running: Running): Promise<void> {
   void whenServersMayStart(running).then(gateway.letServersStart);
   const load = async (): Promise<Config> => {
     const next = await readServable(context, config);
-    // A link now leads to another file, or the file refers to other variables. Whoever starts a gateway now must see
-    // that.
+    // A link now leads to another file, or the file refers to other variables. A gateway that starts now must see that.
     if (!isDeepStrictEqual(next.identity, served)) await lock.announceServed(servedBy(next, context));
     served = next.identity;
     return next;
@@ -166,13 +165,13 @@ async function run(running: Running): Promise<void> {
         clock: systemClock,
         signal: stopping.asked,
       },
-      () => stopping.ask("nobody uses it"),
+      () => stopping.ask("it is unused"),
     );
   await tellFirstAdmin(running);
   tellPeople(running);
   const reason = await stopping.reason;
-  // Whoever looks for a gateway from now on should wait for the next one. If a full disk prevents this, they are told
-  // that this one cannot be reached.
+  // A command that looks for a gateway from now on should wait for the next one. If a full disk prevents this, it
+  // reports that this one cannot be reached.
   await lock.announce(null).catch(() => undefined);
   gateway.events.emit({ type: "gateway.stopping", atMs: Date.now(), reason });
 }
@@ -185,7 +184,7 @@ async function readServable(context: CommandContext, { file, settings }: Config)
 }
 
 /**
- * A secret for whoever sits at the terminal: it never goes into a log, where others read it. Without a terminal,
+ * A secret for the person at the terminal: it never goes into a log, where others read it. Without a terminal,
  * `toolyard user link` prints one.
  */
 async function tellFirstAdmin({ config, gateway, url, screen }: Running): Promise<void> {
@@ -231,7 +230,7 @@ function tellPeople({ context, config, gateway, url, log, output, screen, visit,
   });
 }
 
-/** A person on a terminal who typed no command. Whoever asked for lines of a certain kind is to get those. */
+/** A person on a terminal who typed no command. With a log format given, lines of that kind are printed instead. */
 async function openVisit(context: CommandContext): Promise<TerminalVisit | "left" | undefined> {
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY && process.stderr.isTTY;
   if (!context.isBare || !isTerminal || isOn(context, "verbose") || readLogFormat(context) !== undefined)
@@ -252,7 +251,7 @@ function writeToTerminal(text: string): void {
   try {
     writeSync(2, text);
   } catch {
-    // EIO or EPIPE: nobody reads any more.
+    // EIO or EPIPE: there is no reader any more.
   }
 }
 

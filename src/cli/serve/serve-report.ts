@@ -37,7 +37,7 @@ export interface StartupReport {
   readonly stopping: AbortSignal;
 }
 
-/** A first start may install packages. After this time the table is shown with what is known by then. */
+/** A first start may install packages. After this time the table is shown with the results so far. */
 const longestWaitMs = 120_000;
 
 /**

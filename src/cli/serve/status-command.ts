@@ -77,7 +77,7 @@ function toChange(server: ServerStatus): string {
 
 type Screen = Pick<NodeJS.WriteStream, "write" | "columns" | "rows">;
 
-/** Draws lines over those of the last time. What is larger than the screen is cut: it could not be drawn over. */
+/** Draws lines over those of the last time. Lines beyond the screen are cut: they could not be drawn over. */
 function createRedraw(screen: Screen): (lines: readonly string[]) => void {
   let drawn = 0;
   return (lines) => {

@@ -47,7 +47,7 @@ async function bridge(context: CommandContext, config: Config): Promise<number> 
   });
 }
 
-/** A gateway that has just begun to stop may be gone by the time it is contacted. Then another one is looked for. */
+/** A gateway that has just begun to stop may have ended by the time it is contacted. Then another one is looked for. */
 async function reachGateway(options: BackgroundOptions): Promise<OwnerSocket & { readonly holder: GatewayHolder }> {
   const { context } = options;
   for (let tries = 1; ; tries += 1) {

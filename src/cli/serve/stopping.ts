@@ -76,7 +76,7 @@ export interface UseOptions {
   readonly signal: AbortSignal;
 }
 
-/** Calls `run` once nobody has used it for `afterMs`. */
+/** Calls `run` once it has been unused for `afterMs`. */
 export function whenUnused({ isUsed, uses, afterMs, clock, signal }: UseOptions, run: () => void): void {
   const lookMs = Math.max(50, Math.min(afterMs / 4, 30_000));
   let lastUseMs = clock.monotonic();

@@ -15,7 +15,7 @@ import type { TerminalScreen } from "../terminal/terminal-screen.ts";
 import { thingsToAsk } from "./things-to-ask.ts";
 import { askYes } from "../terminal/yes-or-no.ts";
 
-/** A person who typed `toolyard` on a terminal, from what is asked before the gateway starts to what is shown of it. */
+/** A person who typed `toolyard` on a terminal, from the questions before the gateway starts to its live view. */
 export interface TerminalVisit {
   /** With the configuration that was chosen. */
   readonly context: CommandContext;

@@ -132,7 +132,7 @@ function tellVariables({ env }: CommandContext, { variables }: NewEntry): void {
   if (unset.length === 0) return;
   const names = unset.join(" and ");
   process.stderr.write(
-    `The file refers to ${names}, because secrets do not belong in it. Set ${unset.length === 1 ? "it" : "them"} where the gateway is started; --literal-secrets writes what is given into the file.\n`,
+    `The file refers to ${names}, because secrets do not belong in it. Set ${unset.length === 1 ? "it" : "them"} where the gateway is started; --literal-secrets writes the given values into the file.\n`,
   );
 }
 

@@ -17,13 +17,13 @@ export type InForce =
 
 /** A gateway reads a changed file within a second, and ends what it no longer needs. */
 const applyMs = 20_000;
-/** As long as most servers need at most; whoever starts longer is told so. */
+/** Most servers start within this time; a longer start is reported. */
 const startMs = 60_000;
 const lookMs = 100;
 
 /** The server that was changed. */
 export interface WantedServer {
-  /** As it stands in the file. */
+  /** As it is in the file. */
   readonly key: string;
   /** As the gateway calls it. */
   readonly slug: string;

@@ -9,7 +9,7 @@ import { findInPath } from "../../config/words/command-path.ts";
 import { newestVersion } from "./newest-version.ts";
 import { findInRegistry } from "./registry-client.ts";
 
-/** What is to be added, from the command line. */
+/** The server to be added, from the command line. */
 export interface NewServer {
   /** Undefined when it follows from the source. */
   readonly name: string | undefined;
@@ -46,7 +46,7 @@ export interface EntryDeps {
   readonly ask: ((input: NeededInput) => Promise<string>) | undefined;
 }
 
-/** An entry, and what whoever adds it should know. */
+/** An entry, and notes for its author. */
 export interface NewEntry {
   readonly name: string;
   readonly entry: Readonly<Record<string, unknown>>;
@@ -128,7 +128,7 @@ function plainEntry(wanted: NewServer, start: Readonly<Record<string, unknown>>)
   return { name, entry: { ...start, ...Object.fromEntries(filled) }, notes: [], variables };
 }
 
-/** Throws CONFIG_INVALID for what is no `NAME=value`; headers may be written with a colon. */
+/** Throws CONFIG_INVALID if it is no `NAME=value`; headers may be written with a colon. */
 export function splitPair(text: string, option: string): readonly [string, string] {
   const [, name, value] =
     (option === "--header" ? /^([^=:\s]+)(?:=|:\s*)([^]*)$/ : /^([^=]+)=([^]*)$/).exec(text) ?? [];
@@ -194,7 +194,7 @@ async function registryEntry(
   };
 }
 
-/** Asks for what is missing, where there is somebody to ask, until nothing is. */
+/** Asks for missing values, where there is a person to ask, until none is left. */
 async function fillIn(
   choice: RegistryChoice,
   source: Parameters<typeof createInputs>[0],

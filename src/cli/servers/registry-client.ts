@@ -57,7 +57,7 @@ function toServer(answer: unknown, { name }: RegistryAsk): RegistryServer {
   const status = isJsonObject(official) ? official["status"] : undefined;
   if (status === "deleted")
     throw new GatewayError("REGISTRY_FAILED", `${name} was removed from the registry`, {
-      hint: "Servers are removed when they are malicious or gone: look for another one.",
+      hint: "Servers are removed when they are malicious or no longer exist: look for another one.",
     });
   return {
     server,

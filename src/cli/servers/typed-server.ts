@@ -11,7 +11,7 @@ export interface TypedServer {
 /**
  * Reads an address, what `servers add` takes in its place (`npm:package`, a name of the registry), or a command with
  * its arguments as a shell would split them. Nothing is expanded, and there are no pipes: the command is started
- * without a shell. A string says what is wrong.
+ * without a shell. A string describes the mistake.
  */
 export function readTypedServer(line: string): TypedServer | string {
   const text = line.trim();

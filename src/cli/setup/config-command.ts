@@ -47,7 +47,7 @@ function ofFile(context: CommandContext): CommandContext {
   return { ...context, flags: { ...context.flags, team: undefined } };
 }
 
-/** Every problem on a line of its own. A server that cannot be used is one, and what is merely odd is none. */
+/** Every problem on a line of its own. A server that cannot be used is one, and a mere oddity is none. */
 async function check(context: CommandContext): Promise<number> {
   const { file, problems, warnings } = await findProblems(context);
   if (isOn(context, "json")) {
@@ -86,7 +86,7 @@ async function fileOf(context: CommandContext): Promise<string | undefined> {
   return await findFile(textOption(context, "config"), context.cwd, context.homeDirectories);
 }
 
-/** What is in force for a command or a gateway that is started here with these flags. */
+/** The settings in force for a command or a gateway that is started here with these flags. */
 async function show(context: CommandContext): Promise<number> {
   const current = await readConfig(context);
   const values = await listValues(current, context);

@@ -78,7 +78,7 @@ export async function login(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** A variable that names a gateway is in nobody's way who names one. */
+/** A gateway that is named goes before one from a variable. */
 function isElsewhere(context: CommandContext, named: string): boolean {
   return (
     context.flags["gateway"] !== undefined || (textOption(context, "gateway") !== undefined && !isGatewayAddress(named))
@@ -107,7 +107,7 @@ export async function logout(context: CommandContext): Promise<number> {
   if (isElsewhere(context, named)) return await logoutElsewhere(context, interrupted());
   if (isGatewayAddress(named)) {
     const { base, wasThere } = await logOutAtGateway(context, named, interrupted());
-    process.stdout.write(wasThere ? `logged out of ${base}\n` : `nobody was logged in to ${base}\n`);
+    process.stdout.write(wasThere ? `logged out of ${base}\n` : `no one was logged in to ${base}\n`);
     return 0;
   }
   const target = await findTarget(context, "logout");
@@ -115,7 +115,7 @@ export async function logout(context: CommandContext): Promise<number> {
   const { server } = target;
   const { credential, wasThere } = await forget(context, target);
   if (credential !== undefined) await revoke(credential, routeOf(server, context));
-  process.stdout.write(wasThere ? `logged out of ${server.slug}\n` : `nobody was logged in to ${server.slug}\n`);
+  process.stdout.write(wasThere ? `logged out of ${server.slug}\n` : `no one was logged in to ${server.slug}\n`);
   return 0;
 }
 
@@ -157,7 +157,7 @@ async function findTarget(context: CommandContext, command: string): Promise<Tar
     createConfigDirectory(config),
   );
   if (wanted === undefined)
-    return complain(`nobody is called ${JSON.stringify(textOption(context, "principal"))} in the configuration`);
+    return complain(`no one is called ${JSON.stringify(textOption(context, "principal"))} in the configuration`);
   const { transport } = wanted.server;
   if (!canLogIn(transport)) return complain(`${template.slug} is a command on this machine: it needs no login`);
   if (Object.keys(transport.headers).some((name) => name.toLowerCase() === "authorization")) {
@@ -174,7 +174,7 @@ async function findTarget(context: CommandContext, command: string): Promise<Tar
   };
 }
 
-/** The owner of the login: nobody in particular for a shared server, otherwise one person. */
+/** The owner of the login: none for a shared server, otherwise one person. */
 function personOf(
   config: Config,
   server: ServerConfig,

@@ -65,7 +65,7 @@ export async function logoutElsewhere(context: CommandContext, signal: AbortSign
   const at = await findServer(ask, name);
   const { hasLogin } = (await ask("GET", `${at}/login`)) as Standing;
   if (hasLogin === true) await ask("DELETE", `${at}/login`, {});
-  process.stdout.write(`${hasLogin === true ? "logged out of" : "nobody was logged in to"} ${plainText(name)}\n`);
+  process.stdout.write(`${hasLogin === true ? "logged out of" : "no one was logged in to"} ${plainText(name)}\n`);
   return 0;
 }
 
@@ -112,7 +112,7 @@ async function untilUsable(ask: AskGateway, at: string, signal: AbortSignal): Pr
     if (limit.aborted)
       throw new GatewayError(
         "LOGIN_FAILED",
-        `nobody finished the login within ${(2 * loginTimeoutMs) / 60_000} minutes`,
+        `the login was not finished within ${(2 * loginTimeoutMs) / 60_000} minutes`,
         {
           hint: "The page says why where it failed. Begin again.",
         },

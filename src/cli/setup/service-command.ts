@@ -26,7 +26,7 @@ export async function service(context: CommandContext): Promise<number> {
   );
 }
 
-/** Something waits for a yes that nobody is there to give. */
+/** Something waits for a yes, and there is no one to ask. */
 const needsAnswer = 2;
 
 async function install(context: CommandContext): Promise<number> {
@@ -49,7 +49,7 @@ async function install(context: CommandContext): Promise<number> {
   }
   const failed = await runAll(definition.install);
   if (failed !== undefined) {
-    process.stderr.write(`toolyard: ${failed}\n  The file is written. Run what is missing yourself:\n`);
+    process.stderr.write(`toolyard: ${failed}\n  The file is written. Run the missing commands yourself:\n`);
     process.stderr.write(definition.install.map((step) => `    ${stepText(step)}\n`).join(""));
     return 1;
   }
@@ -136,7 +136,7 @@ async function define(context: CommandContext): Promise<Defined> {
         ? []
         : [`These variables are set here, and not for the service: ${settings.join(", ")}.`]),
       ...(mainFile.includes("_npx")
-        ? ["This program stands in npm's cache, which is cleaned up now and then: install it first."]
+        ? ["This program is in npm's cache, which is cleaned up now and then: install it first."]
         : []),
     ],
   };
@@ -160,7 +160,7 @@ function decode(bytes: Buffer): string {
 
 function isAnswerable(context: CommandContext): boolean {
   if (canAsk() || isOn(context, "yes")) return true;
-  process.stderr.write("toolyard: nothing was changed: nobody can be asked here, so say --yes or --dry-run\n");
+  process.stderr.write("toolyard: nothing was changed: there is no one to ask here, so say --yes or --dry-run\n");
   return false;
 }
 

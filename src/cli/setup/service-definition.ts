@@ -10,7 +10,7 @@ export interface ServiceFacts {
   /** The folder that it runs in. */
   readonly directory: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Where what is said outside the log goes, where the manager itself keeps nothing. */
+  /** The file for output outside the log, where the manager itself keeps none. */
   readonly outputFile: string;
 }
 

@@ -64,7 +64,7 @@ export async function db(context: CommandContext): Promise<number> {
   if (task !== "check" && task !== "migrate") return misused("db check, or db migrate");
   return await refusing(async () => {
     await using source = await openUpkeep(context);
-    // Whoever opens a database brings it up to date.
+    // Opening a database brings it up to date.
     const checks = await whileWaiting("Checking the databases", async () => await source.check());
     const isWhole = checks.every(({ faults }) => faults.length === 0);
     if (isOn(context, "json")) process.stdout.write(`${JSON.stringify({ ok: isWhole, databases: checks })}\n`);
@@ -79,7 +79,7 @@ function toLines({ database, place, engine, bytes, steps, faults }: DatabaseChec
   return [about, ...(faults.length === 0 ? ["in order"] : faults)].map(plainText).join("\n  ");
 }
 
-/** A backup that cannot be used is a mistake of whoever named it. */
+/** A backup that cannot be used is a mistake in the command line. */
 async function refusing(run: () => Promise<number>): Promise<number> {
   try {
     return await run();

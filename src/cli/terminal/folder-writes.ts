@@ -1,7 +1,7 @@
 import { watch } from "node:fs";
 import { sleep } from "../../kernel/runtime/abort.ts";
 
-/** What is written in a folder. Disposing ends it. */
+/** Watches writes in a folder. Disposing ends it. */
 export interface FolderWrites extends Disposable {
   /** Resolves with the next write, at once if there was one since the last pause, and after `mostMs` in any case. */
   pause(mostMs: number, signal: AbortSignal): Promise<void>;

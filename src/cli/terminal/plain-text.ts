@@ -3,7 +3,7 @@
  * move the cursor.
  */
 export function plainText(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- these are what is taken out
+  // oxlint-disable-next-line no-control-regex -- these are removed
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/g, " ");
 }
 

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import { plainText } from "./plain-text.ts";
 
-/** What was typed for a field: a JSON text, nothing, or what is wrong with it. */
+/** What was typed for a field: a JSON text, nothing, or its mistake. */
 export interface FieldAnswer {
   readonly value?: string | undefined;
   readonly problem?: string;

@@ -23,7 +23,7 @@ export async function answerQuestion({ params }: AskedQuestion): Promise<string>
     return declined;
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // What is typed before it is asked for is not lost.
+  // Text typed before the question is not lost.
   const lines = terminal[Symbol.asyncIterator]();
   // A command that is interrupted ends, and with it the call.
   terminal.once("SIGINT", () => {

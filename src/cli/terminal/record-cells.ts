@@ -40,12 +40,14 @@ export function toInstanceText(instance: {
   return toCell(`${server}${client}${whose}`, longestName);
 }
 
-/** A column of lines that come one by one, so that nobody knows how wide their cells will be. */
+/** A column of lines that come one by one, so that the width of their cells is unknown. */
 export interface LineColumn extends Column {
   readonly width: number;
 }
 
-/** Puts a line's cells below those of the lines before it. What is too wide takes its room from what follows. */
+/**
+ * Puts a line's cells below those of the lines before it. A cell that is too wide takes its room from the next ones.
+ */
 export function padCells(cells: readonly string[], columns: readonly LineColumn[]): string {
   let line = "";
   let end = 0;

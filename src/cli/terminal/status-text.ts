@@ -6,7 +6,7 @@ import { plainText } from "./plain-text.ts";
 import { toCell, toInstanceText, toMsText } from "./record-cells.ts";
 import { toTable } from "./table.ts";
 
-/** A gateway on some lines: what it is, what is wrong with it, and a row for each instance. */
+/** A gateway on some lines: its address and version, its problems, and a row for each instance. */
 export function toStatusLines(status: GatewayStatus, nowMs: number): readonly string[] {
   const { counts, uptimeMs, configProblem, restart, store, unready } = status;
   const calls = `${counted(counts.calls, "call")} in 24 h${counts.errors === 0 ? "" : `, ${countText(counts.errors)} failed`}`;

@@ -13,7 +13,7 @@ export interface ValueTypes {
 /** References and alternatives that are followed: schemas may be circular. */
 const deepest = 20;
 
-/** What is allowed, alternatives and references within the document included. */
+/** The allowed types, alternatives and references within the document included. */
 export function typesOf(root: JsonObject, schema: JsonObject): ValueTypes {
   const all = alternatives(root, schema, 0);
   const listed = all.flatMap((one) => [...listOf(one["enum"]), ...(Object.hasOwn(one, "const") ? [one["const"]] : [])]);

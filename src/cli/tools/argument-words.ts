@@ -14,8 +14,8 @@ const integerText = /^-?(?:0|[1-9]\d*)$/;
 
 /**
  * The JSON text of the arguments that words such as `title=Hello`, `labels=bug`, `filter.state=open`, `n:=7` and
- * `body=@notes.txt` stand for. The tool's schema says what is a number, a list and so on. A number is written as it was
- * typed, and never becomes one of JavaScript's. Rejects with CONFIG_INVALID, which names the word.
+ * `body=@notes.txt` stand for. The tool's schema decides which are numbers, lists and so on. A number is written as it
+ * was typed, and never becomes one of JavaScript's. Rejects with CONFIG_INVALID, which names the word.
  */
 export async function toArgumentsText(
   words: readonly string[],
@@ -75,11 +75,11 @@ function toText(value: string, types: ValueTypes): string {
   if (kinds.has("null") && value === "null") return value;
   if (kinds.has("object") && isJsonObject(parsed)) return value;
   if (kinds.has("array")) return Array.isArray(parsed) ? value : toText(value, items());
-  // Whoever checks the arguments says what was expected.
+  // The check of the arguments says what was expected.
   return JSON.stringify(value);
 }
 
-/** Where nobody says what is expected: what can only be meant as JSON. */
+/** Where no type is known: a text that can only be meant as JSON. */
 function isBareJson(text: string, parsed: unknown): boolean {
   return parsed !== undefined && typeof parsed !== "string" && text.trim() === text;
 }

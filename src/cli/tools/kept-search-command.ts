@@ -32,7 +32,7 @@ async function keep(context: CommandContext, query: string, tool: string): Promi
     if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(kept)}\n`);
     else process.stdout.write(`kept: ${plainText(kept.tool)} is ${placeText(kept.rank)}\n`);
     if (kept.toolExists === false)
-      process.stderr.write(`toolyard: nobody knows yet whether there is such a tool: ${unseenText}\n`);
+      process.stderr.write(`toolyard: it is not known yet whether there is such a tool: ${unseenText}\n`);
   });
 }
 

@@ -10,8 +10,8 @@ import { readPieces, type ResultPiece } from "./result-pieces.ts";
 
 /**
  * Prints a result, and resolves to the exit code: 1 where the tool failed, whose text then goes to stderr. With
- * `--json` the result is printed as it came. `--output` gets what is no text, otherwise the text. Rejects with
- * CONFIG_INVALID when it cannot be written.
+ * `--json` the result is printed as it came. `--output` gets the content that is no text, otherwise the text. Rejects
+ * with CONFIG_INVALID when it cannot be written.
  */
 export async function printResult(context: CommandContext, json: string): Promise<number> {
   const { pieces, isError } = readPieces(json);

@@ -16,7 +16,7 @@ export interface ReadResult {
 
 /**
  * What a result of tools/call or resources/read has for people: its blocks, or its structured content where none of
- * them is text. Never throws on valid JSON: blocks that nobody knows are shown as JSON.
+ * them is text. Never throws on valid JSON: unknown blocks are shown as JSON.
  */
 export function readPieces(json: string): ReadResult {
   const parsed = parseExact(json);

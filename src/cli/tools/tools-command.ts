@@ -28,7 +28,7 @@ export async function tools(context: CommandContext): Promise<number> {
   });
 }
 
-/** What a tool says that it does. Hints of servers, which nobody has checked. */
+/** A tool's description of its effects: hints of servers that were not checked. */
 export function effectOf(annotations: ToolAnnotations): string {
   if (annotations.readOnlyHint === true) return "reads";
   if (annotations.destructiveHint === true) return "destroys";

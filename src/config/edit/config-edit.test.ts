@@ -108,7 +108,7 @@ test("a read-only file, one in a folder that is gone, and one that is none are r
 test.each([
   [`{ "a": 1,, }`, "f.json:1:10: expected a key"],
   [`[]`, "expected a JSON object"],
-  [`{ "a": {}, "a": {} }`, "stands here a second time"],
+  [`{ "a": {}, "a": {} }`, "is here a second time"],
 ])("FAULT 87: %s is not changed, because nobody knows what was meant", (text, message) => {
   expect(() => editConfig({ file: "f.json", text }, edit)).toThrow(message);
 });

@@ -11,7 +11,7 @@ import { editJson } from "./json-edit.ts";
 export interface EditableConfig {
   /** As it was named; links may lead elsewhere. */
   readonly file: string;
-  /** What is written: the file with links followed. */
+  /** The file that is written, with links followed. */
   readonly realFile: string;
   /** With its byte-order mark. Empty when there is no such file yet. */
   readonly text: string;
@@ -52,16 +52,17 @@ const staleMs = 10_000;
 const newFileMode = 0o600;
 
 /**
- * Replaces the file at once: whoever reads it sees the old text or the new one, also after a crash. Its permissions
- * stay, links to it stay, and the old text is kept beside it as `<file>.bak`. A new file is readable by its owner only,
- * because secrets may come to stand in it. Rejects with CONFIG_CHANGED when the file is not as it was read any more,
+ * Replaces the file atomically: a reader sees the old text or the new one, also after a crash. Its permissions stay,
+ * links to it stay, and the old text is kept beside it as `<file>.bak`. A new file is readable by its owner only,
+ * because secrets may be written to it later. Rejects with CONFIG_CHANGED when the file is not as it was read any more,
  * and with CONFIG_UNWRITABLE when it cannot be written.
  */
 export async function saveConfig(before: EditableConfig, text: string): Promise<SavedConfig> {
   const { file, realFile, mode = newFileMode } = before;
   if ((mode & constants.S_IWUSR) === 0) throw unwritable(file, "it is read-only");
   const temporary = join(dirname(realFile), `.${basename(realFile)}.new`);
-  // Only one process has this file at a time, so that between the comparison and the replacement nobody else writes.
+  // Only one process has this file at a time, so that no other process writes between the comparison and the
+  // replacement.
   const output = await claim(temporary, mode).catch((error: unknown) => fail(file, error));
   try {
     await output.chmod(mode);

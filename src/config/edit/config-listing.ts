@@ -187,7 +187,9 @@ export function hideMembers(value: unknown, written: unknown, path: Path): unkno
   );
 }
 
-/** Whether nothing but names of variables stands there, and how the credential is used. A default might be a secret. */
+/**
+ * Whether the value consists of names of variables only, and how the credential is used. A default might be a secret.
+ */
 function isReference(text: string): boolean {
   return /^((Bearer|Basic|Token|ApiKey)\s+)?(\$\{((env:)?[A-Za-z_][\w.-]*|input:[^{}:]*)\})+$/i.test(text);
 }

@@ -11,9 +11,9 @@ import { redacted } from "../words/spans.ts";
 
 /**
  * The changes of the file that a merge patch (RFC 7396) of an entry means: null takes a member out, an object is merged
- * with what is there, anything else takes its place. What nobody sent stays, with its comments. `shown` is the entry as
- * it is shown, without secrets: what comes back as it was shown leaves the secret alone. Throws PARAMS_INVALID for a
- * mark of a secret anywhere else, and CONFIG_INVALID for an entry that is no object.
+ * with what is there, anything else takes its place. Members that were not sent stay, with their comments. `shown` is
+ * the entry as it is shown, without secrets: a value that comes back as it was shown leaves the secret alone. Throws
+ * PARAMS_INVALID for a mark of a secret anywhere else, and CONFIG_INVALID for an entry that is no object.
  */
 export function entryPatchChanges(entry: Origin, patch: JsonObject, shown: unknown): readonly EntryChange[] {
   const before = entry.document.value(entry.path);
@@ -25,7 +25,7 @@ export function entryPatchChanges(entry: Origin, patch: JsonObject, shown: unkno
   }));
 }
 
-/** What stands somewhere, and how it is shown. */
+/** A value of the entry, and how it is shown. */
 interface Known {
   readonly before: unknown;
   readonly shown: unknown;
@@ -77,11 +77,11 @@ function unmask(value: unknown, { before, shown }: Known, place: Path): unknown 
   const field = `body.${pathText(place)}`;
   throw new GatewayError("PARAMS_INVALID", `${field}: ${value === hiddenValue ? value : redacted} is no value`, {
     data: { field },
-    hint: "It stands for a secret that is not shown: leave out what is to stay as it is, or send the whole value.",
+    hint: "It replaces a secret that is not shown: leave out members that do not change, or send the whole value.",
   });
 }
 
-/** What is wrong or odd in an entry as it is written, whatever its variables have for values. */
+/** The mistakes and oddities of an entry as it is written, whatever its variables have for values. */
 export function lookAtEntry(entry: Origin): {
   readonly problems: readonly string[];
   readonly warnings: readonly string[];

@@ -187,7 +187,7 @@ interface Token {
   readonly end: number;
 }
 
-/** What stands between two places besides spaces: commas and comments. */
+/** The commas and comments between two places, without spaces. */
 function tokensBetween(text: string, start: number, end: number): readonly Token[] {
   const scanner = createScanner(text, false);
   scanner.setPosition(start);

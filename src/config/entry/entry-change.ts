@@ -5,6 +5,6 @@
  */
 export interface EntryChange {
   readonly path: readonly (string | number)[];
-  /** What stands there afterwards. Undefined removes it, key and all. */
+  /** The new value. Undefined removes the old one, key and all. */
   readonly value: unknown;
 }

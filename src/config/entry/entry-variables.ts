@@ -49,7 +49,7 @@ const mostFilled = 1_048_576;
 /**
  * An entry with its variables filled in: `${NAME}` is the entry's own `env`, then its `envFile`, then the gateway's
  * environment, in every text of it. A value under `env` may refer to others. One that refers to itself, directly or
- * through others, means what is beneath: in `PATH: "/opt/bin:${PATH}"`, the gateway's PATH. Values that come from the
+ * through others, means the next source: in `PATH: "/opt/bin:${PATH}"`, the gateway's PATH. Values that come from the
  * entry itself are not among `secrets`.
  *
  * Chains of more than 16 variables, and texts beyond 1 MiB in all, end in variables that count as missing.

@@ -12,7 +12,7 @@ export interface Launched {
 export function launchedBy(command: string, args: readonly string[], nesting = 0): readonly Launched[] {
   const program = programOf(command);
   const own = [...inModules(command), { from: "commands", name: program } as const];
-  // Whoever nests shells more deeply has to set `stateful` themselves.
+  // With shells nested more deeply, `stateful` has to be set by hand.
   if (nesting > mostNesting) return own;
   return [...own, ...throughLauncher(program, args, nesting)];
 }

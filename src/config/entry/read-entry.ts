@@ -129,7 +129,7 @@ function ownSecrets(entry: unknown): readonly string[] {
   );
 }
 
-/** Whether `path` lies within what stands at `outer`. */
+/** Whether `path` lies within `outer`. */
 export function isWithin(path: Path, outer: Path): boolean {
   return path.length > outer.length && outer.every((step, index) => path[index] === step);
 }

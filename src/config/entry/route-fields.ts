@@ -9,7 +9,7 @@ const proxySchema = v.union([
   v.pipe(v.string(), v.regex(proxyPattern, "expected the http:// or https:// URL of a proxy, or false for none")),
 ]);
 
-/** What is needed to reach a remote server through a company's network. */
+/** The fields for reaching a remote server through a company's network. */
 export const routeFields = {
   proxy: other({
     fallback: undefined,

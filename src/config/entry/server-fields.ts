@@ -73,7 +73,7 @@ const requiredPaths = (whose: string, example: readonly string[]) =>
     example,
   });
 
-/** A path that is `args` stands for any further arguments. */
+/** The path `args` means any further arguments. */
 const optionalPaths = (whose: string, example: readonly string[]) =>
   list({
     fallback: [],
@@ -81,7 +81,7 @@ const optionalPaths = (whose: string, example: readonly string[]) =>
     pattern: /^(?:(?:env|headers)\..|args$)/,
     type: "list of `env.NAME`, `headers.NAME` and `args`",
     about: `with \`--team\`, values that ${whose} may set, beside those that are required; \`args\` are further arguments`,
-    reason: "what nobody named may lead a server elsewhere, with its secrets, or open what it was to keep closed",
+    reason: "an unnamed part may lead a server elsewhere, with its secrets, or open a part that was to stay closed",
     example,
   });
 
@@ -101,7 +101,7 @@ const textRecord = (about: string, item: v.GenericSchema<string>, example: objec
 
 /** `tools` of an entry in our own spelling. */
 const ownTools = {
-  allow: toolList("the only tools that are offered; `*` stands for any characters"),
+  allow: toolList("the only tools that are offered; `*` matches any characters"),
   deny: toolList("tools that are not offered, even if `allow` contains them"),
   rename: textRecord("new names of tools, by the server's own names", filledText, { create_issue: "new_issue" }),
   describe: textRecord("new descriptions of tools, by the server's own names", v.string(), {
@@ -150,7 +150,7 @@ export const plainFields = {
     choices: ["full", "metadata", "off"],
     fallback: "metadata",
     about:
-      "what is recorded of the server's calls: also arguments and results, only who called what and when, or nothing",
+      "how much is recorded of the server's calls: also arguments and results, only who called what and when, or nothing",
     reason: "arguments and results may be private; who called what explains most problems without them",
   }),
   interactive: boolean({
@@ -239,7 +239,7 @@ export const ownFields = {
     choices: ["shared", "user", "client"],
     fallback: undefined,
     fallbackText: "`shared`; `user` with `principals`, or where the entry has `required` or `optional`",
-    about: "who shares an instance: everybody, one person's clients, or nobody (each connected client has its own)",
+    about: "who shares an instance: everybody, one person's clients, or no one (each connected client has its own)",
     example: "user",
   }),
   roots: list({
@@ -302,7 +302,7 @@ export const entryRows = {
 export const listedTools = toolList("tools that are offered, as Copilot writes it");
 
 /**
- * Fields of other clients that do not affect what is offered: whether their user is asked before a call (Roo, Cline,
+ * Fields of other clients that do not affect the offered tools: whether their user is asked before a call (Roo, Cline,
  * Kiro, Gemini, Codex), whether their model has to search for the tools first, descriptions for people, and how the
  * client displays or develops the server.
  */

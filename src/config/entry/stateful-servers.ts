@@ -1,4 +1,4 @@
-/** Servers of one kind, and what is lost when their process ends. */
+/** Servers of one kind, and the state that is lost when their process ends. */
 export interface StatefulGroup {
   readonly title: string;
   /** What such a server holds for its users, in words for people. */

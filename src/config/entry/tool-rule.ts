@@ -7,7 +7,7 @@ import { matchesPattern } from "../words/tool-pattern.ts";
 
 /** What an entry says of one tool, by the server's own name of it. */
 export interface ToolRule {
-  /** `deny`: a list hides it by its name. `allow`: a list of what is offered has its name. Null: neither. */
+  /** `deny`: a list hides it by its name. `allow`: a list of offered tools has its name. Null: neither. */
   readonly access: "allow" | "deny" | null;
   /** Another name; null for its own. */
   readonly name: string | null;
@@ -22,13 +22,13 @@ export const noRule: ToolRule = Object.freeze({ access: null, name: null, descri
 export interface HiddenBy {
   /** The list in the entry: `tools.deny`. */
   readonly list: string;
-  /** What in it hides the tool; null for a list of what is offered that leaves the tool out. */
+  /** The pattern in it that hides the tool; null for a list of offered tools that leaves the tool out. */
   readonly pattern: string | null;
 }
 
-/** Lists of what is hidden, ours first: a new rule goes there. Other clients' spellings are as strong. */
+/** Lists of hidden tools, ours first: a new rule goes there. Other clients' spellings are as strong. */
 const hiding: readonly Path[] = [["tools", "deny"], ["disabledTools"], ["disabled_tools"], ["excludeTools"]];
-/** Lists of what is offered. `tools` itself is one as Copilot writes it. */
+/** Lists of offered tools. `tools` itself is one as Copilot writes it. */
 const offering: readonly Path[] = [
   ["tools", "allow"],
   ["tools"],
@@ -102,10 +102,10 @@ function matching({ names, patterns }: NameList, tool: string): readonly string[
 }
 
 /**
- * The changes of the file after which these tools of one entry have these rules; what is said of others stays. Without
- * access a tool is not hidden by its name any more, and stays in a list of what is offered: whoever gives back a name
- * does not mean to hide it. A list that hides nothing any more goes. Throws CONFIG_INVALID where something else stands
- * in the place of a list.
+ * The changes of the file after which these tools of one entry have these rules; rules of other tools stay. Without
+ * access a tool is not hidden by its name any more, and stays in a list of offered tools: resetting a rule must not
+ * hide the tool. A list that hides nothing any more is removed. Throws CONFIG_INVALID where there is another value in
+ * place of a list.
  */
 export function toolRuleChanges(entry: Origin, rules: ReadonlyMap<string, ToolRule>): readonly EntryChange[] {
   refusePatterns(entry, rules);

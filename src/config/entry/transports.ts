@@ -11,7 +11,7 @@ export interface TransportTraits {
    * headers. Such a server can crash.
    */
   readonly hasProcess: boolean;
-  /** Whether it is stopped when nobody uses it and started when somebody does. */
+  /** Whether it is stopped when idle and started on demand. */
   readonly mayIdle: boolean;
   /** Whether parameters that a tool's schema marks with `x-mcp-header` are also sent as headers. */
   readonly mirrorsHeaders: boolean;

@@ -95,7 +95,7 @@ function kindOf(value: unknown): string {
   }
 }
 
-/** An object with more unknown fields than this is in another format, and nobody reads fifty warnings. */
+/** An object with more unknown fields than this is in another format, and fifty warnings help no one. */
 const mostUnknown = 20;
 
 /** One warning per field that nothing reads. Most are typing mistakes, some are another client's own settings. */

@@ -15,7 +15,7 @@ describe("FAULT 87: what is wrong in the file is refused with its place", () => 
     ['{ "a": tru }', "toolyard.json:1:8: expected JSON"],
     [
       '{ "mcpServers": { "a": { "command": "x" },\n "a": { "command": "y" } } }',
-      'toolyard.json:2:2: the key "a" stands here a second time; keep one',
+      'toolyard.json:2:2: the key "a" is here a second time; keep one',
     ],
     ['{ "mcpServers": [] }', "toolyard.json:1:17: mcpServers: expected an object with one member per server"],
     ['{ "toolyard": { "port": "3001" } }', "toolyard.json:1:25: toolyard.port: expected a number, found a string"],
@@ -117,7 +117,7 @@ describe("one wrong entry disables that server with its place, and the others ar
   test.each([
     [
       `${server}{ "command": "x", "command": "y" } } }`,
-      'toolyard.json:1:42: the key "command" stands here a second time; keep one',
+      'toolyard.json:1:42: the key "command" is here a second time; keep one',
     ],
     [`${server}3 } }`, "toolyard.json:1:24: mcpServers.a: expected an object, found a number"],
     [

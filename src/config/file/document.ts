@@ -13,7 +13,7 @@ export interface Document {
    * is no object.
    */
   keys(path: Path): readonly string[];
-  /** What stands at `path`, without a look at what is in it. Undefined when there is nothing. */
+  /** The kind of value at `path`, without a look at its contents. Undefined when there is nothing. */
   kind(path: Path): Node["type"] | undefined;
   /** The value at `path` as new plain data (objects without prototype). Undefined when there is nothing. */
   value(path: Path): unknown;
@@ -29,7 +29,7 @@ export interface Document {
    * be relied on.
    */
   readonly wrongKeys: readonly WrongKey[];
-  /** Those of them within what stands at `path`. */
+  /** Those of them within `path`. */
   wrongKeysIn(path: Path): readonly WrongKey[];
 }
 
@@ -249,7 +249,7 @@ function expectation(code: string): string {
 /** Real files nest six levels. All later steps walk the tree recursively, so that its depth must be limited. */
 const mostLevels = 64;
 
-/** A file with more of them is refused as a whole, because nobody could say what it means. */
+/** A file with more of them is refused as a whole, because its meaning is unclear. */
 const mostWrongKeys = 1_000;
 
 interface KeySearch {
@@ -283,14 +283,14 @@ function findWrongKeys(node: Node, path: Path, search: KeySearch): void {
       byObject.set(node, [...(byObject.get(node) ?? []), wrong]);
       if (wrongKeys.length > mostWrongKeys) throw new InvalidConfig(wrongKeys.map(({ problem }) => problem));
     };
-    if (seen.has(key)) found("stands here a second time; keep one");
+    if (seen.has(key)) found("is here a second time; keep one");
     if (isReserved(key, path.length)) found("is not allowed");
     seen.add(key);
     if (valueNode) findWrongKeys(valueNode, [...path, key], search);
   }
 }
 
-/** What stands in an object and in all that is in it. */
+/** The wrong keys of an object and of everything within it. */
 function wrongWithin(node: Node, byObject: ReadonlyMap<Node, readonly WrongKey[]>): readonly WrongKey[] {
   if (byObject.size === 0) return [];
   const own = byObject.get(node) ?? [];

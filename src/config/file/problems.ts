@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 
-/** A file with more problems than this is in another format, and nobody reads fifty lines. */
+/** A file with more problems than this is in another format, and fifty lines help no one. */
 const mostTold = 20;
 
 /** All problems of a configuration. Each begins with `file:line:column`, and none contains a value. */

@@ -4,7 +4,7 @@ import { copyServers } from "./foreign-format.ts";
 import { nearestName } from "./near-miss.ts";
 import { InvalidConfig } from "./problems.ts";
 
-/** Where a server's entry stands in a file, whichever client it was written for. */
+/** The place of a server's entry in a file, whichever client it was written for. */
 export interface ServerPlace {
   readonly key: string;
   readonly path: Path;

@@ -80,7 +80,7 @@ export interface Reference {
 }
 
 export interface ReferenceRules {
-  /** What stands for it; undefined for its default, in which references are replaced as well. */
+  /** Its value; undefined for its default, in which references are replaced as well. */
   readonly valueOf: (reference: Reference, path: readonly (string | number)[]) => string | undefined;
   /** Of one that has neither a value nor a default: it is left as it was written. */
   readonly onMissing: (reference: Reference, path: readonly (string | number)[]) => void;
@@ -101,7 +101,8 @@ export function replaceReferences(value: unknown, rules: ReferenceRules): unknow
 }
 
 /**
- * The variable that stands for an input of VS Code, because there is nobody to ask here: `TOOLYARD_INPUT_API_KEY` for
+ * The variable that replaces an input of VS Code, because the gateway cannot prompt for it: `TOOLYARD_INPUT_API_KEY`
+ * for
  * `api-key`.
  */
 export function inputVariable(id: string): string {
@@ -117,7 +118,7 @@ export function missingText(missing: readonly MissingVariable[]): string | undef
     ...(variables.length === 1 ? [`the variable ${variables[0]} is not set`] : []),
     ...(variables.length > 1 ? [`the variables ${variables.join(", ")} are not set`] : []),
     ...inputs.map(
-      (id) => `it asks for the input ${JSON.stringify(id)}, and nobody can be asked here: set ${inputVariable(id)}`,
+      (id) => `it asks for the input ${JSON.stringify(id)}, and there is no one to ask here: set ${inputVariable(id)}`,
     ),
   ];
   return reasons.length === 0 ? undefined : reasons.join("; ");
@@ -131,8 +132,8 @@ interface Filling {
 }
 
 /**
- * Nobody nests defaults more deeply or writes longer ones. Without limits, a hostile text would take quadratic time
- * or overflow the stack.
+ * Beyond the nesting and length of any real default. Without limits, a hostile text would take quadratic time or
+ * overflow the stack.
  */
 export const mostNesting = 16;
 const longestDefault = 4_096;

@@ -74,7 +74,7 @@ function open(paths: readonly string[], onEvent: () => void, onBlind: () => void
       watcher.on("error", onBlind);
       watchers.push(watcher);
     } catch {
-      // It is missing, nobody may read it, or there are too many watches.
+      // It is missing or unreadable, or there are too many watches.
       onBlind();
     }
   }

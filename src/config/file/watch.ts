@@ -4,7 +4,7 @@ import { isSameConfig } from "../words/equality.ts";
 import { watchPlaces } from "./watch-places.ts";
 
 export interface WatchOptions {
-  /** Absolute path, as in `Config.file`. Links in it are followed anew each time. */
+  /** Absolute path, as in `Config.file`. Links in it are followed again each time. */
   readonly file: string;
   /** The configuration in force, so that only real changes are reported. */
   readonly current: Config;

@@ -28,7 +28,7 @@ const none: ServerOverrides = Object.freeze({});
  * Merges a server's configuration for one principal. `env` and `headers` are merged by name (headers without regard
  * to case); the user's values override the team's, and the team's the template's. `args` are appended: template,
  * team, user. A value that `required.user` names must come from the user's own overrides, and one that
- * `required.team` names from the team's or the user's, so that nobody works with another's secret by mistake. Only
+ * `required.team` names from the team's or the user's, so that no person works with another's secret by mistake. Only
  * where no principals are configured may the template supply them. Pure; never throws.
  */
 export function personalServer(server: ServerConfig, values: PersonalValues): PersonalServer {
@@ -56,7 +56,7 @@ export function personalServer(server: ServerConfig, values: PersonalValues): Pe
 /**
  * The template's transport with its arguments and variables as they are with the values of these levels: its
  * `--token=${TOKEN}` means the token that a level gives. Undefined where nothing refers to any such variable. `missing`
- * has the paths of variables that nobody gives. What a level gives is never searched for variables.
+ * has the paths of variables without a value. Values that a level gives are never searched for variables.
  *
  * @param other values that come first, by the name of the variable
  */

@@ -19,7 +19,7 @@ export interface TemplateSurroundings {
 
 /**
  * Builds the server of a template: an entry as in `mcpServers`, but not of the file. Variables of the gateway's
- * environment stand for nothing in it, because whoever writes a template is not always whoever owns the gateway;
+ * environment are not filled in, because the author of a template is not always the owner of the gateway;
  * `envFile` neither. Pure.
  *
  * @param template `directory` is absolute, and relative paths start there; `fields` are as they were written: variables

@@ -15,14 +15,14 @@ export interface TierField {
   readonly type: "string" | "secret" | "number" | "boolean" | "enum";
   /** Nothing starts without it. One of the tier `user` has to come from each person, never from the team. */
   readonly required: boolean;
-  /** Nobody but the template decides. */
+  /** Only the template decides. */
   readonly locked: boolean;
   /** Whether members see it. */
   readonly visible: boolean;
   readonly default?: string | undefined;
   readonly description?: string | undefined;
   readonly enum?: readonly string[] | undefined;
-  /** Of `args.NAME`: stands before the value. A boolean is the flag alone, or nothing. */
+  /** Of `args.NAME`: the word before the value. A boolean is the flag alone, or nothing. */
   readonly flag?: string | undefined;
 }
 
@@ -35,7 +35,7 @@ const headerText = /^[\t\x20-\x7e\x80-\uffff]*$/;
 const longestValue = 32_768;
 /** They would not become data where values are put together. */
 const neverNames: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
-/** Of one server. A form with more is one that nobody fills in. */
+/** Of one server. A form with more would not be filled in. */
 const mostFields = 100;
 const mostArgs = 100;
 
@@ -81,7 +81,7 @@ function problemOfField(field: TierField, kind: TransportKind): string | undefin
   if (isOfProcess !== isProcessKind(kind))
     return isOfProcess ? "only a process has it" : "only a server with an address has it";
   if (field.path === "args" && (field.type !== "string" || field.required || field.default !== undefined))
-    return "further arguments are texts that nobody has to give";
+    return "further arguments are optional texts";
   if (field.flag !== undefined && part !== "args") return "only an argument has a flag";
   if ((field.type === "enum") !== (field.enum !== undefined)) return "a field has the type enum where it has `enum`";
   if (field.type === "secret" && field.default !== undefined && !/\$\{secret:/.test(field.default))
@@ -94,7 +94,7 @@ export function partOf(path: string): string {
   return path.split(".", 1)[0] ?? "";
 }
 
-/** What stands after the part: the name of a variable, header or parameter. */
+/** The path behind the part: the name of a variable, header or parameter. */
 export function nameOf(path: string): string {
   return path.slice(partOf(path).length + 1);
 }

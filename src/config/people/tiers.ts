@@ -26,7 +26,7 @@ export interface TierInput {
 
 export interface MergedServer {
   readonly server: ServerConfig;
-  /** What is missing, and who has to give it. Nothing starts while there is any. */
+  /** The missing values, and who has to give them. Nothing starts while there is any. */
   readonly missing: readonly MissingValue[];
   /** Paths of values that were left out, because their tier may not give them or the field does not take them. */
   readonly ignored: readonly string[];
@@ -41,9 +41,9 @@ export interface MissingValue {
 /**
  * Merges template, team and user into the server that runs, with a hash of its own. A value of a later tier takes the
  * place of an earlier one; lists of arguments are appended. Below the template, {@link allowOverrides} has the last
- * word. A required value of the tier `user` has to come from the user, so that nobody works with another's secret by
- * mistake. Only texts of the template and the team are searched for names of secrets: otherwise a member could have
- * one sent to where it can be read. Pure; never throws.
+ * word. A required value of the tier `user` has to come from the user, so that no person works with another's secret by
+ * mistake. Only texts of the template and the team are searched for names of secrets: otherwise a member could have one
+ * sent to where it can be read. Pure; never throws.
  */
 export function mergeTiers(tiered: TieredServer, input: TierInput): MergedServer {
   const { server, fields } = tiered;

@@ -7,7 +7,7 @@ export interface RegistryChoice {
   readonly kind: string;
   /** The program that has to be installed; undefined for a remote server. */
   readonly command: string | undefined;
-  /** The entry for the configuration. Collects in `inputs` what is missing for it. */
+  /** The entry for the configuration. Collects its missing inputs in `inputs`. */
   toEntry(inputs: Inputs): object;
 }
 
@@ -98,7 +98,7 @@ const runtimes: Readonly<Record<string, Runtime>> = {
   },
 };
 
-/** npx asks before it installs, and nobody could answer. */
+/** npx asks before it installs, and no one could answer. */
 function yesTo(runtimeArgs: readonly string[]): readonly string[] {
   return runtimeArgs.some((argument) => argument === "-y" || argument === "--yes") ? [] : ["-y"];
 }

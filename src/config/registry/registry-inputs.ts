@@ -10,7 +10,7 @@ export interface NeededInput {
   readonly placeholder: string | undefined;
 }
 
-/** What is known when an entry is made. */
+/** The values known when an entry is made. */
 export interface InputSource {
   /** The server's name in the file: secrets without a name of their own are called after it. */
   readonly server: string;

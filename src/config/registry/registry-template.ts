@@ -17,10 +17,10 @@ interface Entry {
 }
 
 /**
- * The template of a `server.json`. What is required and secret is a secret of the team, what is required comes from the
- * team, and the rest from each person. Throws REGISTRY_FAILED where nothing of it can be used.
+ * The template of a `server.json`. A required secret is a secret of the team, other required values come from the team,
+ * and the rest from each person. Throws REGISTRY_FAILED where nothing of it can be used.
  *
- * @param kind which of the things that it offers; the first one otherwise
+ * @param kind which of its packages and remotes; the first one otherwise
  */
 export function toRegistryTemplate(json: ServerJson, kind: string | undefined): RegistryTemplate {
   const { choices, unusable } = registryChoices(json);

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 
-/** In texts of `_meta` of discover_mcp_tools, this stands for the servers that the client may use. */
+/** In texts of `_meta` of discover_mcp_tools, this is replaced by the servers that the client may use. */
 export const serversPlace = "{servers}";
 
-/** The gateway's own tools. `*` stands for all of them. */
+/** The gateway's own tools. `*` means all of them. */
 export const profiledTools = [
   "*",
   "discover_mcp_tools",
@@ -51,7 +51,7 @@ const plain: ClientProfile = { toolMeta: {}, ownResourceTools: false };
 const hasOwnTools =
   "Its model has tools named `list_mcp_resources` and `read_mcp_resource` already, with other arguments; they list and read the gateway's resources natively.";
 
-/** No client is said to take fewer: what is smaller than this needs no look at who asked for it. */
+/** No client is said to take fewer: for a smaller result it does not matter which client asked. */
 export const leastClientTokens = 1_000;
 
 /**

@@ -22,7 +22,7 @@ const issuers = (about: string) =>
 
 const teamClaim = text({
   fallback: undefined,
-  fallbackText: "none: whoever is in several teams is refused",
+  fallbackText: "none: people in several teams are refused",
   about: "the claim that names the team, by its name here; a dot leads into an object",
   example: "toolyard_team",
   isReadAtStart: true,

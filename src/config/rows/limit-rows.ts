@@ -4,7 +4,7 @@ import { number } from "./setting-row.ts";
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-/** A single user has nobody to disturb; several users share the machine. */
+/** A single user disturbs no one; several users share the machine. */
 const atOnce = { alone: 1_024, shared: 128 };
 const perSecond = { alone: 100_000, shared: 200 };
 
@@ -122,7 +122,7 @@ export const limitRows = {
     min: 1_000,
     max: longestMs,
     about: "most milliseconds that a question may wait for its answer",
-    reason: "nobody answers a question after ten minutes",
+    reason: "no one answers a question after ten minutes",
     isReadAtStart: true,
   }),
   concurrentCalls: number({

@@ -42,7 +42,7 @@ export const pinRow = other<PinChoice, PinChoice>({
   },
   type: `list of paths of tools, at most ${mostPins}, or \`auto\``,
   about:
-    "tools that stand in the list of `/mcp` beside the four, for whoever chose none in the dashboard; " +
+    "tools that are in the list of `/mcp` beside the four, for people who chose none in the dashboard; " +
     "with `auto`, those that a person used most",
   reason: "every pinned tool costs its definition in each conversation",
   example: ["github:create_issue"],

@@ -5,8 +5,9 @@ const textParts = ["args", "env", "headers"] as const;
 
 /**
  * A server's entry or overrides with the numbers and booleans under `args`, `env` and `headers` as texts, exactly as
- * they stand in the file. As JavaScript numbers, `3.10` and an identifier of twenty digits would change. What is null,
- * there or in the entry, is left out: many programs write that where there is nothing. Everything else is unchanged.
+ * they are in the file. As JavaScript numbers, `3.10` and an identifier of twenty digits would change. Values that are
+ * null, there or in the entry, are left out: many programs write that where there is nothing. Everything else is
+ * unchanged.
  */
 export function withTexts(value: unknown, origin: Origin): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;

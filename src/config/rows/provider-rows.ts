@@ -83,7 +83,7 @@ const rows = {
     choices: ["off", "domains", "groups"],
     fallback: "off",
     about:
-      "who gets an account with the first login: nobody, whoever has a verified address in `domains`, or whoever is in one of `groups` or `adminGroups`",
+      "who gets an account with the first login: no one, people with a verified address in `domains`, or members of one of `groups` or `adminGroups`",
     reason: "an account at a provider is not yet one here: everybody may have one at a public provider",
   }),
   domains: list({
@@ -111,13 +111,13 @@ const rows = {
   adminGroups: list({
     fallback: [],
     about: "groups whose members are admins of the gateway",
-    reason: "nobody, unless it is said",
+    reason: "no one, unless it is set",
     example: ["it-admins"],
   }),
   linkByEmail: boolean({
     fallback: false,
     about: "whether a verified address that is that of exactly one user here is taken for that user",
-    reason: "whoever decides about addresses at the provider would decide who somebody is here",
+    reason: "an administrator of addresses at the provider would decide about identities here",
   }),
 };
 

@@ -29,7 +29,7 @@ export interface TraceSampler {
   readonly isParentBased: boolean;
 }
 
-/** The settings, and what is wrong with variables that were given. Undefined settings: nobody asked for traces. */
+/** The settings, and the mistakes in given variables. Undefined settings: traces are off. */
 export interface TracesAsked {
   readonly settings: TraceSettings | undefined;
   readonly warnings: readonly string[];

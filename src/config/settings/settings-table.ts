@@ -155,7 +155,7 @@ export const settingsTable = {
     schema: publicAddress,
     pattern: /^\s*https?:\/\//i,
     type: "http:// or https:// URL, with a path if there is one",
-    about: "the address that clients use, when a proxy stands in front",
+    about: "the address that clients use, when there is a proxy in front",
     example: "https://tools.example.com/yard",
   }),
   trustedProxies: list({
@@ -294,7 +294,7 @@ export const settingsTable = {
     learn: boolean({
       fallback: true,
       about: "whether search remembers which tools were called after which queries",
-      reason: "what is remembered improves later searches, and never leaves the machine",
+      reason: "the memory improves later searches, and never leaves the machine",
       isReadAtStart: true,
     }),
     embeddings: optionalGroup(
@@ -363,7 +363,7 @@ export const settingsTable = {
       fallback: 25_000,
       min: 0,
       max: 100_000_000,
-      about: "tokens of one result of a tool that a model reads; what is larger is cut, and 0 cuts nothing",
+      about: "tokens of one result of a tool that a model reads; a larger one is cut, and 0 cuts nothing",
       reason: "clients that get more drop the rest for good; an eighth of a usual context",
     }),
     keepMs: number({
@@ -377,18 +377,18 @@ export const settingsTable = {
       fallback: 16 * 1024 * 1024,
       min: 0,
       max: 1024 ** 4,
-      about: "bytes of memory for the rests of results; what is more goes to the disk",
+      about: "bytes of memory for the rests of results; more goes to the disk",
       reason: "a handful of large pages; a gateway takes 70 MB in all",
     }),
     keptDiskBytes: number({
       fallback: 512 * 1024 * 1024,
       min: 0,
       max: 1024 ** 4,
-      about: "bytes on the disk for the rests of results; then the oldest of whoever has most are dropped",
+      about: "bytes on the disk for the rests of results; then the oldest of the user with most are dropped",
       reason: "sixteen results of the largest size",
     }),
   }),
-  records: group("what is recorded of what happens", {
+  records: group("which events are recorded", {
     store: choice({
       choices: ["sqlite", "off"],
       fallback: "sqlite",
@@ -426,7 +426,7 @@ export const settingsTable = {
       max: 36_500,
       example: 730,
       about: "days for which entries of the audit are kept; 0 keeps them for ever",
-      reason: "nobody should find out that it is gone by looking for it; see docs/audit.md for exporting it before",
+      reason: "its loss should not come as a surprise; see docs/audit.md for exporting it before",
       isReadAtStart: true,
     }),
   }),

@@ -13,7 +13,7 @@ function changedRows(rows: Rows, before: unknown, after: unknown, above: string)
   return Object.entries(rows).flatMap(([name, member]) => {
     const [old, now] = [memberOf(before, name), memberOf(after, name)];
     if (member.kind === "group") return changedRows(member.rows, old, now, `${above}${name}.`);
-    // Objects whose members the user names (people, clients) are read anew whenever the file is.
+    // Objects whose members the user names (people, clients) are read again whenever the file is.
     if (member.kind === "keyed" || member.isReadAtStart !== true) return [];
     return isDeepStrictEqual(old, now) ? [] : [`${above}${name}`];
   });

@@ -36,9 +36,8 @@ const pemLetters = lettersOf(/[A-Za-z0-9+/=\s:,]/);
 const endOfUserInfo = lettersOf(/[\s/?#"'<>\\]/);
 
 /**
- * Keys that are known by their look, though nobody told the gateway of them. Each begins with letters that its issuer
- * chose so that scanners find it, and is as long as the issuer makes it: hashes of git, UUIDs and pictures in base64
- * are none of these.
+ * Keys that are recognised by their format alone. Each begins with letters that its issuer chose so that scanners find
+ * it, and is as long as the issuer makes it: hashes of git, UUIDs and pictures in base64 are none of these.
  *
  * A part is read to its end and never given back, and ends where no key goes on, so that no text is read more than a
  * few times, whatever it repeats. There is no regular expression without a bound: one that is tried at a text of many
@@ -103,7 +102,7 @@ const lastLetters: ReadonlySet<number> = new Set(nameEndings.map((name) => lastT
 
 /** Finds keys by their look. */
 export interface KeyFinder {
-  /** Adds where keys, and what is named as one, stand to `found`. Takes time in proportion to the text. */
+  /** Adds to `found` where keys are, and values named as one. Takes time in proportion to the text. */
   find(text: string, found: Spans): void;
 }
 
@@ -147,7 +146,7 @@ export function createKeyFinder(): KeyFinder {
     find(text, found) {
       const credentials = createCredentialFinder(text, found);
       let block = 0;
-      // Inside what is hidden no names are looked for, so that `token=token=...` is not read again and again.
+      // Hidden spans are not searched for names, so that `token=token=...` is not read again and again.
       let namedUntil = 0;
       for (let at = 0; at < text.length; at += 1) {
         const code = text.charCodeAt(at);
@@ -198,8 +197,8 @@ const pemBegin = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/y;
 const pemEnd = /-----END [A-Z0-9 ]{0,40}-----/y;
 
 /**
- * The end of a private key, with line breaks of any kind. Where its own end is missing, what looks like more of it is
- * hidden: the line that it stands in may be JSON, whose end must stay.
+ * The end of a private key, with line breaks of any kind. Where its own end is missing, the text that looks like more
+ * of it is hidden: its line may be JSON, whose end must stay.
  */
 function endOfPrivateKey(text: string, start: number): number | undefined {
   let at = endOfMatch(pemBegin, text, start);
@@ -218,7 +217,7 @@ function endOfMatch(sticky: RegExp, text: string, start: number): number | undef
   return sticky.test(text) ? sticky.lastIndex : undefined;
 }
 
-/** A password may hold an `@`: the last one that stands before the host counts. */
+/** A password may hold an `@`: the last one before the host counts. */
 function endOfUser(text: string, start: number): number | undefined {
   let end: number | undefined;
   for (let at = start; at <= start + longestUser && at < text.length; at += 1) {
@@ -233,7 +232,7 @@ const longestUser = 512;
 
 /**
  * Credentials as HTTP writes them: their scheme, and what follows. One text may hold a scheme within the credentials of
- * another (`bearer+bearer+`): they end together, and what is true of the outer one is true of it.
+ * another (`bearer+bearer+`): they end together, and the rules of the outer one apply.
  */
 function createCredentialFinder(text: string, found: Spans): (start: number) => void {
   /** Where the characters end that were read last, and where those that are hidden end. */
@@ -352,16 +351,16 @@ function endOfPlain(text: string, start: number): number {
   return length === -1 ? Math.min(text.length, start + longestPlain) : start + length;
 }
 
-/** What is longer is no value in a URL or an environment. */
+/** A longer text is no value in a URL or an environment. */
 const longestPlain = 4_096;
 
-/** The end of a text in JSON that began with this quote: `"`, or `\"` where the JSON stands in JSON. */
+/** The end of a text in JSON that began with this quote: `"`, or `\"` for JSON within JSON. */
 function endOfQuoted(text: string, start: number, quote: string): number {
   const depth = quote.length - 1;
   for (let at = text.indexOf('"', start); at !== -1; at = text.indexOf('"', at + 1)) {
     let escapes = 0;
     while (at - escapes > start && text.charCodeAt(at - escapes - 1) === backslash) escapes += 1;
-    // More of them are a quote inside the value, perhaps after backslashes of its own; fewer end what it stands in.
+    // More of them are a quote inside the value, perhaps after backslashes of its own; fewer end the enclosing text.
     if (escapes < depth || escapes % (2 * depth + 2) === depth) return at - Math.min(escapes, depth);
   }
   return text.length;

@@ -4,7 +4,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** What stands in place of a secret. */
+/** The text shown in place of a secret. */
 export const redacted = "[redacted]";
 
 /** Parts of a text that must not be seen. A class, because one is made for every text. */

@@ -1,6 +1,5 @@
 /**
- * `*` stands for any sequence of characters. Takes linear time, because no regular expression is made from
- * configuration.
+ * `*` matches any sequence of characters. Takes linear time, because no regular expression is made from configuration.
  */
 export function matchesPattern(pattern: string, name: string): boolean {
   const [first = "", ...rest] = pattern.split("*");

@@ -4,9 +4,9 @@ import type { ClientPresence } from "../../kernel/client-presence.ts";
 import type { ServerAnswer } from "./server-answer.ts";
 
 /**
- * Adds the reason why what the server held for this client is gone. The reason is given once, and only with an answer
- * that has room for it: an error has none, and a question is not the end of the call. In both cases the next result
- * carries it.
+ * Adds the reason why the server lost its state for this client. The reason is given once, and only with an answer that
+ * has room for it: an error has none, and a question is not the end of the call. In both cases the next result carries
+ * it.
  */
 export function withLoss(
   answer: ServerAnswer,

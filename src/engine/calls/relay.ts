@@ -31,7 +31,7 @@ export function createRelay(deps: RelayDeps): Relay {
     const { instance, leave } = deps.clients.enter(call.instance, context);
     try {
       const outcome = await converse({ ...call, instance });
-      // Whoever sent the call here looks at the users of the base instance, which did not answer it.
+      // The caller looks at the users of the base instance, which did not answer the call.
       return instance.server.stateful ? withLoss(outcome, instance.users, context, deps.presenceOf) : outcome;
     } finally {
       leave();

@@ -33,9 +33,8 @@ import { createToolCalls } from "./tool-call.ts";
 import type { Validators } from "../validation/validators.ts";
 
 /**
- * Sends requests to servers: calls, reads, prompts, completions. Every failure of the gateway is a GatewayError,
- * thrown or as a rejection. The stages around it (`engine/perform`) decide who may send a request and what is
- * recorded of it.
+ * Sends requests to servers: calls, reads, prompts, completions. Every failure of the gateway is a GatewayError, thrown
+ * or as a rejection. The stages around it (`engine/perform`) decide who may send a request and record it.
  */
 export interface Routing {
   callTool(instance: InstanceId, tool: ToolEntry, given: CallArguments, context: CallContext): Promise<ServerAnswer>;

@@ -6,7 +6,7 @@ export type ServerAnswer =
   | {
       readonly kind: "result";
       readonly result: ResultBytes;
-      /** Why what the server held for this client is gone, when this result has to say so. */
+      /** Why the server lost its state for this client, when this result has to say so. */
       readonly loss?: string | undefined;
       /** How many of its tokens were kept back, when it was cut to its budget; an estimate. */
       readonly cutTokens?: number | undefined;

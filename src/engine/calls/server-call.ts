@@ -5,7 +5,7 @@ import type { ParamMember } from "../../servers/upstream/connection.ts";
 import type { MirroredHeaders } from "./arguments/mirrored-headers.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 
-/** What is sent to one server, and how its answer is looked at. */
+/** A request to one server, and the check of its answer. */
 export interface Target {
   readonly method: string;
   readonly nameHeader: string | undefined;

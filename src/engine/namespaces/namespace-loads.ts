@@ -25,7 +25,7 @@ import { createNamespaceUsage, type NamespaceUse } from "./namespace-usage.ts";
  * that is not loaded can be called all the same.
  */
 export interface NamespaceLoads extends AsyncDisposable {
-  /** What is loaded now. A new object after every change. When a principal is first seen, preloading begins. */
+  /** The loaded namespaces. A new object after every change. When a principal is first seen, preloading begins. */
   of(principal: Principal): LoadedNamespaces;
   /**
    * Loads a server's namespace, or marks it as used when it is loaded already. Any number of callers share one load.
@@ -68,7 +68,7 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
   const usage = createNamespaceUsage();
   const restoring = deps.store.load().then((uses) => usage.adopt(uses ?? []));
   const loadServer = createNamespaceLoader(deps, lifetime.signal);
-  // Deferred, because whoever asks for the set is just building a view.
+  // Deferred, because the caller is just building a view.
   const onNew = (principal: Principal): void => void clock.after(0, () => void preload(principal));
   const { release, log } = deps;
   const sets = createNamespaceSets({ settings, useOf: usage.get, release, onNew, events, log, clock });

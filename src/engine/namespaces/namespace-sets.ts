@@ -39,7 +39,7 @@ export interface LoadedNamespace {
 
 export type EvictionReason = "idle" | "room" | "gone";
 
-/** The sets of all principals, with the rules of what enters them and what is evicted for it. */
+/** The sets of all principals, with the rules of entry and eviction. */
 export interface NamespaceSets {
   /** The principal's set. Created when there is none, in which case `onNew` is called. */
   of(principal: Principal): NamespaceSet;

@@ -18,7 +18,7 @@ export interface NamespaceSweeperDeps {
 const minSweepMs = 250;
 
 /**
- * Evicts namespaces that have not been used for their TTL, and those whose server is gone. Uses one timer, for the
+ * Evicts namespaces that have not been used for their TTL, and those whose server was removed. Uses one timer, for the
  * namespace that has been unused for longest. The returned function is to be called after every load.
  */
 export function createNamespaceSweeper({ sets, settings, viewOf, clock, lifetime }: NamespaceSweeperDeps): () => void {

@@ -2,7 +2,8 @@ import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import type { KeptUse } from "../../store/store.ts";
 
 /**
- * How often one principal used one namespace. Decides what is evicted first, and what is loaded after the next start.
+ * How often one principal used one namespace. Decides the order of eviction, and which namespaces are loaded after the
+ * next start.
  */
 export interface NamespaceUse {
   readonly loads: number;

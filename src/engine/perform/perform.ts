@@ -20,10 +20,7 @@ import { createSharedTasks } from "./shared-tasks.ts";
 import { createTaskBook, type TaskBook } from "./task-book.ts";
 import type { Work } from "./work.ts";
 
-/**
- * Carries out an intent, whoever asked for it. Never throws; rejects with a GatewayError, or with the signal's
- * reason.
- */
+/** Carries out an intent, for any principal. Never throws; rejects with a GatewayError, or with the signal's reason. */
 export type Perform = <I extends Intent>(intent: I, work: Work) => Promise<OutcomeOf[I["kind"]]>;
 
 /** The only way in which anything is done: fronts decode a request, call `perform`, and encode the outcome. */

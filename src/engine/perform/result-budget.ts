@@ -33,7 +33,7 @@ export interface ResultBudgetDeps {
   readonly keptResults: Pick<KeptResults, "keep">;
   /** Where work on large results is done. */
   readonly slices: Slices;
-  /** Checks what is left of a structured result; see `structured-check.ts` for the key. */
+  /** Checks the rest of a structured result; see `structured-check.ts` for the key. */
   readonly validators: {
     prepare(key: string, schema: { readonly [key: string]: unknown }, signal: AbortSignal): Promise<Verdict>;
   };
@@ -73,8 +73,8 @@ interface Asked {
 }
 
 /**
- * What the call asks for goes before the server's entry, and that before the setting, of which a client may take less:
- * it would drop the rest itself, where nobody can read it. 0: no limit.
+ * The call's own limit goes before that of the server's entry, and that before the setting. A client with a lower limit
+ * lowers it: it would drop the rest itself, where no one can read it. 0: no limit.
  */
 function budgetOf({ settings, instanceOf, clientLimit }: ResultBudgetDeps, { intent, context, length }: Asked): number {
   const asked = context.maxResultTokens;
@@ -110,7 +110,7 @@ async function cut(deps: ResultBudgetDeps, todo: CutWork): Promise<Outcome> {
   const { slices } = deps;
   const plan = async (rule: StructuredRule): Promise<Cut> => await slices.run(planCut(large, maxTokens, rule));
   const schema = intent.kind === "call" ? intent.tool.definition.outputSchema : undefined;
-  // The schema binds clients that were shown it; nobody else expects structured content.
+  // The schema binds clients that were shown it; no other expects structured content.
   if (schema === undefined || work.context.sawDefinitions !== true || large.texts.structured === undefined)
     return finish(deps, todo, await plan("leave out"));
   const shorter = await plan("shorten");
@@ -163,7 +163,7 @@ function noteOf({ large, plan, id, parts, keepMs, context }: NoteFacts): string 
   ].join(" ");
 }
 
-/** Rounded down, so that nobody comes too late; below two minutes in seconds, of which there is at least one. */
+/** Rounded down, so that no reader comes too late; below two minutes in seconds, of which there is at least one. */
 function timeText(ms: number): string {
   const seconds = Math.floor(ms / 1_000);
   if (seconds >= 120) return `${Math.floor(seconds / 60)} minutes`;

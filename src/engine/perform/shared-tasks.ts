@@ -12,17 +12,19 @@ import type { Work } from "./work.ts";
 
 /**
  * Keeps people's tasks apart on a server that they share. The server sees one client, the gateway, and cannot bind a
- * task to whoever began it, as it has to (2025-11-25, basic/utilities/tasks, "Task Isolation and Access Control"):
- * that is done here. A task from before the gateway's last start is nobody's.
+ * task to its author, as it has to (2025-11-25, basic/utilities/tasks, "Task Isolation and Access Control"): that is
+ * done here. A task from before the gateway's last start belongs to no one.
  */
 export interface SharedTasks {
   /** Throws PARAMS_INVALID for a task that somebody else began, as for one that there is not. */
   readonly check: Gate;
-  /** What a list of tasks keeps for whoever asked for it: their own. */
+  /** Reduces a list of tasks to those of the principal who asked for it. */
   fit(intent: Intent, work: Work, outcome: Outcome): Outcome;
 }
 
-/** Where `instanceOf` says that a server belongs to one person, or nobody but the owner is there, nothing is done. */
+/**
+ * Where `instanceOf` says that a server belongs to one person, or where there is no one but the owner, nothing is done.
+ */
 export function createSharedTasks(
   instanceOf: (id: InstanceId) => Instance | undefined,
   tasks: Pick<TaskBook, "find">,

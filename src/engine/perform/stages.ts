@@ -16,7 +16,7 @@ export interface Stages {
   readonly approval?: ApprovalStage;
   readonly recordStart?: RecordStartStage;
   readonly run: RunStage;
-  /** What whoever asked gets of the outcome. */
+  /** Fits the outcome to the caller's budget. */
   readonly fit: ResultBudgetStage;
   /** Called for every intent at its end, with its outcome or with the error that stopped it at any stage. */
   readonly recordEnd: RecordEndStage;

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { CallContext } from "../../kernel/call/call-context.ts";
 import type { Principal } from "../../kernel/principal.ts";
 
-/** Who began a task: whoever asked for it, and the connection of their client if it has one. */
+/** The author of a task: the principal, and the connection of the client if it has one. */
 export type TaskAuthor = Pick<CallContext, "principal" | "connected">;
 
 /**
@@ -23,7 +23,7 @@ interface Task {
   readonly client: string | undefined;
 }
 
-/** Beyond this number the oldest task of whoever has most is forgotten, and its client gets an error. */
+/** Beyond this number the oldest task of the author with most is forgotten, and its client gets an error. */
 const keptTasks = 10_000;
 /** Ids are UUIDs and the like: a server could keep its largest message in memory with each. */
 const longestId = 1_000;

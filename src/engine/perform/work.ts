@@ -2,7 +2,7 @@ import type { View } from "../../catalog/model/view.ts";
 import type { CallContext } from "../../kernel/call/call-context.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/text/json-bytes.ts";
 
-/** What is needed to carry out an intent. The principal is in the context and nowhere else. */
+/** The circumstances in which an intent is carried out. The principal is in the context and nowhere else. */
 export interface Work {
   readonly context: CallContext;
   /** The view in which the intent's names were looked up. */

@@ -3,9 +3,9 @@ import type { Principal } from "../../kernel/principal.ts";
 import { requireScope, type Scope } from "./scopes.ts";
 
 /**
- * Who may use a route: everybody, for what is their own; somebody in the team that the path names (or in their own,
- * where it names none), as a member, an admin or an owner of it; an admin of the gateway. Admins of the gateway may do
- * what the roles in every team may.
+ * Who may use a route: anyone, for their own things; a member, admin or owner of the team that the path names (of their
+ * own team, where it names none); an admin of the gateway. Admins of the gateway may do what the roles in every team
+ * may.
  */
 export const routeRoles = ["anyone", "member", "team-admin", "team-owner", "admin"] as const;
 export type RouteRole = (typeof routeRoles)[number];
@@ -46,7 +46,7 @@ export interface Rights {
   /** The team that the path names. */
   readonly team: string | undefined;
   readonly isTeam: (slug: string) => boolean;
-  /** How long ago whoever asks logged in with a browser; undefined for any other credential. */
+  /** How long ago the person logged in with a browser; undefined for any other credential. */
   readonly loginAgeMs: () => number | undefined;
 }
 

@@ -10,8 +10,8 @@ export interface PolicySubject {
 }
 
 /**
- * Whether a principal may see and call a tool. One pure function, used by views and by the policy stage, so that what
- * is hidden cannot be called either. Deny takes precedence over allow. Without an allow list, every tool is allowed.
+ * Whether a principal may see and call a tool. One pure function, used by views and by the policy stage, so that a
+ * hidden tool cannot be called either. Deny takes precedence over allow. Without an allow list, every tool is allowed.
  */
 export function mayUse(_principal: Principal, subject: PolicySubject): boolean {
   const { rules, tool } = subject;

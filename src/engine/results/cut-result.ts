@@ -19,7 +19,7 @@ export type StructuredRule = "leave out" | "shorten" | "keep";
 
 /** What a result is cut to, before it is written. */
 export interface Cut {
-  /** Everything that was said in text, for whoever reads on. */
+  /** The whole text, for reading on. */
   readonly kept: KeptText;
   /** Up to where in that text the blocks give it out. */
   readonly shownEnd: number;
@@ -29,11 +29,11 @@ export interface Cut {
   readonly structured: JsonBytes | undefined;
   /** Arrays of the structured content that lost elements. */
   readonly arrays: readonly ShortenedArray[];
-  /** Estimate of what is given out, without the note. */
+  /** Estimate of the part that is returned, without the note. */
   readonly shownTokens: number;
 }
 
-/** What is said beside what is given out. */
+/** The note beside the part that is returned. */
 export interface Note {
   readonly text: string;
   /** Of the content that it is in a resource. */
@@ -121,7 +121,7 @@ interface Shares {
   readonly structured: number;
 }
 
-/** What is small stays whole; two large ones have half each, where both are given out. */
+/** A small one stays whole; two large ones have half each, where both are returned. */
 function shareTokens(
   { repetition, textTokens, structuredTokens }: Oversized,
   room: number,
@@ -168,7 +168,7 @@ function joined(pieces: readonly Buffer[]): Buffer[] {
   return pieces.flatMap((piece, index) => (index === 0 ? [piece] : [Buffer.from(","), piece]));
 }
 
-/** Texts as far as they are shown; what is no text stays where it was. */
+/** Texts as far as they are shown; other blocks stay where they were. */
 function shownBlocks(result: JsonBytes, blocks: readonly Block[], { kept, shownEnd, instead }: Cut): Buffer[] {
   let at = 0;
   return blocks.flatMap(({ start, end, text }) => {

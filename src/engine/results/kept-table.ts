@@ -108,7 +108,7 @@ export function createKeptTable(files: SpillStore, limits: () => RoomLimits): Ke
   };
 }
 
-/** Whoever keeps most makes room, so that nobody pushes out what others keep. */
+/** The principal that keeps most makes room, so that no one pushes out entries of others. */
 function oldestOfLargest(entries: Iterable<KeptEntry>): KeptEntry | undefined {
   const byPrincipal = new Map<PrincipalId, { readonly oldest: KeptEntry; bytes: number }>();
   for (const entry of entries) {

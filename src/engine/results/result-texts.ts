@@ -9,7 +9,7 @@ import { checkJson } from "../../wire/json/json-validity.ts";
 import type { ResultOutline } from "../../wire/mcp/result-bytes.ts";
 import { isSameJson, isSameText } from "./same-text.ts";
 
-/** What a model reads of a result, and where it stands in the bytes. */
+/** The texts of a result that a model reads, and their positions in the bytes. */
 export interface ResultTexts {
   readonly members: readonly Member[];
   /** `content` of a tool's result, or `contents` of a resource's; undefined when there is none. */

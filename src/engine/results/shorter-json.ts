@@ -15,7 +15,7 @@ import { skipSpace, skipValue, type Span } from "../../wire/json/json-scan.ts";
 
 /** An array of which only the first elements were kept. */
 export interface ShortenedArray {
-  /** Where it stands: `items`, `pages[0].rows`; empty for the whole value. */
+  /** Its path: `items`, `pages[0].rows`; empty for the whole value. */
   readonly path: string;
   readonly kept: number;
   readonly of: number;
@@ -29,16 +29,16 @@ export interface ShortenedJson {
 
 /** More members of an object, or elements that may be kept of an array, are far beyond any budget. */
 const mostItems = 100_000;
-/** How much is gone through before others may have their turn. */
+/** How much is processed before others may have their turn. */
 const sliceBytes = 65_536;
 /** What a string is cut down to says that it was cut. */
 const ellipsis = Buffer.from("…", "utf8");
 
 /**
  * A JSON value made to fit into about `budgetBytes`: arrays keep their first elements, long strings their beginnings,
- * objects all of their members. What does not need to be shorter is untouched. Members that are small stay whole, and
- * the large ones share what is left. The result may be a little larger than the budget where nothing more can go
- * (the names of an object's members).
+ * objects all of their members. A value that need not be shorter is untouched. Small members stay whole, and the large
+ * ones share the rest of the budget. The result may be a little larger than the budget where nothing more can go (the
+ * names of an object's members).
  *
  * Throws PARSE_ERROR when the bytes are no JSON value.
  */

@@ -11,7 +11,7 @@ export interface Parts {
   readonly starts: readonly Place[];
 }
 
-/** How much is gone through before others may have their turn: well below a millisecond. */
+/** How much is processed before others may have their turn: well below a millisecond. */
 const sliceBytes = 32_768;
 
 /**
@@ -48,7 +48,7 @@ const thousand = 1_000;
 /** A part that is a little short is better than one over its budget: prices are those of the average text. */
 const caution = 1.1;
 
-/** How far a text has been gone through. Numbers of tokens are in thousandths. */
+/** How far a text has been processed. Numbers of tokens are in thousandths. */
 class Walk {
   readonly bytes: Buffer;
   readonly maxTokens: number;
@@ -166,7 +166,7 @@ function readSpecial(walk: Walk, at: number, stop: number): number {
   return code;
 }
 
-/** What is behind a space, a line end or a comma may be the beginning of a part. */
+/** A part may begin behind a space, a line end or a comma. */
 function noteEnd(walk: Walk, kind: number, at: number, left: number): void {
   const { json } = walk;
   const isInString = json !== undefined && json.isIn;
@@ -186,7 +186,7 @@ function noteWord(walk: Walk, at: number, left: number): void {
   walk.isWordInString = false;
 }
 
-/** Ends a part before `at` at the latest. Returns what is left of the next one there. */
+/** Ends a part before `at` at the latest. Returns the size left for the next one there. */
 function cut(walk: Walk, at: number, left: number): number {
   const spent = walk.limit - left;
   const least = walk.from + ((at - walk.from) >> 1);

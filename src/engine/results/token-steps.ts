@@ -1,6 +1,6 @@
 /**
  * What each byte of a text adds to its tokens, in thousandths, by the kind of the byte and what came before it. Much
- * cheaper than `token-estimate.ts`, which looks at words, and a little higher: what is cut by it fits.
+ * cheaper than `token-estimate.ts`, which looks at words, and a little higher, so that a text cut by it fits.
  */
 
 /** Kinds of characters. From `space` on they are places at which a text may be cut. */
@@ -64,7 +64,7 @@ const rules: Readonly<Record<State, readonly (readonly [price: number, next: Sta
 
 type Rule = readonly [price: number, next: State];
 
-/** Rules for the kinds in their order; what is beyond ASCII has prices of its own, and a comma is a sign. */
+/** Rules for the kinds in their order; characters beyond ASCII have prices of their own, and a comma is a sign. */
 function row(...rule: readonly [Rule, Rule, Rule, Rule, Rule, Rule]): readonly Rule[] {
   const [lower, upper, digit, sign, space, lineEnd] = rule;
   return [lower, upper, digit, sign, [0, "wide"], [0, "wide"], space, lineEnd, sign];

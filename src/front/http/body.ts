@@ -9,7 +9,7 @@ export interface BodyLimits {
   readonly room: BodyRoom;
 }
 
-/** Given when nobody can say when other bodies will have come. */
+/** Given because it is unknown when other bodies will have come. */
 const retryAfterS = 1;
 
 /**

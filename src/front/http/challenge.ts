@@ -34,8 +34,8 @@ export function challengeOf(failure: GatewayError, publicUrl: () => string, path
 
 /**
  * The resource whose metadata was requested. `path` is the part after the well-known path: an endpoint's own path, as
- * in the challenge; or, where the gateway itself stands below a path, that path followed by the endpoint's, as RFC
- * 9728 builds it.
+ * in the challenge; or, where the gateway itself is below a path, that path followed by the endpoint's, as RFC 9728
+ * builds it.
  */
 export function toResource(publicUrl: string, path: string): string {
   const prefix = prefixOf(publicUrl);

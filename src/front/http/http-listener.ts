@@ -22,7 +22,7 @@ export interface HttpListener {
   listen(host: string, port: number): Promise<AddressInfo>;
   /** Takes no new connections; those that are idle end, the others after their answer. */
   drain(): void;
-  /** Ends what is left. */
+  /** Ends the remaining connections. */
   close(): void;
 }
 

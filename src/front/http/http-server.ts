@@ -19,7 +19,9 @@ import type { PublicUrl } from "./public-url.ts";
 import { requestPath } from "./request-path.ts";
 import { whenFound } from "./when-found.ts";
 
-/** Everything that is not MCP; loaded at its first request, so that nobody waits for it who does not use it. */
+/**
+ * Everything that is not MCP; loaded at its first request, so that a gateway without such requests does not load it.
+ */
 export type RestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** What the server in front of MCP has to know of an endpoint. */

@@ -30,7 +30,7 @@ export type PublicUrl = (request: Reached | undefined) => string;
 
 /**
  * `settings` is called each time, because an edited configuration changes them. `listening` is where the gateway
- * listens, once it does: a port that the system chose stands in no setting.
+ * listens, once it does: a port that the system chose is in no setting.
  */
 export function createPublicUrl(settings: () => AddressSettings, listening?: () => string | undefined): PublicUrl {
   let known: AddressSettings | undefined;

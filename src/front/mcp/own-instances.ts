@@ -10,7 +10,7 @@ import type { Session } from "./sessions/session.ts";
 
 /** Which instance of a server is a client's own: the one that its view shows, unless each client has one. */
 export interface OwnInstances extends InstanceNews {
-  /** Made when it is not there yet, and kept until the caller leaves it, or is gone. */
+  /** Made when it is not there yet, and kept until the caller leaves it, or disconnects. */
   enter(instance: InstanceId, caller: ClientCaller): { readonly id: InstanceId; readonly leave: () => void };
   /** Its id, whether it is there or not. */
   idFor(instance: InstanceId, client: ConnectedClient | undefined): InstanceId;

@@ -55,8 +55,8 @@ function checkOne({ name, path }: HeaderParameter, args: unknown, headers: Incom
 const prefix = "mcp-param-";
 
 /**
- * The header parameters of a request to a server that is shown as it is: whoever stands between passes on those that
- * it does not know (2026-07-28, streamable-http, server behavior for custom headers). Undefined when there are none.
+ * The header parameters of a request to a server that is shown as it is: intermediaries pass on those that they do not
+ * know (2026-07-28, streamable-http, server behavior for custom headers). Undefined when there are none.
  */
 export function paramHeadersOf({ headers, endpoint }: Caller): CallContext["paramHeaders"] {
   if (headers === undefined || !endpoint.exposure.isTransparent) return undefined;

@@ -34,8 +34,8 @@ export interface Browsers {
   personOf(request: IncomingMessage): VisitingPerson | undefined;
   /**
    * When the person behind a request logged in with a browser: with a password, at an identity provider, or with a link
-   * of `toolyard open`. Undefined for every other credential, also for a browser that was given a token: whoever has
-   * that can give it again at any time.
+   * of `toolyard open`. Undefined for every other credential, also for a browser that was given a token: its holder can
+   * give it again at any time.
    */
   loggedInAt(request: IncomingMessage): number | undefined;
 }

@@ -82,11 +82,11 @@ export function createDashboard({ folder, publicUrl }: DashboardDeps): Dashboard
   function find(path: string): FoundFile {
     const name = path.slice(dashboardPath.length);
     const isAsset = name.startsWith("assets/");
-    // An update replaces page and files together: the page of before would ask for files that are gone.
+    // An update replaces page and files together: the old page would ask for files that were removed.
     if (!isAsset && hasChanged(files)) files = findDashboardFiles(folder);
     const file = files.get(isAsset ? name : "index.html");
     if (file !== undefined) return { file, isAsset };
-    // A page that was opened before an update asks for files that are gone: it loads itself again then.
+    // A page that was opened before an update asks for removed files: it then loads itself again.
     if (isAsset) throw new GatewayError("ROUTE_UNKNOWN", "the dashboard has no such file");
     throw new GatewayError("ROUTE_UNKNOWN", "this installation has no dashboard", {
       hint: "`npm run build` makes it.",
@@ -100,7 +100,7 @@ interface SentFile extends FoundFile {
 
 interface FoundFile {
   readonly file: DashboardFile;
-  /** Whether its name says what is in it, so that it never changes. */
+  /** Whether its name has a hash of its content, so that it never changes. */
   readonly isAsset: boolean;
 }
 
@@ -135,7 +135,7 @@ function sendFile(request: IncomingMessage, response: ServerResponse, { file, is
     response.end();
     return;
   }
-  // A file that is gone, because the installation was replaced, ends the answer; the page then loads itself again.
+  // A file that was removed, because the installation was replaced, ends the answer; the page then loads itself again.
   const ended = (): void => undefined;
   if (isPacked) pipeline(createReadStream(file.path), response, ended);
   else pipeline(createReadStream(file.path), createBrotliDecompress(), response, ended);

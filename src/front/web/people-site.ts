@@ -30,7 +30,7 @@ export interface PeopleSiteDeps {
   readonly publicUrl: (request: IncomingMessage) => string;
   /** Who asks, where that can be known. */
   readonly addressOf: (request: IncomingMessage) => string | null;
-  /** Told of what is nobody's mistake but ours. */
+  /** Told of failures of the gateway itself. */
   readonly reportFailure: (failure: GatewayError) => void;
 }
 

@@ -81,7 +81,7 @@ function readCookie(request: IncomingMessage): string | undefined {
   const start = `${cookieName(request)}=`;
   const pairs = (request.headers.cookie ?? "").split(";").map((pair) => pair.trim());
   const found = pairs.filter((pair) => pair.startsWith(start));
-  // Of two of the same name, nobody knows which one is ours.
+  // Of two of the same name, it is unknown which one is ours.
   const [only] = found;
   if (only === undefined || found.length > 1) return undefined;
   const value = only.slice(start.length);

@@ -46,8 +46,8 @@ export interface CallContext {
   /** Which way the request came in. */
   readonly via: Front;
   /**
-   * Milliseconds that it has waited so far, for its server's start and for a person. The one thing in here that
-   * changes: it is added to by whoever waits, and told apart from the call's own time when it is recorded.
+   * Milliseconds that it has waited so far, for its server's start and for a person. The only member that changes:
+   * every stage that waits adds to it, and it is told apart from the call's own time when it is recorded.
    */
   waitedMs: number;
   /** The client's connection; undefined when the request did not come over a session or stdio. */
@@ -89,7 +89,7 @@ export interface CallContext {
   readonly maxResultTokens?: number | undefined;
   /** Sends messages to the client before the answer; undefined when the transport cannot. */
   readonly replies?: Replies | undefined;
-  /** Where those who work on it write what they wait for; undefined where nobody is told. */
+  /** Where the stages of the call note what they wait for; undefined where it is not reported. */
   readonly stage?: CallStage | undefined;
 }
 

@@ -5,7 +5,7 @@ export const phrasesKey = "toolyard/phrases";
 
 /** Phrases of one tool that count: three are usual, and no description needs more than a few. */
 export const phraseLimit = 6;
-/** Characters of a phrase that count: a short sentence. What is longer belongs into the description. */
+/** Characters of a phrase that count: a short sentence. Longer text belongs in the description. */
 export const phraseLengthLimit = 100;
 
 /**
@@ -18,7 +18,7 @@ export function phrasesIn(definition: JsonObject): readonly string[] | undefined
   return Array.isArray(given) ? cutPhrases(given) : undefined;
 }
 
-/** What is a text and not blank, as many and as long as count. */
+/** The texts that are not blank, up to the limits of number and length. */
 export function cutPhrases(given: readonly unknown[]): string[] {
   const phrases: string[] = [];
   for (const one of given) {

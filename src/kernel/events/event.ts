@@ -184,7 +184,7 @@ export interface AboutInstallation extends AboutInstance {
   readonly installation: InstanceId;
   /** The owner of a personal instance; undefined for a shared one. */
   readonly principal: PrincipalId | undefined;
-  /** The owner's team, or the one that installed what is shared; undefined for what all share. */
+  /** The owner's team, or the one that installed a shared server; undefined for servers that all share. */
   readonly team: string | undefined;
 }
 

@@ -11,9 +11,9 @@ export type PublishedEvent = EventOf<PublishedType>;
 export const publishedEvents: Readonly<Record<PublishedType, string>> = Object.freeze({
   "mcp.server.status_changed": "an instance has another status",
   "mcp.server.started": "a server was started, or connected to",
-  "mcp.server.crashed": "a server's process has ended, and nobody asked for it",
+  "mcp.server.crashed": "a server's process has ended unexpectedly",
   "mcp.server.restarted": "a server is started again, because it crashed or because somebody asked for it",
-  "mcp.server.dormant": "a server was stopped because nobody used it; the next call starts it",
+  "mcp.server.dormant": "a server was stopped because it was idle; the next call starts it",
   "mcp.server.respawned": "a dormant server was started again",
   "mcp.server.permanently_failed": "a server crashed so often that it is not started any more",
   "mcp.server.logs": "a server wrote a line to stderr, or sent a log message",

@@ -129,7 +129,7 @@ export const failures = {
     http: 403,
     rpc: -31114,
     retry: false,
-    hint: "This credential may not do that; ask whoever runs the gateway.",
+    hint: "This credential may not do that; ask the operator of the gateway.",
   },
   LOGIN_NOT_RECENT: {
     http: 403,
@@ -396,13 +396,13 @@ export const failures = {
     http: 409,
     rpc: -31132,
     retry: false,
-    hint: "Look at what is there with `toolyard installations`.",
+    hint: "List the installations with `toolyard installations`.",
   },
   CONFIG_FROM_FILE: {
     http: 409,
     rpc: -31133,
     retry: false,
-    hint: "Change the configuration file: what stands there is changed nowhere else.",
+    hint: "Change the configuration file: its entries are changed nowhere else.",
   },
   VALUE_REFUSED: {
     http: 422,
@@ -488,7 +488,7 @@ export const failures = {
     http: 404,
     rpc: -31091,
     retry: false,
-    hint: "GET /api/calls lists what is kept and yours: old records are deleted.",
+    hint: "GET /api/calls lists your calls that are kept: old records are deleted.",
   },
   STORE_UNAVAILABLE: {
     http: 503,
@@ -536,7 +536,7 @@ export const failures = {
     http: 502,
     rpc: -31142,
     retry: false,
-    hint: "Nobody was logged in. An admin finds the reason in the gateway's log; docs/single-sign-on.md lists what it can be.",
+    hint: "No one was logged in. An admin finds the reason in the gateway's log; docs/single-sign-on.md lists what it can be.",
   },
   IDENTITY_UNKNOWN: {
     http: 403,

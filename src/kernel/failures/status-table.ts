@@ -8,7 +8,7 @@ export interface StatusRow {
   readonly execute: "calls" | "waits" | "tries" | "refuses";
   /** The reason that discover_mcp_tools gives when nothing more exact is known. */
   readonly reason: string;
-  /** What discover_mcp_tools says can be done; `{server}` stands for the slug. */
+  /** What discover_mcp_tools says can be done; `{server}` is replaced by the slug. */
   readonly action: string;
 }
 

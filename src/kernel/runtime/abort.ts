@@ -72,14 +72,14 @@ export function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Told of an abort. An object and not a function, so that whoever waits can be the listener itself. */
+/** Told of an abort. An object and not a function, so that the waiting object can be the listener itself. */
 export interface AbortListener {
   handleEvent(): void;
 }
 
 /**
  * The place for one listener on a signal of a pool. Node's EventTarget makes several objects for each listener and
- * makes its map of them anew when the last one leaves: 2 microseconds in every call.
+ * makes a new map of them when the last one leaves: 2 microseconds in every call.
  */
 class AbortPlace implements AbortListener {
   listener: AbortListener | undefined;
@@ -116,8 +116,8 @@ export interface AbortPool {
 
 /**
  * A pool of at most `most` unused controllers. Making an AbortController costs a call 5 to 8 microseconds, most of it
- * in the garbage collector (bench/http-upstream). A controller whose work ended without an abort is as good as new:
- * whoever listened to it has removed the listener or can no longer be affected by an abort.
+ * in the garbage collector (bench/http-upstream). A controller whose work ended without an abort is as good as new: its
+ * listeners were removed or can no longer be affected by an abort.
  */
 export function createAbortPool(most: number): AbortPool {
   const free: AbortController[] = [];

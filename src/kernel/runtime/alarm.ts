@@ -9,7 +9,7 @@ export interface Alarm {
   clear(): void;
 }
 
-/** `onRing` handles what is due and returns when it wants to be called again; Infinity for not at all. */
+/** `onRing` handles the due work and returns when it wants to be called again; Infinity for not at all. */
 export function createAlarm(onRing: (nowMs: number) => number): Alarm {
   let timer: NodeJS.Timeout | undefined;
   let ringsAtMs = Number.POSITIVE_INFINITY;
@@ -24,7 +24,7 @@ export function createAlarm(onRing: (nowMs: number) => number): Alarm {
 
   function ring(): void {
     const nowMs = performance.now();
-    // Reset before ringing, because handling what is due may set the alarm again.
+    // Reset before ringing, because handling the due work may set the alarm again.
     ringsAtMs = Number.POSITIVE_INFINITY;
     setFor(onRing(nowMs), nowMs);
   }

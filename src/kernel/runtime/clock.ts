@@ -1,6 +1,6 @@
 /** Time as a dependency, so that tests can control it. All values are milliseconds. */
 export interface Clock {
-  /** Wall-clock time, for what people read and for what is stored beyond the life of the process. */
+  /** Wall-clock time, for times that people read and times that are stored beyond the life of the process. */
   now(): number;
   /** Never jumps when the system clock is changed; every duration is measured with it (fault 110). */
   monotonic(): number;

@@ -2,7 +2,7 @@ import type { Clock } from "./clock.ts";
 
 /** Something that others change, and that has to be read again when they do. */
 export interface ReadingAgain {
-  /** What is read from now on counts: a reading that is under way is followed by another. */
+  /** Only a reading that begins from now on counts: one that is under way is followed by another. */
   ask(): void;
   stop(): void;
 }
@@ -19,8 +19,8 @@ const firstPauseMs = 250;
 const longestPauseMs = 10_000;
 
 /**
- * Reads until it has succeeded once after it was last asked for: with pauses of 250 ms that double up to 10 s. Whoever
- * gave up would go on with what somebody else has taken away.
+ * Reads until it has succeeded once after it was last asked for: with pauses of 250 ms that double up to 10 s. It never
+ * gives up: the gateway would go on with data that was removed elsewhere.
  */
 export function createReadingAgain({ clock, read, onFailed }: ReadingAgainDeps): ReadingAgain {
   let state: "idle" | "reading" | "asked" | "stopped" = "idle";

@@ -22,7 +22,7 @@ export interface WorkerJob {
 
 /**
  * Starts a thread, resolves to its first message, and ends it. Rejects with what `toError` makes where it fails or
- * takes too long, with GATEWAY_REPLACED where its file is gone, and with the signal's reason.
+ * takes too long, with GATEWAY_REPLACED where its file was removed, and with the signal's reason.
  */
 export async function runWorker(job: WorkerJob): Promise<unknown> {
   const { file, data, transferred = [], timeoutMs, name, toError, signal } = job;

@@ -1,7 +1,7 @@
 /** After this long of one piece of work, everything else gets its turn. */
 const sliceMs = 4;
 
-/** Work that is done in short turns, so that whoever else the process serves waits for one turn at most. */
+/** Work that is done in short turns, so that other requests to the process wait for one turn at most. */
 export interface Slices {
   /** Takes the steps of `work`, each of which has to be short; resolves to what it returns. */
   run<R>(work: Generator<unknown, R>): Promise<R>;
@@ -45,7 +45,7 @@ export function createSlices(): Slices {
             return true;
           }
         };
-        // What is done in one slice need not wait for a turn, as long as nothing else does.
+        // Work that fits into one slice need not wait for a turn, as long as nothing else does.
         if (waiting.length === 0 && turn()) return;
         waiting.push(turn);
         if (waiting.length === 1) setImmediate(takeTurn);

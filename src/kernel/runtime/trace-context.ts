@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { JsonObject } from "../text/json-bytes.ts";
 
 /**
- * Where in a trace a request stands (W3C Trace Context, W3C Baggage). Over MCP it is carried by the keys of the same
+ * The position of a request in a trace (W3C Trace Context, W3C Baggage). Over MCP it is carried by the keys of the same
  * names in `_meta` (SEP-414), and over HTTP by headers as well.
  */
 export interface TraceContext {

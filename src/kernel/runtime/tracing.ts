@@ -14,7 +14,7 @@ export interface SpanStart {
 
 /** A piece of work in a trace. None of its methods throws. */
 export interface TraceSpan {
-  /** The same `_meta`, with this span as the parent of what is done with it. */
+  /** The same `_meta`, with this span as the parent of work done with it. */
   toMeta(meta: JsonObject | undefined): JsonObject;
   set(attributes: SpanAttributes): void;
   /** Says that the other span, of another trace, has to do with this one. */

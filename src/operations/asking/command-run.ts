@@ -55,7 +55,7 @@ function parseLine(line: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Writes into the audit what is about to be changed. Throws FORBIDDEN as `runOwn` does. */
+/** Writes the coming change into the audit. Throws FORBIDDEN as `runOwn` does. */
 export async function order(services: Services, request: Asking, action: string, object: string): Promise<void> {
   requireManager(services, request);
   const { id: actor, team } = request.principal;

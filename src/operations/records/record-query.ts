@@ -57,9 +57,9 @@ export function runTeamOf({ people }: Pick<Services, "people">, principal: Princ
 }
 
 /**
- * An admin sees that others call, never what is said in it; an admin of a team sees that of the team's. The log of
+ * An admin sees that others call, never the contents; an admin of a team sees that of the team's. The log of
  * somebody's own instance is what that person says and gets, too. A gateway without credentials has one person, who
- * also sees what is left of servers that are gone.
+ * also sees records of removed servers.
  */
 export function toReader(services: Services, principal: Principal): Reader {
   const { id, roles } = principal;

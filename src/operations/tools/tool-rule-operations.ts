@@ -21,7 +21,7 @@ const params = z.object({
 });
 const text = z.string().trim().min(1).max(10_000);
 
-/** What is not given is as without a rule. */
+/** Absent members are as without a rule. */
 const givenRule = z
   .object({
     access: z

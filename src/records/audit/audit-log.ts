@@ -3,7 +3,7 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { AuditEntry } from "../../store/record-rows.ts";
 import { createAuditQueue, type AuditQueueLimits, type EntryStore } from "./audit-queue.ts";
 
-/** What somebody did, as the parts of the gateway tell it. What is absent is null, "" or `ok`. */
+/** A person's action, as the parts of the gateway report it. Absent members become null, "" or `ok`. */
 export interface AuditFacts {
   readonly actor: string;
   readonly via: string;
@@ -30,7 +30,7 @@ export interface AuditLog {
    * STORE_UNAVAILABLE or DRAINING.
    */
   write(facts: AuditFacts): Promise<number>;
-  /** Whether there is a store, so that nobody waits long. */
+  /** Whether there is a store, so that no caller waits long. */
   readonly isOpen: boolean;
   /** Entries that are lost for good. */
   readonly lost: number;
@@ -38,7 +38,7 @@ export interface AuditLog {
   open(store: EntryStore): void;
   /** There will be no store. */
   fail(why: GatewayError): void;
-  /** Resolves when nothing waits any more, or after `deadlineMs`. What is told afterwards is refused, or lost. */
+  /** Resolves when nothing waits any more, or after `deadlineMs`. Entries after that are refused, or lost. */
   close(deadlineMs: number): Promise<void>;
 }
 

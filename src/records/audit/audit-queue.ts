@@ -9,7 +9,7 @@ export interface AuditQueue {
   /** From now on entries go to this store, those that waited first. */
   open(store: EntryStore): void;
   readonly isOpen: boolean;
-  /** Entries that nobody waited for, and that are lost for good. */
+  /** Entries without a waiting caller that are lost for good. */
   readonly lost: number;
   /** Resolves when nothing more can be written now. */
   settled(): Promise<void>;
@@ -21,7 +21,7 @@ export type EntryStore = Pick<RecordStore, "auditAll">;
 
 export interface WaitingEntry {
   readonly entry: AuditEntry;
-  /** Absent for what nobody waits for. */
+  /** Absent for an entry without a waiting caller. */
   readonly writer?: { readonly resolve: (seq: number) => void; readonly reject: (error: GatewayError) => void };
 }
 
@@ -83,7 +83,7 @@ export function createAuditQueue({ clock, limits, toLost }: AuditQueueDeps): Aud
     }
   }
 
-  /** Nobody is kept waiting for a store that cannot write; what nobody waits for is kept, and tried again. */
+  /** Callers do not wait for a store that cannot write; entries without a waiting caller are kept, and tried again. */
   function refuseAll(batch: readonly WaitingEntry[], failure: GatewayError): void {
     const all = [...batch, ...waiting];
     const kept = all.filter(({ writer }) => writer === undefined);

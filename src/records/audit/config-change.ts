@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Config, Person } from "../../config/config.ts";
 
-/** What is different between two configurations, by name: no value of either. */
+/** The differences between two configurations, by name: no value of either. */
 export interface ConfigChange {
   readonly servers: Difference;
   /** Names below `toolyard`. */
   readonly settings: readonly string[];
-  /** Undefined where nobody gained or lost anything. */
+  /** Undefined where no one gained or lost a right. */
   readonly rights: RightsChange | undefined;
 }
 
@@ -14,7 +14,7 @@ export interface RightsChange {
   /** Whose team, roles or tokens are others. */
   readonly principals: Difference;
   readonly teams: Difference;
-  /** Tokens of nobody in particular, by the first digits of their hashes. */
+  /** Tokens without an owner, by the first digits of their hashes. */
   readonly tokens: Difference;
 }
 

@@ -1,6 +1,6 @@
 import type { AuditFacts } from "./audit-log.ts";
 
-/** Commands of the owner change what is kept; a gateway that runs sees that something changed, and uses it. */
+/** Commands of the owner change the kept logins; a running gateway notices the change, and uses them. */
 const facts = {
   login: { actor: "owner", via: "vault", action: "login.add" },
   logout: { actor: "owner", via: "vault", action: "login.remove" },

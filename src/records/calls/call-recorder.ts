@@ -12,7 +12,7 @@ export interface RequestLogDeps {
   readonly loggingOf: (instance: EventOf<"mcp.request.logs">["instance"]) => RequestLogging;
   /**
    * The definition of the tool that was called, which may mark members of arguments and results as secret. Undefined
-   * where it is no tool, or is not listed any more. Asked only for what is recorded in full.
+   * where it is no tool, or is not listed any more. Asked only for calls that are recorded in full.
    */
   readonly schemasOf: (event: EventOf<"mcp.request.logs">) => ToolSchemas | undefined;
   /** Takes secrets out of arguments and results: as JSON, by the names of their members and their schema too. */
@@ -32,7 +32,9 @@ export type LogRequest = (
   answer: JsonBytes | undefined,
 ) => void;
 
-/** What is kept of arguments and of a result each: a page of a thousand results' ends explains nothing. */
+/**
+ * Limit of the kept arguments and of a kept result each: the ends of a thousand results on one page explain nothing.
+ */
 const longestBody = 16_384;
 
 /** A log of requests: one row for each call that a server was asked for. */
@@ -76,7 +78,7 @@ export function codeOf({ outcome, serverCode }: EventOf<"mcp.request.logs">): st
 
 /**
  * Secrets are taken out before anything is cut: a secret that begins before the cut would not be known by its
- * beginning. What is far beyond the cut is not looked at.
+ * beginning. Text far beyond the cut is not searched.
  */
 function bodyOf({ event, given, answer }: Said, { schemasOf, redactJson }: RequestLogDeps): RequestBody {
   const schemas = event.method === "tools/call" ? schemasOf(event) : undefined;

@@ -37,8 +37,8 @@ export interface RecordHistory {
   /** Newest first. Rejects with FORBIDDEN when somebody else's calls are asked for. */
   calls(reader: Reader, query: CallQuery): Promise<Page<CallRow>>;
   /**
-   * Erases the calls that fit, a piece at a time, with what was said in them. Whatever has been erased when it fails,
-   * or when the signal aborts, is gone. Rejects with FORBIDDEN for a reader who sees nothing but their own: a record
+   * Erases the calls that fit, a piece at a time, with their arguments and results. Calls erased before a failure, or
+   * before the signal aborts, stay erased. Rejects with FORBIDDEN for a reader who sees nothing but their own: a record
    * that everybody could take back would be none.
    */
   erase(reader: Reader, query: Omit<CallQuery, keyof PageQuery>, erasing: Erasing): Promise<void>;
@@ -52,7 +52,7 @@ export interface RecordHistory {
 
 export interface Erasing {
   readonly signal: AbortSignal;
-  /** Told the number of calls of each piece that is gone. */
+  /** Told the number of calls of each erased piece. */
   readonly onErased: (count: number) => void;
 }
 
@@ -127,7 +127,7 @@ export function createRecordHistory({ source, instancesOf, isInstance }: RecordH
       const visible = reader.logs === "all" ? undefined : instancesOf(reader.id);
       if (instance !== undefined && visible?.includes(instance) === false) throw unknownInstance();
       const page = await (await storeFor(query)).logs({ ...query, instances: visible });
-      // Of one that is gone, lines may still be there.
+      // Lines of a removed instance may still be there.
       if (instance !== undefined && page.rows.length === 0 && query.before === undefined && !isInstance(instance))
         throw unknownInstance();
       return page;

@@ -4,9 +4,9 @@ import type { Redaction } from "../redaction/redaction.ts";
 type Cleaners = { readonly [Kind in RecordKind]?: (row: RecordRows[Kind]) => RecordRows[Kind] };
 
 /**
- * The last look at rows before they leave the main thread: at lines that servers sent as log messages, which nobody has
- * looked at before, and at names of what was called, because a URI may hold a token. Rows without secrets stay the
- * same objects.
+ * The last look at rows before they leave the main thread: at lines that servers sent as log messages, which were not
+ * searched before, and at names of what was called, because a URI may hold a token. Rows without secrets stay the same
+ * objects.
  */
 export function createRowRedaction({ said }: Pick<Redaction, "said">): RecordStoreOptions["redact"] {
   /** Names that this batch had already: those of its calls are few. */

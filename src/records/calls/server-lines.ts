@@ -8,7 +8,7 @@ const linesPerSecond = 50;
 /** Longer lines are cut: stack traces fit. */
 const longestLine = 4_096;
 
-/** Stands for the lines of a second that were too many. */
+/** Replaces the lines of a second that were too many. */
 export const floodMark = "[further lines of this second were not recorded]";
 
 /** Records what servers write to stderr and send as log messages. Returns the function that ends that. */

@@ -34,8 +34,8 @@ function isOfGateway(event: PublishedEvent): event is OfGateway {
 const ofSomebody: ReadonlySet<PublishedEvent["type"]> = new Set(["resource.updated", "result.schema_mismatch"]);
 
 /**
- * The members of an event that say what is in a call, or what a person's own server says. A request's members are
- * listed the other way round, because new ones may be added to it.
+ * The members of an event that reveal the content of a call, or output of a person's own server. A request's members
+ * are listed the other way round, because new ones may be added to it.
  */
 export function isContent(event: PublishedEvent, member: string): boolean {
   if (event.type === "mcp.request.logs") return !requestMetadata.has(member);

@@ -19,14 +19,14 @@ export interface EventFacts {
 }
 
 /**
- * An event as JSON, the same for the live stream, webhooks and the event log. `coalesced` is the number of other
- * events that it stands for.
+ * An event as JSON, the same for the live stream, webhooks and the event log. `coalesced` is the number of other events
+ * that it summarizes.
  */
 export type EventToJson = (event: PublishedEvent, share: EventShare, coalesced?: number) => string;
 
 /**
  * `{ type, time, server, instance, installation, principal, team, data }`, with null for what an event does not
- * concern, and `coalesced` where it stands for several. `data` has the event's own members in snake_case.
+ * concern, and `coalesced` where it summarizes several. `data` has the event's own members in snake_case.
  */
 export function createEventToJson(facts: EventFacts): EventToJson {
   return (event, share, coalesced = 0) => {

@@ -8,16 +8,16 @@ export interface EventPace extends Disposable {
 
 export interface EventPaceOptions {
   readonly clock: Clock;
-  /** `coalesced` is the number of other events that this one stands for. */
+  /** `coalesced` is the number of other events that this one summarizes. */
   readonly pass: (event: PublishedEvent, coalesced: number) => void;
   /** Events were lost: more instances and people were busy in one second than can be told apart. */
   readonly onLost: () => void;
 }
 
-/** Of each instance, and where a person uses it of each person, so that nobody's events are hidden in another's. */
+/** Of each instance, and where a person uses it of each person, so that no person's events are hidden in another's. */
 const mostPerSecond = 10;
 const windowMs = 1_000;
-/** As many as there are events that can be replayed: more than that in one second nobody can read. */
+/** As many as there are events that can be replayed: more than that in one second cannot be read. */
 const mostSources = 1_000;
 
 interface Waiting {

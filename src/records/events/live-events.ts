@@ -8,11 +8,11 @@ import type { EventToJson } from "./event-json.ts";
 import { createEventPace, type EventPace } from "./event-pace.ts";
 import { createEventRing, type EventRing } from "./event-ring.ts";
 
-/** Events as they happen, for whoever reads along. */
+/** Events as they happen, for live readers. */
 export interface LiveEvents extends Disposable {
   /**
-   * Passes on what the reader may see and wants, first what came after `position`, which an earlier id was.
-   * Returns where the reader stands now and the function that ends it, without a call of `onEnd`.
+   * Passes on what the reader may see and wants, first what came after `position`, which an earlier id was. Returns the
+   * reader's position now and the function that ends it, without a call of `onEnd`.
    */
   follow(reader: LiveReader, position: string | undefined): { readonly position: string; readonly leave: () => void };
   /** Ends the readers for whose principal the predicate holds. */
@@ -26,7 +26,7 @@ export interface LiveReader {
   readonly onEvent: (type: string, text: string, position: string) => void;
   /** Whether so much waits for it that it cannot take more of what it missed. */
   readonly isFull: () => boolean;
-  /** Events were missed that nobody can bring back: what the reader knows may be out of date. */
+  /** Events were missed and cannot be replayed: the reader's data may be out of date. */
   readonly onReset: (position: string) => void;
   /** Nothing more will come. */
   readonly onEnd: () => void;
@@ -63,7 +63,7 @@ export const readsNothing: Pick<LiveReader, "wants" | "isFull" | "onEvent" | "on
   onReset: () => undefined,
 });
 
-/** Nothing is kept, and no event looked at, as long as nobody reads. */
+/** Without readers nothing is kept, and no event is looked at. */
 export function createLiveEvents({ events, clock, toJson }: LiveEventsOptions): LiveEvents {
   const readers = new Set<LiveReader>();
   let watch: Watch | undefined;

@@ -11,7 +11,7 @@ export interface WebhookDeliveryOptions {
   readonly post: (body: string, id: string, signal: AbortSignal) => Promise<string | undefined>;
   /** Aborts when one attempt is enough. */
   readonly hurry: AbortSignal;
-  /** Aborts what is under way. */
+  /** Aborts deliveries in progress. */
   readonly lifetime: AbortSignal;
 }
 

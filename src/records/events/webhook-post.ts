@@ -2,7 +2,7 @@ import { request as requestHttp, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { WebhookAddresses } from "./webhook-address.ts";
 
-/** What is sent. */
+/** A request to a webhook. */
 export interface WebhookPost {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;

@@ -3,7 +3,7 @@ import { createWebhookDelivery, type WebhookDeliveryOptions } from "./webhook-de
 /** Events that wait to be sent to one receiver, in their order. */
 export interface WebhookQueue {
   add(text: string): void;
-  /** Tries once to send what waits, and gives up what is left when the signal aborts. */
+  /** Tries once to send the waiting events, and gives up the rest when the signal aborts. */
   flush(signal: AbortSignal): Promise<void>;
   /** Gives up what waits. */
   end(): void;

@@ -43,7 +43,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
 
   return {
     take(event) {
-      // Written once for all, and not at all when nobody wants it.
+      // Written once for all, and not at all when no webhook wants it.
       let text: string | undefined;
       for (const { isWanted, queue } of receivers)
         if (isWanted(event.type)) queue.add((text ??= options.toJson(event, "whole")));

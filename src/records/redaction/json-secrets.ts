@@ -2,7 +2,7 @@ import type { Span } from "../../config/words/spans.ts";
 
 /** A part of a JSON text that must not be seen. */
 export interface HiddenPart extends Span {
-  /** Whether it is a whole value, so that what stands there instead needs quotes. */
+  /** Whether it is a whole value, so that its replacement needs quotes. */
   readonly isValue: boolean;
 }
 
@@ -14,16 +14,16 @@ export interface JsonSecrets {
 }
 
 /**
- * Parts of a JSON text that must not be seen, in order: what is hidden anyway (where that is a part of a number, the
- * whole number, because one with a hole is no JSON), and values of secret members, whatever they are. Null stays: it
- * says that there is no secret. One pass that does not recurse; a text that is cut, or wrong from some place on, is
+ * Parts of a JSON text that must not be seen, in order: parts that are hidden anyway (where that is a part of a number,
+ * the whole number, because one with a hole is no JSON), and values of secret members, whatever they are. Null stays:
+ * it says that there is no secret. One pass that does not recurse; a text that is cut, or wrong from some place on, is
  * understood as far as it goes.
  */
 export function findInJson(text: string, { hidden, isSecret }: JsonSecrets): readonly HiddenPart[] {
   const values: HiddenPart[] = [];
   let depth = 0;
   let isNextSecret = false;
-  /** Where the value of a secret member begins that is being passed, and how deep that member stands. */
+  /** Where the value of a secret member begins that is being passed, and the depth of that member. */
   let secretStart = -1;
   let secretDepth = 0;
   let next = 0;
@@ -122,7 +122,7 @@ function nameOf(written: string): string {
   }
 }
 
-/** Values as a whole, and of the hidden parts what is not in one of them. */
+/** Values as a whole, and the hidden parts that are not in one of them. */
 function together(values: readonly HiddenPart[], hidden: readonly Span[]): readonly HiddenPart[] {
   const parts: HiddenPart[] = [];
   let next = 0;

@@ -1,6 +1,7 @@
 /**
- * What is looked at of a text that a server or a client said, such as its name, a reason or an error: nobody reads
- * more, and looking for secrets in many megabytes would hold everybody up. Lines of logs have limits of their own.
+ * Limit of the text that is used of a server's or a client's own words, such as its name, a reason or an error: more
+ * would go unread, and searching many megabytes for secrets would delay all others. Lines of logs have limits of their
+ * own.
  */
 const longestSaid = 16_384;
 

@@ -7,20 +7,19 @@ import { redactSaid } from "./peer-text.ts";
 import type { SecretForm } from "./secret-forms.ts";
 import { redacted, Spans, type Span } from "../../config/words/spans.ts";
 
-/** Takes secrets out of what is written, shown or sent to people: the one way in which the gateway does it. */
+/** Takes secrets out of text that is written, shown or sent to people: the one way in which the gateway does it. */
 export interface Redaction {
   /**
    * The text with `[redacted]` in place of known secrets in all their forms, of their beginnings where a line is cut,
    * and of what looks like a key. The same string where there is none of these.
    */
   text(text: string): string;
-  /** As `text`, for what a peer said and nobody has cut: of a long one the beginning (`peer-text.ts`). */
+  /** As `text`, for a peer's own text before it is cut: of a long one the beginning (`peer-text.ts`). */
   said(text: string): string;
   /**
    * As `text`, for JSON: values of members whose names say that they are secret (`password`), or that a JSON Schema of
    * the value marks (see `secretMembers`), become `"[redacted]"` at any depth, numbers too. All else stays as its
-   * sender wrote it. What
-   * is no JSON, or only the beginning of it, is redacted as far as it can be understood.
+   * sender wrote it. Text that is no JSON, or only the beginning of it, is redacted as far as it can be understood.
    */
   json(json: Uint8Array | string, schema?: JsonObject): string;
 }

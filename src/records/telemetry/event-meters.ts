@@ -88,7 +88,7 @@ export function createEventMeters(): EventMeters {
         help: "Requests to servers: outcome is ok, tool_error, error, or the gateway's failure code.",
         counts: calls,
       },
-      { name: "toolyard_server_crashes_total", help: "Exits of servers that nobody asked for.", counts: crashes },
+      { name: "toolyard_server_crashes_total", help: "Unexpected exits of servers.", counts: crashes },
       {
         name: "toolyard_server_starts_total",
         help: "Servers started, and started again after being idle.",

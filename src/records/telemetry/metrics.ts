@@ -20,7 +20,7 @@ export interface MetricsOptions {
   /** All instances that exist now. */
   readonly instances: () => Iterable<{ readonly status: string }>;
   readonly version: string;
-  /** What waits and what is kept now. */
+  /** The present sizes of queues and caches. */
   readonly figures: () => GatewayFigures;
   /** Of the store of records, while there is one. */
   readonly storeFigures?: (() => StoreFigures | undefined) | undefined;

@@ -54,6 +54,6 @@ function writeAll(line: string): void {
   try {
     writeSync(2, line);
   } catch {
-    // EAGAIN or EPIPE: nobody reads stderr.
+    // EAGAIN or EPIPE: stderr has no reader.
   }
 }

@@ -28,7 +28,7 @@ const pauseKinds: ReadonlyMap<number, string> = new Map([
   [constants.NODE_PERFORMANCE_GC_WEAKCB, "weak_callbacks"],
 ]);
 
-/** A gateway that nobody scrapes measures nothing. */
+/** A gateway that is never scraped measures nothing. */
 export function createRuntimeMeters(): RuntimeMeters {
   const pauses = createDurations(["kind"], pauseBuckets);
   let lag: IntervalHistogram | undefined;

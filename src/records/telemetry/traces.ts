@@ -35,7 +35,7 @@ export interface TracesDeps {
 
 /** Tracing that sends what was recorded, until it is closed. */
 export interface Traces extends Tracing {
-  /** Sends what is still waiting. Resolves when that is done or has failed; takes no longer than one export may. */
+  /** Sends the spans that still wait. Resolves when that is done or has failed; takes no longer than one export may. */
   close(): Promise<void>;
 }
 

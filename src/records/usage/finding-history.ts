@@ -7,8 +7,8 @@ import type { FindingSpent } from "./finding-spent.ts";
 import type { Finding, FindingSession } from "./finding.ts";
 
 /**
- * What finding tools saved and cost, over the lives of the gateway: what is measured now, and what earlier lives have
- * written. Disposing writes what is not written yet; do so before the store is closed.
+ * The tokens that finding tools saved and cost, over the lives of the gateway: those measured now, and those written by
+ * earlier lives. Disposing writes all pending counts; do so before the store is closed.
  */
 export interface FindingHistory extends Disposable {
   /** Where there is no store, and where it cannot be read, only of what this gateway measured. */

@@ -21,7 +21,7 @@ export interface DaySpent {
 const mostPeople = 10_000;
 const dayMs = 86_400_000;
 
-/** Begins anew with each day. */
+/** Begins again with each day. */
 export function createDaySpent(clock: Pick<Clock, "now">): DaySpent {
   let sinceMs = clock.now();
   let nextDayMs = endOfDay(sinceMs);

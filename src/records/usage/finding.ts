@@ -39,7 +39,10 @@ export interface FindingSession {
   readonly exposure: string;
   /** Wall clock. */
   readonly startedMs: number;
-  /** Whether the client keeps definitions from its model by itself, so that nobody knows what it would have read. */
+  /**
+   * Whether the client keeps definitions from its model automatically, so that the tokens it would have read are
+   * unknown.
+   */
   readonly isLazy: boolean;
   /** Flat list less this one, when it began; undefined until it is known. */
   readonly saved: { readonly tokens: number; readonly isExact: boolean } | undefined;
@@ -61,7 +64,7 @@ export interface FindingDeps {
 const mostSessions = 1_000;
 /** Without a connection that begins and ends, a client that was silent for so long begins a new conversation. */
 const silenceMs = 1_800_000;
-/** What lists cost is looked at when whoever asked for them has been answered, and the gateway has come up. */
+/** The cost of lists is estimated after their requests are answered, and after the gateway has come up. */
 const settleMs = 5_000;
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -69,8 +72,8 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 interface Session extends Mutable<FindingSession> {
   lastMs: number;
   /**
-   * Weak, because a session must not keep an old catalog alive: what is counted while this view is still in use makes
-   * the estimate exact.
+   * Weak, because a session must not keep an old catalog alive: counting while this view is still in use makes the
+   * estimate exact.
    */
   readonly view: WeakRef<View>;
   readonly list: Pick<ListedTools, "exposure" | "client" | "pinned">;

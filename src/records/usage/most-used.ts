@@ -25,7 +25,7 @@ export async function readMostUsed(
   const sessions = new Map<string, number>();
   for (const { group, calls, errors } of sums) {
     const [tool] = group;
-    // What is no tool is counted by its method, which has no colon.
+    // Requests other than tool calls are counted by their method, which has no colon.
     if (typeof tool === "string" && tool.includes(":") && calls > errors)
       sessions.set(tool, (sessions.get(tool) ?? 0) + 1);
   }

@@ -5,7 +5,7 @@ import type { TokenSum } from "./list-costs.ts";
 export interface SavedToday extends TokenSum {
   /** Conversations of which it is known what they saved. */
   readonly sessions: number;
-  /** Those of clients that keep definitions from their models by themselves: nobody knows what they saved. */
+  /** Those of clients that keep definitions from their models automatically: their savings are unknown. */
   readonly unknown: number;
 }
 

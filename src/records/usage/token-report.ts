@@ -15,7 +15,10 @@ export interface TokenReport {
   readonly flat: TokenSum;
   /** What the list of this exposure costs, and its instructions. */
   readonly here: TokenSum & { readonly exposure: string };
-  /** `flat` less `here`: what is not read when a conversation begins. Negative where the short list costs more. */
+  /**
+   * `flat` less `here`: the tokens that are not read when a conversation begins. Negative where the short list costs
+   * more.
+   */
   readonly savedAtStart: TokenSum;
   readonly spentOnFinding: SpentReport;
   readonly sessions: SessionsReport;
@@ -67,7 +70,7 @@ export interface TokenReportDeps {
   readonly phrases: (view: View) => Promise<PhraseReport>;
 }
 
-/** Says what is known now; `costs.count` makes estimates of definitions exact. */
+/** Reports the present figures; `costs.count` makes estimates of definitions exact. */
 export async function readTokenReport(
   { costs, finding, phrases }: TokenReportDeps,
   ask: TokenReportAsk,

@@ -110,7 +110,7 @@ function startWorker(file: URL): Worker {
     stdout: true,
     stderr: true,
   });
-  // Whoever waits for an answer listens too; without any listener an error would end the process.
+  // Callers that wait for an answer listen too; without any listener an error would end the process.
   worker.on("error", () => undefined);
   worker.unref();
   return worker;

@@ -8,7 +8,7 @@ import { createUsageMemo } from "./usage-memo.ts";
 import { mergeSums, sumRows, type InstallationOf } from "./usage-sums.ts";
 import { clearCounts, createUsageRows, hourOf, usageLimits, type UsageRow, type UsageRows } from "./usage-rows.ts";
 
-/** Who used what, by the hour. Disposing writes what is not written yet; do so before the store is closed. */
+/** Who used what, by the hour. Disposing writes all pending counts; do so before the store is closed. */
 export interface Usage extends Disposable {
   /**
    * Sums of what was written and of what still waits. Where there is no store, and where it cannot be read, only of
@@ -104,7 +104,7 @@ export function createUsage({ events, clock, store, installationOf }: UsageDeps)
   }
 
   function write(): void {
-    // What is written between two looks would be counted twice, or not at all.
+    // Counts written between two readings would be counted twice, or not at all.
     if (reading === 0) handOver();
   }
 

@@ -22,8 +22,8 @@ const mostSumsInAll = 16_000;
 const hourMs = 3_600_000;
 
 /**
- * What is known is forgotten when an hour begins, because the store deletes old hours, and where there is no room for
- * more, what was asked the longest time ago.
+ * Entries are dropped when an hour begins, because the store deletes old hours, and where there is no room for more,
+ * the least recently used one.
  */
 export function createUsageMemo(clock: Pick<Clock, "now">): UsageMemo {
   /** The one that was asked last is the last. */

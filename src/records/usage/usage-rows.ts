@@ -15,7 +15,7 @@ export interface UsageRows {
   rows(): readonly UsageRow[];
 }
 
-/** What is counted together when there are more keys than are kept apart. */
+/** The common label of further keys when there are more than are kept apart. */
 export const otherLabel = "other";
 
 export interface UsageLimits {
@@ -113,7 +113,7 @@ function count(row: UsageRow, { durationMs, argumentBytes, resultBytes, cutToken
   row.buckets[bucket] = (row.buckets[bucket] ?? 0) + 1;
 }
 
-/** After it was written: the next counts of the same key are added to what is there. */
+/** After it was written: the next counts of the same key are added to the stored ones. */
 export function clearCounts(row: UsageRow): void {
   row.calls = 0;
   row.durationMsSum = 0;
@@ -125,7 +125,8 @@ export function clearCounts(row: UsageRow): void {
 }
 
 /**
- * Of what is not a tool only the method is counted: there is no end of URIs, and some of them have a secret in them.
+ * Of requests other than tool calls only the method is counted: there is no end of URIs, and some of them have a secret
+ * in them.
  */
 function toolOf({ method, path }: Call): string {
   return method === "tools/call" ? path : method;

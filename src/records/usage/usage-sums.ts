@@ -8,7 +8,7 @@ const hourMs = 3_600_000;
 /** Of an instance, by its id. */
 export type InstallationOf = (instance: string) => string;
 
-/** Sums of rows that are in memory, as the store sums what is written. In no particular order. */
+/** Sums of rows that are in memory, as the store sums written ones. In no particular order. */
 export function sumRows(
   rows: readonly UsageHour[],
   query: UsageQuery,

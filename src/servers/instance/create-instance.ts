@@ -35,7 +35,7 @@ export interface InstanceOptions {
   readonly installation?: InstanceId | undefined;
   /** The owner's team. */
   readonly team?: string | undefined;
-  /** Settles when the instance that this one replaces is gone, so that there are never two processes. */
+  /** Settles when the instance that this one replaces has ended, so that there are never two processes. */
   readonly after?: Promise<void> | undefined;
   /** The users of the instance that this one replaces. */
   readonly users?: Users | undefined;
@@ -110,7 +110,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
 
 const noLines: readonly string[] = Object.freeze([]);
 
-/** What there is of an instance that nobody uses, and the way to the rest. */
+/** The parts of an unused instance, and access to the rest. */
 function createCore(options: InstanceOptions, deps: InstanceDeps): InstanceCore<Parts> {
   const life: Life = createLife({ ...options, stderr: () => made?.serverEvents.stderr ?? noLines }, deps);
   const refresher = createRefresher(life, deps);

@@ -26,7 +26,7 @@ export interface HeldConnection {
 /** What holding a connection needs. */
 export interface HeldConnectionOptions {
   readonly clock: Clock;
-  /** Settles when the instance that this one replaces is gone. */
+  /** Settles when the instance that this one replaces has ended. */
   readonly after: Promise<void> | undefined;
   /**
    * False for transports over which a legacy server may have no stream for announcements; its lists are then fetched

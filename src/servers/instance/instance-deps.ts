@@ -22,7 +22,7 @@ export type OpenConnection = (
 /** A connection, with the pid where the server is a process. */
 export type Opened = Connection & { readonly pid?: number };
 
-/** What is known and wanted when a connection is opened. */
+/** The circumstances in which a connection is opened. */
 export interface OpenOptions {
   readonly knownEras: readonly Era[] | undefined;
   readonly knownHandshake?: Handshake | undefined;

@@ -37,9 +37,9 @@ export interface Instance {
   /** The clients that used its processes. Recorded only where `server.stateful` says that it matters. */
   readonly users: Users;
   /**
-   * Returns the connection at once when there is one, otherwise a promise for it after a start that all callers
-   * share. Throws, or rejects with, the failure from `toRefusal` when the state allows no call, and rejects with the
-   * cause when the start fails. `by` is told to whoever wants to know for whom a server was started.
+   * Returns the connection at once when there is one, otherwise a promise for it after a start that all callers share.
+   * Throws, or rejects with, the failure from `toRefusal` when the state allows no call, and rejects with the cause
+   * when the start fails. `by` is the principal for whom the server is started, as events report it.
    */
   acquire(signal: AbortSignal, by?: PrincipalId): Connection | Promise<Connection>;
   /** Resolves when the instance is no longer starting, whatever came of it, or when the signal aborts. */
@@ -70,8 +70,8 @@ export interface Instance {
   noteFailure(error: GatewayError): GatewayError;
   /** Keeps the server from being stopped as idle until the returned function is called. */
   hold(): () => void;
-  /** Does what is due: idle stop, probe, list refresh. Called every few seconds. */
+  /** Runs due work: idle stop, probe, list refresh. Called every few seconds. */
   tick(): void;
-  /** Ends the instance for good. Resolves when its process is gone. */
+  /** Ends the instance for good. Resolves when its process has ended. */
   remove(why: RemovalReason): Promise<void>;
 }

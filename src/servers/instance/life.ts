@@ -31,7 +31,7 @@ export interface LifeOptions {
   readonly owner: PrincipalId | null;
   readonly server: ServerConfig;
   readonly missing: readonly string[];
-  /** Where to give what is missing. */
+  /** Where to enter the missing values. */
   readonly advice?: string | undefined;
   /** Undefined for an instance that is not the copy of another. */
   readonly installation?: InstanceId | undefined;

@@ -33,8 +33,8 @@ export interface Oddities {
   /** Counts one. The first of its kind is logged at level warn, later ones at level debug. */
   note(kind: OddityKind, example: string): void;
   /**
-   * Says how many there are now, for what is judged as a whole, such as a list. None removes the kind. Logged at level
-   * warn when it differs, unless each was logged already.
+   * Sets how many there are now, for checks of a whole, such as a list. None removes the kind. Logged at level warn
+   * when it differs, unless each was logged already.
    */
   replace(kind: OddityKind, examples: readonly string[], areLogged?: boolean): void;
   all(): readonly Oddity[];

@@ -19,7 +19,7 @@ export type InstanceState =
        */
       readonly down?: DownState;
     }
-  /** `note` is what is wrong with it although it answers. */
+  /** `note` is a problem of it although it answers. */
   | { readonly kind: "online"; readonly sinceMs: number; readonly note?: string | undefined }
   /** Its tools are known but it has no process; a call starts it. */
   | { readonly kind: "dormant"; readonly sinceMs: number }
@@ -88,7 +88,7 @@ export function transition(state: InstanceState, event: InstanceEvent, nowMs: nu
   if (state.kind === "disabled" || state.kind === "unconfigured") return state;
   switch (event.kind) {
     case "start":
-      // A restart by hand begins anew from any state; a start that was running has been aborted.
+      // A restart by hand begins again from any state; a start that was running has been aborted.
       if (event.why !== "restart" && (state.kind === "online" || state.kind === "starting")) return state;
       return {
         kind: "starting",

@@ -6,7 +6,7 @@ import type { InstanceState } from "./state.ts";
 import { statusTable } from "../../kernel/failures/status-table.ts";
 import { adviceOf, stepOf, toReason, toStatus } from "./state-status.ts";
 
-/** How an instance stands, as views show it; the same object until something changes. */
+/** The status of an instance, as views show it; the same object until something changes. */
 export function createStatusViews(life: Pick<Life, "id" | "server" | "state">): () => StatusView {
   let known: { readonly server: ServerConfig; readonly state: InstanceState; readonly view: StatusView } | undefined;
   return () => {

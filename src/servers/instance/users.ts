@@ -13,7 +13,7 @@ export interface Users {
   /** Call when a client's request has reached the process. */
   note(client: ClientPresence): void;
   /**
-   * Why the process that the client used is gone, told once; undefined when it still runs, when the client has been
+   * Why the process that the client used has ended, told once; undefined when it still runs, when the client has been
    * told already, and when the client never used one.
    */
   takeLoss(client: ClientPresence): string | undefined;

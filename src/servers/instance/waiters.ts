@@ -10,7 +10,7 @@ export interface Waiters<T> {
   readonly size: number;
 }
 
-/** Nobody waits at first. */
+/** Without waiters at first. */
 export function createWaiters<T>(): Waiters<T> {
   const waiting = new Set<{ resolve: (value: T) => void; reject: (error: Error) => void }>();
   return {

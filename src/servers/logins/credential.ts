@@ -35,7 +35,7 @@ export interface CredentialStore {
   write(instance: string, text: string): Promise<void>;
   /** Whether there was one. */
   remove(instance: string): Promise<boolean>;
-  /** Changes whenever what is kept does; undefined when there is nothing. Cheap. */
+  /** Changes with every change of the credential; undefined when there is none. Cheap. */
   revision(instance: string): Promise<string | undefined>;
   /** Keeps other processes from renewing the same login: a refresh token may be used once. */
   exclusively<T>(instance: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>;

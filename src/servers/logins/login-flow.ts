@@ -64,7 +64,7 @@ export interface AuthorizationServer {
   readonly isAssumed: boolean;
 }
 
-/** What is asked for: RFC 8707's resource (none for servers without metadata), and the scopes. */
+/** The parameters asked for: RFC 8707's resource (none for servers without metadata), and the scopes. */
 export interface Wish {
   /** Exactly as the server's metadata write it: parsed, an address without a path would end in a slash. */
   readonly resource: string | undefined;

@@ -90,6 +90,6 @@ async function tryToken({ options, outgoing, signal }: Flow, token: string): Pro
   throw new GatewayError(
     "LOGIN_FAILED",
     "the server refuses the token that its own authorization server has just given",
-    { hint: "Report it to whoever runs the server; nothing was kept." },
+    { hint: "Report it to the operator of the server; nothing was kept." },
   );
 }

@@ -9,7 +9,7 @@ interface OutgoingRequest {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** False: what is redirected is answered as it is. */
+  /** False: a redirect is returned as it is. */
   readonly follows?: boolean;
 }
 

@@ -11,8 +11,8 @@ export interface GatewayRecord {
 }
 
 /**
- * Writes `{directory}/{mark}.json` atomically. Mode 0600, because whoever knows the mark can have processes of the
- * same user taken for ours.
+ * Writes `{directory}/{mark}.json` atomically. Mode 0600, because with the mark, processes of the same user can be
+ * passed off as ours.
  */
 export function recordGateway(directory: string, gateway: GatewayMark): GatewayRecord {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -57,12 +57,12 @@ export async function sweepLeftovers(directory: string, table: ProcessTable): Pr
   return { alive, dead, stubborn };
 }
 
-/** Start times of trees' founders, by pid. */
+/** Start time of each tree's root process, by pid. */
 export type Founders = ReadonlyMap<number, string | undefined>;
 
 /**
- * Kills all trees of one gateway: what carries its mark, and what is in groups or sessions of `founders`. Resolves to
- * the pids that could not be killed.
+ * Kills all trees of one gateway: processes that carry its mark, and those in groups or sessions of `founders`.
+ * Resolves to the pids that could not be killed.
  */
 export function killTreesOf(gateway: GatewayMark, founders: Founders, table: ProcessTable): Promise<readonly number[]> {
   return killFamily(table, { founders, isMarked: (mark) => isOfGateway(mark, gateway) });
@@ -85,7 +85,7 @@ function listRecords(directory: string): readonly string[] {
   }
 }
 
-/** A damaged record was cut short when the machine crashed, so its processes are gone too. */
+/** A damaged record was cut short when the machine crashed, so its processes have ended too. */
 function readRecord(file: string): Recorded | undefined {
   try {
     const { gateway, pid, startTime } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;

@@ -100,7 +100,7 @@ function readRow(pid: number, known: ReadonlyMap<string, readonly string[]>): Fo
 type Stat = Omit<ProcessRow, "marks">;
 
 /**
- * Reads /proc/pid/stat (proc(5)); undefined for a process that is gone, a zombie or a kernel thread. The name may
+ * Reads /proc/pid/stat (proc(5)); undefined for a process that has ended, a zombie or a kernel thread. The name may
  * contain spaces and brackets, so fields are counted from the last bracket.
  */
 export function readProcess(pid: number): Stat | undefined {
@@ -124,7 +124,7 @@ function readEnvironment(pid: number): string {
   return readProc(`/proc/${pid}/environ`) ?? unreadable;
 }
 
-/** Stands for the environment of another user's process. */
+/** Represents the environment of another user's process. */
 const unreadable = "\0";
 
 /**
@@ -180,12 +180,12 @@ function listThreads(pid: number): readonly string[] {
   }
 }
 
-/** The start time of a living process, which together with the pid identifies it; undefined when it is gone. */
+/** The start time of a living process, which together with the pid identifies it; undefined when it has ended. */
 export function readStartTime(pid: number): string | undefined {
   return process.platform === "linux" ? readProcess(pid)?.startTime : undefined;
 }
 
-/** The resident memory of a process in bytes, shared pages in full; 0 when it is gone. */
+/** The resident memory of a process in bytes, shared pages in full; 0 when it has ended. */
 export function readResidentBytes(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readProc(`/proc/${pid}/status`) ?? "")?.[1];
   return Number(kilobytes ?? 0) * 1024;
@@ -198,10 +198,7 @@ export interface ProcessWork {
   readonly ioBytes: number;
 }
 
-/**
- * The sum over these processes. Those that are gone count as 0, and so does what we may not read of other users'
- * processes.
- */
+/** The sum over these processes. Ended ones count as 0, and so do those of other users that we may not read. */
 export function readWork(pids: readonly number[]): ProcessWork {
   let ticks = 0;
   let ioBytes = 0;

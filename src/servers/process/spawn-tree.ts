@@ -51,7 +51,7 @@ export async function spawnTree(spec: TreeSpec, guardian: Guardian): Promise<Pro
   if (pid === undefined || !stdin || !stdout || !stderr)
     throw new GatewayError("SPAWN_FAILED", `${spec.command} started without pipes`);
   guardian.add(pid);
-  // `exited` tells when the server is gone; a stream error without a listener would end the gateway.
+  // `exited` tells when the server has ended; a stream error without a listener would end the gateway.
   for (const stream of [stdin, stdout, stderr]) stream.on("error", () => undefined);
   const exited = new Promise<Exit>((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
   const lifetime = createTreeLifetime({

@@ -10,9 +10,9 @@ export interface StderrOptions {
   readonly limits?: Partial<StderrLimits>;
 }
 
-/** Limits on what is taken from stderr. */
+/** Limits on the lines taken from stderr. */
 export interface StderrLimits {
-  /** Longer lines are cut: nobody reads that far, and a line that never ends must not use up memory. */
+  /** Longer lines are cut: their ends go unread, and a line that never ends must not use up memory. */
   readonly maxLineBytes: number;
   /** How many of the last lines are kept for failures. */
   readonly keptLines: number;

@@ -53,7 +53,7 @@ export interface Connection extends AsyncDisposable {
   readonly closed: Promise<Closed>;
   /** The number of requests that were sent and not answered yet. */
   readonly inFlight: number;
-  /** Clients' requests among them, for whoever looks at a screen: it goes through all that wait. */
+  /** Clients' requests among them, for the dashboard: the cost grows with the number that wait. */
   pending(): readonly PendingRequest[];
   /** Monotonic ms of the last message in either direction. */
   readonly lastActivityMs: number;
@@ -92,8 +92,7 @@ export interface UpstreamRequest {
   readonly logLevel?: string | undefined;
   readonly signal: AbortSignal;
   /**
-   * The longest silence before UPSTREAM_TIMEOUT. Progress starts it anew; time in which a person is asked does not
-   * count.
+   * The longest silence before UPSTREAM_TIMEOUT. Progress restarts it; time in which a person is asked does not count.
    */
   readonly timeoutMs: number;
   /**
@@ -167,7 +166,7 @@ export interface ConnectionEvents {
    */
   onNotification(method: string, params: JsonObject, audience?: Audience): void;
   /**
-   * The server had lost the session, and a new one was opened. Subscriptions and the log level are gone with the old
+   * The server had lost the session, and a new one was opened. Subscriptions and the log level were lost with the old
    * one, and the lists may have changed.
    */
   onSessionReplaced?(): void;

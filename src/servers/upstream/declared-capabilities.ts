@@ -2,8 +2,8 @@ import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import { newestLegacyRevision, type LegacyRevision } from "../../wire/mcp/revisions.ts";
 
 /**
- * What is declared at `initialize`: all that can be passed on to clients, only what the asked revision knew in the
- * shapes that it knew (parsers that refuse unknown members need that), or nothing.
+ * The capabilities declared at `initialize`: all that can be passed on to clients, only what the asked revision knew in
+ * the shapes that it knew (parsers that refuse unknown members need that), or nothing.
  */
 export type Declares = "all" | "known" | "nothing";
 

@@ -55,8 +55,8 @@ export interface LadderOptions {
 const mostRequests = 5;
 
 /**
- * Revision and capabilities go down together: whatever an old parser does not know is gone with its revision. What is
- * left when nothing was refused for its revision: the newest one with less.
+ * Revision and capabilities go down together: members that an old parser does not know are dropped with their revision.
+ * The last resort when nothing was refused for its revision: the newest one with less.
  */
 const downwards: readonly Rung[] = Object.freeze([
   firstRung,
@@ -67,9 +67,9 @@ const downwards: readonly Rung[] = Object.freeze([
 ]);
 
 /**
- * Decides for every transport what is tried next: `server/discover`; `initialize` with all that can be bridged; with
- * the revisions that a refusal names; with older ones and what those knew; with nothing declared. A server that was
- * legacy is first asked as it was last time. At most five requests, and one process more than one.
+ * Decides for every transport the next attempt: `server/discover`; `initialize` with all that can be bridged; with the
+ * revisions that a refusal names; with older ones and what those knew; with nothing declared. A server that was legacy
+ * is first asked as it was last time. At most five requests, and one process more than one.
  */
 export function createLadder(options: LadderOptions): Ladder {
   const { server, knownEras, knownHandshake, events } = options;
@@ -172,7 +172,7 @@ function toStepText(step: Step): string {
   return `initialize ${revision}, capabilities: ${declares}`;
 }
 
-/** What is remembered of a connection that came about by `rung`: nothing where the first rung was enough. */
+/** The memory of a connection made by `rung`: none where the first rung was enough. */
 export function toHandshake(rung: Rung, serverInfo: JsonObject, before: Handshake | undefined): Handshake | undefined {
   const version = typeof serverInfo["version"] === "string" ? serverInfo["version"] : undefined;
   if (isSameRung(rung, firstRung)) return undefined;

@@ -50,7 +50,7 @@ export interface HttpRequest {
 /** Why there is no response, or only an incomplete one. */
 export interface TransportFailure {
   readonly kind: "connect" | "closed" | "malformed" | "unsendable" | "disposed";
-  /** The error code of the operating system, or what is wrong with the response. */
+  /** The error code of the operating system, or the mistake in the response. */
   readonly reason: string;
 }
 

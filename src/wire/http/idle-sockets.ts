@@ -7,9 +7,9 @@ const safetyS = 1;
 const mostIdleS = 300;
 const sweepMs = 1_000;
 /**
- * Some servers close right behind each answer, without a word before: what is sent meanwhile is lost. After so many
- * that went so soon, only connections that outlived their answer for much longer are used again: a busy machine may
- * tell late of an end.
+ * Some servers close right behind each answer, without announcing it: a request sent at that moment is lost. After so
+ * many that closed so soon, only connections that outlived their answer for much longer are used again: a busy machine
+ * may report an end late.
  */
 const soonMs = 100;
 const mostSoonGone = 2;
@@ -25,9 +25,9 @@ export interface IdleSockets {
   keep(socket: HttpSocket): void;
   /** One that is open and that the server is not about to close. */
   take(): HttpSocket | undefined;
-  /** A connection is gone, idle or not. */
+  /** A connection has ended, idle or not. */
   remove(socket: HttpSocket): void;
-  /** Looks after them no longer. Whoever holds the sockets destroys them. */
+  /** Stops watching them. The holder of the sockets destroys them. */
   stop(): void;
 }
 

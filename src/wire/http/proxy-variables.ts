@@ -16,7 +16,7 @@ export function proxyFromVariables(url: URL, variables: Variables): string | und
   return proxy.includes("://") ? proxy : `http://${proxy}`;
 }
 
-/** Whether no proxy stands before a URL, whichever is named: it is on this machine, or `NO_PROXY` covers it. */
+/** Whether a URL is reached without a proxy, whichever is named: it is on this machine, or `NO_PROXY` covers it. */
 export function isExcepted(url: URL, variables: Variables): boolean {
   return isThisMachine(url.hostname) || isCovered(url, variables);
 }
@@ -50,8 +50,8 @@ function isThisMachine(hostname: string): boolean {
 }
 
 /**
- * Whether an entry of NO_PROXY matches the URL. An entry is `*`, or a host with an optional port, which also stands
- * for all hosts below it (`example.com`, `.example.com`, `*.example.com`).
+ * Whether an entry of NO_PROXY matches the URL. An entry is `*`, or a host with an optional port, which also covers all
+ * hosts below it (`example.com`, `.example.com`, `*.example.com`).
  */
 function covers(entry: string, url: URL): boolean {
   if (entry === "*") return true;

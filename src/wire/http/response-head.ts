@@ -36,7 +36,7 @@ export class ResponseHead {
 
 const outerSpace = /^[ \t]+|[ \t]+$/g;
 
-/** Stands for the head of a response that has not begun. */
+/** The head of a response that has not begun. */
 export const noHead = new ResponseHead(0, "");
 
 /**

@@ -129,7 +129,7 @@ export class ResponseReader {
     const status = Number(text.slice(9, 12));
     if (status < 200) {
       // Interim responses are skipped, but we never ask to switch protocols.
-      if (status === 101) throw new MalformedResponse("it switches to a protocol that nobody asked for");
+      if (status === 101) throw new MalformedResponse("it switches to a protocol that was not asked for");
       return;
     }
     const head = new ResponseHead(status, text);

@@ -30,7 +30,7 @@ export function createSocketPool(options: HttpClientOptions): HttpClient {
     onFree(socket) {
       idle.noteAnswered(socket);
       if (idle.isClosedBehindAnswers && waiting.length > 0) {
-        // Whoever waits gets a fresh connection once this one is gone.
+        // A waiting request gets a fresh connection once this one has ended.
         socket.destroy();
         return;
       }

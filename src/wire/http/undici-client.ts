@@ -92,7 +92,7 @@ interface Route {
 
 function routeTo({ origin, proxy, tls, lookup, connectTimeoutMs }: HttpClientOptions & HttpRouteOptions): Route {
   const common = {
-    // Deadlines belong to whoever makes the request, so undici gets none.
+    // Deadlines belong to the caller, so undici gets none.
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: idleMs,

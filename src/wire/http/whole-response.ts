@@ -15,7 +15,8 @@ export interface WholeResponseLimits {
 }
 
 /**
- * Sends a request and gathers its response. It has no deadline: whoever gives up closes the client, and waits no more.
+ * Sends a request and gathers its response. It has no deadline: a caller that gives up closes the client, and stops
+ * waiting.
  */
 export async function sendWhole(
   client: Pick<HttpClient, "send">,
@@ -53,7 +54,7 @@ class Gatherer implements ResponseHandler {
     const { mostBytes, tooLong } = this.#limits;
     const isFull = this.#bytes > mostBytes;
     this.#bytes += end - start;
-    // Until the client is closed more may come, which nobody waits for.
+    // Until the client is closed more may arrive, which is ignored.
     if (isFull) return;
     if (this.#bytes > mostBytes && tooLong !== undefined) return this.#reject(tooLong());
     this.#chunks.push(Buffer.from(bytes.subarray(start, end)));

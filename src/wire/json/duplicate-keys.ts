@@ -34,7 +34,7 @@ function countKeys(value: unknown): number {
   return count;
 }
 
-/** Objects and lists that are open while the text is read once, and what is to be left out of it. */
+/** Objects and lists that are open while the text is read once, and the parts to leave out of it. */
 interface Open {
   /** Where the member of each name begins and the one after it; undefined in a list. */
   readonly members: Map<string, { readonly start: number; next: number }> | undefined;
@@ -42,8 +42,8 @@ interface Open {
 }
 
 /**
- * Without the members that another one of the same name follows, each with the comma behind it. The text is known to
- * be valid, so that a name is a text before which an object or a comma stands.
+ * Without the members that another one of the same name follows, each with the comma behind it. The text is known to be
+ * valid, so that a name is a text that follows the start of an object, or a comma.
  */
 function withoutEarlier(bytes: Buffer): Buffer {
   const left: { readonly start: number; next: number }[] = [];

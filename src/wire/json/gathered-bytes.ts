@@ -1,6 +1,6 @@
 /**
  * Sizes of the memory to allocate. Memory that is never written costs nothing, so the blocks may be generous. Beyond
- * the last size, twice what is needed is allocated.
+ * the last size, twice the required memory is allocated.
  */
 const blockSizes = [4_096, 65_536, 2_097_152, 16_777_216];
 const none = Buffer.alloc(0);

@@ -16,7 +16,7 @@ export interface OutlineOptions {
 }
 
 /**
- * Where the parts of a large value are, noted while it is checked, so that nobody has to scan it again: the members of
+ * Where the parts of a large value are, noted while it is checked, so that it need not be scanned again: the members of
  * the outermost object, and the elements of one list among them.
  *
  * `checkJson` calls `name`, `begin` and `end`, which throws BODY_TOO_COMPLEX for too many members. Depth is the number

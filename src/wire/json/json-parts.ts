@@ -23,8 +23,8 @@ const isPlain = new Uint8Array(256).fill(1);
 for (const byte of [quote, openBrace, openBracket, comma, point]) isPlain[byte] = 0;
 
 /**
- * Whether it has more than `most` texts, objects and lists, or ten times as many elements. Counts without judging: what
- * is no JSON is refused by the parser. A megabyte of small members takes 2 ms.
+ * Whether it has more than `most` texts, objects and lists, or ten times as many elements. Counts without judging: the
+ * parser refuses invalid JSON. A megabyte of small members takes 2 ms.
  */
 export function hasManyParts(bytes: Buffer, most = mostParts): boolean {
   if (bytes.length <= most) return false;

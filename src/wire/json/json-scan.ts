@@ -18,9 +18,9 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
  * Finds the positions of values in a JSON text without building them, so that they can be cut out and passed on as
  * bytes.
  *
- * The scanner does not validate what stands between values; text that must be valid is also passed to JSON.parse. It
- * never recurses, takes linear time, and refuses nesting beyond a limit before any other code sees the text:
- * JSON.parse accepts a million levels, and JSON.stringify throws after a few thousand.
+ * The scanner does not validate the text between values; text that must be valid is also passed to JSON.parse. It never
+ * recurses, takes linear time, and refuses nesting beyond a limit before any other code sees the text: JSON.parse
+ * accepts a million levels, and JSON.stringify throws after a few thousand.
  */
 
 /** One member of an object: its key, and the bytes [start, end) of its value. */
@@ -99,7 +99,7 @@ export function scanFor(bytes: Buffer, start: number, end: number, maxDepth: num
 /** Of one object: more is no message and no call, and an object is made for each. */
 export const mostMembers = 100_000;
 
-/** What is thrown for more. */
+/** The error for more. */
 export function tooManyMembers(): GatewayError {
   return new GatewayError("BODY_TOO_COMPLEX", `an object of the JSON has more than ${mostMembers} members`);
 }
@@ -196,8 +196,8 @@ export function* eachElement(bytes: Buffer, start: number, end: number, maxDepth
 }
 
 /**
- * The last member called `key`, which must be ASCII. JSON.parse also keeps the last of several, so what is checked
- * and what is forwarded agree.
+ * The last member called `key`, which must be ASCII. JSON.parse also keeps the last of several, so the checked value
+ * and the forwarded one agree.
  */
 export function findMember(members: readonly Member[], key: string): Member | undefined {
   for (let index = members.length - 1; index >= 0; index -= 1) {

@@ -146,7 +146,7 @@ function createStringSkipper(bytes: Buffer, search: TextSearch | undefined): Str
   }
 
   return (start, limit) => {
-    // What is used for every word is read from where closures keep it once, not each time.
+    // Closure variables that every word needs are read once, not each time.
     const [all, source] = [view, bytes];
     const patience = Math.min(wordsEnd, limit, search === undefined ? limit : start + patienceBytes);
     let at = start;

@@ -6,10 +6,7 @@ import { MessageChannel } from "node:worker_threads";
  * results of a megabyte that costs more than all other work on them (bench/overhead).
  */
 export interface LargeBuffers {
-  /**
-   * Releases the memory of these buffers now; they are empty afterwards. The caller must know that nobody else uses
-   * it.
-   */
+  /** Releases the memory of these buffers now; they are empty afterwards. The caller must be their only user. */
   free(buffers: readonly Buffer[]): void;
   /** Notes that the memory behind this buffer holds one message and nothing else. */
   adopt(buffer: Buffer): void;
@@ -31,7 +28,7 @@ export function createLargeBuffers(): LargeBuffers {
   const adopted = new WeakSet<ArrayBufferLike>();
   let nowhere: { postMessage(value: undefined, transfer: ArrayBuffer[]): void } | undefined;
 
-  /** The only way in Node 20 to release memory at once is to transfer it to a message port that nobody listens to. */
+  /** The only way in Node 20 to release memory at once is to transfer it to a message port without a listener. */
   function release(memory: readonly ArrayBufferLike[]): void {
     if (memory.length > 0) (nowhere ??= openNowhere()).postMessage(undefined, memory as ArrayBuffer[]);
   }

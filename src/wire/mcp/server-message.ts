@@ -52,7 +52,7 @@ export function readBatch(bytes: Buffer, maxDepth: number): readonly Inbound[] |
 
 const noArray: Inbound = Object.freeze({ kind: "invalid", reason: "an array that is not valid JSON" });
 
-/** Reads one message. Never throws. What is returned refers to `bytes`, which must not be changed afterwards. */
+/** Reads one message. Never throws. The message refers to `bytes`, which must not be changed afterwards. */
 export function readInbound(bytes: Buffer, maxDepth: number): Inbound {
   // Such lines are mostly log output on the wrong stream, and making an error with a stack for each would be
   // expensive.
@@ -79,8 +79,8 @@ const noObject: Inbound = Object.freeze({ kind: "invalid", reason: "not a JSON o
 const noMessage: Inbound = Object.freeze({ kind: "invalid", reason: "a JSON object that is no JSON-RPC message" });
 
 /**
- * Classifies a message beyond the depth limit. A result is passed on to whoever asked for it, because only one item
- * of a list may be at fault; everything else is refused.
+ * Classifies a message beyond the depth limit. A result is passed on to its caller, because only one item of a list may
+ * be at fault; everything else is refused.
  */
 function readDeep(bytes: Buffer, maxDepth: number): Inbound {
   const message = readInbound(bytes, scanDepth);

@@ -148,7 +148,7 @@ test("a secret of several lines is not shown line by line; plain words of an env
     await until(() => gateway.logged("end of key").length > 0);
     for (const line of lines) expect(gateway.stderr()).not.toContain(line);
     expect(gateway.logged("-> connecting").length).toBeGreaterThan(0);
-    expect(gateway.stderr()).toContain("nobody can be asked here: set TOOLYARD_INPUT_TOK");
+    expect(gateway.stderr()).toContain("there is no one to ask here: set TOOLYARD_INPUT_TOK");
   } finally {
     await gateway.endsClean();
     await gateway[Symbol.asyncDispose]();

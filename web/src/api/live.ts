@@ -2,7 +2,7 @@ import { rawFetch } from "./client.ts";
 import { readEvents, type StreamEvent } from "./event-text.ts";
 import { sessionStore } from "./session.ts";
 
-/** Whether what is shown is what is. */
+/** Whether the page shows the present state. */
 export type LiveState = "connecting" | "live" | "lost";
 
 /** What tabs tell each other. */

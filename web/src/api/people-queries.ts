@@ -50,7 +50,7 @@ export type Template = Omit<Schemas["TemplateList"]["templates"][number], "field
   readonly fields: readonly TemplateField[];
 };
 
-/** What is known of people and teams. Their keys begin alike, because one change of people may change all of them. */
+/** Queries about people and teams. Their keys begin alike, because one change of people may change all of them. */
 export const peopleQueries = {
   users: queryOptions({
     queryKey: ["people", "users"],
@@ -141,7 +141,7 @@ export const peopleQueries = {
     queryFn: async () => (await valueOf(api.GET("/api/templates"))).templates as readonly Template[],
   }),
   me: queryOptions({ queryKey: ["people", "me"], queryFn: async () => await valueOf(api.GET("/api/me")) }),
-  /** Of one user, or of whoever asks. */
+  /** Of one user, or of the user logged in. */
   apps: (user: string | undefined) =>
     queryOptions({
       queryKey: ["people", "apps", user ?? "me"],

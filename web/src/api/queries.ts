@@ -27,7 +27,7 @@ const quietMs = 60_000;
 let lastEventMs = 0;
 
 const countedSoonMs = 2_000;
-/** Then it is not going to count: what is estimated stays so until something else reads it again. */
+/** After that it is not going to count: estimates stay until something else reads them again. */
 const countedLooks = 15;
 
 /** Who has not been used for so long is not used. */
@@ -41,7 +41,7 @@ export const queries = {
   status: queryOptions({
     queryKey: ["status"],
     queryFn: async () => await valueOf(api.GET("/api/status")),
-    // Not while the page is hidden. One that nobody does anything with leaves the gateway alone.
+    // Not while the page is hidden. An idle one leaves the gateway alone.
     refetchInterval: () => (performance.now() - lastEventMs < quietMs ? livelyMs : quietMs),
   }),
   tools: queryOptions({
@@ -246,7 +246,7 @@ export function useOrder<Given, Answer>(
   });
 }
 
-/** Whoever logs in again sees what is now; somebody else sees nothing of whoever was here before. */
+/** After a new login of the same person, data is read again; another person sees nothing of the one before. */
 export function followSession(): void {
   let principal: string | undefined;
   sessionStore.subscribe(() => {

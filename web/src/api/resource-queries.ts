@@ -85,7 +85,7 @@ export function tellsOf({ instance, uri }: Watched, event: StreamEvent): boolean
 interface ResourceUpdate {
   readonly instance: string | null;
   readonly coalesced?: number;
-  /** Without an address for whoever may not know what others read. */
+  /** Without an address for people who may not know what others read. */
   readonly data: { readonly uri?: string };
 }
 

@@ -9,7 +9,7 @@ export type LoginWays = components["schemas"]["LoginWays"];
 export type SessionState =
   | { readonly kind: "looking" }
   | { readonly kind: "in"; readonly session: Session }
-  /** Nobody is logged in; `was` is who was until now, whose page stays as it is. */
+  /** No one is logged in; `was` is the person logged in until now, whose page stays as it is. */
   | {
       readonly kind: "out";
       readonly was: Session | undefined;
@@ -162,7 +162,7 @@ export function chooseTeam(slug: string): void {
 export function followOtherTabs(): void {
   addEventListener("storage", ({ key, newValue }) => {
     if (key === keyName || key === personName) void findSession();
-    // What is on the screen is the other team's.
+    // The screen shows the other team.
     else if (key === teamName && newValue !== null) location.reload();
   });
   // Somebody who logged in again in another tab comes back to this one.

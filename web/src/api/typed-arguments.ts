@@ -1,11 +1,11 @@
-/** Arguments that somebody typed for a tool, kept in this tab until whoever typed them logs out. */
+/** Arguments typed for a tool, kept in this tab until their author logs out. */
 const prefix = "toolyard-run ";
 
 export function typedArguments(tool: string): string | undefined {
   return sessionStorage.getItem(prefix + tool) ?? undefined;
 }
 
-/** What is too long for the browser is not kept: it stands in the form all the same. */
+/** A text too long for the browser is not kept, but stays in the form. */
 export function keepArguments(tool: string, text: string): void {
   try {
     sessionStorage.setItem(prefix + tool, text);

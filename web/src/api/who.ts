@@ -1,7 +1,7 @@
 import { createContext, useContext } from "react";
 import type { Session } from "./session.ts";
 
-/** Whoever is logged in, for pages that show less to some. The gateway decides; a page only says so beforehand. */
+/** The person logged in, for pages that show less to some. The gateway decides; a page only says so beforehand. */
 export const Who = createContext<Session | undefined>(undefined);
 
 export function useWho(): Session {

@@ -27,7 +27,7 @@ export function Call() {
 const contentWords: Readonly<Record<Schemas["CallDetails"]["contents"], string>> = {
   shown: "",
   "not-kept": 'Arguments and result were not kept: the server\'s entry would need requestLogging: "full".',
-  "not-yours": "Arguments and result are shown only to whoever made the call.",
+  "not-yours": "Arguments and result are shown only to the caller.",
 };
 
 function Shown({ call }: { readonly call: Schemas["CallDetails"] }) {

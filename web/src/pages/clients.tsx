@@ -14,7 +14,7 @@ import { toCommand } from "../words/words.ts";
 
 type Client = Schemas["ClientList"]["clients"][number];
 
-/** AI clients of this machine, what is connected now, and who is logged in here. */
+/** AI clients of this machine, those connected now, and the people logged in here. */
 export function Clients() {
   const clients = useQuery(queries.clients);
   return (

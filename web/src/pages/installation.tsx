@@ -60,7 +60,7 @@ export function InstallationPage() {
           ) : (
             <Section title="Values of the team">
               <p className="muted">
-                This server stands in the configuration file, and everybody has it: it is changed there
+                This server is in the configuration file, and everybody has it: it is changed there
                 {who.mayManage && (
                   <>
                     , in <Link to="/settings">Settings</Link>
@@ -90,14 +90,14 @@ function Instances({ team, installation }: { readonly team: string; readonly ins
       <Loaded query={instances}>
         {({ instances: rows }) =>
           rows.length === 0 ? (
-            <p className="muted">Nobody has used it since the gateway started: a first request starts it.</p>
+            <p className="muted">No one has used it since the gateway started: a first request starts it.</p>
           ) : (
             <ul className="list">
               {rows.map(({ id, member, status, dormant, reason, step }) => (
                 <li key={id}>
                   <span className="grow">for {plain(nameOf(member))}</span>
                   <StatusMark server={{ status, dormant, next: step === null ? null : { step } }} />
-                  {/* Which values, stands above: the reason says how to give them without this page. */}
+                  {/* The missing values are named above: the reason says how to give them without this page. */}
                   {reason !== "" && status !== "awaiting_user_config" && (
                     <span className="muted wide">{plain(reason)}</span>
                   )}
@@ -181,8 +181,8 @@ function Actions({ team, server }: { readonly team: string; readonly server: Ins
         question={`Uninstall ${plain(server.slug)}?`}
         about={
           <p>
-            Its processes end for every member, and what the team and its members set for it is gone, with their logins
-            there. This cannot be undone.
+            Its processes end for every member, and the values that the team and its members set for it are removed,
+            with their logins there. This cannot be undone.
           </p>
         }
         isBusy={order.isPending}

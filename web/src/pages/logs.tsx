@@ -67,7 +67,7 @@ function SupportBundle() {
         title="Status, settings, failed calls and warnings, without secrets"
         onClick={() => save.mutate(undefined)}
       >
-        Download a report for whoever helps
+        Download a report for support
       </Button>
       {save.error !== null && <FailureNote error={save.error} />}
     </>

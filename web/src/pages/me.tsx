@@ -17,7 +17,7 @@ import { Empty, FailureNote, Loaded } from "../parts/states.tsx";
 import { agoByHour, counted, fullTime, plain } from "../words/format.ts";
 import { scopeWord } from "../words/scopes.ts";
 
-/** Whoever is logged in: their teams, and what they have given out. */
+/** The person logged in: their teams, and the access that they have given out. */
 export function Me() {
   const who = useWho();
   const name = plain(who.user ?? who.principal);

@@ -41,7 +41,7 @@ export function Search() {
   );
 }
 
-/** Exactly what discover_mcp_tools answers, and why each tool stands where it does. */
+/** Exactly what discover_mcp_tools answers, and why each tool has its rank. */
 function Trial() {
   const { query = "", as, limit: askedLimit, detail: askedDetail } = here.useSearch();
   const limit = limitOf(askedLimit);
@@ -144,7 +144,7 @@ function toBody(text: string, { as, limit }: { readonly as: string | undefined; 
 
 const examples = 4;
 
-/** Made of what is there: descriptions of tools, in a few words. */
+/** Made from the present tools: their descriptions, in a few words. */
 function Examples() {
   const { data = [], isSuccess } = useQuery(queries.tools);
   if (isSuccess && data.length === 0)
@@ -164,7 +164,7 @@ function Examples() {
       (tool) => (tool.description ?? "").split(/[.\n]/, 1)[0]?.split(/\s+/).slice(0, 7).join(" ").toLowerCase() ?? "",
     );
   return (
-    <Empty title="Say what is needed, in the words of a person">
+    <Empty title="Describe the need in a person's own words">
       {words.length > 0 && (
         <ul className="chips">
           {words.map((text) => (

@@ -71,7 +71,7 @@ function Shown({
   const { level, match } = here.useSearch();
   const navigate = useNavigate({ from: "/servers/$server" });
   const shownTabs = mayManage ? tabs : tabs.filter(([name]) => name !== "entry");
-  // Nobody has to do anything yet, and still wants to know why.
+  // Nothing has to be done yet, but the reason is of interest.
   const isComingBack = server.status === "restarting" && server.reason !== "";
   return (
     <Page

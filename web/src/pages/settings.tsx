@@ -18,7 +18,7 @@ export function Settings() {
     return (
       <Page title="Settings">
         <Empty title="The configuration is for admins of the gateway">
-          <p>Whoever runs this gateway can change it, or make you an admin.</p>
+          <p>The operator of this gateway can change it, or make you an admin.</p>
         </Empty>
       </Page>
     );

@@ -161,7 +161,7 @@ function Tried() {
 /** So many are seen at a glance. */
 const fewServers = 12;
 
-/** What did not come up stands first; of many that did, the rest is folded. */
+/** Servers that did not come up are first; of many that did, the rest is folded. */
 function Arrivals({ servers }: { readonly servers: readonly ServerStatus[] }) {
   if (servers.length <= fewServers) return <ServerList servers={servers} />;
   const isUp = ({ status }: ServerStatus): boolean => status === "online" || status === "disabled";

@@ -33,7 +33,7 @@ export function AddServer({ isOpen, onClose }: AddServerProps) {
   const close = (): void => {
     onClose();
     if (!isDone) return;
-    // The next one begins anew.
+    // The next one begins with an empty form.
     add.reset();
     setName("");
     setText("");
@@ -87,7 +87,7 @@ export function AddServer({ isOpen, onClose }: AddServerProps) {
   );
 }
 
-/** What is sent; undefined while something is missing. */
+/** The request; undefined while something is missing. */
 function toGiven(kind: string, name: string, text: string): Schemas["TriedServer"] | undefined {
   const named = name === "" ? {} : { name };
   if (text.trim() === "") return undefined;

@@ -2,7 +2,7 @@ import { useRef, useState } from "react";
 import { rawFetch } from "../api/client.ts";
 import { ApiFailure, toFailure } from "../api/failure.ts";
 
-/** What is sent: the path with its query, and a body where there is one. */
+/** The request: the path with its query, and a body where there is one. */
 export interface ApiRequest {
   readonly method: string;
   readonly path: string;

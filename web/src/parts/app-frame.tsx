@@ -58,7 +58,7 @@ async function readPage(server: string, uri: string): Promise<AppPage> {
 
 /** A page that wants to reach other hosts is shown only when somebody has agreed to these. */
 function AskedFrame(props: AppFrameProps & { readonly page: AppPage }) {
-  // What is read again later neither starts the page that somebody uses anew, nor gives it what nobody agreed to.
+  // A later reading neither restarts the page in use, nor gives it rights that the person did not agree to.
   const [{ tool, page }] = useState(props);
   const policy = toAppPolicy(page.meta);
   const [isAllowed, setAllowed] = useState(policy.reaches.length === 0);
@@ -90,7 +90,7 @@ interface Wish {
   readonly settle: (isAllowed: boolean) => void;
 }
 
-/** For how long nothing is asked after an answer: a second click must not answer a question that nobody has read. */
+/** For how long nothing is asked after an answer: a second click must not answer a question that is still unread. */
 const restMs = 1_000;
 const heights = { least: 60, first: 240, most: 1_600 };
 
@@ -225,7 +225,7 @@ function Frame({
   );
 }
 
-/** Somebody may have sent what is no JSON object: the gateway says so, and the page gets nothing. */
+/** The text may be no JSON object: the gateway says so, and the page gets nothing. */
 function argumentsOf(sent: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(sent);

@@ -8,7 +8,7 @@ interface ConfigCheckProps {
   readonly error: unknown;
 }
 
-/** What is wrong with a text of the configuration, and what it would change of what runs. */
+/** The mistakes in a text of the configuration, and the changes that it would make to the running gateway. */
 export function ConfigCheck({ check, error }: ConfigCheckProps) {
   if (error !== null) return <FailureNote error={error} />;
   if (check === undefined) return <Skeleton />;

@@ -37,7 +37,7 @@ export function ConfigEditor({ file, form, textTab, text: textView }: ConfigEdit
   const [isTyping, setTyping] = useState(false);
   const isEditing = isTyping || Object.keys(edited.pending).length > 0;
   const isChanged = text !== base.text || isEditing;
-  // Nobody loses what they typed because the file was changed elsewhere.
+  // Typed text is not lost when the file is changed elsewhere.
   useEffect(() => {
     if (!isChanged && file.etag !== base.etag) {
       setBase(file);
@@ -162,7 +162,7 @@ export function ConfigEditor({ file, form, textTab, text: textView }: ConfigEdit
         <ConfigCheck check={check.data} error={check.error} />
         {isChanged && conflict === undefined && (
           <Section title="Changes of the file">
-            {/* What is loaded for it must not take the form away, and the focus with it. */}
+            {/* Loading its data must not remove the form, and the focus with it. */}
             <Suspense fallback={<Skeleton lines={10} />}>
               <JsonEditor key={checked} label="Changes of the file" value={checked} compareWith={base.text} />
             </Suspense>

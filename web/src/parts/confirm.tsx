@@ -8,7 +8,7 @@ export interface ModalProps {
   readonly onClose: () => void;
   /** Whether it holds what somebody typed: a click beside it then does not close it. */
   readonly isForm?: boolean;
-  /** While its order is under way it stays open: closed, nobody would see what comes of it. */
+  /** While its order is under way it stays open: closed, it could not show the result. */
   readonly isBusy?: boolean;
   readonly children: ReactNode;
   readonly actions?: ReactNode;

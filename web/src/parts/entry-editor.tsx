@@ -12,7 +12,7 @@ import { Loaded } from "./states.tsx";
 export function EntryEditor({ server }: { readonly server: string }) {
   const config = useQuery({ ...queries.config, refetchOnWindowFocus: false });
   return (
-    <Section title="Its entry" about="What is saved here stands in the configuration file, in force within a second.">
+    <Section title="Its entry" about="Changes are saved in the configuration file, and in force within a second.">
       <Loaded query={config} lines={6}>
         {(file) => {
           const path = entryPath(file.text, server);

@@ -13,11 +13,11 @@ interface EntryTextEditorProps {
   readonly problems: readonly TextProblem[];
 }
 
-/** An entry alone as text, with its comments; what is typed goes into its place in the whole. */
+/** An entry alone as text, with its comments; edits go into its place in the whole. */
 export function EntryTextEditor({ edited, path, problems }: EntryTextEditorProps) {
   const { text, setText } = edited;
   const [entry, setEntry] = useState(() => entryTextOf(text, path));
-  // Changed elsewhere, as by going back to the file. What is being typed need not be JSON yet.
+  // Changed elsewhere, as by going back to the file. Text being typed need not be JSON yet.
   if (entry !== undefined && entry.whole !== text) setEntry(entryTextOf(text, path));
   if (entry === undefined) return <p className="note warn">Its entry is not in the text any more.</p>;
   const own = problems.flatMap(({ line, column, ...rest }) => {

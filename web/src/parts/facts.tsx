@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
 import { plain } from "../words/format.ts";
 
-/** A name, and what stands for it. Texts may come from servers: what would act in them is made visible. */
+/** A name and its value. Texts may come from servers: control characters in them are made visible. */
 export type Fact = readonly [name: string, value: ReactNode];
 
-/** What is known of one thing, name by name. */
+/** The facts about one thing, name by name. */
 export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   return (
     <dl className="facts">

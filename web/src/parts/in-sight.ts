@@ -1,8 +1,8 @@
 import { useEffect, useRef, type RefObject } from "react";
 
 /**
- * For what shows what was chosen in a list: brought into sight when somebody chooses something else. On a narrow
- * screen it stands below the list, where nobody would notice that it changed.
+ * For the details of the item chosen in a list: scrolled into view when another item is chosen. On a narrow screen they
+ * are below the list, where a change would go unnoticed.
  */
 export function useInSight(chosen: string | undefined): RefObject<HTMLElement | null> {
   const place = useRef<HTMLElement>(null);

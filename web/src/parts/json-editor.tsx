@@ -68,8 +68,8 @@ const look = EditorView.theme({
 });
 
 /**
- * A text editor for JSON. It stands in a shadow root, because its styles are made while it runs: there they are
- * adopted sheets, which the policy of the page lets pass.
+ * A text editor for JSON. It is in a shadow root, because its styles are made while it runs: there they are adopted
+ * sheets, which the policy of the page lets pass.
  */
 export function JsonEditor({ label, value, onChange, compareWith, problems = none }: JsonEditorProps) {
   const place = useRef<HTMLDivElement>(null);
@@ -126,7 +126,7 @@ export function JsonEditor({ label, value, onChange, compareWith, problems = non
       view.current = undefined;
       editor.destroy();
     };
-    // Made once for each pair of texts; what is typed comes back as `value` and must not make another.
+    // Made once for each pair of texts; typed text comes back as `value` and must not make another.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [label, compareWith]);
 
@@ -153,7 +153,7 @@ export function JsonEditor({ label, value, onChange, compareWith, problems = non
   return <div ref={place} className="json-editor" />;
 }
 
-/** A text that did not come from whoever types: it is known where it came from. */
+/** Marks a text that was given and not typed. */
 const isGiven = Annotation.define<boolean>();
 
 const none: readonly TextProblem[] = [];

@@ -52,7 +52,7 @@ export function KeepSearch({ query, hits }: { readonly query: string; readonly h
         ) : (
           <>
             Kept: <code>{plain(keep.data.tool)}</code> is {placeText(keep.data.rank)}.{" "}
-            {!keep.data.toolExists && <>Nobody knows yet whether there is such a tool: {unseenText}. </>}
+            {!keep.data.toolExists && <>It is not known yet whether there is such a tool: {unseenText}. </>}
             <Link to="/search" search={{ tab: "kept" }}>
               What you keep
             </Link>

@@ -68,7 +68,7 @@ export function KeptSearches() {
     queryKey: keptSearchesKey,
     queryFn: async () => await valueOf(api.POST("/api/searches/run")),
     staleTime: 0,
-    // Each time, all of them are made: for whoever opens the page or asks for it, not whenever the window is looked at.
+    // Each reading runs all of them: on opening the page or on request, not whenever the window gets the focus.
     refetchOnWindowFocus: false,
   });
   return (

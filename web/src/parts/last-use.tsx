@@ -8,7 +8,7 @@ import { agoByHour, fullTime } from "../words/format.ts";
 export interface LastUsed {
   /** The hour of it; undefined while that is not known, and null where it was not. */
   readonly hour: string | null | undefined;
-  /** What is said where it was not: a gateway that is new, or keeps nothing, knows of less than a month. */
+  /** The text where it was not used: a gateway that is new, or keeps nothing, knows of less than a month. */
   readonly otherwise: string;
 }
 

@@ -3,7 +3,7 @@ import { CopyButton } from "./button.tsx";
 interface ListCopiesProps {
   /** The command that shows the same; none where no command has these filters. */
   readonly command: string | undefined;
-  /** What is shown, as REST has it. */
+  /** The shown rows, as REST has them. */
   readonly rows: readonly unknown[];
 }
 

@@ -35,7 +35,7 @@ export interface LogFilters {
   readonly match?: string | undefined;
 }
 
-/** What stands in an address, with other filters. */
+/** The parameters of an address, with other filters. */
 export function withFilters<Search extends object>(search: Search, next: LogFilters): Search {
   const all = Object.entries({ ...search, ...next });
   return Object.fromEntries(all.filter(([, value]) => value !== undefined && value !== "")) as Search;

@@ -23,7 +23,7 @@ const overscan = 30;
 /** So near to the end, somebody who scrolls means the end. */
 const endPx = 24;
 
-/** A log of any length: only lines that are seen are there. What is read stays where it is when older lines come. */
+/** A log of any length: only visible lines are rendered. The lines in view stay in place when older ones are added. */
 export function LogRows({ lines, isWrapped, isOfOne, isFollowing, onFollow }: LogRowsProps) {
   const place = useRef<HTMLDivElement>(null);
   const lastTop = useRef(0);

@@ -63,7 +63,7 @@ export function NeedsYou({ status }: { readonly status: Schemas["GatewayStatus"]
   );
 }
 
-/** Until the first call: the three steps of the start, with what is done of them. */
+/** Until the first call: the three steps of the start, with those that are done. */
 export function FirstSteps({ servers }: { readonly servers: number }) {
   const { mayManage } = useWho();
   const used = useQuery(queries.lastUse("client"));

@@ -67,7 +67,7 @@ export function NewTemplate({ team, onClose }: NewTemplateProps) {
 
 type Content = { entry: Record<string, unknown>; fields: unknown[] } | { serverJson: Record<string, unknown> };
 
-/** Throws ApiFailure for what is no JSON object. */
+/** Throws ApiFailure if it is no JSON object. */
 function read(text: string): Content {
   let value: unknown;
   try {

@@ -45,7 +45,7 @@ interface RowsProps {
 
 function Down({ rows }: RowsProps) {
   return (
-    <Empty title="No server is up: nobody knows what they offer">
+    <Empty title="No server is up: their tools are unknown">
       <ul className="list">
         {rows.slice(0, mostAsked).map((row) => (
           <li key={row.instance}>

@@ -57,7 +57,7 @@ const columns = (isBusy: (id: string) => boolean, onRemove: (id: string) => void
         question={`Remove ${plain(name)}?`}
         about={
           <p>
-            Nobody can connect it any more, and the access that it has ends at once: {count(apps)}{" "}
+            No one can connect it any more, and the access that it has ends at once: {count(apps)}{" "}
             {apps === 1 ? "login" : "logins"}.
           </p>
         }

@@ -4,7 +4,7 @@ import { CopyButton } from "./button.tsx";
 interface OnceSecretProps {
   readonly title: string;
   readonly secret: string;
-  /** Absent for what is good until somebody takes it back. */
+  /** Absent for a secret that is good until it is revoked. */
   readonly expires?: string;
 }
 

@@ -17,7 +17,7 @@ interface OrderModalProps {
   readonly isReady?: boolean;
   /** Default: once the gateway has answered without an error. */
   readonly isDone?: boolean;
-  /** Default: yes; what is closed and mounted keeps what was typed. */
+  /** Default: yes; a closed modal that stays mounted keeps the typed text. */
   readonly isOpen?: boolean;
   readonly onClose: () => void;
   readonly children: ReactNode;

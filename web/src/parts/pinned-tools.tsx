@@ -60,7 +60,7 @@ function Choice({ pins }: { readonly pins: Pins }) {
         definition in every conversation. Conversations that are open keep what they began with.
       </p>
       <Segments
-        label="What is pinned"
+        label="Pinned tools"
         tabs={ways}
         chosen={way}
         onChoose={(next) => {

@@ -12,7 +12,7 @@ export function Remedy({ server }: { readonly server: Schemas["ServerStatus"] })
   const { word, tab } = remedies[step];
   const title = plain(step === "fill-in" ? text : `${server.reason} ${text}`.trim());
   if (who.isPerson && (step === "log-in" || step === "fill-in")) {
-    // People log in and give values on a page of their own; nobody does so for somebody else.
+    // People log in and give values on a page of their own; not for each other.
     if (server.owner !== null && server.owner !== who.principal) return null;
     return (
       <a href={`/connect/${encodeURIComponent(server.instance)}`} title={title}>

@@ -85,7 +85,7 @@ function ReadContent({ uri }: { readonly uri: string }) {
   );
 }
 
-/** What is known of changes: whether the server tells of them, and when it last did. */
+/** Facts about changes: whether the server tells of them, and when it last did. */
 interface News {
   readonly isTold: boolean | undefined;
   readonly changedAt: string | undefined;

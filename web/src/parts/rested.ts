@@ -1,9 +1,9 @@
 import { useEffect, useState } from "react";
 
-/** For how long nobody has to type before the gateway is asked about what stands there. */
+/** The pause in typing after which the gateway is asked about the text. */
 const restMs = 250;
 
-/** The value as it was when it last stayed the same for a moment: nobody is asked about every letter. */
+/** The value as it was when it last stayed the same for a moment, so that not every letter makes a request. */
 export function useRested<Value>(value: Value): Value {
   const [rested, setRested] = useState(value);
   useEffect(() => {

@@ -27,7 +27,7 @@ export interface RuleOrder {
 
 /** What a change of rules may change. */
 const touched = [["config"], ["tools"], ["status"]];
-/** Nobody reads more. */
+/** More would go unread. */
 const mostShown = 50;
 
 interface DialogProps<Order> {
@@ -54,7 +54,7 @@ export function RulesDialog({ order: { title, access, tools }, onClose }: Dialog
   );
 }
 
-/** Shows what becomes of one rule, and sets it if nobody else has changed it meanwhile. */
+/** Shows what becomes of one rule, and sets it unless it was changed elsewhere. */
 export function RuleDialog({ order: { title, path, rule, next }, onClose }: DialogProps<RuleOrder>) {
   const params = { path: { path } };
   const change = useRevisedChange({

@@ -30,7 +30,7 @@ function toFormError({ instanceLocation, keyword, error }: OutputUnit): RJSFVali
   return { name: keyword, property: `.${path.join(".")}`, message, stack: `${path.join(".")} ${message}`, params: {} };
 }
 
-/** The number that was typed is gone by now: the one that would be sent is another. */
+/** The number as typed is lost by now: another one would be sent. */
 function toInexactError(path: readonly string[]): RJSFValidationError {
   const message = "is longer than a form can hold";
   const place = path.join(".");

@@ -3,9 +3,9 @@ import { sessionStore } from "../api/session.ts";
 import { Button } from "./button.tsx";
 import { SelectField, TextField } from "./field.tsx";
 
-/** As they stand in the address; absent for what is usual. */
+/** As they are in the address; absent for the default. */
 interface SearchChoices {
-  /** Whoever else it is searched as. */
+  /** The other person for whom it is searched. */
   readonly as?: string;
   readonly limit?: string;
   readonly detail?: string;
@@ -60,7 +60,7 @@ export function SearchForm({ text, onText, asked, onSearch, onChoose }: SearchFo
       }}
     >
       <div className="field grow">
-        <label htmlFor="words">What is needed, one need in each line</label>
+        <label htmlFor="words">One need in each line</label>
         <textarea
           id="words"
           rows={Math.min(6, text.split("\n").length)}

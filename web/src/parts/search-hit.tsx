@@ -5,7 +5,7 @@ import { plain } from "../words/format.ts";
 export type Hit = Schemas["SearchReport"]["queries"][number]["tools"][number];
 type Explanation = Schemas["Explanation"];
 
-/** A tool that was found, and why it stands where it does. */
+/** A tool that was found, and why it has its rank. */
 export function HitRow({ tool, note }: { readonly tool: Hit; readonly note: string }) {
   return (
     <li>

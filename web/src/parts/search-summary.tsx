@@ -76,7 +76,7 @@ interface ModelAnswerProps extends ReportProps {
   readonly isOpen: boolean;
 }
 
-/** The answer itself: what a model reads for all that stands above. */
+/** The answer itself: the text that a model reads for all of the above. */
 export function ModelAnswer({ report: { answer, answer_tokens: tokens }, isOpen }: ModelAnswerProps) {
   if (answer === undefined) return null;
   return (

@@ -14,7 +14,7 @@ export function ServerAbout({ slug }: { readonly slug: string }) {
   return (
     <Loaded query={details} lines={6}>
       {(server) => {
-        if (!server.isKnown) return <p className="muted">It was never connected: nobody knows what it offers.</p>;
+        if (!server.isKnown) return <p className="muted">It was never connected: its tools are unknown.</p>;
         const { offers } = server;
         const endpoint = `${location.origin}/mcp/server/${encodeURIComponent(slug)}`;
         const hidden = offers.tools - server.shownTools;

@@ -20,7 +20,8 @@ export function ServerActions({ server }: { readonly server: Schemas["ServerStat
   const isBusy = (action: Action): boolean => isPending && variables === action;
   // Nothing runs, so that nothing can fail by it: it needs no question.
   const isDown = server.dormant || ["disabled", "offline", "error", "permanently_failed"].includes(server.status);
-  // What is switched off, or has a wrong entry, is not brought up by starting it: what does is said beside its status.
+  // A server that is switched off, or has a wrong entry, is not brought up by starting it: the remedy is beside its
+  // status.
   if (server.status === "disabled" && server.next?.step !== "start") return null;
   return (
     <>
@@ -32,7 +33,7 @@ export function ServerActions({ server }: { readonly server: Schemas["ServerStat
         <ConfirmButton
           label="Restart"
           question={`Restart ${server.title}?`}
-          about={<p>Calls that run on it now fail. What it keeps in memory is gone.</p>}
+          about={<p>Calls that run on it now fail. Its memory is lost.</p>}
           isBusy={isBusy("restart")}
           onYes={() => mutate("restart")}
         />

@@ -14,7 +14,7 @@ export interface ServerRow extends Standing {
 
 type Standing = Schemas["ServerStatus"];
 
-/** What is seen of each server. */
+/** The columns of each server. */
 export const serverColumns: readonly Column<ServerRow>[] = [
   {
     heading: "Server",

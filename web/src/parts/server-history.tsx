@@ -79,7 +79,7 @@ const sentences: Readonly<Record<string, (data: Data) => string>> = {
   "mcp.server.crashed": ({ exit_code: code, signal }) =>
     `Crashed: ${typeof signal === "string" ? signal : `exit code ${String(code)}`}`,
   "mcp.server.restarted": () => "Started again",
-  "mcp.server.dormant": () => "Stopped while nobody used it",
+  "mcp.server.dormant": () => "Stopped while idle",
   "mcp.server.permanently_failed": () => "Given up: it crashed too often",
   "mcp.tools.discovered": ({ tool_count: tools }) => `Lists were read: ${String(tools)} tools`,
   "server.session_replaced": () => "Its session was lost and replaced",

@@ -11,13 +11,13 @@ interface SettingInputProps {
   readonly onChange: (value: unknown) => void;
 }
 
-/** What is typed is taken when the field is left, or with Enter. */
+/** The typed value is taken when the field is left, or with Enter. */
 export function SettingInput({ field, value, isFixed, onTyping, onChange }: SettingInputProps) {
   const { name, kind, choices, min, max } = field;
   const given = toText(kind, value);
   const [typed, setTyped] = useState(given);
   const [wrong, setWrong] = useState<string>();
-  // The field stays the same one, so that whoever is in it stays in it.
+  // The field stays the same one, so that it keeps the focus.
   useEffect(() => {
     setTyped(given);
     setWrong(undefined);
@@ -98,7 +98,7 @@ function toText(kind: SettingField["kind"], value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** Undefined for what is no value of this kind. Variables (`${NAME}`) stand for any. */
+/** Undefined for a text that is no value of this kind. Variables (`${NAME}`) may be of any. */
 function fromText(kind: SettingField["kind"], text: string): unknown {
   const trimmed = text.trim();
   if (kind === "lines") return text.split("\n").filter((line) => line !== "");

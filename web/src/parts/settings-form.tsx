@@ -17,7 +17,7 @@ interface SettingsFormProps {
   readonly edited: ConfigText;
   /** The text of the file, as it was opened. */
   readonly saved: string;
-  /** Whether a field has what is not taken yet, because somebody is still in it. */
+  /** Whether a field has text that is not taken yet, because it still has the focus. */
   readonly onTyping: (isTyping: boolean) => void;
 }
 

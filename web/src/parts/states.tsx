@@ -6,7 +6,7 @@ import { plain } from "../words/format.ts";
 import { Button } from "./button.tsx";
 import { Page } from "./page.tsx";
 
-/** What is shown in place of a list that has nothing in it: why, and what to do. */
+/** Shown in place of an empty list: why it is empty, and what to do. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
   return (
     <div className="empty">
@@ -49,7 +49,7 @@ export function Skeleton({ lines = 3 }: { readonly lines?: number }) {
   );
 }
 
-/** One query in its states: what is known is shown, also while it is read again. */
+/** One query in its states: known data is shown, also while it is read again. */
 export function Loaded<T>({ query, lines, children }: LoadedProps<T>) {
   if (query.data !== undefined) return <>{children(query.data)}</>;
   if (query.isError) return <FailureNote error={query.error} onRetry={() => void query.refetch()} />;

@@ -12,7 +12,7 @@ import { OrderModal } from "./order-modal.tsx";
 import { Empty, FailureNote, Loaded } from "./states.tsx";
 import { RoleField } from "./team-members.tsx";
 
-/** Invitations into a team that nobody has used yet, and those of the last days. */
+/** Invitations into a team that are still unused, and those of the last days. */
 export function TeamInvites({ team }: { readonly team: string }) {
   const [isAdding, setAdding] = useState(false);
   const invites = useQuery(peopleQueries.invites(team));
@@ -33,7 +33,7 @@ export function TeamInvites({ team }: { readonly team: string }) {
       <Loaded query={invites}>
         {({ invites: rows }) =>
           rows.length === 0 ? (
-            <Empty title="Nobody is invited">
+            <Empty title="No one is invited">
               <p>An invitation is good once, for 72 hours.</p>
             </Empty>
           ) : (
@@ -94,7 +94,7 @@ function NewInvite({ team, onClose }: { readonly team: string; readonly onClose:
       {add.data !== undefined && (
         <>
           <OnceSecret
-            title="Send this link to whoever you invite: it is good once."
+            title="Send this link to the person you invite: it is good once."
             secret={`${location.origin}/invite/${add.data.secret}`}
             expires={add.data.expires}
           />

@@ -66,7 +66,7 @@ export function TeamMembers({ team }: { readonly team: string }) {
       <Loaded query={members} lines={6}>
         {(rows) =>
           rows.length === 0 ? (
-            <Empty title="Nobody is in this team yet">
+            <Empty title="No one is in this team yet">
               <p>Invite somebody.</p>
             </Empty>
           ) : (
@@ -186,7 +186,7 @@ function Editor({ team, base, renew, onClose }: EditorProps) {
       <RoleField value={role} onChange={setRole} disabled={!isAllowed} />
       {!isAllowed && (
         <p className="muted">
-          {isOneself ? "Nobody changes their own role." : "Only owners of the team change its admins and owners."}
+          {isOneself ? "No one changes their own role." : "Only owners of the team change its admins and owners."}
         </p>
       )}
       <Conflict
@@ -207,7 +207,7 @@ function Editor({ team, base, renew, onClose }: EditorProps) {
           about={
             <p>
               All tokens, values, logins at servers and running servers of {isOneself ? "yours" : name} in this team are
-              gone at once. Whoever comes back starts with none of them.
+              removed at once. A member who comes back starts with none of them.
             </p>
           }
           isBusy={remove.isPending || (!isAllowed && !isOneself)}
@@ -229,7 +229,7 @@ export function NewOwner({ team }: { readonly team: string }) {
   );
   const others = (members.data ?? []).filter(({ role }) => role !== "owner");
   return (
-    <Section title="Hand over" about="Whoever owned it before is an admin of it then.">
+    <Section title="Hand over" about="Its owner until then becomes an admin of it.">
       <div className="filters">
         <SelectField
           label="New owner"

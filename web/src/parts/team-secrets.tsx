@@ -10,7 +10,7 @@ import { TextField } from "./field.tsx";
 import { Section } from "./page.tsx";
 import { Empty, FailureNote, Loaded } from "./states.tsx";
 
-/** Secrets of a team by name. What they are is shown to nobody. */
+/** Secrets of a team by name. Their values are never shown. */
 export function TeamSecrets({ team }: { readonly team: string }) {
   const secrets = useQuery(peopleQueries.secrets(team));
   const [name, setName] = useState("");

@@ -35,7 +35,7 @@ export interface ToolRun {
   readonly progress: Progress | undefined;
   /** What the tool said meanwhile. */
   readonly log: readonly string[];
-  /** What waits for an answer of whoever is here, the oldest first. */
+  /** Questions that wait for the person's answer, the oldest first. */
   readonly questions: readonly Question[];
   /** The answer as text. */
   readonly answer: string | undefined;
@@ -63,7 +63,7 @@ export function useToolRun(tool: string) {
   const isGone = useRef(false);
   const isAsked = useRef(false);
   isAsked.current = run.questions.length > 0;
-  // A call goes on when its page is left, unless it waits for an answer that nobody is here to give.
+  // A call goes on when its page is left, unless it waits for an answer of the person.
   useEffect(() => {
     isGone.current = false;
     return () => {

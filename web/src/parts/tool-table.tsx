@@ -94,7 +94,7 @@ interface ToolTableProps {
   readonly changes?: string | undefined;
   /** `tokens` has the dearest first. */
   readonly sort?: string | undefined;
-  /** For whoever may choose tools to change what becomes of them. */
+  /** For people who may choose tools to change their rules. */
   readonly choice?: Choice | undefined;
 }
 
@@ -103,7 +103,7 @@ export interface Choice {
   readonly onChoose: (tools: readonly string[], isChosen: boolean) => void;
 }
 
-/** For whoever may see rules. */
+/** For people who may see rules. */
 const ruleColumn: Column<Row> = {
   heading: "Rule",
   width: "minmax(6rem, 0.6fr)",

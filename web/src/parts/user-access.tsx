@@ -10,7 +10,7 @@ import { ConfirmButton } from "./confirm.tsx";
 import { Section } from "./page.tsx";
 import { FailureNote, Loaded } from "./states.tsx";
 
-/** Apps that act for whoever looks, and browsers that they are logged in with. */
+/** Apps that act for the person logged in, and browsers that they are logged in with. */
 export function OwnAccess() {
   return <Access user={undefined} whose="your" />;
 }
@@ -21,7 +21,7 @@ export function UserAccess({ id, name }: { readonly id: string; readonly name: s
 }
 
 interface AccessProps {
-  /** Undefined: whoever looks. */
+  /** Undefined: the person logged in. */
   readonly user: string | undefined;
   readonly whose: string;
 }
@@ -107,7 +107,7 @@ function Browsers({ user, whose }: AccessProps) {
       rows={others}
       endAll={user === undefined ? "Log all others out" : "Log all out"}
       question={`Log ${counted(others.length, "browser")} out?`}
-      warning="What is open there ends at once, and asks for a login."
+      warning="Pages open there end at once, and ask for a login."
       end={end}
     >
       <Loaded query={browsers}>
@@ -128,7 +128,7 @@ function Browsers({ user, whose }: AccessProps) {
                     <EndOne
                       label="Log it out"
                       question="Log this browser out?"
-                      warning="What is open there ends at once, and asks for a login."
+                      warning="Pages open there end at once, and ask for a login."
                       id={browser.id}
                       end={end}
                     />
@@ -148,7 +148,7 @@ function Browsers({ user, whose }: AccessProps) {
 
 type Ending = ReturnType<typeof useEnding>;
 
-/** Ends each of them: what is gone already is as good as ended, and one that fails does not keep the others. */
+/** Ends each of them: one that is already removed counts as ended, and one that fails does not keep the others. */
 function useEnding(end: (id: string) => Promise<unknown>) {
   return useOrder(
     async (ids: readonly string[]) => {

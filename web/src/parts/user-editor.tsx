@@ -79,7 +79,7 @@ function Editor({ base, renew, onClose }: EditorProps) {
       <TextField label="Name" value={name} onChange={({ target }) => setName(target.value)} />
       <CheckField
         label="Admin of the gateway"
-        hint={isOneself ? "Nobody changes their own role." : "May do everything, in every team."}
+        hint={isOneself ? "No one changes their own role." : "May do everything, in every team."}
         checked={isAdmin}
         disabled={isOneself}
         onChange={({ target }) => setAdmin(target.checked)}

@@ -11,7 +11,7 @@ export interface ValueFacts {
   readonly choices: readonly string[] | null;
   /** Whether somebody else decides: then it is only shown. */
   readonly isLocked: boolean;
-  /** What stands beside it: who gives it, what it is without. */
+  /** The note beside it: who gives it, what it is without. */
   readonly note: ReactNode;
 }
 

@@ -39,7 +39,7 @@ export function ValuesForm(props: ValuesFormProps) {
   );
 }
 
-/** Members need not see what is the team's alone. */
+/** Members need not see values of the team alone. */
 function isOffered({ editable, set }: Field, whose: "team" | "me"): boolean {
   return whose === "team" || editable || set;
 }

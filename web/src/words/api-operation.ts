@@ -46,7 +46,7 @@ export function routesOf({ paths }: OpenApi): readonly ApiRoute[] {
 
 const place = "#/components/schemas/";
 
-/** The schema by itself: what it refers to stands in it, where a form looks for it. */
+/** The schema by itself: the schemas that it refers to are in it, where a form looks for them. */
 export function standalone(schema: Schema, { components: { schemas } }: Pick<OpenApi, "components">): Schema {
   const needed = new Map<string, Schema>();
   const take = (part: Schema): Schema => {
@@ -123,7 +123,7 @@ interface Sent {
   readonly body: string | undefined;
 }
 
-/** The same request in a terminal, where whoever runs it has to add a token if the gateway asks for one. */
+/** The same request in a terminal, where a token has to be added if the gateway asks for one. */
 export function toCurl({ method, url, headers, body }: Sent): string {
   const all = { ...headers, ...(method === "GET" ? {} : { "Content-Type": "application/json" }) };
   return [

@@ -33,7 +33,7 @@ export function appUriOf(definition: Readonly<Record<string, unknown>>): string 
 /** One host, with a port or none: no wildcard, no path, and nothing that would end the directive. */
 const source = /^(?:https|wss):\/\/(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,63}(?::\d{1,5})?$/i;
 
-/** The policy of a page: nothing but what stands in it, and the hosts that it names one by one. */
+/** The policy of a page: only its own content, and the hosts that it names one by one. */
 export function toAppPolicy({ csp = {} }: AppMeta): AppPolicy {
   const connect = listOf(csp.connectDomains);
   const resources = listOf(csp.resourceDomains);

@@ -1,8 +1,8 @@
 /**
  * The first script of a server's page. WebRTC could reach any address, and no policy of today's browsers covers it
  * (they know no `webrtc 'block'`): its constructors are taken away, and so is every frame, because a frame of its own
- * (`srcdoc`, which no `frame-src` forbids) would have them again. What is used afterwards is taken beforehand: the page
- * may change everything else.
+ * (`srcdoc`, which no `frame-src` forbids) would have them again. Functions needed afterwards are saved beforehand: the
+ * page may change everything else.
  */
 export const closeChannels = `<script>(() => {
   const { apply, defineProperty } = { apply: Reflect.apply, defineProperty: Object.defineProperty };
@@ -31,7 +31,7 @@ export const closeChannels = `<script>(() => {
   watch(document, Document.prototype.querySelector);
 })();</script>`;
 
-/** Shadow trees that a parser makes are seen by nobody, and could hold a frame. */
+/** Shadow trees that a parser makes are invisible, and could hold a frame. */
 export function withoutParsedShadows(html: string): string {
   return html.replace(/shadowroot(?=mode\b)/gi, "data-$&");
 }

@@ -25,7 +25,7 @@ function entriesOf(root: Node | undefined): readonly { readonly key: string; rea
   );
 }
 
-/** Where the entry of a server stands in the file; undefined where it is not there. */
+/** The path of a server's entry in the file; undefined where it is not there. */
 export function entryPath(text: string, server: string): readonly string[] | undefined {
   return entriesOf(treeOf(text)).find(({ key }) => isKeyOf(key, server))?.path;
 }

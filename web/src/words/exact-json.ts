@@ -104,7 +104,7 @@ export function indentJson(text: string): string {
   return out;
 }
 
-/** Whether a form, which has numbers as JavaScript has them, would change what stands there. */
+/** Whether a form, which has numbers as JavaScript has them, would change a number there. */
 export function hasInexactNumber(text: string): boolean {
   const outside = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, "");
   return [...outside.matchAll(/-?\d[\d.eE+-]*/g)].some(([number]) => {

@@ -61,7 +61,7 @@ function relativeText(format: Intl.RelativeTimeFormat, iso: string, nowMs: numbe
   return format.format(Math.round(ms / unitMs), unit);
 }
 
-/** Of what is known by the hour, by when that begins: `this hour`, `3 hr. ago`. */
+/** A time known by the hour, by the start of that hour: `this hour`, `3 hr. ago`. */
 export function agoByHour(iso: string, nowMs = Date.now()): string {
   return nowMs - new Date(iso).getTime() < 3_600_000 ? "this hour" : agoShort(iso, nowMs);
 }

@@ -1,4 +1,4 @@
-/** What is typed, as the gateway takes it: further arguments are a list, and nothing takes a value away. */
+/** Typed text, as the gateway takes it: further arguments are a list, and nothing takes a value away. */
 export function toGivenValue(path: string, text: string): string | string[] | null {
   if (text === "") return null;
   return path === "args" ? text.split("\n").filter((word) => word !== "") : text;

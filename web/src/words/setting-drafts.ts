@@ -3,7 +3,7 @@ import { findNodeAtLocation, getNodeValue, parseTree } from "jsonc-parser";
 /** What a text changes of a file, by the path of the setting. Undefined: taken out of the file. */
 export type Drafts = Readonly<Record<string, { readonly value: unknown }>>;
 
-/** Which of these settings one text has otherwise than the other, whoever wrote it and however. */
+/** Which of these settings one text has otherwise than the other, however they are written. */
 export function settingDrafts(before: string, now: string, paths: readonly string[]): Drafts {
   if (before === now) return {};
   const old = readerOf(before);

@@ -12,7 +12,7 @@ export interface SettingField {
 }
 
 export interface SettingGroup {
-  /** `limits`; empty for what stands in no group. */
+  /** `limits`; empty for settings in no group. */
   readonly name: string;
   readonly about: string;
   readonly fields: readonly SettingField[];
@@ -31,7 +31,7 @@ interface Schema {
   readonly definitions?: Readonly<Record<string, Schema>>;
 }
 
-/** The settings of the gateway by group, in the order of the schema. What stands in no group comes first. */
+/** The settings of the gateway by group, in the order of the schema. Those in no group come first. */
 export function toSettingGroups(schema: unknown): readonly SettingGroup[] {
   const settings = (schema as Schema).properties?.["toolyard"]?.properties ?? {};
   const single: SettingField[] = [];

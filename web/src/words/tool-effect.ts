@@ -1,4 +1,4 @@
-/** What a server says of what its tool does: hints, which nobody has checked. */
+/** A server's description of its tool's effects: hints that were not checked. */
 interface Annotations {
   readonly readOnlyHint?: boolean;
   readonly destructiveHint?: boolean;

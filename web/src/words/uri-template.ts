@@ -7,7 +7,7 @@ export function templateNames(template: string): readonly string[] {
   return [...new Set(found.map((name) => name.replace(/(?:\*|:\d+)$/, "").trim()))];
 }
 
-/** What stands before an expression's values, between them, and whether each has its name. */
+/** The text before an expression's values, the one between them, and whether each has its name. */
 const operators: Readonly<Record<string, readonly [first: string, between: string, isNamed: boolean]>> = {
   "": ["", ",", false],
   "+": ["", ",", false],

@@ -34,7 +34,7 @@ export interface VectorStore {
   put(entries: readonly VectorEntry[]): void;
   /**
    * When more vectors are kept than allowed, forgets all but these. Below that limit nothing is forgotten, because a
-   * server that is gone today may be back tomorrow.
+   * server that is absent today may be back tomorrow.
    */
   keepOnly(hashes: ReadonlySet<string>): void;
 }

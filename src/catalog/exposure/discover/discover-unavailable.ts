@@ -17,8 +17,8 @@ export interface UnavailableFacts {
   readonly server: string;
   readonly status: ServerCondition;
   /**
-   * What is known of the cause, such as the failure's message. Untrusted: shown without hidden characters and cut at
-   * 60 tokens.
+   * The cause, as far as it is known, such as the failure's message. Untrusted: shown without hidden characters and cut
+   * at 60 tokens.
    */
   readonly reason?: string;
   /** What to do, where that is known more exactly than the status says. */

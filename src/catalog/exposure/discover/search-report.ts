@@ -15,9 +15,9 @@ export interface SearchReport {
   readonly search_time_ms: number;
   /** What the answer costs a model, estimated. */
   readonly answer_tokens: number;
-  /** The answer itself, as a model reads it. Absent where nobody asked for explanations. */
+  /** The answer itself, as a model reads it. Absent unless explanations were requested. */
   readonly answer?: string;
-  /** Whether a query was longer than what is searched of it. */
+  /** Whether a query was longer than the part that is searched. */
   readonly query_cut: boolean;
   /** What could not be used this time. */
   readonly degraded: string | null;
@@ -47,7 +47,7 @@ export interface ReportedTool {
   readonly relevance_score: number;
   /** Of the ranking: higher is better, comparable within one answer only. */
   readonly score: number;
-  /** Absent where nobody asked, or nothing can be said. */
+  /** Absent unless requested, and where there is nothing to explain. */
   readonly explanation?: Explanation;
 }
 

@@ -1,7 +1,7 @@
 import type { ServerSlug } from "../../../kernel/ids.ts";
 import type { Intent, ServerIntent } from "../intent.ts";
 
-/** The server that an intent is for, whoever's instance of it. */
+/** The server that an intent is for, regardless of whose instance of it. */
 export function slugOf(intent: ServerIntent): ServerSlug {
   switch (intent.kind) {
     case "call":

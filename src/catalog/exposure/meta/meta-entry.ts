@@ -10,8 +10,8 @@ export function withMetaEntries(result: JsonBytes, entries: JsonObject): JsonByt
 }
 
 /**
- * The same object with members inserted at the beginning of one of its own members, which is an object or absent; what
- * else stands there is replaced. Every other byte stays.
+ * The same object with members inserted at the beginning of one of its own members, which is an object or absent; any
+ * other value there is replaced. Every other byte stays.
  */
 export function withEntries(result: JsonBytes, within: string, entries: JsonObject): JsonBytes {
   const members = scanMembers(result, 0, result.length, deepestJson);

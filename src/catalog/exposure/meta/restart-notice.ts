@@ -17,8 +17,8 @@ export interface Loss {
 }
 
 /**
- * The same result with a notice that what the server held is gone: in `_meta` for programs, and for models as one
- * more text block at the end of a tool's `content`. Every other byte stays.
+ * The same result with a notice that the server has lost its state: in `_meta` for programs, and for models as one more
+ * text block at the end of a tool's `content`. Every other byte stays.
  */
 export function withLossTold(result: ResultBytes, { reason, intent, forModel }: Loss): ResultBytes {
   const server = reason === undefined ? undefined : serverOf(intent);

@@ -48,7 +48,7 @@ export function createNamespacesExposure(options: { readonly helpTool: () => str
         server.tools.map((tool) => toListedTool(toolFor(era, tool.definition), table.toolName(tool), server)),
       ),
     ];
-    // What is loaded belongs to this principal alone, even where the servers are shared.
+    // The loaded tools belong to this principal alone, even where the servers are shared.
     return { ...toListing(table.servers, items), cacheScope: "private" };
   }
 

@@ -15,8 +15,8 @@ const hostPrefix = "mcp__";
 
 /**
  * The tools that a skill's frontmatter names and that exist here, in its order. Every name is looked up as it is
- * written: first among the tools of the skill's own server, then among all spellings that mean exactly one tool. That
- * a skill names a tool gives nobody a right to it (SEP-2640, no implicit permission grants).
+ * written: first among the tools of the skill's own server, then among all spellings that mean exactly one tool. A
+ * skill that names a tool grants no right to it (SEP-2640, no implicit permission grants).
  *
  * @param visible whether models may see a tool.
  */

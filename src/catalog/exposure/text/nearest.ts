@@ -138,7 +138,7 @@ function hold(
 
 const space = 32;
 
-/** Small letters and digits; everything else stands between words. */
+/** Small letters and digits; everything else separates words. */
 function letterOf(code: number): number {
   if (code >= 65 && code <= 90) return code + 32;
   return (code >= 97 && code <= 122) || (code >= 48 && code <= 57) ? code : space;

@@ -50,9 +50,9 @@ interface Written {
 }
 
 /**
- * The texts for one view. They depend on the names of its servers and on the tools that these are known to have, and
- * on nothing that comes and goes: not on the order of the configuration, nor on which servers are up. Of what servers
- * write, only single words get in (`subject-words.ts`). Equal ones are one object, whoever has them, so that sessions
+ * The texts for one view. They depend on the names of its servers and on the tools that these are known to have, and on
+ * nothing that comes and goes: not on the order of the configuration, nor on which servers are up. Of what servers
+ * write, only single words get in (`subject-words.ts`). Equal ones are one object across principals, so that sessions
  * which keep what they were told hold it once.
  */
 export function serverTexts(view: View): ServerTexts {

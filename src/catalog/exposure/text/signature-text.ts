@@ -58,7 +58,7 @@ export function printNames({ fields, rest }: ObjectShape, count: number): string
   return names.length === 0 ? "object" : `{ ${names.join(", ")} }`;
 }
 
-/** Where a shape stands in the arguments: how many objects enclose it, and whether it is required. */
+/** The position of a shape in the arguments: how many objects enclose it, and whether it is required. */
 interface Place {
   readonly depth: number;
   readonly required: boolean;

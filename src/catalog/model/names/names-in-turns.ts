@@ -6,7 +6,7 @@ const manyTools = 2_000;
 
 /**
  * Makes the names of a view that a request lists (`listing`) or looks one up in (`spelling`), before it does so: for
- * whoever asks first, over MCP, REST or from the command line. Undefined when there is nothing to wait for, which is
+ * the first request, over MCP, REST or from the command line. Undefined when there is nothing to wait for, which is
  * always so in a view of fewer than two thousand tools.
  */
 export type NamesInTurns = (

@@ -42,7 +42,7 @@ export function createFindNear(catalogs: readonly Offer[], namesOf: NamesOf): Fi
   };
 }
 
-/** A number that two spellings have in common where they differ in case, or in what is between server and tool. */
+/** A number that two spellings have in common where they differ in case, or in the separator of server and tool. */
 function markOf(name: string): number {
   const lower = name.toLowerCase();
   return ((lower.length << 16) | lower.charCodeAt(lower.length - 1)) >>> 0;

@@ -12,8 +12,8 @@ import { toWords } from "../language/words.ts";
 
 /**
  * The same ranking as {@link search}, with the reasons for it. The order and the scores are the ranker's own; where
- * they come from is worked out again for the tools of the answer alone, from the postings, so that a search that
- * nobody asks about does nothing for this. Takes about three times as long as the search. Pure; never throws.
+ * they come from is worked out again for the tools of the answer alone, from the postings, so that a search without
+ * explanations pays nothing for this. Takes about three times as long as the search. Pure; never throws.
  */
 export function explain(index: SearchIndex, query: string, options: SearchOptions): ExplainedRanking {
   // Before anything else is scored, because all scoring of an index uses the same memory.

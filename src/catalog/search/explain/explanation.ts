@@ -50,7 +50,7 @@ export interface Explanation {
     readonly asked: readonly Purpose[];
     /** What the tool does by its name; null where that is not known or was not looked at. */
     readonly does: Purpose | null;
-    /** Below 0 where the tool does something else than what is asked. */
+    /** Below 0 where the tool does something other than the query asks. */
     readonly share: number;
   };
   /** For a server whose tools fit the query well. */

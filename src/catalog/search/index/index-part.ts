@@ -15,7 +15,7 @@ export interface IndexPart extends Postings {
   readonly isContinued: boolean;
 }
 
-/** What is indexed of a server, beside its tools. */
+/** The indexed properties of a server, beside its tools. */
 export type IndexedServer = Pick<InstanceCatalog, "server" | "serverTitle" | "serverInfo" | "instructions">;
 
 /**

@@ -16,11 +16,11 @@ export interface Postings {
   /** Also of other parts: only what lies between this part's places is its own. */
   readonly memory: Uint32Array;
   readonly termCount: number;
-  /** Term t stands in `stems` at `memory[terms + t]`. */
+  /** Term t is in `stems` at `memory[terms + t]`. */
   readonly terms: number;
   /** Postings of term t: from place `memory[termStart + t]` to `memory[termStart + t + 1]`, by tool; see `packed`. */
   readonly termStart: number;
-  /** In how many tools term t occurs outside phrases: nobody makes a word common by claiming it. */
+  /** In how many tools term t occurs outside phrases: claiming a word in phrases does not make it common. */
   readonly toolFrequency: number;
   /** Words per tool and field, `lengths + tool * fieldCount + field`. */
   readonly lengths: number;
@@ -128,7 +128,7 @@ export function createPostings(stems: StemTable): PostingsBuilder {
   };
 }
 
-/** Terms of parts after which counting begins anew: no part has as many as are left up to 32 bits. */
+/** Terms of parts after which counting restarts: no part has as many as are left up to 32 bits. */
 const mostTerms = 2 ** 30;
 
 /** One row per posting in order of arrival; sorted by term at the end. */
@@ -258,8 +258,8 @@ interface Arena {
 }
 
 /**
- * Numbers in a piece of memory: the first for some tools, the others for two hundred. What is in it stays until no part
- * of it is in use, and those that were made together are mostly used together.
+ * Numbers in a piece of memory: the first for some tools, the others for two hundred. A piece is kept while any part of
+ * it is in use; parts that were made together are mostly used together.
  */
 const pieceSizes = Object.freeze({ first: 4_096, most: 65_536 });
 

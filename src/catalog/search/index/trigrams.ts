@@ -116,7 +116,7 @@ function* holdersOf(stems: readonly string[]): Generator<undefined, TrigramHolde
   return { numbers, starts, holders, sizes };
 }
 
-/** What stands before the first letter of a word, and behind its last one. */
+/** The marks before the first letter of a word, and behind its last one. */
 const [before, behind] = ["^", "$"].map((mark) => mark.charCodeAt(0)) as [number, number];
 
 /** The trigrams of a word in order, repeated ones too. Each is read as one number, so that no text is made of it. */

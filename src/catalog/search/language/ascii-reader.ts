@@ -38,7 +38,7 @@ export function createAsciiReader(take: (length: number) => void): AsciiReader {
       let letter = letterOf(code);
       if (letter === none) continue;
       if (letter === unknown) return "other";
-      // The first of a word; a loop of its own reads the others, which is faster than to ask of each where it stands.
+      // The first of a word; a loop of its own reads the others, which is faster than asking for the position of each.
       let last = letter;
       let length = 1;
       let isCapital = letter !== code;
@@ -101,7 +101,7 @@ export function toText(letters: Int32Array, length: number): string {
   return text;
 }
 
-/** Stands between words. */
+/** Separates words. */
 const none = 0;
 /** Is no ASCII, and more than a gap. */
 const unknown = 255;

@@ -3,7 +3,7 @@ import { isJsonObject } from "../../../kernel/text/json-bytes.ts";
 import { phrasesIn } from "../../../kernel/call/tool-phrases.ts";
 import type { ToolEntry } from "../../model/snapshot.ts";
 
-/** What people say when they need a tool; empty when nobody has written anything. */
+/** What people say when they need a tool; empty when none are written. */
 export type PhrasesOf = (tool: ToolEntry) => readonly string[];
 
 /** Phrases for the tools of servers in wide use, each for one definition of one tool. */
@@ -93,7 +93,7 @@ export function phraseSourceFrom(book: PhraseBook, written?: PhrasesOf): (tool: 
 }
 
 /**
- * The first that has something to say: whoever wrote the configuration or the server, who know best and may want none,
+ * The first source that has phrases: the configuration or the server, whose authors know best and may want none,
  * then the book, then what a model wrote here.
  */
 export function phrasesFrom(book: PhraseBook | undefined, written?: PhrasesOf): PhrasesOf {

@@ -14,8 +14,7 @@ export interface StemTable {
   /** Appends the stem of one lower-case word, stopword or not. */
   word(word: string, list: StemList): void;
   /**
-   * Stems by their numbers. More are added to it, and none is taken away: what is forgotten leaves it as it is, and
-   * another one is begun.
+   * Stems by their numbers. Stems are only added: to forget some, another table is begun and this one stays as it is.
    */
   readonly stems: readonly string[];
   /** Called where no number is in use: forgets all words when there are too many, and says whether it did. */
@@ -48,7 +47,7 @@ export interface StemTableOptions {
 /**
  * Words that are remembered, as many as fill their slots (8 MB): a catalog of a hundred thousand tools has some 25,000
  * different ones, and where each tool has a number or a name of its own, as many more. With half the limit all would be
- * forgotten, and read and stemmed anew, again and again.
+ * forgotten, and read and stemmed again and again.
  */
 const usualWordLimit = 2 ** 17;
 

@@ -7,7 +7,10 @@ import stopwords from "../words/stopwords.txt";
 
 /** Words that are kept of one server. */
 export const subjectLimit = 8;
-/** What is read: a server with more tools is known by these, and a description by its beginning. In characters. */
+/**
+ * Limits of the text read: a server with more tools is known by the first ones, and a description by its beginning. In
+ * characters.
+ */
 const nameLimit = 1_000;
 const nameLength = 128;
 const descriptionLimit = 40;
@@ -27,7 +30,7 @@ const plainInNames: ReadonlySet<string> = new Set(wordsOf([actions, stopwords]))
 const plainInDescriptions: ReadonlySet<string> = new Set([...plainInNames, ...wordsOf([fillers])]);
 
 const none: readonly string[] = Object.freeze([]);
-/** A server's list of tools is one object for as long as it stays the same, whoever has it. */
+/** A server's list of tools is one object for as long as it stays the same, for all principals. */
 const known = new WeakMap<readonly ToolEntry[], readonly string[]>();
 
 /**

@@ -27,7 +27,7 @@ const longestWord = 4 * (slotSize - slotLetters);
 
 /** Found by open addressing. No more than half of the slots are taken. */
 export function createWordSlots(): WordSlots {
-  /** Nobody outside can choose words that crowd. */
+  /** Random, so that no client can choose words that collide. */
   const seed = Math.floor(Math.random() * 0x7fffffff);
   let slots = new Int32Array(4_096 * slotSize);
   let mask = 4_095;

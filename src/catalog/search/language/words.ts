@@ -1,11 +1,11 @@
-/** Longest word that is kept; what is longer is a hash, a key or noise. */
+/** Longest word that is kept; a longer one is a hash, a key or noise. */
 export const wordLengthLimit = 48;
 
 /** Scripts that are written without spaces between words. */
 const unspacedRun =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}ー]+/gu;
 const anyWord = /[\p{L}\p{N}]+/gu;
-/** What stands before a hump: a space follows it. */
+/** The letter before a hump: a space is put behind it. */
 const beforeHump = /[\p{Ll}\p{N}](?=\p{Lu})|\p{Lu}(?=\p{Lu}\p{Ll})/gu;
 
 /**
@@ -25,8 +25,8 @@ const invisible = /\p{Default_Ignorable_Code_Point}+/gu;
 
 /**
  * The words of a text as a reader knows them: split like those of {@link toWords}, but with their accents, not cut up
- * where a script has no spaces, and without what nobody sees. Those that begin with a digit are left out. Never throws;
- * linear.
+ * where a script has no spaces, and without invisible characters. Those that begin with a digit are left out. Never
+ * throws; linear.
  */
 export function toWholeWords(text: string): string[] {
   const words: string[] = [];

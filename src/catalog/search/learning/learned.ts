@@ -35,7 +35,7 @@ function toTelling({ language, terms, rarity, toolCount }: SearchIndex): Telling
  * every catalog. A tool that no word leads to is found too. Two things count:
  *
  * Similar queries share out what they add by how like it they are. Where they led to many tools, their common words say
- * little about any of them, and tools that nobody has used yet are better found by words.
+ * little about any of them, and tools that are still unused are better found by words.
  *
  * And the words of all queries that led to a tool, as far as they speak for it: as much as it is likely that the query
  * is about that tool, if it is about one that was used or about something else.

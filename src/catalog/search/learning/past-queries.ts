@@ -55,9 +55,9 @@ interface LengthMemory {
 }
 
 function createLengthMemory(): LengthMemory {
-  /** By catalog, and gone with it. 0 where nobody has asked yet. */
+  /** By catalog, and dropped with it. 0 where no query is known yet. */
   const known = new WeakMap<LikeOptions<PastQuery>["rarityOf"], number[]>();
-  /** Those of the catalogs used last; what is in no such list any more is not kept up to date. */
+  /** Those of the catalogs used last; an entry in no such list any more is not kept up to date. */
   const recent = new Set<number[]>();
   return {
     in(rarityOf) {

@@ -28,7 +28,7 @@ export function hookFile(scope: ClientScope, surroundings: ClientSurroundings): 
     : toPath("home:.claude/settings.json", surroundings);
 }
 
-/** The changes after which our hook stands before the calls of the entry with this name, or with none is gone. */
+/** The changes that put our hook before the calls of the entry with this name; without a name, those that remove it. */
 export function hookChanges(
   values: ClientValues,
   name: string,

@@ -9,7 +9,7 @@ import type { EntryChange } from "../../entry/entry-change.ts";
 import type { KeptChange } from "./kept-changes.ts";
 import { toolNamespace, type OwnEntry } from "./own-entry.ts";
 
-/** The file of a client in which our entry stands or will stand. */
+/** The file of a client that holds our entry, or will hold it. */
 export interface Target {
   readonly row: ClientRow;
   readonly scope: ClientScope;
@@ -62,7 +62,7 @@ function keyPathOf({ keyPath, row }: ClientPlace, { cwd, platform }: ClientSurro
   return [first, ...rest];
 }
 
-/** Where the entry with this name stands, or would stand. */
+/** The path of the entry with this name, present or not. */
 export function entryPath({ row, keyPath }: Target, values: ClientValues, name: string): EntryPath {
   const servers = valueAt(values, keyPath);
   if (row.entries === "continue") {
@@ -134,7 +134,7 @@ function shownChanges({ row: { shownAt } }: Target, values: ClientValues, name: 
   return [{ path: parent, value: { ...isOn, [key]: [namespace] } }];
 }
 
-/** Takes our tools out of that list, and with it what is empty then. */
+/** Takes our tools out of that list, and objects and lists that are empty then. */
 function hiddenChanges({ row: { shownAt } }: Target, values: ClientValues, name: string): readonly EntryChange[] {
   const listed = shownAt === undefined ? undefined : valueAt(values, shownAt);
   if (shownAt === undefined || !Array.isArray(listed)) return [];
@@ -175,8 +175,8 @@ function offChanges(target: Target, values: ClientValues, names: readonly string
 }
 
 /**
- * The changes that take our entry out and bring back what connecting had switched off, as far as nobody has changed
- * that since. `kept` are the changes of this file, newest first.
+ * The changes that take our entry out and bring back what connecting had switched off, unless it was changed since.
+ * `kept` are the changes of this file, newest first.
  */
 export function disconnectionChanges(
   target: Target,
@@ -196,7 +196,7 @@ export function disconnectionChanges(
       if (!isOff || undo === undefined || !isDeepStrictEqual(valueAt(values, change.path), change.value)) continue;
       if (isDeepStrictEqual(undo.path, change.path)) back.push({ path: undo.path, value: undo.value });
     }
-  // Members of lists from the last one, as above; ours at the end, behind what stands before it.
+  // Members of lists from the last one, as above; ours at the end, behind the members before it.
   return [
     ...back.toSorted((one, other) => lastIndex(other) - lastIndex(one)),
     ...hiddenChanges(target, values, name),

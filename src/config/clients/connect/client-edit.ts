@@ -116,12 +116,12 @@ export async function planUndo(path: string, { dataDir }: Pick<EditPlace, "dataD
     "CLIENT_FILE_UNUSABLE",
     `${path} was changed by somebody else since, so that it cannot become what it was`,
     {
-      hint: "`toolyard disconnect` takes out what is ours, and leaves the rest as it is now.",
+      hint: "`toolyard disconnect` removes our entries, and leaves the rest as it is now.",
     },
   );
 }
 
-/** Whether something of ours is in the file that can be taken back. Reads it and what is kept. */
+/** Whether something of ours is in the file that can be taken back. Reads the file and the kept changes. */
 export async function canUndo(path: string, place: Pick<EditPlace, "dataDir">): Promise<boolean> {
   try {
     const { kind } = await planUndo(path, place);
@@ -154,7 +154,7 @@ async function planTakeBack(
   return isDeepStrictEqual(withoutEmpty(after), withoutEmpty(before)) ? edit : undefined;
 }
 
-/** Without the objects and lists that hold nothing: what an entry stood in means nothing once it is gone. */
+/** Without the objects and lists that hold nothing: the containers of an entry mean nothing once it is removed. */
 function withoutEmpty(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(withoutEmpty);

@@ -250,7 +250,7 @@ describe("what is refused, with the place", () => {
   test.each<[string, ClientFormat, string, string]>([
     ["broken JSON", "json", `{\n  "mcpServers": {\n`, "mcp.json:3:1: expected `}`"],
     ["a list", "json", `[]`, "mcp.json:1:1: expected a JSON object"],
-    ["a key that stands twice on the way", "json", `{"mcpServers":{},"mcpServers":{}}`, "stands here a second time"],
+    ["a key that stands twice on the way", "json", `{"mcpServers":{},"mcpServers":{}}`, "is here a second time"],
     ["servers that are no object", "json", `{"mcpServers":[]}`, "mcpServers.toolyard is written in a way"],
     ["broken TOML", "toml", `a = \n[b`, "mcp.json:1:5: "],
     ["broken YAML", "yaml", `a: [1\nb: 2\n`, "mcp.json:"],

@@ -33,7 +33,7 @@ export async function changeClientText(file: ClientText, changes: readonly Entry
   return mark + text;
 }
 
-/** What the text means, as plain data. Rejects with CLIENT_FILE_UNUSABLE and the place of what is wrong. */
+/** What the text means, as plain data. Rejects with CLIENT_FILE_UNUSABLE and the place of the mistake. */
 export async function readClientText(file: ClientText): Promise<ClientValues> {
   return toPlain((await parse(file)).value([]));
 }
@@ -46,7 +46,7 @@ async function parse({ text, format, fileName }: ClientText): Promise<Document> 
   }
 }
 
-/** What stands in a file. */
+/** The contents of a file. */
 export type ClientValues = Readonly<Record<string, unknown>>;
 
 /** Through JSON, because the parsers give objects of different kinds, and dates, that could not be compared. */
@@ -83,7 +83,7 @@ async function edit({ text, format }: ClientText, change: EntryChange): Promise<
   return format === "yaml" ? (await import("./yaml-change.ts")).changeYaml(text, change) : changeJson(text, change);
 }
 
-/** A key that stands twice on the way: which of the two the client reads is not known. */
+/** A key that is there twice on the way: which of the two the client reads is not known. */
 function refuseTwice({ wrongKeys }: Document, { path }: EntryChange): void {
   const wrong = wrongKeys.find(({ path: keys }) => keys.every((key, at) => key === path[at]));
   if (wrong !== undefined) throw unusable(wrong.problem);

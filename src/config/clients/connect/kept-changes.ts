@@ -6,7 +6,7 @@ import { hashOf } from "../table/client-file.ts";
 import type { ClientFormat } from "../table/client-row.ts";
 import type { EntryChange } from "../../entry/entry-change.ts";
 
-/** What is kept of a change to a client's file, so that it can be undone. */
+/** A change to a client's file, kept so that it can be undone. */
 export interface KeptChange {
   /** The file that was replaced, with links followed. */
   readonly realPath: string;
@@ -54,7 +54,7 @@ export async function keepChange(dataDir: string, change: KeptChange, before: Bu
   }
 }
 
-/** What is kept of a file, newest first. A record that is damaged is left out. */
+/** The kept changes of a file, newest first. A record that is damaged is left out. */
 export async function readKeptChanges(dataDir: string, realPath: string): Promise<readonly KeptEntry[]> {
   const folder = folderOf(dataDir, realPath);
   const entries = await Promise.all((await namesIn(folder)).map(async (name) => await readEntry(folder, name)));

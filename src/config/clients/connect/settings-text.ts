@@ -11,7 +11,7 @@ export const settingsFileBytes = 16 * 1_048_576;
 /** The most files that are read of one folder. People have one for each server. */
 const mostInFolder = 100;
 
-/** What stands in a client's file, or why it cannot be read. */
+/** The contents of a client's file, or why it cannot be read. */
 export type SettingsText =
   | { readonly text: string; readonly realPath: string; readonly problem?: undefined }
   /** `problem` is a phrase that follows the file's name. */

@@ -4,14 +4,14 @@ import type { OffKind } from "../table/client-row.ts";
 /** What a client says is off, wherever it says it. */
 export interface OffFacts {
   readonly kind: OffKind;
-  /** What stands there; anything else than a list or an object says nothing. */
+  /** The value there; anything but a list or an object is ignored. */
   readonly value: unknown;
 }
 
-/** What is off of one server. */
+/** The parts of one server that are switched off. */
 export interface SwitchedOff {
   readonly isOff: boolean;
-  /** Its tools that are off; `*` stands for any characters. */
+  /** Its tools that are off; `*` matches any characters. */
   readonly tools: readonly string[];
 }
 
@@ -51,7 +51,7 @@ const readers: Readonly<Record<OffKind, (name: string, value: unknown) => Switch
   },
 };
 
-/** Both clients that name tools so replace what is no letter, digit, `_` or `-`. */
+/** Both clients that name tools so replace all characters but letters, digits, `_` and `-`. */
 export function plainName(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, "_");
 }

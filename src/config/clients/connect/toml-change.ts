@@ -6,9 +6,9 @@ import { membersOfList, toTomlStatements, type TomlStatement } from "./toml-stat
  * The text with one table, one value in a table, or one member of a list, set or removed. Every statement but those of
  * that table stays as it is written. The text must be TOML without a byte-order mark.
  *
- * Undefined where what is on the path is written in a way that is not edited: inside an inline table, a new table
- * beside one of dotted keys, or in a list of tables. The caller compares what the text means before and after, which
- * catches everything else.
+ * Undefined where the path is written in a way that is not edited: inside an inline table, a new table beside one of
+ * dotted keys, or in a list of tables. The caller compares what the text means before and after, which catches
+ * everything else.
  */
 export function changeToml(text: string, { path, value }: EntryChange): string | undefined {
   const placed = withTables(toTomlStatements(text));
@@ -76,7 +76,7 @@ function setTable(place: Place, value: TomlValue): string {
   const table = written(path, value, eol);
   const first = placed.find((one) => isHeader(one) && startsWith(one.table, path));
   if (first === undefined) {
-    // What stands inside another table, as `toolyard = { url = "..." }`, gets a header of its own.
+    // An entry inside another table, as `toolyard = { url = "..." }`, gets a header of its own.
     const others = changeValue(place, undefined) ?? text;
     const closed = others === "" || others.endsWith("\n") ? others : others + eol;
     const apart = closed === "" || /(^|\n)\r?\n$/.test(closed) ? "" : eol;
@@ -90,7 +90,7 @@ function setTable(place: Place, value: TomlValue): string {
   return without.slice(0, start) + table + apart + rest;
 }
 
-/** With the empty line that kept it apart from what is before it, where it was the last one. */
+/** With the empty line that kept it apart from the text before it, where it was the last one. */
 function removeTable(place: Place): string {
   const without = withoutTable(place);
   const first = place.placed.find((one) => isHeader(one) && startsWith(one.table, place.path))?.statement.start ?? 0;
@@ -114,7 +114,7 @@ function withoutTable({ text, placed, path }: Place): string {
   return kept.join("");
 }
 
-/** Whether nothing but comments and empty lines stands between this one and the next header, or the end. */
+/** Whether only comments and empty lines are between this one and the next header, or the end. */
 function belongsToNext(placed: readonly Placed[], index: number): boolean {
   const next = placed.slice(index).find(({ statement: { kind } }) => kind !== "blank" && kind !== "comment");
   return next === undefined || isHeader(next);
@@ -210,7 +210,7 @@ function removeMember(text: string, members: readonly Stretch[], index: number):
   const [before, next] = [members[index - 1], members[index + 1]];
   const [rest = "", comma] = /^([ \t]*,)?[^\S\r\n]*(?:#[^\r\n]*)?/.exec(text.slice(member.end)) ?? [];
   const lead = /\r?\n[ \t]*$/.exec(text.slice(0, member.start))?.[0];
-  // Alone on its line, which goes with what is said of it.
+  // Alone on its line, which is removed together with its comments.
   if (lead !== undefined && /^\r?\n/.test(text.slice(member.end + rest.length))) {
     const head = text.slice(0, member.start - lead.length);
     const isWithoutComma = comma === undefined && before !== undefined;

@@ -3,7 +3,7 @@ export interface TomlStatement {
   readonly kind: "table" | "tables" | "pair" | "blank" | "comment";
   readonly start: number;
   readonly end: number;
-  /** The keys of a header or of a pair as they are written there, without the table that a pair stands in. */
+  /** The keys of a header or of a pair as they are written there, without the table that encloses a pair. */
   readonly keys: readonly string[];
   /** Of a pair: where its value begins, and where it ends, without spaces and comments behind it. */
   readonly value?: { readonly start: number; readonly end: number };

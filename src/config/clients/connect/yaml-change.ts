@@ -81,7 +81,7 @@ function nested(path: EntryChange["path"], value: unknown): unknown {
   return path.reduceRight<unknown>((within, key) => (typeof key === "number" ? [within] : { [key]: within }), value);
 }
 
-/** As its owner indents, where there is something to go by. Long lines stay long: nobody folds a command. */
+/** As its owner indents, where there is something to go by. Long lines stay long: commands are never folded. */
 function written(
   document: Pick<Document, "toString">,
   { eol, like = "" }: { readonly eol: string; readonly like?: string },

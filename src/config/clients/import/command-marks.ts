@@ -10,14 +10,14 @@ export type CommandMark =
   | "is in a folder for downloads or temporary files"
   /** Hands a line to a shell. */
   | "runs a shell"
-  /** Runs code that stands in its arguments: `node -e`, `python -c`. */
+  /** Runs code given in its arguments: `node -e`, `python -c`. */
   | "runs code from its arguments"
   /** A variable makes the process load or run something else: NODE_OPTIONS, LD_PRELOAD, PATH. */
   | "a variable changes what runs";
 
 /**
- * The marks of a command, in the order of the type. None for a remote server. Of what is below the user's home, only
- * the path from there on counts.
+ * The marks of a command, in the order of the type. None for a remote server. Of paths below the user's home, only the
+ * part from there on counts.
  */
 export function marksOf(
   { command, args = [], env = {}, cwd = "" }: ImportedEntry,
@@ -33,8 +33,8 @@ export function marksOf(
 }
 
 /**
- * Whether a server is chosen unless a person says otherwise. Others are chosen by hand: what they run stands nowhere,
- * or in a place where anything may be put.
+ * Whether a server is chosen unless a person says otherwise. Others are chosen by hand: their program is unknown, or in
+ * a place where anything may be put.
  */
 export function isPreselected(entry: ImportedEntry, home?: string): boolean {
   const isFetched = entry.command !== undefined && fetchers.has(programName(entry.command));
@@ -137,7 +137,7 @@ function lookAtLine(line: string, found: Set<CommandMark>, nesting: number): voi
   );
 }
 
-/** The program of a line stands after options and assignments. */
+/** The program of a line comes after options and assignments. */
 function lookAtWords(words: readonly string[], found: Set<CommandMark>, nesting: number): void {
   const at = words.findIndex((word) => !/^(?:[-/][\w-]*$|\w+=)/.test(word) && word !== "exec");
   const program = words[at];

@@ -104,7 +104,7 @@ describe("servers of several clients", () => {
       [
         { command: "a", tools: { allow: ["z"], deny: ["x", "w"] } },
         [
-          "its clients offer different tools: what is off in one of them stays off",
+          "its clients offer different tools: a tool that is off in one of them stays off",
           "switched off in one client and on in another: taken over as on",
         ],
       ],

@@ -27,7 +27,7 @@ export interface PlannedGateway extends Sighting {
   readonly isOurs: boolean;
 }
 
-/** Where a server stands. */
+/** A place that configures a server. */
 export interface Sighting {
   /** The client's name for people. */
   readonly client: string;
@@ -39,11 +39,11 @@ export interface Sighting {
 export interface PlannedServer {
   /** What it will be called in our configuration. */
   readonly key: string;
-  /** The entry as it stands in the client, with literal secrets. */
+  /** The entry as it is in the client, with literal secrets. */
   readonly literal: ImportedEntry;
   /** The same with a variable in place of each secret. The same object where there is none. */
   readonly entry: ImportedEntry;
-  /** Everywhere it stands. More than one: it stands twice. */
+  /** All places that configure it. More than one: it is configured several times. */
   readonly seen: readonly Sighting[];
   /** What our configuration calls it already. Undefined for a new one. */
   readonly presentAs: string | undefined;
@@ -80,7 +80,7 @@ export interface PlanOptions {
 }
 
 /**
- * Merges what stands in several clients, and compares it with what is configured. The same server under two names is
+ * Merges the servers of several clients, and compares them with the configured ones. The same server under two names is
  * one; two servers under one name get different ones. Pure.
  */
 export function planImport(found: readonly FoundClient[], { present, env, directory }: PlanOptions): ImportPlan {
@@ -172,8 +172,8 @@ function missingIn(entry: ImportedEntry, env: Variables): readonly string[] {
 }
 
 /**
- * One entry for a server that stands in several clients. It is on where any client has it on, because somebody uses it
- * there; a tool that is off in any client stays off.
+ * One entry for a server of several clients. It is on where any client has it on, because somebody uses it there; a
+ * tool that is off in any client stays off.
  */
 function merge(servers: readonly FoundServer[]): ImportedEntry {
   const [first] = servers as [FoundServer];
@@ -196,12 +196,12 @@ function mergeNotes(servers: readonly FoundServer[]): readonly string[] {
   const rules = new Set(servers.map(({ entry }) => JSON.stringify(entry.tools ?? {})));
   const states = new Set(servers.map(({ entry }) => entry.enabled !== false));
   return [
-    ...(rules.size > 1 ? ["its clients offer different tools: what is off in one of them stays off"] : []),
+    ...(rules.size > 1 ? ["its clients offer different tools: a tool that is off in one of them stays off"] : []),
     ...(states.size > 1 ? ["switched off in one client and on in another: taken over as on"] : []),
   ];
 }
 
-/** A project's server runs in its project, unless it is used elsewhere, too, or our file stands there. */
+/** A project's server runs in its project, unless it is used elsewhere, too, or our file is there. */
 function inFolder(entry: ImportedEntry, servers: readonly FoundServer[], directory: string): ImportedEntry {
   const [project, ...others] = [...new Set(servers.map((server) => server.project))];
   const isElsewhere = project !== undefined && others.length === 0 && project !== directory;
@@ -213,7 +213,7 @@ function findPresent(planned: PlannedServer, present: readonly PresentServer[]):
   return present.find(({ entry }) => entry !== undefined && forms.includes(serverIdentity(entry)))?.key;
 }
 
-/** Names that nobody has yet: `github`, then `github-cursor`, then `github-cursor-2`. */
+/** Names that are still free: `github`, then `github-cursor`, then `github-cursor-2`. */
 function createNames(taken: readonly string[]): (name: string, clientId: string) => string {
   const used = new Set(taken.flatMap(toForms));
   return (name, clientId) => {

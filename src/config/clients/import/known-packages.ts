@@ -21,7 +21,7 @@ const runners: Readonly<Record<string, PackageRunner>> = {
   pipx: { words: ["run"], options: ["--spec"], registry: "pypi" },
 };
 
-/** Of these scopes of npm everything is published by whoever they are named after. */
+/** Everything in these scopes of npm is published by the owner that the scope is named after. */
 const scopes: ReadonlySet<string> = new Set(
   (
     "anthropic-ai,apify,atlassian,aws,azure,azure-devops,browserbasehq,circleci,cloudflare,elastic,github,gitlab,google," +

@@ -3,7 +3,7 @@ import { isSecretName } from "../../words/secret-names.ts";
 import { Spans } from "../../words/spans.ts";
 import type { ImportedEntry } from "../connect/client-entry.ts";
 
-/** A secret that stands in an entry itself, where everybody who can read the file sees it. */
+/** A secret written in an entry itself, visible to everyone who can read the file. */
 export interface LiteralSecret {
   /** `env.TOKEN`, `headers.Authorization`, `args[2]` or `url`. */
   readonly where: string;
@@ -49,7 +49,7 @@ export function toConstant(name: string): string {
   return /^[A-Z]/.test(constant) ? constant : `SERVER_${constant}`.replace(/_$/, "");
 }
 
-/** A text of an entry, and what is known of it. */
+/** A text of an entry, and its place there. */
 interface TextPlace {
   readonly where: string;
   /** The name that belongs to the value: of a variable, a header, or the option before it. */
@@ -126,7 +126,7 @@ function secretParts(text: string, { where, name, variable }: TextPlace): readon
   }));
 }
 
-/** What stands before a credential and says how it is used, such as `Bearer `. Empty where there is nothing. */
+/** The prefix of a credential that says how it is used, such as `Bearer `. Empty where there is nothing. */
 export function schemeOf(text: string): string {
   return /^(?:Bearer|Basic|Token|ApiKey)\s+(?=\S)/i.exec(text)?.[0] ?? "";
 }

@@ -496,7 +496,7 @@ describe("FAULT 93: a client's file that is wrong is a problem with its place, a
       "a name that stands there twice",
       cursor,
       '{ "mcpServers": { "a": { "command": "x" }, "a": { "command": "y" } } }',
-      /:1:44: the key "a" stands here a second time/,
+      /:1:44: the key "a" is here a second time/,
     ],
     ["an endless nesting", cursor, "[".repeat(100_000), /mcp\.json:1:1: nested too deeply/],
     [

@@ -13,7 +13,7 @@ import { parseSettings } from "../connect/settings-document.ts";
 import { isFolderThere, listSettingsFiles, readSettingsText } from "../connect/settings-text.ts";
 import { switchedOff, type OffFacts } from "../connect/switched-off.ts";
 
-/** What decides what is found. */
+/** The surroundings that decide which clients are found. */
 export interface ReadClientsOptions extends ClientSurroundings {
   /** Origins at which this machine's gateways listen, to recognise entries that lead to them. */
   readonly ownUrls: readonly string[];
@@ -56,7 +56,7 @@ export interface FoundClient {
 
 /**
  * Every AI client of this user with what its files say, in the order of the table; those without any trace are left
- * out. Only reads, and only what is given decides where. Never rejects because of a file: whatever is wrong with one is
+ * out. Only reads, and only at places that follow from the options. Never rejects because of a file: its mistakes are
  * among its problems.
  */
 export async function readClients(options: ReadClientsOptions): Promise<readonly FoundClient[]> {
@@ -156,7 +156,7 @@ async function readOff({ place, options, settings }: PlaceReading): Promise<read
   return await Promise.all(facts);
 }
 
-/** The value at a key path, and the path at which it stands: Windows writes projects with `/` in some clients. */
+/** The value at a key path, and the path at which it was found: Windows writes projects with `/` in some clients. */
 function valueAt(
   document: Document,
   keyPath: readonly string[],
@@ -252,7 +252,7 @@ function withOff(entry: ImportedEntry, off: readonly OffFacts[], name: string): 
   };
 }
 
-/** With the paths of a project made absolute, because our file stands elsewhere. */
+/** With the paths of a project made absolute, because our file is elsewhere. */
 function inProject(entry: ImportedEntry, project: string | undefined, { platform }: ClientSurroundings): ImportedEntry {
   if (project === undefined) return entry;
   const paths = platform === "win32" ? win32 : posix;

@@ -2,7 +2,8 @@ import type { ImportedEntry } from "../connect/client-entry.ts";
 
 /**
  * A text that two entries share when they are the same server: the same program with the same arguments and variables,
- * or the same address with the same headers. What is offered of it, and where its process runs, is not part of it.
+ * or the same address with the same headers. Which of its tools are offered, and where its process runs, does not
+ * count.
  */
 export function serverIdentity({ command, args, env, envFile, type, url, headers }: ImportedEntry): string {
   const parts =

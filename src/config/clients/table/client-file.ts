@@ -18,17 +18,17 @@ export interface ClientFile {
 }
 
 /**
- * Claude Code keeps its history beside its servers, so that its file has a few megabytes on machines that are in use.
- * What is larger than this is no settings file, and editing it takes seconds.
+ * Claude Code keeps its history beside its servers, so that its file has a few megabytes on machines that are in use. A
+ * larger file is no settings file, and editing it takes seconds.
  */
 const mostBytes = 32 * 1024 * 1024;
 
-/** As other programs create their settings. A new one may hold a token, so that nobody else needs to read it. */
+/** As other programs create their settings. A new one may hold a token, so only its owner may read it. */
 const newFileMode = 0o600;
 
 /**
- * Reads a client's file, which need not exist. Throws GatewayError CLIENT_FILE_UNUSABLE for what is no readable file,
- * is read-only, is too large, has a second name, or is reached through a link that leads nowhere.
+ * Reads a client's file, which need not exist. Throws GatewayError CLIENT_FILE_UNUSABLE if it is no readable file, is
+ * read-only, is too large, has a second name, or is reached through a link that leads nowhere.
  */
 export async function readClientFile(path: string): Promise<ClientFile> {
   const realPath = await followLinks(path);
@@ -50,7 +50,7 @@ function refuseUnfit(path: string, found: BigIntStats): void {
   if (!found.isFile()) throw unusable(path, "is no regular file");
   if (found.size > BigInt(mostBytes))
     throw unusable(path, `has ${found.size} bytes, more than the limit of ${mostBytes}`);
-  // Whoever took every permission to write away meant it, even where we are allowed to do it all the same.
+  // A file without any write permission is meant to stay as it is, even where we could write it all the same.
   if ((Number(found.mode) & 0o222) === 0) throw unusable(path, "is read-only");
   if (found.nlink > 1n) throw unusable(path, `has ${found.nlink} names (hard links), which replacing it would part`);
 }
@@ -75,7 +75,7 @@ async function isLink(path: string): Promise<boolean> {
   );
 }
 
-/** The file's text. Throws CLIENT_FILE_UNUSABLE for what is not UTF-8. */
+/** The file's text. Throws CLIENT_FILE_UNUSABLE if it is not UTF-8. */
 export function textOf({ path, bytes }: ClientFile): string {
   if (bytes === undefined) return "";
   const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);

@@ -50,7 +50,7 @@ export interface MovingVariable {
 /** In a key path: the absolute path of the project. */
 export const projectKey = "{project}";
 
-/** Where a client says, outside the servers' entries, what is switched off. */
+/** Where a client lists, outside the servers' entries, the servers and tools that are off. */
 export interface OffList {
   readonly files: readonly PathTemplate[];
   readonly variable?: MovingVariable;
@@ -59,7 +59,8 @@ export interface OffList {
 }
 
 /**
- * What stands there. `denied`: names of servers that are off. `allowed`: names of the only ones that are on. `rules`:
+ * The kind of list there. `denied`: names of servers that are off. `allowed`: names of the only ones that are on.
+ * `rules`:
  * `mcp__server` and `mcp__server__tool`, which are off. `switches`: an object by `server_tool`, with `*` for any
  * characters, where `false` and `"deny"` are off.
  */

@@ -425,7 +425,7 @@ export function findClient(id: string): ClientRow | undefined {
 
 /**
  * The client that gave this name in `clientInfo`. Undefined for a name that we do not know. A name of the table that
- * ends in `*` stands for all that begin so.
+ * ends in `*` matches all that begin so.
  */
 export function clientNamed(clientName: string): ClientId | undefined {
   return clientTable.find(({ clientNames }) => clientNames.some((name) => matchesPattern(name, clientName)))?.id;

@@ -35,10 +35,10 @@ export function checkArguments(
 const mostMadeReady = 20;
 
 /**
- * Prepares the checks of tools that may be called next, so that no call waits while the worker starts and compiles.
- * One after the other, and no more once anything else waits for the worker: what is called goes before what may be, and
- * a schema that takes as long as it may delays calls no more than a call of that tool would. What is not prepared is
- * left to the call. Never rejects.
+ * Prepares the checks of tools that may be called next, so that no call waits while the worker starts and compiles. One
+ * after the other, and no more once anything else waits for the worker: actual calls go before possible ones, and a
+ * schema that uses up its whole time limit delays calls no more than a call of that tool would. Checks that are not
+ * prepared are left to the call. Never rejects.
  */
 export async function makeReady(validators: Validators, tools: readonly ToolEntry[]): Promise<void> {
   const { signal } = new AbortController();

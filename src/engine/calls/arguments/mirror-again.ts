@@ -5,8 +5,9 @@ import type { MirrorArguments } from "./mirrored-headers.ts";
 import type { MirrorAgain } from "../server-exchange.ts";
 
 /**
- * Reads the tool of a call from the lists in force: what it mirrors may have changed since the call began, or its name
- * was not known then. Whoever made the call may not be able to mirror anything: no legacy client is.
+ * Reads the tool of a call from the lists in force: its mirrored parameters may have changed since the call began, or
+ * its name was not known then. The gateway does this because not every client can mirror parameters: no legacy client
+ * can.
  */
 export function createMirrorAgain(viewOf: (principal: Principal) => View, mirror: MirrorArguments): MirrorAgain {
   return ({ instance, target, params, context }) => {

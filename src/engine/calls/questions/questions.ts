@@ -216,8 +216,9 @@ function asksFor(server: string, { key, method }: Asked): string {
 }
 
 /**
- * What a modern client gets whose request does not declare what the server's questions need. Where no declaration
- * would help, because nobody can answer that or the answer may not go to this server, it is not told to declare more.
+ * The failure of a modern client's request that does not declare the capabilities that the server's questions need.
+ * Where no declaration would help, because no client can answer that or the answer may not go to this server, it is not
+ * told to declare more.
  */
 function notDeclared(round: QuestionRound, unanswerable: readonly Asked[]): GatewayError {
   const hopeless = unanswerable.find(
@@ -228,8 +229,8 @@ function notDeclared(round: QuestionRound, unanswerable: readonly Asked[]): Gate
 }
 
 /**
- * The failure of a modern client's request that does not declare what these questions need, be it the call or one that
- * brings answers (2026-07-28, basic/index: each request stands for itself). `asks` says who asks what.
+ * The failure of a modern client's request that does not declare the capabilities that these questions need, be it the
+ * call or one that brings answers (2026-07-28, basic/index: each request is self-contained). `asks` says who asks what.
  */
 export function capabilityMissing(asks: string, unanswerable: readonly Omit<Asked, "key">[]): GatewayError {
   const requiredCapabilities: Record<string, Record<string, object>> = {};

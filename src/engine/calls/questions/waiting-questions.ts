@@ -10,9 +10,7 @@ import type { InstanceId } from "../../../kernel/ids.ts";
  * number of questions and the time they may take are limited.
  */
 export interface WaitingQuestions {
-  /**
-   * Throws CLIENT_CANNOT_ANSWER when too many questions are waiting already, QUESTION_TIMEOUT when nobody answers.
-   */
+  /** Throws CLIENT_CANNOT_ANSWER when too many questions are waiting already, QUESTION_TIMEOUT when no answer comes. */
   ask(instance: InstanceId, context: CallContext, question: Question, signal: AbortSignal): Promise<Answer>;
 }
 
@@ -47,7 +45,7 @@ export function createWaitingQuestions(options: WaitingLimits): WaitingQuestions
     const end = () => controller.abort(abortReason(signal));
     const tooLate = () =>
       controller.abort(
-        new GatewayError("QUESTION_TIMEOUT", `nobody answered within ${options.limitMs / 1_000} s`, {
+        new GatewayError("QUESTION_TIMEOUT", `no one answered within ${options.limitMs / 1_000} s`, {
           hint: `Call again and answer in time, or raise ${settingNow("limits.parkedMs", options.limitMs)}.`,
         }),
       );

@@ -50,7 +50,7 @@ function mend({ what, shape }: Mending, result: JsonBytes, parsed: JsonObject): 
     const bytes = spliceJson(result, exact, shape(exact, new Notes()));
     return new ResultBytes(bytes, parseObject(what, bytes), undefined, toVerdict(notes));
   } catch (error) {
-    // What is to become text may nest more deeply than can be written.
+    // A value that is to become text may nest more deeply than can be written.
     const isTooDeep = error instanceof RangeError || (error instanceof GatewayError && error.code === "BODY_TOO_DEEP");
     throw isTooDeep ? faulty(what, "nests too deeply") : error;
   }

@@ -24,8 +24,8 @@ const mustParseUpToBytes = 4_194_304;
  * Makes of a result what clients can read (faults 41, 43): members that are odd are left out or mended, and blocks that
  * are none become text (`wire/mcp/shapes/result-shapes.ts`). A result with nothing odd passes as the bytes that it is,
  * of the others the parts that are not odd. Its parsed value comes along when it is small or had to be parsed for
- * another reason; `mustParse` is one. Throws RESULT_TOO_LARGE, and UPSTREAM_PROTOCOL for what is no JSON object, or is
- * too large to be parsed where it must be.
+ * another reason; `mustParse` is one. Throws RESULT_TOO_LARGE, and UPSTREAM_PROTOCOL if it is no JSON object, or too
+ * large to be parsed where it must be.
  */
 export function checkResult(
   subject: ResultSubject,

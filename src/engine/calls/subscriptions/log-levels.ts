@@ -7,12 +7,12 @@ import type { Connection } from "../../../servers/upstream/connection.ts";
 
 /**
  * The log levels that legacy clients set (2025-11-25, server/utilities/logging). A server has one level for all its
- * clients: the most verbose that any of them wants. What is too verbose for a client is not passed on to it. A modern
+ * clients: the most verbose that any of them wants. Messages too verbose for a client are not passed on to it. A modern
  * server gets the level with each request instead.
  */
 export interface LogLevels {
   /**
-   * Resolves when all servers that are up have been told. `holder` stands for the client; its previous level is
+   * Resolves when all servers that are up have been told. `holder` represents the client; its previous level is
    * replaced.
    */
   set(holder: object, instances: readonly InstanceId[], level: string): Promise<void>;

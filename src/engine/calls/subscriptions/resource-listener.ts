@@ -97,8 +97,8 @@ class ListenedSet {
   }
 
   /**
-   * Runs until the server watches everything that is wanted. What is requested in the meantime is sent together in
-   * the next round.
+   * Runs until the server watches everything that is wanted. Requests of the meantime are sent together in the next
+   * round.
    */
   async #work(): Promise<void> {
     if (this.#isWorking) return;
@@ -160,7 +160,7 @@ class ListenedSet {
    */
   async #listen(uris: readonly string[]): Promise<Listen> {
     const ended = new AbortController();
-    const stop = () => ended.abort(new GatewayError("CALL_CANCELLED", "nobody listens to this any more"));
+    const stop = () => ended.abort(new GatewayError("CALL_CANCELLED", "there is no listener any more"));
     let take: (() => void) | undefined;
     const taken = new Promise<void>((resolve) => (take = resolve));
     const answer = this.#connection.request({

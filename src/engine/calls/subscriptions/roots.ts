@@ -25,9 +25,8 @@ export function withRootsOf(server: ServerConfig, context: CallContext): CallCon
 }
 
 /**
- * The client's answers, without roots that its server must not get: a client may send answers that nobody asked for.
- * An answer that contains roots is one about roots, because answers to other questions contain an action or a model's
- * message.
+ * The client's answers, without roots that its server must not get: a client may send unsolicited answers. An answer
+ * that contains roots is one about roots, because answers to other questions contain an action or a model's message.
  */
 export function answersOf({ inputResponses: bytes, client, ownRoots }: CallContext): JsonBytes | undefined {
   if (bytes === undefined || bytes[0] !== openBrace) return bytes;

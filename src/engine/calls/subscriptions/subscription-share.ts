@@ -58,7 +58,7 @@ export function createShareOpener(
       },
       end() {
         held.release();
-        ended.abort(new GatewayError("CALL_CANCELLED", "nobody listens any more"));
+        ended.abort(new GatewayError("CALL_CANCELLED", "there is no listener any more"));
         if (on !== undefined && on === held.instance.connection) unsubscribeOn(on, uri);
       },
     };

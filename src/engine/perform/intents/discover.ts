@@ -58,7 +58,7 @@ const unknownLimit = 3;
 
 /**
  * The unavailable servers that the answer names: one that was asked for by name, those that the question may be about
- * and, when nothing was found, a few whose tools nobody has seen, because they might have what is wanted.
+ * and, when nothing was found, a few whose tools are still unknown, because they might have a fitting one.
  */
 async function unavailableAmong(
   deps: DiscoverDeps,

@@ -24,7 +24,7 @@ export interface KeptRunWork {
 export interface KeptPlaced extends KeptSearch {
   /** From 1; null where it is not among those that were looked through. */
   readonly rankNow: number | null;
-  /** Whether whoever asks may call a tool of this path now. */
+  /** Whether the asking principal may call a tool of this path now. */
   readonly toolExists: boolean;
   /** The tool that is found first now. */
   readonly first: string | null;
@@ -106,7 +106,7 @@ function placeOf(found: readonly string[], tool: string): number | null {
   return at === -1 ? null : at + 1;
 }
 
-/** Of these paths those that are a tool's. A hundred thousand tools are gone through once, not for each path. */
+/** Of these paths those that are a tool's. A hundred thousand tools are scanned once, not for each path. */
 function existingOf({ servers }: View, paths: ReadonlySet<string>): ReadonlySet<string> {
   const existing = new Set<string>();
   for (const { tools } of servers) for (const { path } of tools) if (paths.has(path)) existing.add(path);

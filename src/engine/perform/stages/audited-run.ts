@@ -8,8 +8,8 @@ import type { RunStage } from "../run.ts";
 import type { Work } from "../work.ts";
 
 /**
- * Runs what a server is asked for between two entries of the audit: nothing runs before the first is on the disk, and
- * no answer leaves before the second is. The second is also written when the client has gone meanwhile.
+ * Runs a server's request between two entries of the audit: it does not run before the first is on the disk, and no
+ * answer leaves before the second is. The second is also written when the client has disconnected.
  */
 export function createAuditedRun(run: RunStage, audit: CallAudit): RunStage {
   async function runAudited(intent: ServerIntent, work: Work): Promise<Outcome> {

@@ -33,7 +33,7 @@ export interface RecordEndDeps {
   readonly recordCall?: RecordCall | undefined;
   /** Undefined while traces are off. */
   readonly traces?: TraceSource | undefined;
-  /** Told of calls that the configuration does not allow. Undefined when nobody wants to know. */
+  /** Told of calls that the configuration does not allow. Undefined when there is no listener. */
   readonly onDenied?: ((event: EventOf<"mcp.request.logs">) => void) | undefined;
 }
 

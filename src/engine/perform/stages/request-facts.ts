@@ -14,7 +14,7 @@ export function instanceOf(intent: ServerIntent): InstanceId {
   return intent.kind === "call" || intent.kind === "prompt" ? intent.instance : intent.server.instance;
 }
 
-/** The protocol's name of what is asked of the server. */
+/** The protocol's name of the request to the server. */
 export function methodOf(intent: ServerIntent, { request }: Work): string {
   switch (intent.kind) {
     case "call":
@@ -30,7 +30,7 @@ export function methodOf(intent: ServerIntent, { request }: Work): string {
   }
 }
 
-/** What is asked for, as the server knows it. */
+/** The requested item, by the server's name. */
 export function nameOf(intent: ServerIntent, work: Work): string {
   switch (intent.kind) {
     case "call":
@@ -46,7 +46,7 @@ export function nameOf(intent: ServerIntent, work: Work): string {
   }
 }
 
-/** What is asked for, as clients know it: a tool by its path. */
+/** The requested item, as clients know it: a tool by its path. */
 export function pathOf(intent: ServerIntent, work: Work): string {
   return intent.kind === "call" ? intent.tool.path : nameOf(intent, work);
 }

@@ -28,7 +28,7 @@ export function tracePassage(pass: Passage, traces: TraceSource): Passage {
   };
 }
 
-/** Undefined for what is answered from memory. */
+/** Undefined for intents that are answered from memory. */
 function startOf(intent: Intent, work: Work): SpanStart | undefined {
   const { method, target, attributes } = aboutIntent(intent, work);
   if (method === undefined) return undefined;

@@ -5,7 +5,7 @@ import { settingNow } from "../../../kernel/runtime/setting-now.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 
 /**
- * Limits what one person may use at once, so that a client out of control disturbs nobody else (fault K). A user in
+ * Limits what one person may use at once, so that a client out of control disturbs no one else (fault K). A user in
  * several teams is one person, who would otherwise have more the more teams they are in.
  */
 export interface Admission {
@@ -39,7 +39,7 @@ interface Account {
 
 /** Handling this much of an answer takes the gateway about as long as a call to a local server. */
 const bytesPerCall = 65_536;
-/** Given when nobody can say when a running call will end. */
+/** Given because it is unknown when a running call will end. */
 const busyRetryS = 1;
 const streamRetryS = 30;
 

@@ -4,8 +4,9 @@ import { isListed, loopback, toBlockList } from "../../../kernel/text/address-ra
 import type { AddressSettings } from "../public-url.ts";
 
 /**
- * The address that a request comes from: behind a trusted proxy, what that proxy says. Null where a proxy on this
- * machine stands before a public address and nobody says that it is trusted: then everybody would seem to be one.
+ * The address that a request comes from: behind a trusted proxy, the one that the proxy reports. Null where a proxy on
+ * this machine is in front of a public address and is not configured as trusted: then all clients would share its
+ * address.
  */
 export function createClientAddress(settings: () => AddressSettings): (request: IncomingMessage) => string | null {
   return ({ headers, socket }) => {

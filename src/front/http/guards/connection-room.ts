@@ -7,7 +7,7 @@ export interface ConnectionRoom {
 export interface ConnectionRoomOptions {
   readonly ofAll: number;
   readonly ofOne: number;
-  /** Whether an address stands for many people: a proxy, or this machine. */
+  /** Whether an address is shared by many people: a proxy, or this machine. */
   readonly isShared: (address: string) => boolean;
 }
 

@@ -27,7 +27,7 @@ const hostForm = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i;
 
 const absoluteForm = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i;
 
-/** Allows the names of this machine, the address that is listened on, the public URL, and what is configured. */
+/** Allows the names of this machine, the address that is listened on, the public URL, and the configured ones. */
 export function createOriginRules(options: {
   readonly host: string;
   readonly allowedHosts: readonly string[];

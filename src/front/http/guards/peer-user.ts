@@ -79,7 +79,7 @@ export function createPeerCheck(options: PeerCheckOptions): PeerCheck {
   const latest = new Map<TableName, Promise<unknown>>();
   let restUntilMs = 0;
 
-  /** One that begins after the connection was made: what is being read already may not have it yet. */
+  /** One that begins after the connection was made: a reading in progress may not have it yet. */
   async function read(family: TableName): Promise<Buffer> {
     const begun = reading.get(family);
     if (begun !== undefined) return await begun;

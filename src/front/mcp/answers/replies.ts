@@ -39,8 +39,8 @@ export function sendReplyEvent(
 }
 
 /**
- * Answers a request that nobody works on: the status and the JSON-RPC error are of the failure's row. Nothing happens
- * when an answer was begun already.
+ * Answers a request that is refused: the status and the JSON-RPC error are of the failure's row. Nothing happens when
+ * an answer was begun already.
  */
 export function refuse(
   response: ServerResponse,

@@ -36,8 +36,8 @@ export function prefixed(prefix: string, text: WireText): WireText {
 
 /**
  * A server's result as the client's era wants it. To a modern client every result says `resultType` and carries our
- * serverInfo, whoever made it (2026-07-28, basic/index: protocol keys of `_meta` belong to the hop); to a legacy one
- * none does, because its revisions have no such member. Everything else is the server's bytes.
+ * serverInfo, whatever its origin (2026-07-28, basic/index: protocol keys of `_meta` belong to the hop); to a legacy
+ * one none does, because its revisions have no such member. Everything else is the server's bytes.
  */
 export function toResultText(answer: ResultBytes, era: Era, serverInfoText: string, hints = ""): WireText {
   const { bytes: result, known: parsed } = answer;
@@ -91,7 +91,7 @@ function withoutTypeText(text: string): string | undefined {
   return rest.includes(typeKeyText) || text.includes(escapeText) ? undefined : rest;
 }
 
-/** The result without its `resultType`, wherever that stands, and however often. */
+/** The result without its `resultType`, wherever that is, and however often. */
 function withoutType(answer: ResultBytes, isLarge: boolean): WireText {
   const { bytes: result } = answer;
   const members = answer.members();
@@ -113,7 +113,7 @@ function withoutType(answer: ResultBytes, isLarge: boolean): WireText {
 /** The bytes of the result from `start` to `end`, or to its end. */
 type Cut = (start: number, end?: number) => string | Buffer;
 
-/** What is in it is known already, and no `_meta` has to be joined. */
+/** Its members are known already, and no `_meta` has to be merged. */
 function plainPieces(
   result: JsonBytes,
   cut: Cut,

@@ -36,8 +36,8 @@ function withoutSkills({ [skillExtension]: _skills, ...others }: JsonObject): Js
 }
 
 /**
- * Whoever declares skills answers `skills/list` and `skills/get` (SEP-2640), which the gateway does when one of the
- * servers can. Directories are read by whoever serves them, so that all of these have to.
+ * Declaring skills means answering `skills/list` and `skills/get` (SEP-2640), which the gateway does when one of the
+ * servers can. Directories are read by the servers that have skills, so that all of these have to support it.
  */
 function skillExtensions(servers: readonly ViewServer[]): JsonObject {
   const offering = servers.flatMap(({ catalog }) => (offersSkills(catalog) ? [catalog] : []));

@@ -18,8 +18,8 @@ export function createProfileOf(profiles: () => ClientProfiles): ProfileOf {
 const longestName = 200;
 
 /**
- * Modern clients name themselves in each request, legacy ones when they initialize; without a session nobody knows
- * who asks.
+ * Modern clients name themselves in each request, legacy ones when they initialize; without a session the client is
+ * unknown.
  */
 export function clientProfileOf(
   request: ClientRequest,

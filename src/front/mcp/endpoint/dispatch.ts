@@ -191,7 +191,7 @@ function callTool(parts: Parts, work: Work): Promise<Answered> {
     intent = toIntent(work, asked, work.pinned);
   } catch (error) {
     if (!(error instanceof UnseenServer) || work.hasWoken === true) throw error;
-    // Nothing is started for whoever may not call it.
+    // No server is started for a principal that may not call it.
     requireScope(work.context.principal, "mcp:tools:execute");
     return callWoken(parts, work, error.instance);
   }
@@ -252,8 +252,8 @@ function discoverServer(parts: Parts, work: Work): string {
 }
 
 /**
- * What nobody here knows goes to the one server of a transparent exposure, or to the one that handed out the task
- * that it is about.
+ * A method unknown here goes to the one server of a transparent exposure, or to the one that handed out the task that
+ * it is about.
  */
 function forward(parts: Parts, work: Work): Promise<Answered> {
   const server = work.caller.endpoint.exposure.transparent(work.view) ?? ownerOfTask(parts, work);
@@ -261,8 +261,8 @@ function forward(parts: Parts, work: Work): Promise<Answered> {
 }
 
 /**
- * The server that gave out the task that the request is about. Throws PARAMS_INVALID for a task that nobody gave this
- * principal.
+ * The server that gave out the task that the request is about. Throws PARAMS_INVALID for a task that was not given to
+ * this principal.
  */
 function ownerOfTask({ performer }: Parts, { request, context, view }: Work): ViewServer | undefined {
   const { taskId } = request.params;

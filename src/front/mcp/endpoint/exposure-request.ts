@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject } from "../../../kernel/text/json-bytes.t
 import type { ClientWork } from "../answers/outcome-text.ts";
 import type { ClientRequest } from "../../../wire/mcp/client-message.ts";
 
-/** A client's request with what is needed to find out what it means. */
+/** A client's request with the context for finding out its meaning. */
 export interface ClientRequestWork extends ClientWork {
   readonly request: ClientRequest;
 }

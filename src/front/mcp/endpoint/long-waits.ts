@@ -29,8 +29,8 @@ export interface LongWait extends Numbered, RequestWays {
 
 /**
  * Keeps clients patient. They give up requests of which they hear nothing: many after 60 seconds, whether or not they
- * asked for progress. An answer that is not there within a second is begun as an event stream, and a client that gave
- * a token is told every ten seconds what is being waited for.
+ * asked for progress. An answer that is not there within a second is begun as an event stream, and a client that gave a
+ * token is told every ten seconds what the call waits for.
  */
 export interface LongWaits {
   begin(replies: PatientReplies, params: JsonObject): LongWait;

@@ -59,7 +59,7 @@ function toTokenLimit(value: unknown): number | undefined {
 /** What calls, reads and prompts take apart, and what belongs to this hop. */
 const ownParams: ReadonlySet<string> = new Set(["name", "arguments", "uri", "_meta", "inputResponses", "requestState"]);
 
-/** What else stands in `params` (2025-11-25: `task`) is for the server. */
+/** Other members of `params` (2025-11-25: `task`) are for the server. */
 function extraParams(request: ClientRequest): CallContext["extraParams"] {
   let extra: (readonly [string, JsonBytes])[] | undefined;
   for (const key in request.params) {

@@ -65,7 +65,7 @@ class TokenProgress implements RequestProgress {
   }
 }
 
-/** A number that is larger by so little that nobody sees it, and that a client of single precision tells apart. */
+/** A number that is larger by an invisible amount that a client of single precision tells apart. */
 function justAbove(value: number): number {
   return value === Number.NEGATIVE_INFINITY ? smallestStep : value + Math.max(Math.abs(value), 1) * smallestStep;
 }

@@ -43,7 +43,7 @@ export function createRequestRunner(
       return await nextTurn(begun, signal);
     }
     const resumed = conversations.resume(requestState, binding, request.paramBytes("inputResponses"));
-    // What is waited for is known to the request that began the call.
+    // The request that began the call knows its stage.
     ways.stage.server = resumed.ways.stage?.server;
     ways.stage.isStarting = resumed.ways.stage?.isStarting === true;
     resumed.ways = context;
@@ -123,7 +123,7 @@ function legacyAsk(caller: Caller, { replies }: RequestWays): CallContext["ask"]
   );
 }
 
-/** Nobody is asked for what they did not declare (2026-07-28, basic/patterns/mrtr). */
+/** No client is asked for a capability that it did not declare (2026-07-28, basic/patterns/mrtr). */
 function guarded(ask: NonNullable<CallContext["ask"]>, client: ClientTraits): NonNullable<CallContext["ask"]> {
   return async (question, signal) => {
     const params = JSON.parse(question.params.toString("utf8")) as Record<string, unknown>;

@@ -43,7 +43,7 @@ function toCard({ path }: Endpoint, gatewayUrl: string, { serverInfo }: ServerCa
   };
 }
 
-/** Names begin with a host in reverse; what is no host name stays as it is, as far as a name may hold it. */
+/** Names begin with a host in reverse; any other text stays as it is, as far as a name may hold it. */
 function toNamespace(hostname: string): string {
   const isName = !/^[\d.]+$|:/.test(hostname);
   const text = isName ? hostname.split(".").toReversed().join(".") : hostname;

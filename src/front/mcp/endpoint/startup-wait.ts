@@ -8,7 +8,7 @@ import type { Endpoint } from "./endpoint.ts";
 
 export interface StartupWaitDeps {
   readonly viewOf: (principal: Principal) => View;
-  /** What is kept on disk of the principal's own servers is read at his first request; undefined once it is. */
+  /** Reads the stored state of the principal's own servers at the first request; undefined once it is read. */
   readonly adopting: (principal: Principal) => Promise<void> | undefined;
   /** Waits until the instance has come up, or has failed to, or the signal aborts. */
   readonly settledOne: (instance: InstanceId, signal: AbortSignal) => Promise<void>;
@@ -22,7 +22,7 @@ export type StartupWait = (endpoint: Endpoint, principal: Principal) => Promise<
 
 /**
  * A transparent endpoint declares its server's capabilities, and legacy clients are told of them once: a server never
- * seen before is waited for. What is known, also from disk, is never waited for.
+ * seen before is waited for. A known one, also from disk, is never waited for.
  */
 export function createStartupWait({ viewOf, adopting, settledOne }: StartupWaitDeps): StartupWait {
   return (endpoint, principal) => {

@@ -38,7 +38,7 @@ interface Listening {
   readonly caller: Caller;
   readonly channel: AnswerChannel;
   readonly watched: WatchedResources;
-  /** Aborts when the client has gone. */
+  /** Aborts when the client has disconnected. */
   readonly signal: AbortSignal;
   /** Removes it from the notifier; does nothing before it has been added there. */
   leave: () => void;
@@ -90,7 +90,7 @@ export function createListenRequests(deps: ListenDeps): ListenRequests {
         watch.release();
         watch.leave();
       };
-      // It may have ended while the server was asked: then nobody would release this one later.
+      // It may have ended while the server was asked: then this one would never be released.
       if (!open.has(listening)) release();
       else watched.add(uri, watch.key, release);
       honoured.push(uri);

@@ -28,10 +28,10 @@ const mostWaitingBytes = 64 * 1024 * 1024;
 const pauseFromBytes = 8 * 1024 * 1024;
 /** Messages of the client that may wait until it has read; each is a connection. */
 const mostWaitingMessages = 64;
-/** What a client is told to wait when it does not read: nobody knows when it will. */
+/** The wait that a client is told when it does not read: it is unknown when it will. */
 const busyRetryS = 1;
 
-/** `memory` is told of large messages that were written out: nobody else looks at their bytes then. */
+/** `memory` is told of large messages that were written out: their bytes are not used any more. */
 export function createPacedEvents(response: ServerResponse, memory: LargeBuffers): PacedEvents {
   let waitingMessages = 0;
   let draining: Promise<void> | undefined;

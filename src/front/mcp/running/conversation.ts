@@ -18,7 +18,7 @@ export interface Conversation {
   ways: Ways;
   /** What the client is to be told next: the call's answer, or the questions that have come up. One waits at a time. */
   next(): Promise<Turn>;
-  /** Ends the call: its client has gone. */
+  /** Ends the call: its client has disconnected. */
   cancel(reason: GatewayError): void;
 }
 

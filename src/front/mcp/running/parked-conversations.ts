@@ -31,7 +31,7 @@ export interface ParkedConversations {
    * answered before.
    */
   resume(handle: string, binding: Binding, inputResponses: JsonBytes | undefined): Conversation;
-  /** Ends those that are parked, and parks none from now on: nobody can come back to a gateway that stops. */
+  /** Ends those that are parked, and parks none from now on: no client can come back to a gateway that stops. */
   end(why: () => GatewayError): void;
   /** Ends those of all principals for which the predicate is true. */
   endWhere(gone: (principal: Principal) => boolean, why: () => GatewayError): void;
@@ -87,7 +87,7 @@ export function createParkedConversations(options: {
     const cancelTimer = options.clock.after(options.parkedMs, () => {
       parkedByHandle.delete(handle);
       conversation.cancel(
-        new GatewayError("QUESTION_TIMEOUT", `nobody answered within ${options.parkedMs / 1_000} s`, {
+        new GatewayError("QUESTION_TIMEOUT", `no one answered within ${options.parkedMs / 1_000} s`, {
           hint: `Call again and answer in time, or raise ${settingNow("limits.parkedMs", options.parkedMs)}.`,
         }),
       );

@@ -1,4 +1,4 @@
-/** How many requests of one client wait for their answers: whoever ends the connection lets them have those first. */
+/** How many requests of one client wait for their answers: the connection is closed only after these. */
 export interface UnansweredCount {
   enter(): void;
   leave(): void;

@@ -33,8 +33,8 @@ export interface ClientQuestions {
 const mostQuestions = 64;
 
 /**
- * A stream that breaks off is fetched again after a second (`clientRetryMs`), or after a change of networks that takes
- * some. Whoever takes longer has usually ended.
+ * A stream that breaks off is fetched again after a second (`clientRetryMs`), or, after a change of networks, a few
+ * seconds later. A client that takes longer has usually ended.
  */
 const mostAwayMs = 10_000;
 const looksWhileAway = 10;
@@ -54,7 +54,7 @@ export function createClientQuestions(options: ClientQuestionsOptions): ClientQu
   let lastNumber = 0;
   let closed = false;
 
-  /** Our id stands for the server's progress token too: two servers may have given the same one. */
+  /** Our id replaces the server's progress token too: two servers may have given the same one. */
   function toMessage(id: string, { method, params, onProgress }: Question): string {
     const text = onProgress === undefined ? params.toString("latin1") : withProgressToken(params, id);
     return requestText(`"${id}"`, method, text);

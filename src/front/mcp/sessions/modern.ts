@@ -6,7 +6,7 @@ import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../../../kernel/text/json-bytes.ts";
 import type { ClientRequest } from "../../../wire/mcp/client-message.ts";
 
-/** Where a header stands for a member of the body (2026-07-28, streamable-http, standard request headers). */
+/** The member of the body that a header mirrors (2026-07-28, streamable-http, standard request headers). */
 const namedBy: Readonly<Record<string, "name" | "uri" | "taskId" | undefined>> = Object.freeze({
   "tools/call": "name",
   "prompts/get": "name",

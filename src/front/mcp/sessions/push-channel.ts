@@ -12,7 +12,7 @@ export interface PushChannel {
   readonly open: boolean;
   /** Sends on this GET stream from now on, and ends the one before: a client has one at a time. */
   attachStream(stream: ServerResponse): void;
-  /** Sends by this function from now on. Whoever gives it watches how much waits for the client. */
+  /** Sends by this function from now on. Its owner watches how much waits for the client. */
   attachLine(send: (message: string) => void): void;
   end(): void;
 }

@@ -19,7 +19,7 @@ export interface SamplingClientsDeps {
 
 /** Programs that said no and are remembered. In a gateway of one person there are a handful. */
 const mostRefusals = 1_000;
-/** Endpoints that show all servers: whoever was given a single one is told nothing of the others. */
+/** Endpoints that show all servers: a client of a single one is told nothing of the others. */
 const wholePath = /^\/(?:mcp|sse)(?:\/[a-z]+)?$/;
 
 /**

@@ -64,7 +64,7 @@ export function createSessionStore(limits: SessionLimits, clock: Clock, onReacha
     end(session, reason);
   }
 
-  /** Whoever has the most sessions gives up the one that was not used for longest, so that nobody can take them all. */
+  /** The principal with the most sessions gives up its least recently used one, so that no one can take them all. */
   function makeRoom(wanting: PrincipalId): boolean {
     const holder = sessions.most(wanting);
     const most = Math.min(mostLooked, holder?.count ?? 0);

@@ -88,7 +88,7 @@ export function createSession(options: SessionOptions): Session {
     told: options.told,
     pinned: undefined,
     connected: {
-      // Not the session's own id: whoever knows that one is taken for the client.
+      // Not the session's own id: a request with that one is taken for the client's.
       id: randomUUID(),
       ended: ended.signal,
       presence,

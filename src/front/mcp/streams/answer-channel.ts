@@ -36,14 +36,17 @@ export interface AnswerChannelOptions {
   readonly accepts: Accepts;
   /** Where events are kept for a client that comes back; undefined for clients without a session, which cannot. */
   readonly resumable: Pick<ResumableStreams, "open"> | undefined;
-  /** Told of large answers that were written out: nobody else looks at their bytes then. */
+  /** Told of large answers that were written out: their bytes are not used any more. */
   readonly memory: LargeBuffers;
   readonly onGone: () => void;
 }
 
 /** Bytes that may wait for a client that reads slowly, per stream; beyond it the stream is closed (fault 26). */
 const mostWaitingBytes = 8 * 1024 * 1024;
-/** Comments on event streams: often enough for every proxy, and to notice within a minute that nobody is there. */
+/**
+ * Comments on event streams: often enough for every proxy, and to notice within a minute that the client has
+ * disconnected.
+ */
 export const keepAliveMs = 15_000;
 
 export function createAnswerChannel(response: ServerResponse, options: AnswerChannelOptions): AnswerChannel {
@@ -57,7 +60,7 @@ class HttpAnswerChannel implements AnswerChannel {
   /** The answer has become an event stream: its head is written. */
   #streaming = false;
   #finished = false;
-  /** The connection has ended, or the stream was broken off: what is still said reaches a client that comes back. */
+  /** The connection has ended, or the stream was broken off: later messages reach a client that comes back. */
   #gone = false;
   #keepAlive: NodeJS.Timeout | undefined;
   #letGo: NodeJS.Timeout | undefined;
@@ -71,7 +74,7 @@ class HttpAnswerChannel implements AnswerChannel {
 
   send(message: string): boolean {
     if (this.#finished || !this.#options.accepts.stream) return false;
-    // Nobody is there, and nothing is kept for a client that comes back: the message has to go another way.
+    // The client has disconnected, and no event log is kept for its return: the message has to go another way.
     if (this.#gone && this.#events === undefined) return false;
     if (!this.#streaming && !this.#gone) this.#openStream();
     this.#writeEvent(message);
@@ -147,7 +150,7 @@ class HttpAnswerChannel implements AnswerChannel {
     this.#response.writeHead(httpStatus, ["Content-Type", "application/json", "Content-Length", String(length)]);
     for (const piece of pieces) this.#response.write(piece, "latin1");
     this.#response.end();
-    // Not when the client has gone: then something may still be on its way to the socket.
+    // Not when the client has disconnected: then a write to the socket may still be pending.
     this.#response.once("finish", () => {
       if (!this.#response.destroyed) this.#options.memory.written(pieces);
     });

@@ -13,7 +13,7 @@ export interface EventLog {
   append(message: string): string;
   end(): void;
   readonly ended: boolean;
-  /** Whether a client that came back is being sent what is new. */
+  /** Whether a client that came back is being sent new events. */
   readonly isFollowed: boolean;
   /** The events behind number `after`, and then every new one, until the listener is taken off again. */
   follow(after: number, listener: EventListener): () => void;

@@ -112,7 +112,9 @@ export function createNotifier(
     }
   }
 
-  /** What is loaded belongs to the principal: all its clients hear of it, at the exposure whose list it changes. */
+  /**
+   * The loaded namespaces belong to the principal: all its clients hear of it, at the exposure whose list it changes.
+   */
   function onLoadedChanged(principal: PrincipalId): void {
     for (const listener of listeners) {
       if (listener.principal.id !== principal || !listener.wants.tools) continue;

@@ -32,9 +32,9 @@ const batchRevision = "2025-03-26";
 const slices = createSlices();
 
 /**
- * Resolves to the answers to every request of a batch, as one array; undefined when the batch had no request. What is
- * said before goes by `replies`. Throws REQUEST_INVALID when the client's revision has no batches, or the batch has no
- * messages or too many of them; PARSE_ERROR.
+ * Resolves to the answers to every request of a batch, as one array; undefined when the batch had no request. Messages
+ * before the answers go by `replies`. Throws REQUEST_INVALID when the client's revision has no batches, or the batch
+ * has no messages or too many of them; PARSE_ERROR.
  */
 export function answerBatch(
   body: Buffer,
@@ -97,7 +97,7 @@ async function answerOne(
     try {
       const reply = await (deps.legacy.answer(message, caller, controller.signal) ??
         deps.runner.run(message, caller, wait, controller.signal));
-      // Whoever has lost their right meanwhile is told so, and not what became of the request.
+      // A client that has lost its right meanwhile gets that failure, and not the request's result.
       if (controller.signal.aborted) throw abortReason(controller.signal);
       return answerText(message.idText, joinText(reply.body));
     } finally {

@@ -76,7 +76,7 @@ export function createLegacyHttp(deps: LegacyHttpDeps, { run, admit }: HttpRun):
     receiveBatch(incoming, body) {
       const { request, response } = incoming;
       const session = findSession(incoming);
-      // Nothing is assumed here: whoever sends a batch has to say in which revision.
+      // Nothing is assumed here: a batch has to name its revision.
       const revision = session?.revision ?? String(request.headers["mcp-protocol-version"]);
       const channel = createAnswerChannel(response, {
         idText: undefined,

@@ -22,7 +22,7 @@ export interface ModernHttpDeps {
   readonly sessionlessClients: SessionlessClients;
 }
 
-/** Takes one POST of the modern era, where every request stands alone (2026-07-28, streamable-http). */
+/** Takes one POST of the modern era, where every request is self-contained (2026-07-28, streamable-http). */
 export type ModernHttp = (incoming: Incoming, message: ClientMessage) => void;
 
 export function createModernHttp(deps: ModernHttpDeps, { run, admit }: HttpRun): ModernHttp {

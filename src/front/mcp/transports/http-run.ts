@@ -75,7 +75,7 @@ export function createHttpRun(deps: HttpRunDeps): HttpRun {
     const controller = controllers.take();
     const onGone = (): void => {
       // The client of a session may come back for the answer (Last-Event-ID), so that a POST of it that breaks off is
-      // no cancellation. In HTTP+SSE nobody can come back to a stream.
+      // no cancellation. In HTTP+SSE no client can come back to a stream.
       if (session === undefined || stream !== undefined)
         controller.abort(new GatewayError("CALL_CANCELLED", "the client closed the request"));
     };

@@ -49,7 +49,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
     else attempt(incoming, () => receiveUnknown({ ...incoming, known }, body, since));
   }
 
-  /** What is more than a request to be run needs the servers' capabilities at once, or no answer. */
+  /** Any message but a request to be run needs the servers' capabilities at once, or no answer. */
   function receiveUnknown(incoming: Incoming & { readonly known: Promise<void> }, body: Buffer, since: number): void {
     const message = isBatch(body) ? undefined : readClientMessage(body, deps.limits.jsonDepth);
     if (message?.kind === "request" && !standsAlone.has(message.method)) receive(incoming, body, since);

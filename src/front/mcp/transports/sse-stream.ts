@@ -36,7 +36,7 @@ export interface SseStreamOptions {
   readonly query: string;
   readonly nowMs: number;
   readonly keepAliveMs: number;
-  /** Told of large answers that were written out: nobody else looks at their bytes then. */
+  /** Told of large answers that were written out: their bytes are not used any more. */
   readonly memory: LargeBuffers;
   readonly onClose: (stream: SseStream) => void;
 }

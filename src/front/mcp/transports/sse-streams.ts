@@ -31,7 +31,7 @@ export interface SseStreams {
    * credential.
    */
   find(request: IncomingMessage, endpoint: Endpoint, principal: Principal): SseStream;
-  /** Ends streams on which nobody has initialized and nothing was said for too long; called now and then. */
+  /** Ends streams that were not initialized and have been silent for too long; called periodically. */
   expire(): void;
   /** Ends the streams of the principals for which the predicate holds. */
   endWhere(gone: (principal: Principal) => boolean): void;

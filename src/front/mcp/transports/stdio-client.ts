@@ -51,7 +51,7 @@ export interface StdioClient {
   end(): void;
 }
 
-const gone = "the client has gone";
+const gone = "the client has disconnected";
 
 export function createStdioClient(deps: StdioClientDeps, options: StdioClientOptions): StdioClient {
   const { principal, endpoint, send } = options;
@@ -110,7 +110,7 @@ export function createStdioClient(deps: StdioClientDeps, options: StdioClientOpt
     }
   }
 
-  /** Resolves when the client has cancelled the subscription, or has gone. */
+  /** Resolves when the client has cancelled the subscription, or has disconnected. */
   async function listen(message: ClientRequest, signal: AbortSignal): Promise<void> {
     deps.listen.open(message, toModernCaller(options, message, connected), (onGone) => {
       signal.addEventListener("abort", onGone, { once: true });
@@ -152,7 +152,7 @@ function saysModern({ params }: ClientRequest): boolean {
 
 type From = Pick<StdioClientOptions, "principal" | "endpoint">;
 
-/** Throws what is wrong with the request's envelope. */
+/** Throws for a mistake in the request's envelope. */
 function toModernCaller({ principal, endpoint }: From, message: ClientRequest, connected: ConnectedClient): Caller {
   const capabilities = checkEnvelope(message, undefined);
   const client: ClientTraits = {

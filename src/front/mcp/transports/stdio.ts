@@ -20,15 +20,15 @@ export interface StdioFrontOptions {
 }
 
 /**
- * How long a client that has closed its end still gets answers. Most clients that do so have gone, and stop the
+ * How long a client that has closed its end still gets answers. Most clients that do so have finished, and stop the
  * gateway with a signal after two seconds.
  */
 const lingerMs = 5_000;
 
 /**
  * MCP on a pair of streams, both eras (2026-07-28 and 2025-11-25, transports, stdio). Resolves when the client has
- * closed its end and its requests are answered (`printf … | toolyard stdio`), or a few seconds later, or when nobody
- * reads any more.
+ * closed its end and its requests are answered (`printf … | toolyard stdio`), or a few seconds later, or when its
+ * output has no reader any more.
  */
 export async function serveStdio(options: StdioFrontOptions): Promise<void> {
   const { input, output, endpoint, principal, parts, limits } = options;
@@ -49,7 +49,9 @@ export async function serveStdio(options: StdioFrontOptions): Promise<void> {
   client.end();
 }
 
-/** Passes each line on, and resolves when no more will come, nobody reads any more, or a line was too long. */
+/**
+ * Passes each line on, and resolves when no more will come, the output has no reader any more, or a line was too long.
+ */
 function untilOver(
   { input, output, limits }: StdioFrontOptions,
   client: StdioClient,

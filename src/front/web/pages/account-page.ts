@@ -116,7 +116,7 @@ function createTasks({
 }: AccountPagesDeps): Readonly<Record<string, Task>> {
   const { book, access } = directory;
 
-  /** Throws FORBIDDEN for what is not theirs, whether it exists or not. */
+  /** Throws FORBIDDEN for an object of another person, whether it exists or not. */
   function requireOwn(isOwn: boolean): void {
     if (!isOwn) throw new GatewayError("FORBIDDEN", "that is not yours", { hint: "" });
   }

@@ -56,7 +56,7 @@ function toRemoval(path: string, id: string): Html {
     >`;
 }
 
-/** What a form says about these fields: only what becomes another, null for what is taken away. */
+/** The changes that a form makes to these fields: only those that differ, null for a removed one. */
 export function readFields(
   fields: readonly FieldView[],
   form: URLSearchParams,

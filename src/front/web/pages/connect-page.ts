@@ -33,7 +33,7 @@ export interface ConnectableServer extends PersonServer {
   readonly fields: readonly FieldView[];
 }
 
-/** The servers of people, as their pages use them. What is not theirs is undefined, whether it exists or not. */
+/** The servers of people, as their pages use them. Another person's is undefined, whether it exists or not. */
 export interface PersonServers {
   of(user: UserRow): readonly PersonServer[];
   find(user: UserRow, id: string): Promise<ConnectableServer | undefined>;
@@ -47,14 +47,14 @@ export interface PersonServers {
 export interface ConnectPageDeps {
   readonly servers: PersonServers;
   readonly forms: Forms;
-  /** Told of somebody who opens what is not theirs. */
+  /** Told of a person who opens another person's server. */
   readonly onDenied: (visit: KnownVisit, object: string) => void;
 }
 
 export const connectPath = "/connect/";
 const callbackPath = `${connectPath}callback`;
 
-/** Logging in at servers, and giving values of one's own: each for the person whose browser it is, and nobody else. */
+/** Logging in at servers, and giving values of one's own: each for the person whose browser it is, and no one else. */
 export function createConnectPage({ servers, forms, onDenied }: ConnectPageDeps): (visit: Visit) => Promise<void> {
   async function find(visit: KnownVisit): Promise<ConnectableServer> {
     const id = idOf(visit.path);
@@ -124,8 +124,8 @@ export function createConnectPage({ servers, forms, onDenied }: ConnectPageDeps)
   return async (visit) => {
     const { request, response, base, path } = visit;
     if (!isKnown(visit)) {
-      // What comes back without the session that it began in is nobody's.
-      if (path === callbackPath) throw new GatewayError("FORBIDDEN", "nobody is logged in in this browser");
+      // An answer without the session in which its login began belongs to no one.
+      if (path === callbackPath) throw new GatewayError("FORBIDDEN", "no one is logged in in this browser");
       return redirect(response, `${base}/auth/login?next=${encodeURIComponent(path)}`);
     }
     if (path === callbackPath) return await comeBack(visit);
@@ -165,7 +165,7 @@ function requireSeenAddress({ address }: ConnectableServer, seen: string | null 
 }
 
 function toAbout({ slug, team, address, isShared, status, reason }: ConnectableServer): Html {
-  // What it lacks stands below, in fields: the reason says to apps how to give it, and that it is given here.
+  // Missing values are asked for in the fields below: the reason tells apps how to give them, and that it is done here.
   const why = reason === "" || status === "awaiting_user_config" ? "" : `, ${reason}`;
   const kind = address === null ? html`a program on the gateway's machine` : html`<code>${address}</code>`;
   return html`<p>The server <strong>${slug}</strong> of the team <strong>${team}</strong>: ${kind}.</p>

@@ -65,7 +65,7 @@ function toSections({ url, needsToken }: FrontPageFacts): readonly Section[] {
       ],
     },
     {
-      title: "What is where",
+      title: "Addresses",
       rows: [
         ["four tools in front of all servers", `${url}/mcp`],
         ["the dashboard, once `toolyard open` has logged a browser in", `${url}/ui/`],

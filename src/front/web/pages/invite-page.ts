@@ -13,7 +13,7 @@ export interface InvitePageDeps {
 
 export const invitePath = "/invite/";
 
-/** Accepts an invitation: for whoever is logged in, or with an account that is made for it. */
+/** Accepts an invitation: for the person logged in, or with an account that is made for it. */
 export function createInvitePage({ invited, forms, hasPasswords }: InvitePageDeps): (visit: Visit) => Promise<void> {
   function showInvite(visit: Visit, problem?: GatewayError): void {
     const { team, title, role } = invited.read(secretOf(visit), visit.ip);

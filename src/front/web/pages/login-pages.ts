@@ -74,7 +74,7 @@ export function createLoginPages({ accounts, forms, isNew, providers, hasPasswor
       <form method="post" action="${prefixed(visit, "/setup")}">
         ${form.field} <label for="code">Code</label
         ><input id="code" name="code" autocomplete="one-time-code" required autofocus />
-        <p>The code is what stands after the <code>#</code> of the link.</p>
+        <p>The code is the part after the <code>#</code> of the link.</p>
         ${isNew() ? first : nothing}${hasPasswords() ? ownPassword : nothing}${elsewhere}
       </form>`;
     show(visit, form, { title: "Set up", body, status: problem?.row.http, headers: retry(problem) });

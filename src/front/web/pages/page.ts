@@ -7,7 +7,7 @@ export interface Html {
   readonly html: string;
 }
 
-/** Puts a page together: what stands between the pieces is ours, every text is escaped. */
+/** Puts a page together: the pieces are ours, and every text between them is escaped. */
 export function html(pieces: TemplateStringsArray, ...values: readonly (Html | string | readonly Html[])[]): Html {
   const written = values.map((value) => {
     if (typeof value === "string") return escapeHtml(value);
@@ -50,7 +50,7 @@ const style =
   ":focus-visible{outline:3px solid LinkText;outline-offset:2px}";
 const styleHash = `sha256-${createHash("sha256").update(style).digest("base64")}`;
 
-/** Answers with a page that has no script, loads nothing, and stands in no frame. */
+/** Answers with a page that has no script, loads nothing, and cannot be framed. */
 export function writePage(response: ServerResponse, { title, body, status = 200, formTarget, headers }: Page): void {
   if (response.headersSent || response.destroyed) return;
   const text = toDocument(title, body);

@@ -66,7 +66,7 @@ async function start(
   const known = visit.query.has("link") && isKnown(visit) ? visit : undefined;
   const isLinking = known !== undefined;
   const fields = await forms.read({ request, base, session: isLinking ? hash : undefined });
-  // A browser that somebody left open gives nobody a way in that stays.
+  // A browser left open must not give a stranger a lasting way in.
   if (isLinking) await confirm(known, fields.get("password") ?? "");
   const next = isLinking ? "/account" : safeNext(fields.get("next"));
   const entry = isLinking ? { kind: "user" as const, session: hash ?? "" } : toEntry(fields, next, names);
@@ -129,7 +129,7 @@ function answerLogout({ response }: Visit, failure: GatewayError | undefined): v
   const isTheirs = row.http < 500 || code === "PROVIDER_ANSWER_INVALID";
   const said = { error: toOAuthError(failure, isTheirs), error_description: `${code}: ${message}` };
   const shown = code === "INTERNAL" ? { error: "server_error" } : said;
-  // Whoever has to wait is told so: 400 says that the token is no good, and nobody sends it again.
+  // A rate limit keeps its own status: 400 says that the token is invalid, and it would not be sent again.
   const status = isTheirs && code !== "RATE_LIMITED" ? 400 : row.http;
   response.writeHead(status, { ...headers, ...toRetry(failure) }).end(JSON.stringify(shown));
 }

@@ -46,7 +46,7 @@ export interface ClientInstances {
   seenAs(id: InstanceId, client: ConnectedClient | undefined): InstanceId | undefined;
   all(): Iterable<Instance>;
   /**
-   * Called when the configuration was applied. Removes instances whose base is gone or was replaced, and reconfigures
+   * Called when the configuration was applied. Removes instances whose base was removed or replaced, and reconfigures
    * the others.
    */
   follow(baseOf: (id: InstanceId) => Instance | undefined): void;

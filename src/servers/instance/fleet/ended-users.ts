@@ -13,7 +13,7 @@ export interface EndedUsers {
   take(id: InstanceId): Users | undefined;
   /** Keeps the users of an instance that is being removed. */
   keep(instance: Instance, client: ConnectedClient | undefined, why: RemovalReason): void;
-  /** Forgets the users of a client that has disconnected, because nobody is left to be told. */
+  /** Forgets the users of a client that has disconnected, because no one is left to be told. */
   forget(client: ConnectedClient): void;
 }
 

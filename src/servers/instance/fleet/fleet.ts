@@ -23,8 +23,8 @@ export interface Fleet extends ViewSource, AsyncDisposable {
    */
   reconcile(config: FleetConfig): Promise<ReconcileReport>;
   /**
-   * The same for what teams installed: makes instances of these installations agree with what is wanted now, and looks
-   * at no others. Whoever belongs to these teams (by slug) gets their servers anew.
+   * The same for servers that teams installed: makes instances of these installations agree with the wanted state, and
+   * looks at no others. The servers of the members of these teams (by slug) are computed again.
    */
   follow(changes: InstalledChanges): Promise<void>;
   /** The same for people who may have lost something: looks at those who have instances of their own. */
@@ -53,7 +53,7 @@ export interface Fleet extends ViewSource, AsyncDisposable {
    * signal aborts.
    */
   settled(principal: Principal, signal: AbortSignal): Promise<void>;
-  /** Does what is due: idle stops, probes, list refreshes. Called every `idleCheckMs`. */
+  /** Runs due work: idle stops, probes, list refreshes. Called every `idleCheckMs`. */
   tick(): void;
 }
 
@@ -165,9 +165,11 @@ interface FollowingParts {
   readonly onAdded: (whose: Whose) => void;
 }
 
-/** Brings what exists in line with what is wanted now: one instance, those of installations, those of people. */
+/**
+ * Brings the existing instances in line with the wanted ones: one instance, those of installations, those of people.
+ */
 function createFollowing({ members, principals, clients, people, keeper, servers, onAdded }: FollowingParts) {
-  /** Brings one instance in line. Resolves when what is kept of it is, too. */
+  /** Brings one instance in line. Resolves when its kept state is in line, too. */
   async function bringInLine(instance: Instance): Promise<void> {
     const wanted = wantedFor(instance, servers(), people);
     const hasLost = hasLostToken(instance, principals.credentialsBefore(instance.owner), people);

@@ -10,7 +10,7 @@ export interface ViewVersions {
   readonly of: (principal: Principal) => number;
 }
 
-/** People whose own counts are kept: beyond that, everybody's view is made anew once. */
+/** People whose own counts are kept: beyond that, every view is made again once. */
 const countLimit = 10_000;
 
 export function createViewVersions(): ViewVersions {

@@ -14,7 +14,7 @@ export interface Wanted {
   readonly missing: readonly string[];
   /** The owner's team, or the one that installed the server. */
   readonly team?: string | undefined;
-  /** Where to give what is missing. */
+  /** Where to enter the missing values. */
   readonly advice?: string | undefined;
 }
 
@@ -26,8 +26,8 @@ export interface Owners {
   /** Hashes of the tokens that a person has. */
   credentialsOf(owner: PrincipalId): readonly string[];
   /**
-   * Servers that this person has beside those of the configuration, because a team installed them. The same array
-   * until one of them changes. Absent where nobody installs anything.
+   * Servers that this person has beside those of the configuration, because a team installed them. The same array until
+   * one of them changes. Absent where nothing can be installed.
    */
   serversOf?(owner: PrincipalId): readonly ServerConfig[];
   /** An installed server as it runs for this person, or for its whole team; undefined where it is none any more. */

@@ -81,9 +81,9 @@ export async function fetchLists(
 }
 
 /**
- * How much of one server's skills is kept: a listing may be arbitrarily large (SEP-2640, limits), an entry with all
- * its files takes up to 100 KB, and what is left out can still be read and is answered by skills/get. Somebody who
- * waits for the server's tools does not wait for its skills longer than this.
+ * How much of one server's skills is kept: a listing may be arbitrarily large (SEP-2640, limits), an entry with all its
+ * files takes up to 100 KB, and skills that are left out can still be read and are answered by skills/get. A request
+ * for the server's tools does not wait for its skills longer than `waitMs`.
  */
 const skillLimits = Object.freeze({ items: 2_000, bytes: 8 * 2 ** 20, waitMs: 10_000 });
 

@@ -122,10 +122,10 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
   }
 }
 
-/** Each is a line of the log and an event, and nobody reads more. */
+/** Each is a line of the log and an event, and more would go unread. */
 const mostTold = 100;
 
-/** Tells the log, and whoever listens, what of the lists is left out. */
+/** Reports items left out of the lists to the log and to listeners. */
 function createReport(life: Pick<Life, "server" | "about">, { log, events }: Pick<Deps, "log" | "events">) {
   function warn(operation: string, text: string): void {
     const { slug } = life.server;

@@ -44,7 +44,7 @@ export interface AttemptsParts {
   readonly onFailed: (cause: GatewayError) => void;
 }
 
-/** A start that is running. Its controller is aborted when nobody needs the start any more. */
+/** A start that is running. Its controller is aborted when no call needs the start any more. */
 interface Attempt {
   readonly controller: AbortController;
   /** Whether the server was only stopped for being idle, so that it is still the same server. */
@@ -57,7 +57,7 @@ interface Attempt {
 export function createAttempts(parts: AttemptsParts, deps: InstanceDeps): Attempts {
   const { life, held, listRefresh, refresher } = parts;
   let current: Attempt | undefined;
-  /** Settles when the start has succeeded, or has failed and its process is gone. */
+  /** Settles when the start has succeeded, or has failed and its process has ended. */
   let ended: Promise<void> = Promise.resolve();
   let lastTryMs: number | undefined;
   let known: Pick<Known, "eras" | "handshake"> = nothingKnown;

@@ -9,7 +9,7 @@ import type { LoginNotice } from "./login-notice.ts";
 import type { ServerEvents } from "../lists/server-events.ts";
 import { startLimits, withStartDeadline } from "./start-deadline.ts";
 
-/** What is known about a server before it is reached. */
+/** Facts about a server from before it is reached. */
 export interface Known {
   readonly eras: readonly Era[] | undefined;
   /** How it was last initialized, where the usual way was refused. */
@@ -31,7 +31,7 @@ export interface OpeningParts {
 
 type Deps = Pick<InstanceDeps, "clock" | "starts" | "settings" | "open">;
 
-/** Waits for its turn among all starts, and until the earlier process is gone. */
+/** Waits for its turn among all starts, and until the earlier process has ended. */
 export function createOpening({ life, held, login, serverEvents }: OpeningParts, deps: Deps): OpenInTurn {
   const renewals = createRenewalBudget(() => deps.clock.monotonic());
 

@@ -33,7 +33,7 @@ export interface InstanceCore<Parts extends OrdersParts = OrdersParts> {
   readonly life: Life;
   readonly refresher: Refresher;
   readonly users: () => Users;
-  /** Undefined as long as nobody has used it. */
+  /** Undefined until the first use. */
   readonly made: Parts | undefined;
   /** Makes them if there are none. */
   readonly parts: () => Parts;
@@ -82,7 +82,7 @@ export function createOrders(core: InstanceCore, deps: InstanceDeps): Orders {
     },
     async reconfigure(next) {
       life.reconfigure(next);
-      // Without lists there is nothing to take anew, and a change of a team's server is no reading of many files.
+      // Without lists there is nothing to read again, and a change of one team's server must not read many files.
       if (deps.catalog.get(life.id) === undefined) return;
       const kept = await deps.keeper.load(life.id);
       if (kept?.hash === life.server.hash && deps.catalog.get(life.id) !== undefined) refresher.adopt(kept.lists);

@@ -7,8 +7,8 @@ import { withTurn, type Starter } from "./start-turn.ts";
 import { hasProcess } from "../../../config/entry/transports.ts";
 
 /**
- * Decides which servers may start now. Package runners that may have to install something wait in a queue of their
- * own, so that they delay nobody else.
+ * Decides which servers may start now. Package runners that may have to install something wait in a queue of their own,
+ * so that they delay no other server.
  */
 export interface StartTurns {
   /** Runs `start` when it is its turn. */

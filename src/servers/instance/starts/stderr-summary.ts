@@ -24,7 +24,7 @@ const uninformative = /^\s*at |A complete log of this run|^\s*$|^npm (?:error|ER
 const mostLines = 3;
 const mostCharacters = 200;
 
-/** The few lines of stderr that explain best why a program ended; its last lines when none stands out. Pure. */
+/** The few lines of stderr that explain best why a program ended; its last lines when none is conspicuous. Pure. */
 export function summarizeStderr(stderr: readonly string[]): readonly string[] {
   const lines = stderr.filter((line) => !uninformative.test(line));
   for (const { pattern, which } of lineKinds) {

@@ -10,14 +10,14 @@ import { checkUrl } from "../outgoing.ts";
 import { askForTokens, clientForm, type TokenAnswer } from "../protocol/token-endpoint.ts";
 
 const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
-/** Nobody is sent there: a registration wants an address, and this one is of the same machine. */
+/** No browser is sent there: a registration needs an address, and this one is of the same machine. */
 const unusedRedirect = "http://127.0.0.1/callback";
 /** RFC 8628, section 3.2, where the authorization server names none. */
 const usualIntervalMs = 5_000;
 /** Section 3.5: so much longer after `slow_down`. */
 const slowerMs = 5_000;
 const longestIntervalMs = 60_000;
-/** Whatever a server says: nobody is asked without pause. */
+/** Whatever interval a server asks for, it is polled with pauses. */
 const shortestIntervalMs = 1_000;
 /** Finding another machine with a browser takes longer than the browser of this one. */
 const longestWaitMs = 900_000;
@@ -39,7 +39,7 @@ export async function askDevice(flow: Flow, server: AuthorizationServer, wish: W
     throw new GatewayError("LOGIN_FAILED", `${origin} has no device flow`, {
       hint: "Log in without --device, on a machine with a browser.",
     });
-  // The code's own grant stands there for its response type (RFC 7591, section 2.1).
+  // The code's own grant is there for its response type (RFC 7591, section 2.1).
   const grantTypes = [deviceGrantType, "authorization_code", "refresh_token"];
   const client = await findClient(flow, server, { scope: wish.scope, redirectUrl: unusedRedirect, grantTypes });
   const form = toForm({ scope: wish.scope, resource: wish.resource });
@@ -93,7 +93,7 @@ async function poll(flow: Flow, { server, client, device }: Asking, { resource }
   }
   if (lost !== undefined)
     throw new GatewayError("LOGIN_FAILED", `${server.origin} could not be asked any more`, { cause: lost });
-  throw new GatewayError("LOGIN_FAILED", "nobody typed the code in time");
+  throw new GatewayError("LOGIN_FAILED", "the code was not entered in time");
 }
 
 function toForm(members: Readonly<Record<string, string | undefined>>): URLSearchParams {

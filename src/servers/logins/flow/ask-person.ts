@@ -104,8 +104,12 @@ async function inTime(response: Promise<URLSearchParams>, signal: AbortSignal): 
     return await response;
   } catch (error) {
     if (signal.aborted) throw error;
-    throw new GatewayError("LOGIN_FAILED", `nobody finished in the browser within ${loginTimeoutMs / 60_000} minutes`, {
-      cause: error,
-    });
+    throw new GatewayError(
+      "LOGIN_FAILED",
+      `the login was not finished in the browser within ${loginTimeoutMs / 60_000} minutes`,
+      {
+        cause: error,
+      },
+    );
   }
 }

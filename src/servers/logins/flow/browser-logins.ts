@@ -9,8 +9,8 @@ export interface BrowserLogins {
   /** Resolves to the address at which the person logs in. Rejects with LOGIN_FAILED and RATE_LIMITED. */
   begin(wanted: WantedLogin): Promise<string>;
   /**
-   * What came back with the browser. Resolves to the instance when the login is kept. Rejects with FORBIDDEN for an
-   * answer that nobody waits for, or that another browser brings: then it is not used at all.
+   * Takes the answer that the browser brought back. Resolves to the instance when the login is kept. Rejects with
+   * FORBIDDEN for an answer without a waiting login, or from another browser; it is not used then.
    */
   finish(answer: URLSearchParams, browser: string): Promise<FinishedLogin>;
 }
@@ -18,7 +18,7 @@ export interface BrowserLogins {
 export interface WantedLogin {
   readonly instance: string;
   readonly person: string;
-  /** The person in this very browser: nobody else may bring the answer. */
+  /** The person's browser: only it may bring the answer. */
   readonly browser: string;
   /** Where the browser comes back to. */
   readonly redirectUrl: string;
@@ -48,7 +48,7 @@ const mostOfBrowser = 5;
 const mostOfPerson = 15;
 const mostInAll = 500;
 
-/** They wait in memory: whoever is in the middle of one when the gateway ends begins again. */
+/** They wait in memory: a login that is in progress when the gateway ends has to begin again. */
 export function createBrowserLogins(): BrowserLogins {
   const waiting = new Map<string, Waiting>();
   /** All that have not ended: before there is an answer to wait for, servers are asked, which may take their time. */
@@ -58,7 +58,7 @@ export function createBrowserLogins(): BrowserLogins {
     const ofPerson = [...begun].filter((one) => one.person === person);
     const ofBrowser = ofPerson.filter((one) => one.browser === browser);
     if (ofBrowser.length < mostOfBrowser && ofPerson.length < mostOfPerson && begun.size < mostInAll) return;
-    throw new GatewayError("RATE_LIMITED", "there are too many logins that nobody has finished", {
+    throw new GatewayError("RATE_LIMITED", "there are too many unfinished logins", {
       hint: `Finish one of them, or try again in ${loginTimeoutMs / 60_000} minutes.`,
     });
   }
@@ -84,10 +84,10 @@ export function createBrowserLogins(): BrowserLogins {
     async finish(answer, browser) {
       const state = answer.get("state") ?? "";
       const found = waiting.get(state);
-      // Whoever brings it, it works once.
+      // It works once, whichever browser brings it.
       waiting.delete(state);
       if (found === undefined || found.browser !== browser)
-        throw new GatewayError("FORBIDDEN", "nobody waits for this answer in this browser", {
+        throw new GatewayError("FORBIDDEN", "no login in this browser waits for this answer", {
           hint: "Begin the login again.",
         });
       const { instance, mayFinish } = found;

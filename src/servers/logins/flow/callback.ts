@@ -87,7 +87,7 @@ function queryOf(request: IncomingMessage, redirectUrl: string): URLSearchParams
   return url.origin === origin && url.pathname === path ? url.searchParams : undefined;
 }
 
-/** Nothing of the request stands in the page. */
+/** Nothing of the request is in the page. */
 function show(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, securityHeaders).end(`<!doctype html><title>toolyard</title><p>${text}</p>\n`);
 }

@@ -13,9 +13,9 @@ import {
 export interface LoginInMemory {
   readonly credential: Credential | undefined;
   readonly header: Readonly<Record<string, string>> | undefined;
-  /** Why what is kept cannot be used. */
+  /** Why the kept login cannot be used. */
   readonly problem: string | undefined;
-  /** Monotonic ms of the last look at what is kept. */
+  /** Monotonic ms of the last look at the kept login. */
   readonly checkedMs: number;
   /** Reads it again where it is another than before. */
   reload(): Promise<void>;
@@ -96,7 +96,8 @@ export function createLoginInMemory(instance: string, deps: LoginInMemoryDeps): 
         await store.write(instance, serializeCredential(next));
         revision = await store.revision(instance);
       } catch (error) {
-        // Used all the same: the old tokens are gone, and as long as this process lives nobody has to log in again.
+        // Used all the same: the old tokens are no longer valid, and no new login is needed as long as this process
+        // lives.
         log.error({ component: "oauth", instance, err: error }, `the renewed login of ${instance} cannot be kept`);
       }
       take(next);

@@ -113,7 +113,7 @@ const neverReached: typeof privateRanges = [
   ["ff00::", 8, "ipv6"],
 ];
 
-/** Whether an IP address is in the public Internet. What is no address is not. */
+/** Whether an IP address is in the public Internet. False for a text that is no address. */
 export function isPublicAddress(address: string): boolean {
   return !isIn(address, privateRanges);
 }

@@ -53,8 +53,8 @@ export function millisecondsOf(object: JsonObject | undefined, member: string): 
 }
 
 /**
- * Says what is wrong with a member that is needed, for a sentence about the answer: "has no client_id". What the server
- * wrote is not repeated: it may be a secret, and is text of a stranger.
+ * Names the flaw of a required member, for a sentence about the answer: "has no client_id". The server's own text is
+ * not repeated: it is untrusted, and may be a secret.
  */
 export function flawOf(object: JsonObject | undefined, member: string): string {
   if (object === undefined) return "is no JSON object";

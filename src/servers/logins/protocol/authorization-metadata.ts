@@ -6,9 +6,10 @@ import type { AuthorizationMetadata, Flow } from "../login-flow.ts";
 import { checkUrl } from "../outgoing.ts";
 
 /**
- * Asks the well-known places of `named`, in the order of the specification, for metadata that can be used. What is no
- * JSON object is none: many sites answer every path with a page. Undefined where there is none. Rejects with
- * LOGIN_FAILED: for a server that fails, and with the first reason why what was found is not used.
+ * Asks the well-known places of `named`, in the order of the specification, for metadata that can be used. An answer
+ * that is no JSON object does not count: many sites answer every path with a page. Undefined where there is none.
+ * Rejects with LOGIN_FAILED: for a server that fails, and with the first reason why metadata that was found is not
+ * used.
  */
 export async function discoverAuthorizationMetadata(
   flow: Flow,

@@ -50,8 +50,8 @@ export function withoutMetadata(origin: string, cause?: unknown): GatewayError {
 }
 
 /**
- * MCP 2025-03-26, authorization, fallbacks for servers without metadata. That revision makes PKCE a duty of everybody,
- * so that it is used although nobody names it.
+ * MCP 2025-03-26, authorization, fallbacks for servers without metadata. That revision requires PKCE, so it is used
+ * although no metadata names it.
  */
 function assumedMetadata(origin: string): AuthorizationMetadata {
   return {

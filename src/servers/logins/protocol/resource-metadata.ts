@@ -24,7 +24,7 @@ export interface Challenge {
 }
 
 const challengeLimit = 4_096;
-/** Any parameter, so that what stands in the quotation marks of another one is not taken for one. */
+/** Any parameter, so that text within the quotation marks of another one is not taken for one. */
 const challengeParameter = /([A-Za-z0-9!#$%&'*+.^_`|~-]{1,64})\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]+))/g;
 
 /**

@@ -54,8 +54,8 @@ function isFirstHand(row: ProcessRow, rows: readonly ProcessRow[], traits: Famil
 }
 
 /**
- * Kills a family and waits until it is gone. Members are stopped first, and killed when a reading of /proc shows no
- * new ones. Otherwise one could fork while its parent, perhaps the only trace of it, is being killed. Ends when two
+ * Kills a family and waits for its end. Members are stopped first, and killed when a reading of /proc shows no new
+ * ones. Otherwise one could fork while its parent, perhaps the only trace of it, is being killed. Ends when two
  * readings in a row show no member. Resolves to the pids that could not be killed within a few seconds, because they
  * belong to another user or are stuck in the kernel.
  */
@@ -87,7 +87,7 @@ export async function killFamily(
   return left.map((row) => row.pid);
 }
 
-/** 100 readings with pauses of up to 50 ms, about 5 s. What is still there cannot be killed by us. */
+/** 100 readings with pauses of up to 50 ms, about 5 s. Processes left then cannot be killed by us. */
 const maxPasses = 100;
 const maxPauseMs = 50;
 
@@ -95,7 +95,7 @@ const maxPauseMs = 50;
 const maxFreezes = 10;
 
 /**
- * Without free file descriptors /proc cannot be listed. That passes, and the family must not count as gone meanwhile.
+ * Without free file descriptors /proc cannot be listed. That passes, and until then the family must not count as ended.
  */
 async function readOrUndefined(table: ProcessTable): Promise<readonly ProcessRow[] | undefined> {
   try {
@@ -105,7 +105,7 @@ async function readOrUndefined(table: ProcessTable): Promise<readonly ProcessRow
   }
 }
 
-/** Sends a signal to one process. Returns false when it is gone or we may not signal it. */
+/** Sends a signal to one process. Returns false when it has ended or we may not signal it. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);

@@ -6,9 +6,9 @@ import { createProcessTable, readStartTime } from "../process-table.ts";
 import { killWindowsTree } from "../windows.ts";
 
 /**
- * The guardian for systems without /bin/sh: Windows, and images that contain nothing but Node. Its input is the same
- * as the script's: the gateway's mark, then lines with the founders that are alive. The end of input means that the
- * gateway is gone. It takes about 42 MB of memory, the shell only 1.7.
+ * The guardian for systems without /bin/sh: Windows, and images that contain nothing but Node. Its input is the same as
+ * the script's: the gateway's mark, then lines with the founders that are alive. The end of input means that the
+ * gateway has ended. It takes about 42 MB of memory, the shell only 1.7.
  */
 async function guard(): Promise<void> {
   let mark: string | undefined;

@@ -2,11 +2,11 @@
  * The guardian: a POSIX shell that waits for the end of the gateway, and then kills what the gateway left behind.
  *
  * Its first line of input is the gateway's mark; every further line lists the process groups and sessions that exist
- * now. The end of input means that the gateway is gone, however it ended, because only the kernel closes that pipe.
+ * now. The end of input means that the gateway has ended, in whatever way, because only the kernel closes that pipe.
  * The script then looks for members as `findFamily` does: by the mark in /proc/PID/environ, by session or group of a
  * known founder, and by descent from these. Members are stopped first, and killed when a look finds no new ones;
- * otherwise one could fork while its parent, the only trace of it, is being killed. The script ends after two looks
- * in a row that found nobody, or after 100 looks if something cannot be killed.
+ * otherwise one could fork while its parent, the only trace of it, is being killed. The script ends after two looks in
+ * a row that found none, or after 100 looks if something cannot be killed.
  *
  * It is a shell rather than Node because it takes 1.7 MB instead of 42 MB, starts within 2 ms, and needs no file of
  * ours, so that it keeps working when an upgrade replaces the package. It uses only what dash, bash and BusyBox have

@@ -38,16 +38,16 @@ export interface GuardianOptions {
  * in any way, kill -9 included, it kills all trees. `app` makes one per gateway; the process starts with the first
  * tree.
  *
- * What is covered:
+ * Covered:
  * - Linux, as root or not: whole trees, including children that called setsid, became daemons, or cleared their
  *   environment while they were still descendants.
  * - macOS: process groups, but not children that called setsid.
- * - Windows: what is still linked to its parent (`taskkill /T`).
+ * - Windows: processes still linked to their parent (`taskkill /T`).
  * - Without /bin/sh, Node serves as the guardian process.
  *
- * What is not covered on Linux: processes of another user (setuid) when the gateway is not root; daemons without a
- * readable mark that stopped being descendants before the watchdog's next look at the tree; containers, which belong
- * to their own daemon.
+ * Not covered on Linux: processes of another user (setuid) when the gateway is not root; daemons without a readable
+ * mark that stopped being descendants before the watchdog's next look at the tree; containers, which belong to their
+ * own daemon.
  */
 export interface Guardian extends AsyncDisposable {
   readonly gateway: GatewayMark;
@@ -64,7 +64,7 @@ export interface Guardian extends AsyncDisposable {
   add(founder: number): void;
   /** Tells the guardian process in which other sessions the founder's descendants are now. */
   note(founder: number, sessions: readonly number[]): void;
-  /** Tells the guardian process that a tree is gone; its pid may soon be reused. */
+  /** Tells the guardian process that a tree has ended; its pid may soon be reused. */
   remove(founder: number): void;
 }
 
@@ -181,7 +181,7 @@ function keepRecord({ recordDirectory, log }: GuardianOptions, gateway: GatewayM
   }
 }
 
-/** If the guardian process is killed this often, somebody wants it gone. */
+/** A guardian process that is killed this often is killed on purpose. */
 const maxRestarts = 10;
 
 /**

@@ -29,7 +29,7 @@ export interface TreeLifetime {
   readonly gone: Promise<void>;
   /**
    * Ends the tree. stdin is closed; a moment later every member gets SIGTERM, and `timeoutMs` after the call SIGKILL.
-   * When the signal aborts, SIGKILL follows at once. Resolves when the tree is gone. Further calls share the deadline
+   * When the signal aborts, SIGKILL follows at once. Resolves when the tree has ended. Further calls share the deadline
    * of the first.
    *
    * With `asksTwice`, SIGTERM is sent again at half of the time. npm reacts to the first one by tidying up its
@@ -55,7 +55,7 @@ export interface StopOptions {
   readonly asksTwice?: boolean;
 }
 
-/** What is known of a tree when it has been started. */
+/** The parts of a tree that has been started. */
 export interface TreeParts {
   readonly pid: number;
   readonly mark: TreeMark;
@@ -180,7 +180,7 @@ async function killTree({ pid, traits, guardian, streams, hasExited }: Doomed): 
   else if (founded) signalGroup(pid, process.platform === "linux" ? "SIGSTOP" : "SIGKILL");
   const stubborn = await killFamily(guardian.table, traits, exceptOf(guardian));
   if (founded && !hasExited()) signalGroup(pid, "SIGKILL");
-  // Whatever still holds these streams cannot be killed by us; nobody must wait for it.
+  // The process that still holds these streams cannot be killed by us, and must not be waited for.
   if (stubborn.length > 0) for (const stream of Object.values(streams)) stream.destroy();
   return stubborn;
 }

@@ -29,7 +29,7 @@ const firstLookMs = 200;
 
 /** Ends process trees that use too much. */
 export interface Watchdog {
-  /** Watches a tree until it is gone. `onExceeded` gets the reason before the tree is killed. */
+  /** Watches a tree until it has ended. `onExceeded` gets the reason before the tree is killed. */
   watch(
     tree: Pick<TreeLifetime, "usage" | "kill" | "gone">,
     limits: TreeLimits,

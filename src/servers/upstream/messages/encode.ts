@@ -11,7 +11,7 @@ export interface GatewayIdentity {
   readonly version: string;
 }
 
-/** What is the same for all requests on one connection. */
+/** The properties that all requests on one connection share. */
 export interface Dialect {
   readonly era: Era;
   /**

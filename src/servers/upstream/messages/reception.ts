@@ -109,7 +109,7 @@ function createNotificationReception({
     else events.onNotification(method, params, owner === undefined ? undefined : "nobody");
   }
 
-  /** Only whoever was asked is told, while its call lasts with the call's own messages. */
+  /** Only the client that was asked is told, while its call lasts with the call's own messages. */
   function receiveCompletion(method: string, params: JsonObject): void {
     const asked = elicitations.take(params["elicitationId"]);
     if (asked === undefined) {

@@ -5,8 +5,8 @@ export interface StraySource {
 }
 
 /**
- * Limits the messages of one server that nobody waits for, on whatever streams they come: notifications, progress,
- * questions, second answers, and what is no message at all.
+ * Limits the unsolicited messages of one server across its streams: notifications, progress, questions, second answers,
+ * and lines that are no message at all.
  */
 export interface StrayFlow {
   /** Counts messages, or one, that are not the answer to a request that waits. */
@@ -51,7 +51,7 @@ export function createStrayFlow(): StrayFlow {
 
   /**
    * One stream after the other, each of which is read before the next is resumed: a server may have hundreds of them,
-   * and what is ready on all of them together would be far too much.
+   * and the data ready on all of them together would be far too much.
    */
   function resumeNext(): void {
     isResuming = false;

@@ -23,12 +23,12 @@ export interface Elicitations {
   take(id: unknown): AskedClient | undefined;
 }
 
-/** Remembered for one connection; beyond it the oldest is forgotten, whose completion then reaches nobody. */
+/** Remembered for one connection; beyond it the oldest is forgotten, whose completion then reaches no client. */
 const mostElicitations = 1_000;
 /** Ids are UUIDs and the like: a server could keep its largest message in memory with each. */
 const longestId = 1_000;
 
-/** Nobody was asked yet. */
+/** Without questions at first. */
 export function createElicitations(): Elicitations {
   const asked = new Map<string, AskedClient>();
 

@@ -109,7 +109,7 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
       try {
         return await ask({ method, params, onProgress: progressTo(params, stream) }, signal);
       } catch (error) {
-        // The call that it belongs to has ended: nobody is there to say anything else.
+        // The call that it belongs to has ended, so no one is left to answer.
         if (signal.aborted && method === "elicitation/create") return { kind: "result", result: cancelled };
         return refusal(rpcCodes.internalError, error instanceof Error ? error.message : "the client did not answer");
       }

@@ -114,7 +114,7 @@ function firstDialect({ identity, roots }: ConnectOptions<StdioTransport>): Dial
   return createDialect("modern", modernRevision, identity, capabilitiesOf(firstRung, roots !== undefined));
 }
 
-/** Resolves when the process is gone and what it wrote last is read: an answer may still be in the pipe. */
+/** Resolves when the process has ended and its last output is read: an answer may still be in the pipe. */
 async function endOf(child: ServerProcess, { table }: Link): Promise<Closed> {
   const exit = await child.exited;
   // A descendant may hold the pipe open for ever.

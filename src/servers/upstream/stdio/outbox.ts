@@ -6,9 +6,9 @@ import { settingNow } from "../../../kernel/runtime/setting-now.ts";
 export interface Outbox {
   /** Queues a line. Throws UPSTREAM_BUSY when the queue is full. */
   push(text: string): void;
-  /** Queues a line, and returns false when the queue is full. For messages whose loss nobody can be told of. */
+  /** Queues a line, and returns false when the queue is full. For messages whose loss cannot be reported. */
   offer(text: string): boolean;
-  /** Writes what is queued, and nothing after it. */
+  /** Writes the queued lines, and nothing after them. */
   close(): void;
 }
 

@@ -24,7 +24,7 @@ export interface HttpConnectionOptions {
   readonly readCard?: Connection["readCard"];
 }
 
-/** What is known about the server, with a channel for each era that it speaks. */
+/** Facts about the server, with a channel for each era that it speaks. */
 export interface EraChannels {
   readonly peer: Peer;
   readonly modern: Channel | undefined;

@@ -50,7 +50,7 @@ function toLooks(card: unknown, origin: string): JsonObject {
   };
 }
 
-/** An image within the card, or of the server's own origin: whoever draws it asks nobody else. */
+/** An image within the card, or of the server's own origin: drawing it makes no request to a third party. */
 function isIcon(icon: unknown, origin: string): boolean {
   if (!isJsonObject(icon) || typeof icon["src"] !== "string") return false;
   const { src } = icon;

@@ -7,8 +7,8 @@ import { annotations, isObject, objectOf, role, serverMeta, text, wrongKind, typ
 const aside: Shape = objectOf({ annotations, _meta: serverMeta });
 
 /**
- * A content block that every client of its revision can read (2026-07-28, schema, ContentBlock). What is no such block
- * becomes one of text, which holds all that can be shown of it: a block is never left out.
+ * A content block that every client of its revision can read (2026-07-28, schema, ContentBlock). Any other value
+ * becomes a block of text, which holds all that can be shown of it: a block is never left out.
  */
 export function contentBlock(value: unknown, notes: Notes): unknown {
   if (!isObject(value)) {

@@ -17,7 +17,7 @@ import {
 import type { JsonObject } from "../../../kernel/text/json-bytes.ts";
 import { phrasesKey } from "../../../kernel/call/tool-phrases.ts";
 
-/** A longer name is no mistake but an attack on whoever lists it. */
+/** A longer name is no mistake but an attack on its readers. */
 const longestName = 1_024;
 
 const name: Shape = (value, notes) => {

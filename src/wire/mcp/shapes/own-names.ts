@@ -9,7 +9,7 @@ export function noteBlock(text: string): JsonObject {
   return { type: "text", text, _meta: { [noteKey]: true } };
 }
 
-/** Longer names are nobody's. */
+/** No own name is longer. */
 const mostRead = 100;
 
 /**

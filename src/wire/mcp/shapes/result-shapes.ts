@@ -35,7 +35,7 @@ const errorFlag: Shape = (value, notes) => {
 };
 
 const callMembers: Shape = objectOf({ ...anyResult, isError: errorFlag });
-/** What is in a result beside what the tool said. */
+/** The members of a result that are not the tool's output. */
 const notSaid: ReadonlySet<string> = new Set(["content", "isError", "structuredContent", "_meta", "resultType"]);
 
 /**

@@ -3,15 +3,15 @@ import { ExactNumber } from "../../json/exact-json.ts";
 import { withoutOwnNames } from "./own-names.ts";
 
 /**
- * What one value of a definition or result may be. Returns the value itself where nothing is odd, a mended copy where
- * something was, and undefined where nothing can be made of it. What is odd is told to the notes. Parts that did not
- * change are the same objects in the copy.
+ * Checks one value of a definition or result. Returns the value itself where nothing is odd, a mended copy where
+ * something was, and undefined where it cannot be mended. Oddities are added to the notes. Parts that did not change
+ * are the same objects in the copy.
  */
 export type Shape = (value: unknown, notes: Notes) => unknown;
 
 const mostNotes = 3;
 
-/** What is odd in one definition or result, in words without the values themselves. */
+/** The oddities of one definition or result, described without the values themselves. */
 export class Notes {
   readonly #found: string[] = [];
   readonly #path: (string | number)[] = [];
@@ -27,7 +27,7 @@ export class Notes {
     return this.#found.length > mostNotes ? `${this.#found.slice(0, mostNotes).join(", ")}, …` : this.#found.join(", ");
   }
 
-  /** Says what is wrong at the current place, as the end of a sentence: `is null`. */
+  /** Notes a mistake at the current place, as the end of a sentence: `is null`. */
   odd(what: string): undefined {
     if (this.#found.length > mostNotes) return undefined;
     let place = "";

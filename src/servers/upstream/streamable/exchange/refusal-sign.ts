@@ -5,7 +5,7 @@ import { rpcErrorOf, type Refusal } from "./refusal.ts";
 
 /**
  * How a request was refused, by which two refusals are compared. A server that refuses a harmless request in the same
- * way refuses everything in the session, before it looks at what is asked.
+ * way refuses everything in the session, before it looks at the request.
  */
 export interface RefusalSign {
   /** The HTTP status; 200 for an error in an ordinary answer, or for an answer that ends without a message. */

@@ -1,6 +1,6 @@
 /** What decides when a stream that ended is asked for again. */
 export interface ResumeState {
-  /** What the server asked for with `retry:`, or what is usual. */
+  /** The delay that the server asked for with `retry:`, or the default. */
   readonly askedMs: number;
   /** How many streams in a row have brought no message. */
   readonly emptyStreams: number;
@@ -20,7 +20,7 @@ export function toPollDelayMs({ askedMs, emptyStreams }: ResumeState): number {
   return Math.max(askedMs, Math.min(grownMs, mostGrowthMs));
 }
 
-/** The same for a stream that nobody waits for: every time twice as long, whatever the server asks for. */
+/** The same for a stream without a waiting call: every time twice as long, whatever the server asks for. */
 export function toReopenDelayMs({ askedMs, emptyStreams }: ResumeState): number {
   return Math.max(askedMs, firstGrowthMs) * 2 ** Math.min(emptyStreams, 16);
 }

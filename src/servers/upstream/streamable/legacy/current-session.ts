@@ -29,8 +29,8 @@ export interface CurrentSession {
   readonly session: LegacySession;
   readonly dialect: Dialect;
   /**
-   * Opens a new session to replace `stale`: the only place where that happens. Everybody who finds `stale` gone gets
-   * the same new session. Undefined when there were too many; then the refusal stands.
+   * Opens a new session to replace `stale`: the only place where that happens. All callers that find `stale` lost get
+   * the same new session. Undefined when there were too many; then the refusal is final.
    */
   renew(stale: LegacySession): Promise<LegacySession | undefined>;
   /**
@@ -55,7 +55,7 @@ export function createCurrentSession(options: SessionOptions, onMessage: (messag
   let session = options.session;
   let renewing: Promise<LegacySession | undefined> | undefined;
   let pinging: Promise<RefusalSign | undefined> | undefined;
-  /** How a session that is gone, or going, refuses everything. */
+  /** How a session that has ended, or is ending, refuses everything. */
   let refusing: { readonly session: LegacySession; readonly sign: RefusalSign } | undefined;
   let dialect = dialectOf();
   let isProven = false;

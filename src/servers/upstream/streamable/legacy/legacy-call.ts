@@ -153,8 +153,8 @@ export class LegacyCall implements HttpExchangeSink {
 
   /**
    * Calls `giveUp`, unless the server has lost the session: then the request did not run, and is sent again in a new
-   * one. Servers say that in many ways, so it is found by where the refusal stands: in a session that had worked, and
-   * in the place of any answer. Believed once per request.
+   * one. Servers say that in many ways, so it is recognised by the place of the refusal: in a session that had worked,
+   * and instead of any answer. Believed once per request.
    */
   #unlessLost(sign: RefusalSign, giveUp: () => void): void {
     const session = this.#session;

@@ -128,7 +128,7 @@ export async function endSession(wire: Wire, session: LegacySession): Promise<vo
       timeoutMs: wire.tuning.disposeTimeoutMs,
     });
   } catch {
-    // The server is gone or does not answer; its session will expire.
+    // The server has ended or does not answer; its session will expire.
   }
 }
 
