@@ -42,7 +42,7 @@ const statusOf = async (): Promise<string> =>
   (await runCommand(["status", "--config", join(directory, "toolyard.json"), "--data-dir", join(directory, "data")]))
     .stdout;
 
-/** On a busy machine, an engine that has just been started may take longer than a search may: then it is searched again. */
+/** On a busy machine, an engine that was just started may take longer than a search may: then it is searched again. */
 async function search(url: string, query = "echo a message"): Promise<string> {
   const params = { name: "discover_mcp_tools", arguments: { query } };
   return await until(async () => {
