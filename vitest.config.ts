@@ -19,7 +19,7 @@ const restless = [
 ];
 /** Tests of the running gateway that have nothing in their own process but the client. */
 const clientsOnly = [
-  "test/{docs,lint,namespaces,perform,rest,results}/*.test.ts",
+  "test/{docs,lint,namespaces,oauth,perform,rest,results}/*.test.ts",
   "test/faults/{config,content,names}/*.test.ts",
 ];
 

@@ -127,7 +127,7 @@ describe.skipIf(program === undefined && process.env["CI"] === undefined)("a Pro
         if (samples.some(({ value }) => Number.isFinite(value))) waiting.delete(one);
       }
       return waiting.size === 0;
-    }, 50_000).catch((error: unknown) => {
+    }, 100_000).catch((error: unknown) => {
       throw new Error(`no data for ${[...waiting].map(({ title, refId }) => `${title} ${refId}`).join("; ")}`, {
         cause: error,
       });

@@ -28,6 +28,8 @@ export interface TraceCollector extends AsyncDisposable {
   readonly exports: { readonly path: string; readonly headers: Readonly<Record<string, unknown>> }[];
   /** Everything that came, undecoded. */
   readonly bytes: Buffer[];
+  /** Forgets what came. */
+  clear(): void;
 }
 
 /** Takes spans over OTLP/HTTP (opentelemetry-proto, collector/trace/v1) and decodes them, from protobuf or JSON. */
@@ -55,6 +57,11 @@ export async function startTraceCollector(status = 200): Promise<TraceCollector>
     spans,
     exports,
     bytes,
+    clear() {
+      spans.length = 0;
+      exports.length = 0;
+      bytes.length = 0;
+    },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -2,9 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasNoPostgres, startPostgres, type Postgres } from "../harness/postgres.ts";
 import { startIsolation, type IsolationWorld } from "./isolation-world.ts";
 
-const operations = 10_000;
-
-async function expectNothingForeign(world: IsolationWorld, seed: number): Promise<void> {
+async function expectNothingForeign(world: IsolationWorld, seed: number, operations: number): Promise<void> {
   const { leaks, failures, ok, own, unseen } = await world.run(operations, seed);
   expect([leaks, failures]).toEqual([[], []]);
   // Else it would find nothing because it asks for nothing.
@@ -15,9 +13,10 @@ async function expectNothingForeign(world: IsolationWorld, seed: number): Promis
   expect(await world.audit()).toEqual({ strangers: [], lost: [], isWhole: true });
 }
 
-test("FAULT 99: ten thousand random requests of two teams, one person in both: no canary reaches the other team", async () => {
+test("FAULT 99: thousands of random requests of two teams, one person in both: no canary reaches the other team", async () => {
   await using world = await startIsolation();
-  await expectNothingForeign(world, 20_261_122);
+  // What decides is the same with either database: the larger number is run with the one that answers late.
+  await expectNothingForeign(world, 20_261_122, 3_000);
 }, 300_000);
 
 describe.skipIf(hasNoPostgres)("where everything is in PostgreSQL", () => {
@@ -27,6 +26,6 @@ describe.skipIf(hasNoPostgres)("where everything is in PostgreSQL", () => {
 
   test("FAULT 99: ten thousand random requests of two teams show neither what is the other's", async () => {
     await using world = await startIsolation({ database: await postgres.createDatabase("yard") });
-    await expectNothingForeign(world, 20_261_123);
+    await expectNothingForeign(world, 20_261_123, 10_000);
   }, 300_000);
 });

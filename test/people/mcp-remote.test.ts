@@ -17,8 +17,8 @@ if (!hasBrowser) {
   process.stderr.write(`Consent is not tried in a real browser: there is no ${chromiumFile}.\n`);
 }
 
-// Each takes seconds, and many times that on a busy machine.
-const limitMs = 240_000;
+// Each takes seconds, and many times that on a busy machine: less than the sum of what is waited for below.
+const limitMs = 900_000;
 
 let world: TeamWorld;
 let ann: PageBrowser;
@@ -39,10 +39,15 @@ const start = async (folder: string, flags: readonly string[] = []): Promise<Rem
 const call = async (front: RemoteFront) =>
   await front.ask("tools/call", { name: "execute_mcp_tool", arguments: { tool_path: "own:canary", arguments: {} } });
 
-/** As a person does it in a browser. In the middle of its work, mcp-remote asks for that before it listens. */
+/** In the middle of its work, mcp-remote sends its person away before it listens. */
+async function untilListening(front: RemoteFront): Promise<void> {
+  await until(() => front.log().includes("callback server running"), limitMs);
+}
+
+/** As a person does it in a browser. */
 async function allow(front: RemoteFront): Promise<void> {
   const page = await ann.open(await front.asked());
-  await until(() => front.log().includes("callback server running"), 60_000);
+  await untilListening(front);
   const end = await ann.submit(page, { answer: "allow" }, 'name="answer"');
   expect([end.status, new URL(end.url).pathname]).toEqual([200, "/oauth/callback"]);
 }
@@ -119,11 +124,13 @@ test.runIf(hasBrowser)(
     const browser = await chromium.launch({ executablePath: chromiumFile });
     try {
       const page = await browser.newPage();
+      page.setDefaultTimeout(limitMs);
       await page.goto(await front.asked());
       await page.getByLabel("Name").fill("bob");
       await page.getByLabel("Password").fill(password);
       await page.getByRole("button", { name: "Log in" }).click();
       await page.getByText("wants to act for you").waitFor();
+      await untilListening(front);
       await page.getByRole("button", { name: "Allow" }).click();
       await page.waitForURL((url) => url.pathname === "/oauth/callback");
       await initialize(front);

@@ -1,4 +1,5 @@
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import { until } from "../harness/until.ts";
 
 /** A page as a person sees it. */
 export interface SeenPage {
@@ -35,12 +36,15 @@ export function createPageBrowser({
 
   async function follow(first: SeenPage): Promise<SeenPage> {
     let page = first;
+    // A program that sends its person away may listen only later: a person would try it again.
+    const visitSoon = async (url: string): Promise<SeenPage> =>
+      await until(async () => await visit(url).catch(notWhenRefused), 120_000);
     for (let step = 0; step < 20; step += 1) {
       const { location } = page.headers;
       if (page.status < 300 || page.status >= 400 || location === undefined) return page;
       const url = new URL(location, page.url).href;
       if (stopAt !== undefined && url.startsWith(stopAt)) return { ...page, url };
-      page = await visit(url);
+      page = await visitSoon(url);
     }
     throw new Error(`the browser goes round in circles at ${page.url}`);
   }
@@ -100,6 +104,10 @@ export function createPageBrowser({
       return await follow(await visit(new URL(action, page.url).href, fill(inside, fields)));
     },
   };
+}
+
+function notWhenRefused(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ECONNREFUSED") throw error;
 }
 
 function fill(inside: string, fields: Readonly<Record<string, string>>): URLSearchParams {

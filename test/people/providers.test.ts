@@ -383,7 +383,7 @@ test("logging out at the provider ends the browser here, and the app that was co
   // The provider asks; its page has a form that says yes.
   const page = await browser.open(`${idp.issuer}/session/end?client_id=toolyard-mapped`);
   await browser.submit(page, { logout: "yes" });
-  await expect.poll(async () => await statusOf(browser), { timeout: 50_000 }).toBe(401);
+  await expect.poll(async () => await statusOf(browser), { timeout: 100_000 }).toBe(401);
   expect([await call(app.access_token), await statusOf(other), await call(kept.access_token)]).toEqual([401, 200, 200]);
   expect(await audited("logout.provider")).toContain('"object":"liz"');
 });

@@ -7,6 +7,9 @@ import { until } from "../harness/until.ts";
 
 const file = fileURLToPath(new URL("../../node_modules/mcp-remote/dist/proxy.js", import.meta.url));
 
+/** Several of it start at once, and each is a large program: on a busy machine that takes minutes. */
+const patientMs = 300_000;
+
 /** mcp-remote, as Claude Desktop and others start it, and the client before it. */
 export interface RemoteFront extends AsyncDisposable {
   /** Sends one request. Resolves to its answer, error or not. */
@@ -55,7 +58,7 @@ export async function startRemoteFront({ url, home, flags = [] }: RemoteFrontOpt
     return await until(() => {
       if (gone && !answers.has(id)) throw new Error(`mcp-remote ended:\n${log}`);
       return answers.get(id) as object | undefined;
-    }, 60_000);
+    }, patientMs);
   };
   return {
     ask,
@@ -63,7 +66,7 @@ export async function startRemoteFront({ url, home, flags = [] }: RemoteFrontOpt
       return await until(() => {
         if (gone) throw new Error(`mcp-remote ended:\n${log}`);
         return addresses()[count - 1];
-      }, 60_000);
+      }, patientMs);
     },
     get timesAsked() {
       return addresses().length;
@@ -71,7 +74,7 @@ export async function startRemoteFront({ url, home, flags = [] }: RemoteFrontOpt
     log: () => log,
     async [Symbol.asyncDispose]() {
       child.kill("SIGTERM");
-      await until(() => gone, 60_000);
+      await until(() => gone, patientMs);
     },
   };
 }

@@ -119,7 +119,7 @@ describe.runIf(linux)("kill -9 of the gateway", () => {
       stdio: ["ignore", "pipe", "ignore"],
     });
     await new Promise((resolve) => server.stdout.once("data", resolve));
-    const guardian = spawn(process.execPath, [built.driver("src/servers/process/guardian-main.js")], {
+    const guardian = spawn(process.execPath, [built.driver("src/servers/process/guardian/guardian-main.js")], {
       stdio: ["pipe", "inherit", "inherit"],
     });
     started.add(server).add(guardian);

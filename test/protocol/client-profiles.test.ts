@@ -156,7 +156,7 @@ describe("the name of a client arrives", () => {
     await client.close();
   });
 
-  test("through mcp-remote, which adds its own", async () => {
+  test("through mcp-remote, which adds its own", { timeout: 600_000 }, async () => {
     const client = new LegacyClient({ name: "opencode", version: "1" });
     const transport = new StdioClientTransport({
       command: process.execPath,
@@ -167,7 +167,8 @@ describe("the name of a client arrives", () => {
       >,
       stderr: "ignore",
     });
-    await client.connect(transport as never);
+    // The SDK gives it a minute by itself: on a busy machine that is not enough to start so large a program.
+    await client.connect(transport as never, { timeout: 300_000 });
     expect(await namesOf(client)).toEqual(fourTools.slice(0, 2));
     await client.close();
   });

@@ -136,7 +136,7 @@ describe("Inspector CLI", () => {
 });
 
 describe("mcp-remote", () => {
-  test("is a stdio front for the gateway", async () => {
+  test("is a stdio front for the gateway", { timeout: 600_000 }, async () => {
     const client = new LegacyClient({ name: "behind-mcp-remote", version: "1" });
     const transport = new StdioClientTransport({
       command: process.execPath,
@@ -144,7 +144,8 @@ describe("mcp-remote", () => {
       env: { ...process.env, HOME: home, MCP_REMOTE_CONFIG_DIR: home } as Record<string, string>,
       stderr: "ignore",
     });
-    await client.connect(transport as never);
+    // The SDK gives it a minute by itself: on a busy machine that is not enough to start so large a program.
+    await client.connect(transport as never, { timeout: 300_000 });
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(fourTools);
     const result = await client.callTool({ name: "execute_mcp_tool", arguments: { tool_path: "bridged:greet" } });
     expect(result.content).toEqual([{ type: "text", text: "hello over SSE" }]);

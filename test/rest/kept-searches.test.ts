@@ -49,11 +49,11 @@ describe("searches that are kept as tests", () => {
     };
     await writeFile(gateway.configFile, JSON.stringify(off));
     await expect
-      .poll(async () => (await again(as("alice"))).searches[0], { timeout: 30_000 })
+      .poll(async () => (await again(as("alice"))).searches[0], { timeout: 100_000 })
       .toMatchObject({ rank: 1, rankNow: null, toolExists: false });
     await writeFile(gateway.configFile, JSON.stringify(config));
     await expect
-      .poll(async () => (await again(as("alice"))).searches[0], { timeout: 30_000 })
+      .poll(async () => (await again(as("alice"))).searches[0], { timeout: 100_000 })
       .toMatchObject({ rank: 1, rankNow: 1, toolExists: true });
   });
 

@@ -229,7 +229,8 @@ describe("a server that is in no file", () => {
       });
     });
     const ended = Promise.allSettled(hanging);
-    await until(() => marks.every((mark) => existsSync(mark)));
+    // The file is there before the number is in it.
+    await until(async () => (await Promise.all(marks.map(pidsIn))).flat().length === marks.length);
     for (const path of ["/api/servers/test", "/api/servers/bad/test"]) {
       const { status, json } = await post(`${gateway.url}${path}`, { name: "x", entry: entry() }, as("root"));
       expect([path, status, json.code, json.retry_after_s]).toEqual([path, 429, "RATE_LIMITED", 1]);

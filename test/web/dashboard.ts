@@ -122,7 +122,8 @@ export async function settled(page: Page): Promise<void> {
 
 /** What axe finds, by these rules or by all that we keep: one sentence for each kind of problem. */
 export async function axeProblems(page: Page, only: readonly string[] = rules): Promise<readonly string[]> {
-  await page.evaluate(axeSource);
+  // It is half a megabyte, and stays until another page is loaded.
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axeSource);
   return await page.evaluate(
     async (runOnly) => {
       const { axe } = window as unknown as {

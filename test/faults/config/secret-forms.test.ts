@@ -230,4 +230,4 @@ test("FAULT J: no secret is in any output or file, in no form, whatever servers 
     for (const { file, text } of files) expect({ file, found: found(text) }).toEqual({ file, found: [] });
     await gateway[Symbol.asyncDispose]();
   }
-}, 90_000);
+}, 300_000);

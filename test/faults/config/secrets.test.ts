@@ -88,7 +88,7 @@ test("secrets of the configuration are in no output: not in stdout, stderr, answ
     await remote[Symbol.asyncDispose]();
     await broken[Symbol.asyncDispose]();
   }
-}, 90_000);
+}, 300_000);
 
 test("FAULT 88: what variables bring into a command or directory is in no reason why the server does not start", async () => {
   const value = secrets.variable;
