@@ -18,7 +18,7 @@ export interface OracleOptions {
 
 /** The schema as Ajv compiles it; undefined when it refuses the schema. Its complaints are worded as ours. */
 export function ajvOracle({ $schema, ...schema }: JsonObject, options: OracleOptions = {}): Oracle | undefined {
-  const validate = compile(String($schema ?? ""), schema, options);
+  const validate = compile(typeof $schema === "string" ? $schema : "", schema, options);
   if (validate === undefined) return undefined;
   return (given) => {
     // Ajv compares constructors, which values of fast-check may not have.
