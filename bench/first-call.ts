@@ -40,7 +40,7 @@ const cases: readonly Case[] = [
     args: { entities: [{ name: "x", entityType: "letter", observations: ["comes before y"] }] },
   },
   ...[undefined, "label a message"].map((query): Case => ({
-    name: query === undefined ? "a schema for the compiler" : "the same, found before",
+    name: query === undefined ? "an unusual schema" : "the same, found before",
     script: here("./servers/echo.mjs"),
     tool: "label",
     args: { message: "x", labels: ["a", "b"] },

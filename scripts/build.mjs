@@ -56,10 +56,9 @@ const programs = {
   "cli/late-check-worker": "src/app/late-check-worker.ts",
   "embedded/toolyard": "src/app/embedded/toolyard.ts",
 };
-// What runs in threads of its own. One file each, with the packages that it uses (Ajv is 60 files): the first call that
-// needs one of them waits until it is up.
+// What runs in threads of its own. One file each, with the packages that it uses: the first call that needs one of them
+// waits until it is up.
 const alone = [
-  "src/engine/validation/compile/compile-worker.ts",
   "src/catalog/discovery/fuse-worker.ts",
   "src/engine/calls/results/mend-worker.ts",
   "src/store/sql/thread/sql-worker.ts",

@@ -124,8 +124,7 @@ export const wings = [
         name: "validation",
         about: "arguments against schemas",
         rooms: [
-          { name: "compile", about: "schemas that need the compiler, in a worker" },
-          { name: "plain", about: "schemas that are checked without it" },
+          { name: "schema", about: "a schema as functions that check values" },
           { name: "formats", about: "formats and patterns in bounded time" },
         ],
       },

@@ -13,7 +13,6 @@ const tools = [
   {
     name: "label",
     description: "Echoes a message that has labels",
-    // What makes this schema one for the compiler is `contains`.
     inputSchema: {
       type: "object",
       properties: {

@@ -222,12 +222,7 @@ export async function stopInOrder(
   await usage.stop();
   await people.team?.close();
   await records.close(recordsDeadlineMs);
-  await Promise.all([
-    servers[Symbol.asyncDispose](),
-    engine.stopValidation(),
-    engine.stopResults(),
-    outlets.webhooks.stop(signal),
-  ]);
+  await Promise.all([servers[Symbol.asyncDispose](), engine.stopResults(), outlets.webhooks.stop(signal)]);
   if (tracing !== undefined) await untilAborted(tracing.close(), signal).catch(() => undefined);
 }
 

@@ -433,9 +433,10 @@ export const faultGroups = [
           "Hostile schemas: circular, deep or remote references, 20,000 alternatives, 10,000 levels, " +
           "patterns that take exponential time, unknown dialects.",
         gets:
-          "They are compiled in a worker for at most 500 ms and never fetched from a network. A tool " +
-          "whose schema cannot be compiled safely is called unchecked; one whose definition nests too " +
-          "deeply is left out; the others stay.",
+          "They are read up to a limit of parts, never followed out of the schema, and checked for at most " +
+          "15 ms. What of a schema cannot be checked is skipped and the rest is checked; an unknown dialect, " +
+          "or a check that takes longer, means no check. A tool whose definition nests too deeply is left out; " +
+          "the others stay.",
       },
       {
         number: "62",

@@ -78,9 +78,8 @@ function createWorld(
       world.running -= 1;
       if (world.failure !== undefined) throw world.failure;
     },
-    async prepare(tools) {
+    prepare(tools) {
       for (const tool of tools) world.prepared.add(tool.path);
-      return await Promise.resolve();
     },
     release: (tools: readonly ToolEntry[]) => tools.forEach((tool) => world.prepared.delete(tool.path)),
     store: {

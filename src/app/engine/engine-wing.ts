@@ -2,7 +2,6 @@ import type { View } from "../../catalog/model/view.ts";
 import type { Discovery } from "../../catalog/discovery/discovery.ts";
 import { findClientProfile } from "../../config/rows/client-profiles.ts";
 import type { Config } from "../../config/config.ts";
-import { makeReady } from "../../engine/calls/arguments/arguments.ts";
 import { createLogLevels, type LogLevels } from "../../engine/calls/subscriptions/log-levels.ts";
 import { createRouting, type Routing } from "../../engine/calls/routing.ts";
 import { createSlices } from "../../kernel/runtime/slices.ts";
@@ -53,8 +52,6 @@ export interface Engine {
   readonly keptFigures: () => KeptFigures;
   /** Forgets what was cut off results, and removes its files. */
   stopResults(): Promise<void>;
-  /** Ends the compiler of schemas; after the last call. */
-  stopValidation(): Promise<void>;
 }
 
 /** A sealed state is valid for as long as a parked call would be kept. */
@@ -65,8 +62,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const { fleet, events, log, clock } = deps;
   const validators = createValidators({
     clock,
-    onUnvalidated: (hash, reason) =>
-      log.warn({ component: "validation", hash: hash.slice(0, 12) }, `a tool's schema is not checked: ${reason}`),
+    onUnchecked: (hash, reason) => log.warn({ component: "validation", hash: hash.slice(0, 12) }, reason),
   });
   const namespaces = createNamespaces({ ...deps, validators, store: deps.store.namespaceUsage });
   const sessionlessClients = createSessionlessClients(clock);
@@ -99,8 +95,6 @@ export function createEngine(deps: EngineDeps): Engine {
     loads: namespaces.loads,
     viewOf: deps.viewOf,
     settled: async (principal, signal) => await fleet.settled(principal, signal),
-    // The search result does not wait for this.
-    onFound: (tools) => void setImmediate(() => void makeReady(validators, tools)),
     instanceOf: fleet.get,
     keptResults,
     slices,
@@ -129,6 +123,5 @@ export function createEngine(deps: EngineDeps): Engine {
     stopNamespaces: async () => await namespaces[Symbol.asyncDispose](),
     keptFigures: () => keptResults.figures,
     stopResults: async () => await keptResults[Symbol.asyncDispose](),
-    stopValidation: async () => await validators[Symbol.asyncDispose](),
   };
 }

@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import { describeCollision, resolveNamespaces } from "../../catalog/model/names/namespace-names.ts";
 import type { View } from "../../catalog/model/view.ts";
 import type { Config } from "../../config/config.ts";
@@ -56,18 +55,11 @@ export function createNamespaces(deps: NamespacesDeps): Namespaces {
     settings: () => deps.config().settings.namespaces,
     viewOf: deps.viewOf,
     refresh,
-    async prepare(tools, signal) {
-      // The compilation of every tool listens to this signal, so that the many listeners are no leak.
-      setMaxListeners(0, signal);
-      await Promise.allSettled(
-        tools.flatMap((tool) => {
-          const { inputSchema, outputSchema } = tool.definition;
-          const input = deps.validators.prepare(tool.hash, inputSchema, signal);
-          return outputSchema === undefined
-            ? [input]
-            : [input, deps.validators.prepare(`${tool.hash}.output`, outputSchema, signal)];
-        }),
-      );
+    prepare(tools) {
+      for (const { hash, definition } of tools) {
+        deps.validators.verdict(hash, definition.inputSchema);
+        if (definition.outputSchema !== undefined) deps.validators.verdict(`${hash}.output`, definition.outputSchema);
+      }
     },
     release(tools) {
       for (const tool of tools) {

@@ -54,8 +54,8 @@ export function createToolCalls(deps: ToolCallDeps): SendToolCall {
     const params = context.extraParams === undefined ? own : [...own, ...context.extraParams];
     const answering = deps.relay({ instance, target: toTarget(tool, instance.server, checked), params, context });
     if (tool.definition.outputSchema === undefined) return answering;
-    return answering.then(async (answer) => {
-      if (answer.kind === "result") await deps.checkStructured(tool, instance, answer.result, context.signal);
+    return answering.then((answer) => {
+      if (answer.kind === "result") deps.checkStructured(tool, instance, answer.result);
       return answer;
     });
   }
@@ -77,10 +77,7 @@ export function createToolCalls(deps: ToolCallDeps): SendToolCall {
   return (tool, instance, given, context) => {
     // Where one server is shown unchanged, that server itself refuses wrong arguments.
     const validators = context.transparent === true ? undefined : deps.validators;
-    const checking = checkArguments(validators, tool, given, context.signal);
-    return checking instanceof Promise
-      ? checking.then((checked) => sendChecked(tool, instance, checked, context))
-      : sendChecked(tool, instance, checking, context);
+    return sendChecked(tool, instance, checkArguments(validators, tool, given), context);
   };
 }
 

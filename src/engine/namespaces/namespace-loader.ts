@@ -1,7 +1,7 @@
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { View, ViewServer } from "../../catalog/model/view.ts";
 import type { NamespaceSettings } from "../../config/config.ts";
-import { abortAfter, untilAborted } from "../../kernel/runtime/abort.ts";
+import { abortAfter } from "../../kernel/runtime/abort.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
@@ -21,20 +21,18 @@ export interface NamespaceLoaderDeps {
   readonly viewOf: (principal: Principal) => View;
   /** Lists an instance again when its lists are older than `maxAgeMs`, or unknown. Rejects when that fails. */
   readonly refresh: (instance: InstanceId, maxAgeMs: number, signal: AbortSignal) => Promise<void>;
-  /** Builds the tools' validators. Never rejects. */
-  readonly prepare: (tools: readonly ToolEntry[], signal: AbortSignal) => Promise<void>;
+  /** Builds the tools' validators. */
+  readonly prepare: (tools: readonly ToolEntry[]) => void;
   readonly clock: Clock;
 }
 
 /** Loads a server's namespace. Aborted only when the gateway stops, because its callers share the load. */
 export type LoadServer = (principal: Principal, server: ViewServer, maxAgeMs: number) => Promise<LoadedServer>;
 
-/** Loads at a time, over all principals. Each may start a process and compile schemas. */
+/** Loads at a time, over all principals. Each may start a process. */
 const parallelLoads = 8;
 /** Listing a server is given up after this time. Its callers may have left earlier. */
 const loadTimeoutMs = 60_000;
-/** Schemas that take longer are still being compiled when the tools are listed. */
-const prepareWaitMs = 5_000;
 
 /** `lifetime` ends all loads when it aborts. */
 export function createNamespaceLoader(deps: NamespaceLoaderDeps, lifetime: AbortSignal): LoadServer {
@@ -77,8 +75,7 @@ export function createNamespaceLoader(deps: NamespaceLoaderDeps, lifetime: Abort
     try {
       const stale = await refresh(principal, server, maxAgeMs, signal);
       const current = serverNow(principal, server) ?? server;
-      const patience = AbortSignal.timeout(prepareWaitMs);
-      await untilAborted(deps.prepare(current.tools, signal), patience).catch(() => undefined);
+      deps.prepare(current.tools);
       lifetime.throwIfAborted();
       return { server: current, durationMs: deps.clock.monotonic() - startedMs, stale };
     } finally {

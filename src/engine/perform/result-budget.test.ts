@@ -16,7 +16,7 @@ import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import { readPage } from "../results/kept-page.ts";
 import { createKeptResults, type KeptResults } from "../results/kept-results.ts";
 import { createRuntime } from "../validation/runtime.ts";
-import { toPlainValidator } from "../validation/validator.ts";
+import { toValidator } from "../validation/validators.ts";
 import type { Outcome } from "./outcome.ts";
 import { createResultBudgetStage, type ResultBudgetDeps } from "./result-budget.ts";
 
@@ -72,8 +72,7 @@ interface Situation {
 
 const slices = createSlices();
 const runtime = createRuntime(() => performance.now(), 10_000);
-const prepare: ResultBudgetDeps["validators"]["prepare"] = async (_key, schema) =>
-  await Promise.resolve(toPlainValidator(schema, runtime) ?? "unvalidated");
+const verdict: ResultBudgetDeps["validators"]["verdict"] = (_key, schema) => toValidator(schema, runtime);
 
 const outcomeOf = (result: object): Outcome => ({
   kind: "result",
@@ -97,7 +96,7 @@ async function budget(result: object, situation: Situation = {}) {
     clientLimit: (name) => (name === "small" ? ofClient : undefined),
     keptResults: kept,
     slices,
-    validators: { prepare },
+    validators: { verdict },
   });
   const asked: CallContext = {
     principal: localPrincipal,

@@ -12,7 +12,7 @@ import { planCut, writeCut, type Cut, type StructuredRule } from "../results/cut
 import type { KeptResults } from "../results/kept-results.ts";
 import { findOversized, type Oversized } from "../results/oversized.ts";
 import type { ShortenedArray } from "../results/shorter-json.ts";
-import type { Verdict } from "../validation/validator-cache.ts";
+import type { Validators, Verdict } from "../validation/validators.ts";
 import type { Outcome } from "./outcome.ts";
 import { clientNameOf } from "./stages/request-facts.ts";
 import type { Work } from "./work.ts";
@@ -34,9 +34,7 @@ export interface ResultBudgetDeps {
   /** Where work on large results is done. */
   readonly slices: Slices;
   /** Checks the rest of a structured result; see `structured-check.ts` for the key. */
-  readonly validators: {
-    prepare(key: string, schema: { readonly [key: string]: unknown }, signal: AbortSignal): Promise<Verdict>;
-  };
+  readonly validators: Pick<Validators, "verdict">;
 }
 
 /** Where programs find that a result was cut, and where its rest is. */
@@ -115,7 +113,7 @@ async function cut(deps: ResultBudgetDeps, todo: CutWork): Promise<Outcome> {
     return finish(deps, todo, await plan("leave out"));
   const shorter = await plan("shorten");
   const key = intent.kind === "call" ? `${intent.tool.hash}.output` : "";
-  const verdict = await deps.validators.prepare(key, schema, work.context.signal);
+  const verdict = deps.validators.verdict(key, schema);
   // A client that checks results refuses one without structured content. It stays whole, and the text is cut.
   return finish(deps, todo, fits(verdict, shorter) ? shorter : await plan("keep"));
 }

@@ -4,7 +4,7 @@ export class GivenUp extends Error {
 }
 
 /**
- * The time for one check. Compiled code takes units from `left` and calls `look` when there are none left. This is
+ * The time for one check. A check takes units from `left` and calls `look` when there are none left. This is
  * needed because a small schema can ask for 2^40 steps (`allOf` of two references, forty levels deep), and
  * `uniqueItems` takes n^2 steps for a large value.
  */

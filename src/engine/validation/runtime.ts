@@ -1,50 +1,22 @@
-import { createBudget, type Budget } from "./budget.ts";
 import { createMatchers, toPatternTest } from "./formats/matcher.ts";
+import { createBudget, type Budget } from "./budget.ts";
 
-/**
- * Everything that compiled validators can access, and nothing else. One per gateway is enough, because checks are
- * synchronous.
- */
+/** What checks need beside their schema. One per gateway is enough, because checks are synchronous. */
 export interface Runtime {
   readonly budget: Budget;
-  /** Passed to compiled code as its `require`. Throws on an unknown name. */
-  readonly require: (name: string) => unknown;
   /** Characters of a text as JSON Schema counts them. Throws GivenUp. */
   readonly codePoints: (text: string) => number;
   /** Whether a text has the pattern in it, as far as that can be told; see `toPatternTest`. */
-  readonly pattern: (pattern: string) => (text: string) => boolean;
+  readonly pattern: (pattern: string) => (text: string) => boolean | undefined;
 }
-
-/** The names that compiled code requires. The first two are Ajv's own. */
-export const runtimeNames = Object.freeze({
-  equal: "ajv/dist/runtime/equal",
-  length: "ajv/dist/runtime/ucs2length",
-  budget: "toolyard/budget",
-  matcher: "toolyard/matcher",
-});
 
 export function createRuntime(monotonic: () => number, checkMs: number): Runtime {
   const budget = createBudget(monotonic, checkMs);
   const matcher = createMatchers(budget);
-  const length = (text: string): number => codePoints(text, budget);
   return {
     budget,
-    codePoints: length,
+    codePoints: (text) => codePoints(text, budget),
     pattern: (pattern) => toPatternTest(matcher, pattern),
-    require(name) {
-      switch (name) {
-        case runtimeNames.equal:
-          return { default: (a: unknown, b: unknown) => equal(a, b, budget) };
-        case runtimeNames.length:
-          return { default: length };
-        case runtimeNames.budget:
-          return budget;
-        case runtimeNames.matcher:
-          return matcher;
-        default:
-          throw new Error(`compiled code asks for ${name}`);
-      }
-    },
   };
 }
 

@@ -1,43 +1,40 @@
 import type { ValidationLimits } from "./schema-limits.ts";
-import type { Validator } from "./validator.ts";
 
-/** What is known of a schema. `unvalidated`: it cannot be compiled safely, so its values are not checked. */
-export type Verdict = Validator | "unvalidated";
-
-export interface ValidatorCache {
+export interface ValidatorCache<Verdict> {
   /** Part of every call: a single look-up. */
   get(hash: string): Verdict | undefined;
-  set(hash: string, verdict: Verdict, codeBytes: number): void;
+  set(hash: string, verdict: Verdict, bytes: number): void;
   delete(hash: string): void;
-  clear(): void;
   readonly size: number;
 }
 
-interface Entry {
+interface Entry<Verdict> {
   readonly verdict: Verdict;
-  readonly codeBytes: number;
+  readonly bytes: number;
   used: boolean;
 }
 
 /**
- * Limited by number and by total code size. Evicts by second chance: reading an entry only marks it, and the oldest
+ * Limited by number and by memory in total. Evicts by second chance: reading an entry only marks it, and the oldest
  * unmarked one is dropped first.
  */
-export function createValidatorCache(limits: Pick<ValidationLimits, "validators" | "totalCodeBytes">): ValidatorCache {
-  const entries = new Map<string, Entry>();
+export function createValidatorCache<Verdict>(
+  limits: Pick<ValidationLimits, "validators" | "totalBytes">,
+): ValidatorCache<Verdict> {
+  const entries = new Map<string, Entry<Verdict>>();
   let totalBytes = 0;
 
   function remove(hash: string): void {
     const entry = entries.get(hash);
     if (entry === undefined) return;
     entries.delete(hash);
-    totalBytes -= entry.codeBytes;
+    totalBytes -= entry.bytes;
   }
 
   /** Called before an entry is added, so that the new one cannot be dropped itself. */
-  function makeRoom(codeBytes: number): void {
+  function makeRoom(bytes: number): void {
     for (const [hash, entry] of entries) {
-      if (entries.size < limits.validators && totalBytes + codeBytes <= limits.totalCodeBytes) return;
+      if (entries.size < limits.validators && totalBytes + bytes <= limits.totalBytes) return;
       if (entry.used) {
         entry.used = false;
         entries.delete(hash);
@@ -58,16 +55,12 @@ export function createValidatorCache(limits: Pick<ValidationLimits, "validators"
       entry.used = true;
       return entry.verdict;
     },
-    set(hash, verdict, codeBytes) {
+    set(hash, verdict, bytes) {
       remove(hash);
-      makeRoom(codeBytes);
-      entries.set(hash, { verdict, codeBytes, used: false });
-      totalBytes += codeBytes;
+      makeRoom(bytes);
+      entries.set(hash, { verdict, bytes, used: false });
+      totalBytes += bytes;
     },
     delete: remove,
-    clear() {
-      entries.clear();
-      totalBytes = 0;
-    },
   };
 }

@@ -1,4 +1,3 @@
-import type { ErrorObject } from "ajv";
 import { atPointer, toDotted } from "./value-path.ts";
 
 /**
@@ -18,10 +17,18 @@ const listLimit = 200;
 /** Names that an error about an unknown field lists. */
 export const namedFieldLimit = 20;
 
-/** Words one error of Ajv as a sentence. */
-export function word(error: ErrorObject, value: unknown): Problem {
+/** One complaint of a value, in the form in which Ajv reports it: tests compare the two. */
+export interface Fault {
+  readonly keyword: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** A JSON pointer to what is wrong. */
+  readonly instancePath: string;
+}
+
+/** Words one complaint as a sentence. */
+export function word(error: Fault, value: unknown): Problem {
   const path = toDotted(error.instancePath);
-  const params = error.params as Readonly<Record<string, unknown>>;
+  const { params } = error;
   switch (error.keyword) {
     case "required":
       return problem(
@@ -105,7 +112,7 @@ function unknownField(path: string, name: unknown, allowed: unknown): Problem {
   return problem(field, `unknown field ${quoted(field)}${hint}`);
 }
 
-export function typesOf(error: ErrorObject): string[] {
+export function typesOf(error: Fault): string[] {
   const type: unknown = error.params["type"];
   return Array.isArray(type) ? type.map(String) : String(type).split(",");
 }
@@ -116,7 +123,7 @@ export function withArticle(type: string): string {
 }
 
 /** `, got number`: the type of the actual value, and for a number also the number. */
-export function gotAt(error: ErrorObject, root: unknown): string {
+export function gotAt(error: Fault, root: unknown): string {
   const value = atPointer(root, error.instancePath);
   if (typeof value === "number") return error.params["type"] === "integer" ? `, got ${String(value)}` : ", got number";
   if (value === null) return ", got null";

@@ -117,8 +117,7 @@ describe("lists as the servers wrote them", () => {
           `{"name":"execute_mcp_tool","arguments":{"tool_path":"numbers:wide","arguments":{"n":${n}}}}`,
         )
       ).text;
-    // Numbers that JavaScript cannot hold are for the compiler: until it is there, what fits the rest goes through.
-    await expect.poll(async () => await call("1e30"), { timeout: 60_000 }).toContain("ARGUMENTS_INVALID");
+    expect(await call("1e30")).toContain("ARGUMENTS_INVALID");
     expect(await call("7")).not.toContain("ARGUMENTS_INVALID");
   });
 });

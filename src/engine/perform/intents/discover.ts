@@ -8,7 +8,6 @@ import {
 } from "../../../catalog/exposure/discover/discover-text.ts";
 import type { DiscoverRequest } from "../../../catalog/exposure/intent.ts";
 import { chooseServers } from "../../../catalog/exposure/resource-list.ts";
-import type { ToolEntry } from "../../../catalog/model/snapshot.ts";
 import type { View, ViewServer } from "../../../catalog/model/view.ts";
 import { abortAfter } from "../../../kernel/runtime/abort.ts";
 import type { CallContext } from "../../../kernel/call/call-context.ts";
@@ -21,8 +20,6 @@ export interface DiscoverDeps {
   readonly discovery: Pick<Discovery, "search" | "meant" | "toolsOf">;
   /** Resolves when servers that were never seen before have come up, or the signal aborts. */
   readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
-  /** Told of the tools that were found, best first, because one of them may be called next. */
-  readonly onFound?: ((tools: readonly ToolEntry[]) => void) | undefined;
 }
 
 /** Searches the tools that the principal may see. An empty query lists the servers instead. */
@@ -45,8 +42,6 @@ export async function discover(
   const [only] = servers;
   const asked = { ...request, server: request.server === undefined ? undefined : only?.slug };
   const attempt = await searchSafely(deps, view, asked, signal);
-  if (attempt.search !== undefined && deps.onFound !== undefined)
-    deps.onFound(attempt.search.needs.flatMap((need) => need.hits.map((hit) => hit.tool)));
   const unavailable = await unavailableAmong(deps, view, { servers, request, attempt }, signal);
   return { kind: "found", view, request, ...attempt, ...unavailable, toolsOf: deps.discovery.toolsOf };
 }

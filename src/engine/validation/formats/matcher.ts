@@ -2,13 +2,12 @@ import { createRequire } from "node:module";
 import type { RE2JS } from "re2js";
 import { buildId } from "../../../kernel/runtime/build-id.ts";
 import { type Budget, GivenUp } from "../budget.ts";
-import { programSizeLimit } from "./pattern-limits.ts";
+import { mayRun, programSizeLimit } from "./pattern-limits.ts";
 import { toSimplePattern } from "./simple-pattern.ts";
 
-/** Called by compiled code for `pattern` and `patternProperties`. */
-export type CreateMatcher = (pattern: string) => Matcher;
+type CreateMatcher = (pattern: string) => Matcher;
 
-export interface Matcher {
+interface Matcher {
   /**
    * Whether the pattern matches anywhere in `text`. Throws GivenUp when that would take too long, or cannot be
    * decided.
@@ -28,18 +27,16 @@ const unusualSpace = /[\v\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000
 /** Longer texts are paid for. */
 const longestForSimple = 10_000;
 
-/**
- * The same test for patterns that nobody has judged before: true of every text when RE2 cannot run the pattern. It must
- * be one that `mayRun`, and small by `estimateProgram`.
- */
-export function toPatternTest(create: CreateMatcher, pattern: string): (text: string) => boolean {
+/** Whether a text has the pattern in it. Undefined when RE2 cannot run the pattern as JavaScript would. */
+export function toPatternTest(create: CreateMatcher, pattern: string): (text: string) => boolean | undefined {
+  if (!mayRun(pattern)) return () => undefined;
   const matcher = create(pattern);
   const simple = toSimplePattern(pattern);
   let isUsable: boolean | undefined;
   return (text) => {
     if (simple !== undefined && text.length <= longestForSimple) return simple.test(text);
     isUsable ??= matcher.size() <= programSizeLimit;
-    return !isUsable || matcher.test(text);
+    return isUsable ? matcher.test(text) : undefined;
   };
 }
 
