@@ -60,7 +60,7 @@ export async function openTeamAccess(deps: TeamAccessDeps): Promise<TeamAccess> 
 
   function purge(): void {
     store
-      .purge(clock.now())
+      .purgeAccess(clock.now())
       .catch((error: unknown) => log.warn({ component: "people", err: error }, "what expired is not removed"));
     cancel = clock.after(purgeMs, purge);
   }
@@ -123,7 +123,7 @@ export function toFetchToken(store: AccessStore): TeamDirectoryOptions["fetchTok
     if (fetching >= mostFetches) return undefined;
     fetching += 1;
     try {
-      const item = await store.item("AccessToken", hash);
+      const item = await store.oauthItem({ kind: "AccessToken", hash });
       if (item === undefined || item.grantId === null) return undefined;
       const grant = await store.grant(item.grantId);
       return grant && { grants: [grant], items: [item] };
@@ -152,7 +152,7 @@ export function alsoLoggingOut(
     const sessions = [...access.sessions.values()].filter(({ row }) => row.userId === user.id);
     // Those that were linked later: somebody else may have done that. The one that made the user is what the provider
     // would let in as this user again, and often the only way in.
-    const goneIdentities = (await store.identitiesOf(user.id)).filter(
+    const goneIdentities = (await store.identities(user.id)).filter(
       ({ createdAtMs }) => createdAtMs !== user.createdAtMs,
     );
     const detail = { apps: grants.length, sessions: sessions.length, accounts: goneIdentities.length };

@@ -20,22 +20,10 @@ import {
   toItem,
   toSession,
 } from "./access-columns.ts";
-import type { ItemsPage } from "../../access-store.ts";
+import type { ItemQuestion, ItemsQuestion } from "../../access-store.ts";
 import type { StateTables } from "../tables.ts";
 
 type Db = Kysely<StateTables>;
-
-/** One item: by the hash of what it is, or by what somebody types. */
-export interface ItemQuestion {
-  readonly kind: string;
-  readonly hash?: string;
-  readonly lookup?: string;
-}
-
-export interface ItemsQuestion extends ItemsPage {
-  readonly kind: string;
-  readonly nowMs: number;
-}
 
 /** What a change depends on was used before, or taken away: nothing of the change may stay. */
 export class Spent extends Error {
@@ -127,16 +115,16 @@ export async function readAccess(db: Db, nowMs: number): Promise<AccessRows> {
   return { sessions: sessions.map(toSession), grants: grants.map(toGrant), tokens: tokens.map(toItem) };
 }
 
-export async function readGrant(db: Db, id: string): Promise<GrantRow | null> {
+export async function readGrant(db: Db, id: string): Promise<GrantRow | undefined> {
   const row = await db.selectFrom("oauth_grant").selectAll().where("id", "=", id).executeTakeFirst();
-  return row === undefined ? null : toGrant(row);
+  return row && toGrant(row);
 }
 
-export async function readItem(db: Db, { kind, hash, lookup }: ItemQuestion): Promise<OAuthItemRow | null> {
+export async function readItem(db: Db, { kind, hash, lookup }: ItemQuestion): Promise<OAuthItemRow | undefined> {
   const ofKind = db.selectFrom("oauth_item").selectAll().where("kind", "=", kind);
   const found = hash === undefined ? ofKind.where("lookup", "=", lookup ?? "") : ofKind.where("hash", "=", hash);
   const row = await found.executeTakeFirst();
-  return row === undefined ? null : toItem(row);
+  return row && toItem(row);
 }
 
 /** One page, those that are kept longest first. */
@@ -158,23 +146,23 @@ export async function readItems(
   return rows.map(toItem);
 }
 
-export async function readPassword(db: Db, userId: string): Promise<PasswordRow | null> {
+export async function readPassword(db: Db, userId: string): Promise<PasswordRow | undefined> {
   const row = await db.selectFrom("password").selectAll().where("user_id", "=", userId).executeTakeFirst();
-  return row === undefined ? null : { userId, hash: row.hash, changedAtMs: row.changed_at_ms };
+  return row && { userId, hash: row.hash, changedAtMs: row.changed_at_ms };
 }
 
-export async function readSetup(db: Db, hash: string): Promise<SetupRow | null> {
+export async function readSetup(db: Db, hash: string): Promise<SetupRow | undefined> {
   const row = await db.selectFrom("setup_link").selectAll().where("hash", "=", hash).executeTakeFirst();
-  return row === undefined ? null : { hash, userId: row.user_id, expiresAtMs: row.expires_at_ms };
+  return row && { hash, userId: row.user_id, expiresAtMs: row.expires_at_ms };
 }
 
 export async function readIdentity(
   db: Db,
   { issuer, subject }: Pick<IdentityRow, "issuer" | "subject">,
-): Promise<IdentityRow | null> {
+): Promise<IdentityRow | undefined> {
   const found = db.selectFrom("identity").selectAll().where("issuer", "=", issuer).where("subject", "=", subject);
   const row = await found.executeTakeFirst();
-  return row === undefined ? null : toIdentity(row);
+  return row && toIdentity(row);
 }
 
 /** A user's, the oldest first. */
