@@ -1,6 +1,6 @@
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
-import { createReadingAgain } from "../../kernel/runtime/reading-again.ts";
+import { followOthers } from "../../people/changes/change-writer.ts";
 import {
   createAccessChanges,
   type Change,
@@ -55,7 +55,15 @@ const purgeMs = 10 * 60_000;
 export async function openTeamAccess(deps: TeamAccessDeps): Promise<TeamAccess> {
   const { store, directory, apply, clock, isName, log } = deps;
   // Before it is read: what is changed meanwhile is told.
-  const stopListening = followOthers(deps);
+  const stopListening = followOthers({
+    ...{ store, clock, apply: directory.applyAccess },
+    readAll: async () => directory.applyAccess(directory.access.differenceTo(await store.read(clock.now()))),
+    onFailed: (error) =>
+      log.warn(
+        { component: "people", err: error },
+        "who logged in at another gateway cannot be read: it is tried again",
+      ),
+  });
   directory.applyAccess(await store.read(clock.now()));
 
   function purge(): void {
@@ -69,7 +77,7 @@ export async function openTeamAccess(deps: TeamAccessDeps): Promise<TeamAccess> 
   const change = createAccessChanges({ store, directory: { apply, applyAccess: directory.applyAccess }, clock });
   const sessions = createBrowserSessions({ directory, change, clock });
   const passwords = createPasswords();
-  const deny = ({ detail, ...facts }: Change): void => deps.deny(detail === undefined ? facts : { ...facts, detail });
+  const deny = ({ detail = {}, team = null, ...facts }: Change): void => deps.deny({ ...facts, team, detail });
   const accounts = createAccounts({
     ...{ directory, store, change, sessions, passwords, clock, isName },
     onDenied: deny,
@@ -82,30 +90,6 @@ export async function openTeamAccess(deps: TeamAccessDeps): Promise<TeamAccess> 
       cancel();
       stopListening();
     },
-  };
-}
-
-/** Who logs in or out at another gateway of the same database does so here. */
-function followOthers({ store, directory, clock, log }: TeamAccessDeps): () => void {
-  const reading = createReadingAgain({
-    clock,
-    async read() {
-      const rows = await store.read(clock.now());
-      directory.applyAccess(directory.access.differenceTo(rows));
-    },
-    onFailed: (error) =>
-      log.warn(
-        { component: "people", err: error },
-        "who logged in at another gateway cannot be read: it is tried again",
-      ),
-  });
-  const stopListening = store.onChange((writes) => {
-    if (writes === undefined) reading.ask();
-    else directory.applyAccess(writes);
-  });
-  return () => {
-    stopListening();
-    reading.stop();
   };
 }
 
