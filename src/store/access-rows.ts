@@ -39,7 +39,7 @@ export const accessTables = {
   identity: table({
     issuer: text,
     subject: text,
-    /** Null once the user was removed, or it was taken away from them: only a link or an invitation lets it in again. */
+    /** Null once the user was removed, or lost this account: only a link or an invitation lets it in again. */
     userId: textOrNull,
     /** How people recognise it: an address, or a name. */
     label: text,

@@ -18,7 +18,7 @@ export interface Replacing<Column> {
 }
 
 /** Writes a row; with `replacing`, it takes the place of the one that has its key. */
-export async function putRow<Name extends keyof Tables & string>(
+export async function putRow<Name extends keyof Tables>(
   db: Kysely<StateTables>,
   name: Name,
   row: RowOf<Tables[Name]>,
