@@ -1,4 +1,4 @@
-import { integer, integerOrNull, table, text, textOrNull, type RowOf } from "./table.ts";
+import { integer, integerOrNull, table, text, textOrNull, type RowOf } from "./state-table.ts";
 
 /**
  * How people get in, as it is kept: passwords, browser sessions, set-up links, logins elsewhere, and what the

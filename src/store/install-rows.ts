@@ -1,4 +1,4 @@
-import { flag, integer, integerOrNull, table, text, textOrNull, word, type RowOf } from "./table.ts";
+import { flag, integer, integerOrNull, table, text, textOrNull, word, type RowOf } from "./state-table.ts";
 
 /**
  * Servers of teams as they are kept, with their values and secrets: declared once, for those who change them and those

@@ -1,5 +1,16 @@
 import type { IdentityRow } from "./access-rows.ts";
-import { integer, integerOrNull, json, jsonOrNull, named, table, text, textIfAny, word, type RowOf } from "./table.ts";
+import {
+  integer,
+  integerOrNull,
+  json,
+  jsonOrNull,
+  named,
+  table,
+  text,
+  textIfAny,
+  word,
+  type RowOf,
+} from "./state-table.ts";
 
 /**
  * The people of a gateway as they are kept: declared once, for those who change them and those who keep them. Plain

@@ -1,7 +1,7 @@
 import type { accessTables } from "../access-rows.ts";
 import type { installTables } from "../install-rows.ts";
 import type { peopleTables } from "../people-rows.ts";
-import type { KeptTables } from "../table.ts";
+import type { KeptTables } from "../state-table.ts";
 
 /** Columns as they are in the databases: integers, texts and null. Times are ms, truth is 0 or 1. */
 

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import { accessTables } from "../../access-rows.ts";
 import { installTables } from "../../install-rows.ts";
 import { peopleTables } from "../../people-rows.ts";
-import type { RowOf } from "../../table.ts";
+import type { RowOf } from "../../state-table.ts";
 import type { StateTables } from "../tables.ts";
 
 const tables = { ...accessTables, ...peopleTables, ...installTables };

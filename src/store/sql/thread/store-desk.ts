@@ -6,7 +6,7 @@ import { createAuditChain, verifyAudit } from "../state/audit.ts";
 import { ballastBytes, createBallast, type Ballast } from "../sqlite/ballast.ts";
 import { createKeeper, type DatabaseKeeper } from "../sqlite/database-keeper.ts";
 import { recordReads } from "../records/record-reads.ts";
-import { idAt } from "../../record-ids.ts";
+import { idAt } from "../records/record-ids.ts";
 import type { RequestBacklog, Sorted } from "../requests/request-backlog.ts";
 import { recordsSteps, stateSteps } from "../sqlite/schema-steps.ts";
 import { prepareRecords, type RecordsDatabase } from "../records/records-database.ts";
