@@ -1,100 +1,106 @@
+import { integer, integerOrNull, table, text, textOrNull, type RowOf } from "./state-table.ts";
+
 /**
  * How people get in, as it is kept: passwords, browser sessions, set-up links, logins elsewhere, and what the
  * authorization server gives out. Plain values only, because they travel to a worker thread as JSON. Times are wall
  * clock, in ms. Of everything that opens something only the SHA-256 is kept, as 64 lower-case hex digits.
  */
+export const accessTables = {
+  password: table({
+    userId: text,
+    /** What its scrypt hash was made with, and the hash. */
+    hash: text,
+    changedAtMs: integer,
+  }),
+  /** Somebody who is logged in with a browser. */
+  browser_session: table({
+    /** Of the cookie. */
+    hash: text,
+    userId: text,
+    /** Of the user when the session began: with another role, people log in again. */
+    role: text,
+    /** `password`, or the issuer that they logged in at. */
+    via: text,
+    /** The issuer's own name for the session there, or an empty text. */
+    sid: text,
+    /** When the person proved who they are: at an identity provider, that may be before the session began here. */
+    createdAtMs: integer,
+    seenAtMs: integer,
+    expiresAtMs: integer,
+  }),
+  /** A link that sets a password, once. */
+  setup_link: table({
+    hash: text,
+    /** Null for the link that makes the first admin. */
+    userId: textOrNull,
+    expiresAtMs: integer,
+  }),
+  /** A user's account at an identity provider. */
+  identity: table({
+    issuer: text,
+    subject: text,
+    /** Null once the user was removed, or lost this account: only a link or an invitation lets it in again. */
+    userId: textOrNull,
+    /** How people recognise it: an address, or a name. */
+    label: text,
+    createdAtMs: integer,
+    seenAtMs: integer,
+  }),
+  /** Something that may be used once: until it expires, it is known that it was. */
+  seen_once: table({
+    hash: text,
+    expiresAtMs: integer,
+  }),
+  /** One app of one membership: everything that was given out for one consent. */
+  oauth_grant: table({
+    id: text,
+    membershipId: text,
+    clientId: text,
+    /** What the client calls itself. */
+    clientName: text,
+    /** Separated by spaces. */
+    scopes: text,
+    /** The URL of the resource that it is for. */
+    audience: text,
+    /** Of the browser's session in which somebody consented, as it has them. */
+    via: text,
+    sid: text,
+    /** The library's own object, sealed. */
+    payload: text,
+    createdAtMs: integer,
+    /** The beginning of the hour in which it was last renewed. */
+    usedAtMs: integer,
+    expiresAtMs: integer,
+  }),
+  /** Something that the authorization server gave out, or waits for. */
+  oauth_item: table({
+    kind: text,
+    /** Of the token, code or cookie itself. */
+    hash: text,
+    grantId: textOrNull,
+    /** A second way to find it: what somebody types. */
+    lookup: textOrNull,
+    /** Of access tokens. */
+    scopes: textOrNull,
+    /** Of access tokens: the URL of the resource. */
+    audience: textOrNull,
+    /** Sealed. */
+    payload: text,
+    consumedAtMs: integerOrNull,
+    /** How often it was used after it was consumed. */
+    uses: integer,
+    expiresAtMs: integer,
+  }),
+};
 
-export interface PasswordRow {
-  readonly userId: string;
-  /** What its scrypt hash was made with, and the hash. */
-  readonly hash: string;
-  readonly changedAtMs: number;
-}
-
-/** Somebody who is logged in with a browser. */
-export interface BrowserSessionRow {
-  /** Of the cookie. */
-  readonly hash: string;
-  readonly userId: string;
-  /** Of the user when the session began: with another role, people log in again. */
-  readonly role: string;
-  /** `password`, or the issuer that they logged in at. */
-  readonly via: string;
-  /** The issuer's own name for the session there, or an empty text. */
-  readonly sid: string;
-  /** When the person proved who they are: at an identity provider, that may be before the session began here. */
-  readonly createdAtMs: number;
-  readonly seenAtMs: number;
-  readonly expiresAtMs: number;
-}
-
-/** A link that sets a password, once. */
-export interface SetupRow {
-  readonly hash: string;
-  /** Null for the link that makes the first admin. */
-  readonly userId: string | null;
-  readonly expiresAtMs: number;
-}
-
-/** A user's account at an identity provider. */
-export interface IdentityRow {
-  readonly issuer: string;
-  readonly subject: string;
-  /** Null once the user was removed, or it was taken away from them: only a link or an invitation lets it in again. */
-  readonly userId: string | null;
-  /** How people recognise it: an address, or a name. */
-  readonly label: string;
-  readonly createdAtMs: number;
-  readonly seenAtMs: number;
-}
-
-/** Something that may be used once: until it expires, it is known that it was. */
-export interface OnceRow {
-  readonly hash: string;
-  readonly expiresAtMs: number;
-}
-
-/** One app of one membership: everything that was given out for one consent. */
-export interface GrantRow {
-  readonly id: string;
-  readonly membershipId: string;
-  readonly clientId: string;
-  /** What the client calls itself. */
-  readonly clientName: string;
-  /** Separated by spaces. */
-  readonly scopes: string;
-  /** The URL of the resource that it is for. */
-  readonly audience: string;
-  /** Of the browser's session in which somebody consented, as it has them. */
-  readonly via: string;
-  readonly sid: string;
-  /** The library's own object, sealed. */
-  readonly payload: string;
-  readonly createdAtMs: number;
-  /** The beginning of the hour in which it was last renewed. */
-  readonly usedAtMs: number;
-  readonly expiresAtMs: number;
-}
-
-/** Something that the authorization server gave out, or waits for. */
-export interface OAuthItemRow {
-  readonly kind: string;
-  /** Of the token, code or cookie itself. */
-  readonly hash: string;
-  readonly grantId: string | null;
-  /** A second way to find it: what somebody types. */
-  readonly lookup: string | null;
-  /** Of access tokens. */
-  readonly scopes: string | null;
-  /** Of access tokens: the URL of the resource. */
-  readonly audience: string | null;
-  /** Sealed. */
-  readonly payload: string;
-  readonly consumedAtMs: number | null;
-  /** How often it was used after it was consumed. */
-  readonly uses: number;
-  readonly expiresAtMs: number;
-}
+type Tables = typeof accessTables;
+export type PasswordRow = RowOf<Tables["password"]>;
+export type BrowserSessionRow = RowOf<Tables["browser_session"]>;
+export type SetupRow = RowOf<Tables["setup_link"]>;
+export type IdentityRow = RowOf<Tables["identity"]>;
+export type OnceRow = RowOf<Tables["seen_once"]>;
+export type GrantRow = RowOf<Tables["oauth_grant"]>;
+export type OAuthItemRow = RowOf<Tables["oauth_item"]>;
 
 /** What a gateway has in memory. */
 export interface AccessRows {

@@ -7,6 +7,7 @@ import type {
   PasswordRow,
   SetupRow,
 } from "./access-rows.ts";
+import { question, type Asked } from "./question.ts";
 import type { PeopleWrites } from "./people-rows.ts";
 import type { AuditEntry } from "./record-rows.ts";
 
@@ -17,8 +18,41 @@ export interface ItemsPage {
   readonly after?: Pick<OAuthItemRow, "hash" | "expiresAtMs"> | undefined;
 }
 
+/** One item: by the hash of what it is, or by what somebody types. */
+export interface ItemQuestion {
+  readonly kind: string;
+  readonly hash?: string;
+  readonly lookup?: string;
+}
+
+export interface ItemsQuestion extends ItemsPage {
+  readonly kind: string;
+  readonly nowMs: number;
+}
+
+/** What is only read from the database when it is needed: each is a method of the store, by its name. */
+export const accessQuestions = {
+  /** By its id. */
+  grant: question<string, GrantRow | undefined>(),
+  oauthItem: question<ItemQuestion, OAuthItemRow | undefined>(),
+  /** A page of those of a kind that have not expired, those that are kept longest first. */
+  oauthItems: question<ItemsQuestion, readonly OAuthItemRow[]>(),
+  /** Of a user, by its id. */
+  password: question<string, PasswordRow | undefined>(),
+  /** By its hash. */
+  setupLink: question<string, SetupRow | undefined>(),
+  identity: question<Pick<IdentityRow, "issuer" | "subject">, IdentityRow | undefined>(),
+  /** Of a user, by its id, the oldest first. */
+  identities: question<string, readonly IdentityRow[]>(),
+  /**
+   * Removes what has expired at that time, and of apps that registered and never came back the oldest where there are
+   * very many.
+   */
+  purgeAccess: question<number, void>(),
+};
+
 /** How people get in, kept. Rejects as the store of people does. */
-export interface AccessStore {
+export interface AccessStore extends Asked<typeof accessQuestions> {
   /** 32 bytes that are not in the database: payloads are sealed with keys made from it. */
   readonly key: Uint8Array;
   /** Whether other gateways write to the same database. */
@@ -35,16 +69,4 @@ export interface AccessStore {
    * with undefined where everything has to be read again. Returns the function that unsubscribes.
    */
   onChange(listener: (writes: AccessWrites | undefined) => void): () => void;
-  grant(id: string): Promise<GrantRow | undefined>;
-  item(kind: string, hash: string): Promise<OAuthItemRow | undefined>;
-  /** A page of those of a kind that have not expired, those that are kept longest first. */
-  itemsOf(kind: string, nowMs: number, page: ItemsPage): Promise<readonly OAuthItemRow[]>;
-  itemByLookup(kind: string, lookup: string): Promise<OAuthItemRow | undefined>;
-  password(userId: string): Promise<PasswordRow | undefined>;
-  setup(hash: string): Promise<SetupRow | undefined>;
-  identity(place: Pick<IdentityRow, "issuer" | "subject">): Promise<IdentityRow | undefined>;
-  /** A user's, the oldest first. */
-  identitiesOf(userId: string): Promise<readonly IdentityRow[]>;
-  /** Removes what expired, and of apps that registered and never came back the oldest where there are very many. */
-  purge(nowMs: number): Promise<void>;
 }

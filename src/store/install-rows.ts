@@ -1,94 +1,101 @@
+import { flag, integer, integerOrNull, table, text, textOrNull, word, type RowOf } from "./state-table.ts";
+
 /**
  * Servers of teams as they are kept, with their values and secrets: declared once, for those who change them and those
  * who keep them. Plain values only, because they travel to a worker thread as JSON. Times are wall clock, in ms;
  * `revision` grows with every change of a row, so that nobody overwrites what they have not seen.
  */
 
-/** A server that teams can install. */
-export interface TemplateRow {
-  /** `tp_` and 26 letters and digits. */
-  readonly id: string;
-  /** The team that made it and is the only one that sees it; null for one of all teams. */
-  readonly teamId: string | null;
-  readonly slug: string;
-  readonly source: "own" | "registry";
-  readonly transport: string;
-  /** JSON: an entry as in `mcpServers` of the configuration. */
-  readonly entry: string;
-  /** JSON: a list of `TierField`. */
-  readonly fields: string;
-  readonly version: number;
-  readonly revision: number;
-  /** Whether an admin of the gateway wrote the entry: otherwise a name in it must lead into the public Internet. */
-  readonly byAdmin: boolean;
-  readonly changedBy: string;
-  readonly createdAtMs: number;
-}
+export const installTables = {
+  /** A server that teams can install. */
+  template: table({
+    /** `tp_` and 26 letters and digits. */
+    id: text,
+    /** The team that made it and is the only one that sees it; null for one of all teams. */
+    teamId: textOrNull,
+    slug: text,
+    source: word<"own" | "registry">(),
+    transport: text,
+    /** JSON: an entry as in `mcpServers` of the configuration. */
+    entry: text,
+    /** JSON: a list of `TierField`. */
+    fields: text,
+    version: integer,
+    revision: integer,
+    /** Whether an admin of the gateway wrote the entry: otherwise a name in it must lead into the public Internet. */
+    byAdmin: flag,
+    changedBy: text,
+    createdAtMs: integer,
+  }),
+  /** A template in a team. */
+  installation: table({
+    /** `i_` and 26 letters and digits. */
+    id: text,
+    teamId: text,
+    /** The id of a template, or `file:` and the key of a server of the configuration file. */
+    templateId: text,
+    /** That of the template when it was installed. */
+    templateVersion: integer,
+    slug: text,
+    name: text,
+    scope: text,
+    /** JSON: `TierValues` of the team. */
+    config: text,
+    /** JSON: a list of paths that only the team and the template decide. */
+    locks: text,
+    /** JSON: `InstallationSettings`. */
+    settings: text,
+    enabled: flag,
+    revision: integer,
+    changedBy: text,
+    createdAtMs: integer,
+  }),
+  /** What one member set for an installation. */
+  personal_config: table({
+    installationId: text,
+    membershipId: text,
+    /** JSON: `TierValues` of the person. */
+    config: text,
+    revision: integer,
+  }),
+  /** A sealed value. The owner is the team, an installation of it, or a member in an installation. */
+  secret: table({
+    /** `s_` and 26 letters and digits. */
+    id: text,
+    teamId: text,
+    installationId: textOrNull,
+    membershipId: textOrNull,
+    /** The name of a team's secret, otherwise the path of a field. */
+    field: text,
+    /** Base64. */
+    sealed: text,
+    keyId: text,
+    /** Grows with every new value: an old one does not open in the place of a new one. */
+    version: integer,
+    createdAtMs: integer,
+    updatedAtMs: integer,
+    /** The beginning of the hour in which it last reached a server; null for never. */
+    usedAtMs: integerOrNull,
+  }),
+  /** A team's key, wrapped. */
+  data_key: table({
+    /** `k_` and 26 letters and digits. */
+    id: text,
+    teamId: text,
+    /** Base64. */
+    wrapped: text,
+    /** The id of the wrapping key. */
+    kek: text,
+    createdAtMs: integer,
+  }),
+};
 
-/** A template in a team. */
-export interface InstallationRow {
-  /** `i_` and 26 letters and digits. */
-  readonly id: string;
-  readonly teamId: string;
-  /** The id of a template, or `file:` and the key of a server of the configuration file. */
-  readonly templateId: string;
-  /** That of the template when it was installed. */
-  readonly templateVersion: number;
-  readonly slug: string;
-  readonly name: string;
-  readonly scope: string;
-  /** JSON: `TierValues` of the team. */
-  readonly config: string;
-  /** JSON: a list of paths that only the team and the template decide. */
-  readonly locks: string;
-  /** JSON: `InstallationSettings`. */
-  readonly settings: string;
-  readonly enabled: boolean;
-  readonly revision: number;
-  readonly changedBy: string;
-  readonly createdAtMs: number;
-}
-
-/** What one member set for an installation. */
-export interface PersonalRow {
-  readonly installationId: string;
-  readonly membershipId: string;
-  /** JSON: `TierValues` of the person. */
-  readonly config: string;
-  readonly revision: number;
-}
-
-/** A sealed value. The owner is the team, an installation of it, or a member in an installation. */
-export interface SecretRow {
-  /** `s_` and 26 letters and digits. */
-  readonly id: string;
-  readonly teamId: string;
-  readonly installationId: string | null;
-  readonly membershipId: string | null;
-  /** The name of a team's secret, otherwise the path of a field. */
-  readonly field: string;
-  /** Base64. */
-  readonly sealed: string;
-  readonly keyId: string;
-  /** Grows with every new value: an old one does not open in the place of a new one. */
-  readonly version: number;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-  /** The beginning of the hour in which it last reached a server; null for never. */
-  readonly usedAtMs: number | null;
-}
-
-/** A team's key, wrapped. */
-export interface DataKeyRow {
-  /** `k_` and 26 letters and digits. */
-  readonly id: string;
-  readonly teamId: string;
-  /** Base64. */
-  readonly wrapped: string;
-  /** The id of the wrapping key. */
-  readonly kek: string;
-  readonly createdAtMs: number;
-}
+type Tables = typeof installTables;
+export type TemplateRow = RowOf<Tables["template"]>;
+export type InstallationRow = RowOf<Tables["installation"]>;
+export type PersonalRow = RowOf<Tables["personal_config"]>;
+export type SecretRow = RowOf<Tables["secret"]>;
+export type DataKeyRow = RowOf<Tables["data_key"]>;
 
 /** All of them. */
 export interface InstallRows {

@@ -1,35 +1,21 @@
 import type { IdentityRow } from "./access-rows.ts";
+import {
+  integer,
+  integerOrNull,
+  json,
+  jsonOrNull,
+  named,
+  table,
+  text,
+  textIfAny,
+  word,
+  type RowOf,
+} from "./state-table.ts";
 
 /**
  * The people of a gateway as they are kept: declared once, for those who change them and those who keep them. Plain
  * values only, because they travel to a worker thread as JSON. Times are wall clock, in ms.
  */
-
-export interface UserRow {
-  /** `u_` and 26 letters and digits. */
-  readonly id: string;
-  readonly name: string;
-  /** An admin may do everything, in every team. */
-  readonly role: "admin" | "user";
-  readonly status: "active" | "disabled";
-  /** An address that is known to be the user's; absent or empty where none is. */
-  readonly email?: string;
-  /** The identity provider by which they are an admin; absent or empty where somebody here made them one. */
-  readonly roleFrom?: string;
-  readonly createdAtMs: number;
-  readonly revision: number;
-}
-
-export interface TeamRow {
-  /** `t_` and 26 letters and digits. */
-  readonly id: string;
-  readonly slug: string;
-  /** What people call it; empty where it has no other name. */
-  readonly title: string;
-  readonly limits: TeamLimits;
-  readonly createdAtMs: number;
-  readonly revision: number;
-}
 
 /** The most that a team may have; what is absent is not limited. */
 export interface TeamLimits {
@@ -42,53 +28,84 @@ export interface TeamLimits {
 export const teamRoles = ["owner", "admin", "member"] as const;
 export type TeamRole = (typeof teamRoles)[number];
 
-/** A user in a team. Its id is the principal's. */
-export interface MembershipRow {
-  /** `m_` and 26 letters and digits. */
-  readonly id: string;
-  readonly teamId: string;
-  readonly userId: string;
-  readonly role: TeamRole;
-  /** The identity provider that gave it; absent or empty where somebody here did. */
-  readonly givenBy?: string;
-  readonly createdAtMs: number;
-  readonly revision: number;
-}
+export const peopleTables = {
+  user: table({
+    /** `u_` and 26 letters and digits. */
+    id: text,
+    name: text,
+    /** An admin may do everything, in every team. */
+    role: word<"admin" | "user">(),
+    status: word<"active" | "disabled">(),
+    /** An address that is known to be the user's; absent or empty where none is. */
+    email: textIfAny,
+    /** The identity provider by which they are an admin; absent or empty where somebody here made them one. */
+    roleFrom: textIfAny,
+    createdAtMs: integer,
+    revision: integer,
+  }),
+  team: table({
+    /** `t_` and 26 letters and digits. */
+    id: text,
+    slug: text,
+    /** What people call it; empty where it has no other name. */
+    title: text,
+    limits: json<TeamLimits>(),
+    createdAtMs: integer,
+    revision: integer,
+  }),
+  /** A user in a team. Its id is the principal's. */
+  membership: table({
+    /** `m_` and 26 letters and digits. */
+    id: text,
+    teamId: text,
+    userId: text,
+    role: word<TeamRole>(),
+    /** The identity provider that gave it; absent or empty where somebody here did. */
+    givenBy: textIfAny,
+    createdAtMs: integer,
+    revision: integer,
+  }),
+  /** A personal token. The token itself is not kept. */
+  pat: table({
+    /** `p_` and 26 letters and digits. */
+    id: text,
+    membershipId: text,
+    name: text,
+    /** SHA-256 of the token, 64 lower-case hex digits. */
+    hash: text,
+    createdAtMs: integer,
+    expiresAtMs: integer,
+    /** The beginning of the hour of its last use; null when it was never used. */
+    usedAtMs: integerOrNull,
+    /** Empty: everything that the roles permit. */
+    scopes: json<readonly string[]>(),
+    /** Slugs of the servers that it is for; null: all. */
+    only: named("only_servers", jsonOrNull<readonly string[]>()),
+  }),
+  /** An invitation into a team. Its secret is not kept. */
+  invite: table({
+    /** `i_` and 26 letters and digits. */
+    id: text,
+    teamId: text,
+    role: word<TeamRole>(),
+    /** For whom it is, in the words of whoever made it. */
+    about: text,
+    /** SHA-256 of the secret, 64 lower-case hex digits. */
+    hash: text,
+    /** Id of a membership, or `owner`. */
+    by: named("invited_by", text),
+    createdAtMs: integer,
+    expiresAtMs: integer,
+    usedAtMs: integerOrNull,
+  }),
+};
 
-/** A personal token. The token itself is not kept. */
-export interface PatRow {
-  /** `p_` and 26 letters and digits. */
-  readonly id: string;
-  readonly membershipId: string;
-  readonly name: string;
-  /** SHA-256 of the token, 64 lower-case hex digits. */
-  readonly hash: string;
-  readonly createdAtMs: number;
-  readonly expiresAtMs: number;
-  /** The beginning of the hour of its last use; null when it was never used. */
-  readonly usedAtMs: number | null;
-  /** Empty: everything that the roles permit. */
-  readonly scopes: readonly string[];
-  /** Slugs of the servers that it is for; null: all. */
-  readonly only: readonly string[] | null;
-}
-
-/** An invitation into a team. Its secret is not kept. */
-export interface InviteRow {
-  /** `i_` and 26 letters and digits. */
-  readonly id: string;
-  readonly teamId: string;
-  readonly role: TeamRole;
-  /** For whom it is, in the words of whoever made it. */
-  readonly about: string;
-  /** SHA-256 of the secret, 64 lower-case hex digits. */
-  readonly hash: string;
-  /** Id of a membership, or `owner`. */
-  readonly by: string;
-  readonly createdAtMs: number;
-  readonly expiresAtMs: number;
-  readonly usedAtMs: number | null;
-}
+type Tables = typeof peopleTables;
+export type UserRow = RowOf<Tables["user"]>;
+export type TeamRow = RowOf<Tables["team"]>;
+export type MembershipRow = RowOf<Tables["membership"]>;
+export type PatRow = RowOf<Tables["pat"]>;
+export type InviteRow = RowOf<Tables["invite"]>;
 
 /** All of them. */
 export interface PeopleRows {

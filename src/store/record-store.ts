@@ -14,6 +14,7 @@ import type {
   UsageHour,
 } from "./record-rows.ts";
 import type { InstallRows, InstallWrites, SecretUse } from "./install-rows.ts";
+import { question, type Asked } from "./question.ts";
 import type { DatabaseName, StoreUpkeep } from "./store-upkeep.ts";
 import type { PinStore } from "../catalog/discovery/pins.ts";
 import type { MemberSearchStore } from "../catalog/discovery/kept-searches.ts";
@@ -29,7 +30,7 @@ import type { PatUse, PeopleRows, PeopleWrites } from "./people-rows.ts";
  * Every query and every `audit` rejects with GatewayError STORE_UNAVAILABLE while the database cannot be used (the
  * hint says what to do), and with DRAINING after `close`. None of them ever blocks the thread that asks.
  */
-export interface RecordStore {
+export interface RecordStore extends Asked<typeof recordQuestions> {
   /** Whether other gateways write to it as well. */
   readonly isShared: boolean;
   /** The id of the next row: higher than all before, also of earlier lives of this store. Costs no allocation. */
@@ -43,32 +44,6 @@ export interface RecordStore {
   flush(): Promise<void>;
   /** Resolves with its place in the chain when it is on the disk. Rejects with STORE_FULL when the disk is full. */
   audit(entry: AuditEntry): Promise<AuditPlace>;
-  /** The same of several at once, which costs one write to the disk: all of them are written, or none. */
-  auditAll(entries: readonly AuditEntry[]): Promise<readonly AuditPlace[]>;
-
-  /** Newest first. */
-  calls(query: CallQuery): Promise<Page<CallRow>>;
-  /** Erases the calls of one page, with what was said in them. Sums of usage stay. */
-  eraseCalls(query: CallQuery): Promise<ErasedCalls>;
-  /** With arguments and result where they were kept; undefined when there is no such row. */
-  call(id: number): Promise<KeptRequest | undefined>;
-  /** Newest first. */
-  logs(query: LogQuery): Promise<Page<ServerLogLine>>;
-  /** Newest first. */
-  events(query: EventQuery): Promise<Page<EventRecord>>;
-  /**
-   * Sums of the written hours, in the order of `by`. At most `limit` groups, those with most calls, when `by` has no
-   * time in it; otherwise the earliest. What is not written yet is the caller's to add.
-   */
-  usage(query: UsageQuery): Promise<readonly UsageSum[]>;
-  /** What is known of the tools of one installation, by path. */
-  tools(installation: string): Promise<readonly ToolMetadataRow[]>;
-  /** What finding tools saved and cost, of the sessions since `fromMs` and of one day. */
-  finding(query: FindingQuery): Promise<FindingRows>;
-  /** Newest first. */
-  audits(query: AuditQuery): Promise<Page<AuditRow>>;
-  /** Reads the whole chain, in pieces, between other work. */
-  verifyAudit(): Promise<AuditVerdict>;
 
   /** People who are kept here, and not in the configuration. */
   readonly people: PeopleStore;
@@ -101,6 +76,35 @@ export interface RecordStore {
    */
   close(deadlineMs: number): Promise<void>;
 }
+
+/** What is asked of records and of the audit: each is a method of the store, by its name. */
+export const recordQuestions = {
+  /** Newest first. */
+  calls: question<CallQuery, Page<CallRow>>(),
+  /** Erases the calls of one page, with what was said in them. Sums of usage stay. */
+  eraseCalls: question<CallQuery, ErasedCalls>(),
+  /** By its id, with arguments and result where they were kept; undefined when there is no such row. */
+  call: question<number, KeptRequest | undefined>(),
+  /** Newest first. */
+  logs: question<LogQuery, Page<ServerLogLine>>(),
+  /** Newest first. */
+  events: question<EventQuery, Page<EventRecord>>(),
+  /**
+   * Sums of the written hours, in the order of `by`. At most `limit` groups, those with most calls, when `by` has no
+   * time in it; otherwise the earliest. What is not written yet is the caller's to add.
+   */
+  usage: question<UsageQuery, readonly UsageSum[]>(),
+  /** What is known of the tools of one installation, by path. */
+  tools: question<string, readonly ToolMetadataRow[]>(),
+  /** What finding tools saved and cost, of the sessions since `fromMs` and of one day. */
+  finding: question<FindingQuery, FindingRows>(),
+  /** As `audit`, of several entries at once, which costs one write to the disk: all of them are written, or none. */
+  auditAll: question<readonly AuditEntry[], readonly AuditPlace[]>(),
+  /** Newest first. */
+  audits: question<AuditQuery, Page<AuditRow>>(),
+  /** Reads the whole chain, in pieces, between other work. */
+  verifyAudit: question<void, AuditVerdict>(),
+};
 
 /** The people of a gateway for teams. Rejects as the rest does, so that nobody gets in while they cannot be read. */
 export interface PeopleStore {

@@ -1,22 +1,26 @@
+import { question, type Asked } from "./question.ts";
+
 export type DatabaseName = "records" | "state";
 
-/** Paths are absolute. Rejects with BACKUP_UNUSABLE, which says why, and as the rest does. */
-export interface StoreUpkeep {
+export const upkeepQuestions = {
   /**
    * Writes the state as it is at one moment into a file of mode 0600, which replaces one that is there only when it is
    * whole. Others read and write meanwhile. Records are not in it.
    */
-  backup(path: string): Promise<WrittenBackup>;
+  backup: question<string, WrittenBackup>(),
   /** The same into a file beside the state, which the next one replaces: for whoever reads it and removes it. */
-  backupAside(): Promise<WrittenBackup>;
+  backupAside: question<void, WrittenBackup>(),
   /**
    * Puts a backup in the place of the state, which is kept as `kept`. For nobody but a command: what a gateway knows of
    * the old state stays in its memory. A backup of a newer version is refused, and nothing changes.
    */
-  restore(path: string): Promise<{ readonly kept: string | null }>;
+  restore: question<string, { readonly kept: string | null }>(),
   /** Looks through the databases, whatever is wrong with them. */
-  check(): Promise<readonly DatabaseCheck[]>;
-}
+  check: question<void, readonly DatabaseCheck[]>(),
+};
+
+/** Paths are absolute. Rejects with BACKUP_UNUSABLE, which says why, and as the rest does. */
+export type StoreUpkeep = Asked<typeof upkeepQuestions>;
 
 export interface WrittenBackup {
   readonly path: string;

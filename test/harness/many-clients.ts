@@ -26,25 +26,25 @@ export async function expectUnusedClientsGone({ access }: Pick<RecordStore, "acc
   const listed = async (): Promise<readonly string[]> => {
     const hashes: string[] = [];
     for (let after: OAuthItemRow | undefined; ;) {
-      const page = await access.itemsOf("Client", nowMs, { limit: 999, after });
+      const page = await access.oauthItems({ kind: "Client", nowMs, limit: 999, after });
       hashes.push(...page.map(({ hash }) => hash));
       after = page.at(-1);
       if (after === undefined) return hashes;
     }
   };
   expect(await listed()).toHaveLength(mostUnused + 52);
-  await access.purge(nowMs);
+  await access.purgeAccess(nowMs);
   const left = await listed();
   expect([left[0], left[1], left.at(-2), left.at(-1)]).toEqual(["ours", "app-10049", "app-00050", "used"]);
   expect([left.length, new Set(left).size]).toEqual([mostUnused + 2, mostUnused + 2]);
-  expect(await access.item("RefreshToken", "token")).toBeDefined();
+  expect(await access.oauthItem({ kind: "RefreshToken", hash: "token" })).toBeDefined();
   // With the same time, none is left out between two pages.
   const twins = Array.from({ length: 5 }, (_, at) => client(`twin-${at}`, nowMs + 2 * dayMs));
   await access.change({ items: twins }, []);
-  const first = await access.itemsOf("Client", nowMs, { limit: 3 });
-  const next = await access.itemsOf("Client", nowMs, { limit: 3, after: first.at(-1) });
+  const first = await access.oauthItems({ kind: "Client", nowMs, limit: 3 });
+  const next = await access.oauthItems({ kind: "Client", nowMs, limit: 3, after: first.at(-1) });
   expect([...first, ...next].map(({ hash }) => hash)).toEqual(["ours", ...twins.map(({ hash }) => hash)]);
   // Ninety days without use end it.
-  await access.purge(nowMs + 100 * dayMs);
+  await access.purgeAccess(nowMs + 100 * dayMs);
   expect(await listed()).toEqual(["ours"]);
 }

@@ -7,7 +7,7 @@ import { badServer, startGateway, type RunningGateway } from "../harness/gateway
 import { onlyPlace } from "../harness/places.ts";
 import { get, run } from "../harness/rest.ts";
 import { until } from "../harness/until.ts";
-import { idAt } from "../../src/store/record-ids.ts";
+import { idAt } from "../../src/store/sql/records/record-ids.ts";
 import { loadDriver } from "../../src/store/sql/sqlite/sql-driver.ts";
 import {
   axeProblems,

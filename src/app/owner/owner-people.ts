@@ -3,7 +3,7 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { MadeInvite } from "../../people/directory/plans/invite-plans.ts";
 import type { SetupCode } from "../../people/authorization-server/accounts.ts";
-import type { MadeToken } from "../../people/directory/people-facts.ts";
+import type { MadeToken } from "../../people/directory/people-lookup.ts";
 import { teamRoles, type TeamLimits, type TeamRole, type UserRow } from "../../store/people-rows.ts";
 import { linkAccount } from "./owner-accounts.ts";
 import { findAccessTask, userIdOf, type AccessAnswer } from "./owner-access.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
-import { createReadingAgain } from "../../kernel/runtime/reading-again.ts";
+import { followOthers } from "../../people/changes/change-writer.ts";
 import {
   createAccessChanges,
   type Change,
@@ -55,12 +55,20 @@ const purgeMs = 10 * 60_000;
 export async function openTeamAccess(deps: TeamAccessDeps): Promise<TeamAccess> {
   const { store, directory, apply, clock, isName, log } = deps;
   // Before it is read: what is changed meanwhile is told.
-  const stopListening = followOthers(deps);
+  const stopListening = followOthers({
+    ...{ store, clock, apply: directory.applyAccess },
+    readAll: async () => directory.applyAccess(directory.access.differenceTo(await store.read(clock.now()))),
+    onFailed: (error) =>
+      log.warn(
+        { component: "people", err: error },
+        "who logged in at another gateway cannot be read: it is tried again",
+      ),
+  });
   directory.applyAccess(await store.read(clock.now()));
 
   function purge(): void {
     store
-      .purge(clock.now())
+      .purgeAccess(clock.now())
       .catch((error: unknown) => log.warn({ component: "people", err: error }, "what expired is not removed"));
     cancel = clock.after(purgeMs, purge);
   }
@@ -69,7 +77,7 @@ export async function openTeamAccess(deps: TeamAccessDeps): Promise<TeamAccess> 
   const change = createAccessChanges({ store, directory: { apply, applyAccess: directory.applyAccess }, clock });
   const sessions = createBrowserSessions({ directory, change, clock });
   const passwords = createPasswords();
-  const deny = ({ detail, ...facts }: Change): void => deps.deny(detail === undefined ? facts : { ...facts, detail });
+  const deny = ({ detail = {}, team = null, ...facts }: Change): void => deps.deny({ ...facts, team, detail });
   const accounts = createAccounts({
     ...{ directory, store, change, sessions, passwords, clock, isName },
     onDenied: deny,
@@ -82,30 +90,6 @@ export async function openTeamAccess(deps: TeamAccessDeps): Promise<TeamAccess> 
       cancel();
       stopListening();
     },
-  };
-}
-
-/** Who logs in or out at another gateway of the same database does so here. */
-function followOthers({ store, directory, clock, log }: TeamAccessDeps): () => void {
-  const reading = createReadingAgain({
-    clock,
-    async read() {
-      const rows = await store.read(clock.now());
-      directory.applyAccess(directory.access.differenceTo(rows));
-    },
-    onFailed: (error) =>
-      log.warn(
-        { component: "people", err: error },
-        "who logged in at another gateway cannot be read: it is tried again",
-      ),
-  });
-  const stopListening = store.onChange((writes) => {
-    if (writes === undefined) reading.ask();
-    else directory.applyAccess(writes);
-  });
-  return () => {
-    stopListening();
-    reading.stop();
   };
 }
 
@@ -123,7 +107,7 @@ export function toFetchToken(store: AccessStore): TeamDirectoryOptions["fetchTok
     if (fetching >= mostFetches) return undefined;
     fetching += 1;
     try {
-      const item = await store.item("AccessToken", hash);
+      const item = await store.oauthItem({ kind: "AccessToken", hash });
       if (item === undefined || item.grantId === null) return undefined;
       const grant = await store.grant(item.grantId);
       return grant && { grants: [grant], items: [item] };
@@ -152,7 +136,7 @@ export function alsoLoggingOut(
     const sessions = [...access.sessions.values()].filter(({ row }) => row.userId === user.id);
     // Those that were linked later: somebody else may have done that. The one that made the user is what the provider
     // would let in as this user again, and often the only way in.
-    const goneIdentities = (await store.identitiesOf(user.id)).filter(
+    const goneIdentities = (await store.identities(user.id)).filter(
       ({ createdAtMs }) => createdAtMs !== user.createdAtMs,
     );
     const detail = { apps: grants.length, sessions: sessions.length, accounts: goneIdentities.length };

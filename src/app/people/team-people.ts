@@ -3,7 +3,7 @@ import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import type { LoadLate } from "../../kernel/runtime/late-module.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
-import { createReadingAgain } from "../../kernel/runtime/reading-again.ts";
+import { followOthers } from "../../people/changes/change-writer.ts";
 import type { Directory } from "../../people/directory/directory.ts";
 import type { Member } from "../../people/directory/books/member.ts";
 import { createPeopleChanges, type PeopleChanges } from "../../people/directory/people-changes.ts";
@@ -101,7 +101,12 @@ export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> 
 
   const people = { book, apply, byId: directory.byId };
   // Before they are read: what is changed meanwhile is told.
-  const stopListening = followOthers(deps, people);
+  const stopListening = followOthers({
+    ...{ store, clock, apply },
+    readAll: async () => apply(book.differenceTo(await store.read())),
+    onFailed: (error) =>
+      log.warn({ component: "people", err: error }, "what another gateway changed cannot be read: it is tried again"),
+  });
   apply(await store.read());
   const access = await openTeamAccess({ ...deps, store: deps.store.access, directory, apply });
   installs = await openInstalls(deps, book);
@@ -191,30 +196,4 @@ async function openInstalls(deps: TeamPeopleDeps, book: TeamDirectory["book"]): 
         installations: installations.map(({ id, membershipId }) => ({ id, owner: membershipId as PrincipalId })),
       }),
   });
-}
-
-/** What other gateways of the same database change is in force here as well. */
-function followOthers(
-  { store: { people: store }, clock, log }: TeamPeopleDeps,
-  directory: Pick<TeamDirectory, "book" | "apply">,
-): () => void {
-  const reading = createReadingAgain({
-    clock,
-    read: async () => directory.apply(directory.book.differenceTo(await store.read())),
-    onFailed: (error) =>
-      log.warn({ component: "people", err: error }, "what another gateway changed cannot be read: it is tried again"),
-  });
-  const stopListening = store.onChange((writes) => {
-    try {
-      if (writes === undefined) reading.ask();
-      else directory.apply(writes);
-    } catch {
-      // It refers to something that is not known here.
-      reading.ask();
-    }
-  });
-  return () => {
-    stopListening();
-    reading.stop();
-  };
 }

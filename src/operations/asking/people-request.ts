@@ -1,7 +1,7 @@
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { noTeam } from "../../engine/policy/rights.ts";
 import type { ChangeActor } from "../../people/directory/change-queue.ts";
-import type { MadeToken } from "../../people/directory/people-facts.ts";
+import type { MadeToken } from "../../people/directory/people-lookup.ts";
 import type { PeopleChanges } from "../../people/directory/people-changes.ts";
 import type { TeamRow } from "../../store/people-rows.ts";
 import type { Services, RestPeople } from "../services.ts";

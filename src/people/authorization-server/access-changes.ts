@@ -4,19 +4,11 @@ import type { AccessStore } from "../../store/access-store.ts";
 import type { AccessWrites } from "../../store/access-rows.ts";
 import type { PeopleWrites } from "../../store/people-rows.ts";
 import type { AuditEntry } from "../../store/record-rows.ts";
+import { toAuditEntry, type ChangeFacts } from "../changes/change-writer.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";
 
 /** What an entry of the audit says of a change. */
-export interface Change {
-  readonly actor: string;
-  readonly via: string;
-  readonly action: string;
-  readonly object: string;
-  readonly team?: string | null;
-  readonly ip: string | null;
-  readonly outcome?: AuditEntry["outcome"];
-  readonly detail?: Readonly<Record<string, unknown>>;
-}
+export type Change = ChangeFacts & Pick<AuditEntry, "actor" | "via" | "ip">;
 
 /**
  * Changes how people get in: on the disk with its entry in the audit, and then in force. Resolves to false, with
@@ -43,7 +35,7 @@ export function createAccessChanges({ store, directory, clock }: AccessChangesDe
   return async (writes, change, people = {}) => {
     // What is taken away is gone at once, whatever the database says: it would come back with the next start only.
     if (writes.once === undefined) takeAway(writes);
-    const entries = change === undefined ? [] : [toEntry(change, clock.now())];
+    const entries = change === undefined ? [] : [toAuditEntry(change, clock.now())];
     const isDone = await store.change(writes, entries, people).catch((error: unknown) => {
       takeAway(writes);
       throw error;
@@ -53,10 +45,6 @@ export function createAccessChanges({ store, directory, clock }: AccessChangesDe
     directory.applyAccess(writes);
     return true;
   };
-}
-
-function toEntry({ team = null, outcome = "ok", detail = {}, ...rest }: Change, atMs: number): AuditEntry {
-  return { atMs, team, outcome, ...rest, detail: JSON.stringify(detail) };
 }
 
 /** A value that nobody can guess, and its SHA-256, which is what is kept. */

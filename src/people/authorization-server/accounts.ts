@@ -58,7 +58,7 @@ export interface SetupCode {
 
 export interface AccountsDeps {
   readonly directory: Pick<TeamDirectory, "book">;
-  readonly store: Pick<AccessStore, "password" | "setup">;
+  readonly store: Pick<AccessStore, "password" | "setupLink">;
   readonly change: ChangeAccess;
   readonly sessions: BrowserSessions;
   readonly passwords: Passwords;
@@ -111,7 +111,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
       const { ip, code, replaced } = given;
       checkPassword(given.password);
       begin("setup", ip ?? "", ip);
-      const link = await store.setup(sha256(code));
+      const link = await store.setupLink(sha256(code));
       if (link === undefined || link.expiresAtMs <= clock.now()) throw refuse({ action: "setup", name: "", ip });
       const known = link.userId === null ? undefined : book.users.get(link.userId);
       const { user, people } = known === undefined ? firstAdmin(deps, given) : { user: known, people: {} };

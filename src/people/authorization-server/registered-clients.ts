@@ -57,7 +57,7 @@ export interface RegisteredClients {
 }
 
 export interface RegisteredClientsDeps {
-  readonly store: Pick<AccessStore, "itemsOf" | "item">;
+  readonly store: Pick<AccessStore, "oauthItems" | "oauthItem">;
   readonly change: ChangeAccess;
   readonly directory: Pick<TeamDirectory, "access">;
   readonly sealing: Pick<Sealing, "seal" | "open">;
@@ -98,7 +98,10 @@ export function createRegisteredClients(deps: RegisteredClientsDeps): Registered
 
   return {
     async list({ limit, cursor }) {
-      const rows = await store.itemsOf("Client", clock.now(), { limit: limit + 1, after: readCursor(cursor) });
+      const rows = await store.oauthItems({
+        ...{ kind: "Client", nowMs: clock.now(), limit: limit + 1 },
+        after: readCursor(cursor),
+      });
       const counts = countApps(directory);
       const page = rows.slice(0, limit);
       const last = page.at(-1);
@@ -106,7 +109,7 @@ export function createRegisteredClients(deps: RegisteredClientsDeps): Registered
       return { clients, nextCursor: rows.length > limit && last !== undefined ? toCursor(last) : null };
     },
     async find(id) {
-      const row = await store.item("Client", sha256(id));
+      const row = await store.oauthItem({ kind: "Client", hash: sha256(id) });
       return row === undefined ? undefined : toLine(row, (one) => grantsOf(one).length);
     },
     async add({ id: actor, via, ip }, { name, redirectUris, hasSecret }) {
@@ -129,7 +132,7 @@ export function createRegisteredClients(deps: RegisteredClientsDeps): Registered
       const place = { kind: "Client", hash: sha256(id) };
       const goneGrants = grantsOf(id);
       // One with a document of its own is no row, but has been given something all the same.
-      if ((await store.item(place.kind, place.hash)) === undefined && goneGrants.length === 0)
+      if ((await store.oauthItem(place)) === undefined && goneGrants.length === 0)
         throw new GatewayError("PERSON_UNKNOWN", "there is no such client", { hint: "" });
       const detail = { apps: goneGrants.length };
       await change({ goneItems: [place], goneGrants }, { actor, via, ip, action: "client.remove", object: id, detail });

@@ -273,7 +273,7 @@ function addressOf({ server: { transport } }: TieredServer): string | undefined 
 /** So many paths are written into one entry of the audit, which is read on a screen. */
 const mostPaths = 50;
 
-function toDetail(paths: readonly string[]): object {
+function toDetail(paths: readonly string[]): Readonly<Record<string, unknown>> {
   const more = paths.length - mostPaths;
   return more > 0 ? { paths: paths.slice(0, mostPaths), more } : { paths };
 }

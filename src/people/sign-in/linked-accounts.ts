@@ -24,7 +24,7 @@ export interface LinkedAccount {
 }
 
 export interface LinkedAccountsDeps {
-  readonly store: Pick<AccessStore, "identitiesOf" | "password">;
+  readonly store: Pick<AccessStore, "identities" | "password">;
   readonly change: ChangeAccess;
   readonly sessions: Pick<BrowserSessions, "of">;
   readonly directory: Pick<TeamDirectory, "book">;
@@ -40,9 +40,9 @@ export function createLinkedAccounts(deps: LinkedAccountsDeps): LinkedAccounts {
 
   return {
     of: async (userId) =>
-      (await store.identitiesOf(userId)).map((row) => ({ id: idOf(row), label: row.label, host: hostOf(row.issuer) })),
+      (await store.identities(userId)).map((row) => ({ id: idOf(row), label: row.label, host: hostOf(row.issuer) })),
     async remove({ userId, hash: own }, id, ip) {
-      const rows = await store.identitiesOf(userId);
+      const rows = await store.identities(userId);
       const found = rows.find((row) => idOf(row) === id);
       const name = directory.book.users.get(userId)?.name;
       if (found === undefined || name === undefined)

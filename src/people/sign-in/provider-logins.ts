@@ -60,7 +60,7 @@ export interface ProviderLoginsDeps {
   readonly settings: () => Readonly<Record<string, ProviderSettings>>;
   readonly connect: (name: string, settings: ProviderSettings) => ProviderConnection;
   readonly sealing: Sealing;
-  readonly store: Pick<AccessStore, "identity" | "setup">;
+  readonly store: Pick<AccessStore, "identity" | "setupLink">;
   readonly change: ChangeAccess;
   readonly sessions: BrowserSessions;
   readonly directory: Pick<TeamDirectory, "book" | "access">;
@@ -197,7 +197,7 @@ function createRecognition({ store, change, people, clock }: ProviderLoginsDeps)
       if (session?.hash !== wanted.session) throw late("you are not logged in any more as you were when this began");
       return { entry: { kind: "user", userId: session.userId } };
     }
-    const link = await store.setup(wanted.code);
+    const link = await store.setupLink(wanted.code);
     if (link === undefined || link.expiresAtMs <= clock.now()) throw late("this link is too old, or was used before");
     const { hash: spentSetup, userId } = link;
     if (userId !== null) return { entry: { kind: "user", userId }, spentSetup };

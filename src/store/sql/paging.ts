@@ -1,5 +1,5 @@
 import type { SelectQueryBuilder } from "kysely";
-import { idAt } from "../record-ids.ts";
+import { idAt } from "./records/record-ids.ts";
 import { scanLimit, type PageQuery, type TimeRange } from "../record-store.ts";
 
 /** The row at that place among those that an index finds; undefined when there are not so many. */

@@ -1,37 +1,12 @@
-import type { AuditEntry, AuditRow, EventRecord, ServerLogLine, ToolMetadataRow } from "../record-rows.ts";
-import type {
-  AuditPlace,
-  AuditQuery,
-  AuditVerdict,
-  CallQuery,
-  CallRow,
-  ErasedCalls,
-  EventQuery,
-  FindingQuery,
-  FindingRows,
-  KeptRequest,
-  LogQuery,
-  Page,
-  RecordKind,
-  StoreProblem,
-  UsageQuery,
-  UsageSum,
-} from "../record-store.ts";
+import { accessQuestions } from "../access-store.ts";
+import type { AccessOfPeople, AccessRows, AccessWrites } from "../access-rows.ts";
 import type { InstallRows, InstallWrites, SecretUse } from "../install-rows.ts";
-import type { DatabaseCheck, WrittenBackup } from "../store-upkeep.ts";
-import type {
-  AccessRows,
-  AccessWrites,
-  GrantRow,
-  IdentityRow,
-  OAuthItemRow,
-  AccessOfPeople,
-  PasswordRow,
-  SetupRow,
-} from "../access-rows.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "../people-rows.ts";
+import { question, type AnswerOf, type AskOf } from "../question.ts";
+import type { AuditEntry } from "../record-rows.ts";
+import { recordQuestions, type AuditPlace, type RecordKind, type StoreProblem } from "../record-store.ts";
+import { upkeepQuestions } from "../store-upkeep.ts";
 import type { KeepOutcome, KeptSearch } from "../../catalog/discovery/kept-searches.ts";
-import type { ItemQuestion, ItemsQuestion } from "./state/access-tables.ts";
 import type { PinChoice } from "../../config/rows/pin-row.ts";
 import type { PinQuestion } from "./state/pin-tables.ts";
 import type { KeepQuestion, RemoveQuestion } from "./state/kept-search-tables.ts";
@@ -64,48 +39,33 @@ export interface SqlWorkerData {
   readonly pauseMs: number;
 }
 
-/** Questions by name: what is asked, and what is answered. Both are JSON. */
-export interface Questions {
-  readonly calls: { readonly ask: CallQuery; readonly answer: Page<CallRow> };
-  readonly eraseCalls: { readonly ask: CallQuery; readonly answer: ErasedCalls };
-  readonly call: { readonly ask: number; readonly answer: KeptRequest | null };
-  readonly logs: { readonly ask: LogQuery; readonly answer: Page<ServerLogLine> };
-  readonly events: { readonly ask: EventQuery; readonly answer: Page<EventRecord> };
-  readonly usage: { readonly ask: UsageQuery; readonly answer: readonly UsageSum[] };
-  readonly tools: { readonly ask: string; readonly answer: readonly ToolMetadataRow[] };
-  readonly finding: { readonly ask: FindingQuery; readonly answer: FindingRows };
-  readonly audit: { readonly ask: readonly AuditEntry[]; readonly answer: readonly AuditPlace[] };
-  readonly audits: { readonly ask: AuditQuery; readonly answer: Page<AuditRow> };
-  readonly people: { readonly ask: null; readonly answer: PeopleRows };
-  readonly changePeople: { readonly ask: PeopleAsk; readonly answer: AuditPlace & { readonly change?: number } };
-  readonly usePats: { readonly ask: readonly PatUse[]; readonly answer: null };
-  readonly installs: { readonly ask: null; readonly answer: InstallRows & { readonly seq?: number } };
-  readonly changeInstalls: { readonly ask: InstallsAsk; readonly answer: AuditPlace & { readonly change?: number } };
-  readonly useSecrets: { readonly ask: readonly SecretUse[]; readonly answer: null };
-  /** `ask` is a path; null is a file beside the state. */
-  readonly backup: { readonly ask: string | null; readonly answer: WrittenBackup };
-  readonly restore: { readonly ask: string; readonly answer: { readonly kept: string | null } };
-  readonly check: { readonly ask: null; readonly answer: readonly DatabaseCheck[] };
-  readonly access: { readonly ask: number; readonly answer: AccessRows & { readonly seq?: number } };
-  readonly changeAccess: { readonly ask: AccessAsk; readonly answer: AccessAnswer };
-  readonly grant: { readonly ask: string; readonly answer: GrantRow | null };
-  readonly accessItems: { readonly ask: ItemsQuestion; readonly answer: readonly OAuthItemRow[] };
-  readonly accessItem: { readonly ask: ItemQuestion; readonly answer: OAuthItemRow | null };
-  readonly password: { readonly ask: string; readonly answer: PasswordRow | null };
-  readonly setupLink: { readonly ask: string; readonly answer: SetupRow | null };
-  readonly identities: { readonly ask: string; readonly answer: readonly IdentityRow[] };
-  readonly identity: {
-    readonly ask: Pick<IdentityRow, "issuer" | "subject">;
-    readonly answer: IdentityRow | null;
-  };
-  readonly keptSearches: { readonly ask: string; readonly answer: readonly KeptSearch[] };
-  readonly keepSearch: { readonly ask: KeepQuestion; readonly answer: KeepOutcome };
-  readonly removeKeptSearch: { readonly ask: RemoveQuestion; readonly answer: boolean };
-  readonly pins: { readonly ask: string; readonly answer: PinChoice | null };
-  readonly choosePins: { readonly ask: PinQuestion; readonly answer: boolean };
-  readonly purgeAccess: { readonly ask: number; readonly answer: null };
-  readonly verifyAudit: { readonly ask: null; readonly answer: AuditVerdict };
-}
+/** All that the worker thread is asked. */
+const questions = {
+  ...recordQuestions,
+  ...accessQuestions,
+  ...upkeepQuestions,
+  people: question<void, PeopleRows>(),
+  changePeople: question<PeopleAsk, AuditPlace & { readonly change?: number }>(),
+  usePats: question<readonly PatUse[], void>(),
+  installs: question<void, InstallRows & { readonly seq?: number }>(),
+  changeInstalls: question<InstallsAsk, AuditPlace & { readonly change?: number }>(),
+  useSecrets: question<readonly SecretUse[], void>(),
+  access: question<number, AccessRows & { readonly seq?: number }>(),
+  changeAccess: question<AccessAsk, AccessAnswer>(),
+  keptSearches: question<string, readonly KeptSearch[]>(),
+  keepSearch: question<KeepQuestion, KeepOutcome>(),
+  removeKeptSearch: question<RemoveQuestion, boolean>(),
+  pins: question<string, PinChoice | undefined>(),
+  choosePins: question<PinQuestion, boolean>(),
+};
+
+export type Questions = typeof questions;
+export type QuestionName = keyof Questions;
+
+/** Answers by the names of their questions, found in what is `Given`. */
+export type AnswersFrom<Given> = {
+  readonly [Name in QuestionName]?: (given: Given, ask: AskOf<Questions[Name]>) => Promise<AnswerOf<Questions[Name]>>;
+};
 
 /** A change of people, and its entry in the audit. */
 export interface PeopleAsk {
@@ -142,8 +102,6 @@ export interface AccessAnswer {
   /** The same of the people in it. */
   readonly peopleChange?: number;
 }
-
-export type QuestionName = keyof Questions;
 
 /** To the worker. `text` is JSON: one text is handed over cheaper than a tree of objects. */
 export type SqlRequest =

@@ -1,5 +1,7 @@
-import type { AccessTables } from "./state/access-columns.ts";
-import type { TeamRole, UserRow } from "../people-rows.ts";
+import type { accessTables } from "../access-rows.ts";
+import type { installTables } from "../install-rows.ts";
+import type { peopleTables } from "../people-rows.ts";
+import type { KeptTables } from "../state-table.ts";
 
 /** Columns as they are in the databases: integers, texts and null. Times are ms, truth is 0 or 1. */
 
@@ -19,20 +21,10 @@ export interface RecordsTables {
 }
 
 /** `state.db`: never lost without being said. */
-export interface StateTables extends AccessTables {
+export interface StateTables extends KeptTables<typeof accessTables & typeof peopleTables & typeof installTables> {
   readonly audit: AuditTable;
   readonly meta: MetaTable;
-  readonly user: UserTable;
-  readonly team: TeamTable;
-  readonly membership: MembershipTable;
-  readonly pat: PatTable;
-  readonly invite: InviteTable;
   readonly change: ChangeTable;
-  readonly template: TemplateTable;
-  readonly installation: InstallationTable;
-  readonly personal_config: PersonalConfigTable;
-  readonly data_key: DataKeyTable;
-  readonly secret: SecretTable;
   readonly kept_search: KeptSearchTable;
   readonly member_pins: MemberPinsTable;
 }
@@ -185,63 +177,6 @@ interface AuditTable {
   hash: string;
 }
 
-interface UserTable {
-  id: string;
-  name: string;
-  role: UserRow["role"];
-  status: UserRow["status"];
-  email: string;
-  role_from: string;
-  created_at_ms: number;
-  revision: number;
-}
-
-interface TeamTable {
-  id: string;
-  slug: string;
-  created_at_ms: number;
-  revision: number;
-  title: string;
-  /** A JSON object. */
-  limits: string;
-}
-
-interface MembershipTable {
-  id: string;
-  team_id: string;
-  user_id: string;
-  role: TeamRole;
-  given_by: string;
-  created_at_ms: number;
-  revision: number;
-}
-
-interface PatTable {
-  id: string;
-  membership_id: string;
-  name: string;
-  hash: string;
-  created_at_ms: number;
-  expires_at_ms: number;
-  used_at_ms: number | null;
-  /** A JSON list. */
-  scopes: string;
-  /** A JSON list. */
-  only_servers: string | null;
-}
-
-interface InviteTable {
-  id: string;
-  team_id: string;
-  role: TeamRole;
-  about: string;
-  hash: string;
-  invited_by: string;
-  created_at_ms: number;
-  expires_at_ms: number;
-  used_at_ms: number | null;
-}
-
 /** For other gateways of the same database. */
 interface ChangeTable {
   seq: number;
@@ -252,67 +187,6 @@ interface ChangeTable {
   kind: string;
   /** What was written, as JSON; "" where it has to be read anew. */
   detail: string;
-}
-
-interface TemplateTable {
-  id: string;
-  team_id: string | null;
-  slug: string;
-  source: string;
-  transport: string;
-  entry: string;
-  fields: string;
-  version: number;
-  revision: number;
-  by_admin: number;
-  changed_by: string;
-  created_at_ms: number;
-}
-
-interface InstallationTable {
-  id: string;
-  team_id: string;
-  template_id: string;
-  template_version: number;
-  slug: string;
-  name: string;
-  scope: string;
-  config: string;
-  locks: string;
-  settings: string;
-  enabled: number;
-  revision: number;
-  changed_by: string;
-  created_at_ms: number;
-}
-
-interface PersonalConfigTable {
-  installation_id: string;
-  membership_id: string;
-  config: string;
-  revision: number;
-}
-
-interface DataKeyTable {
-  id: string;
-  team_id: string;
-  wrapped: string;
-  kek: string;
-  created_at_ms: number;
-}
-
-interface SecretTable {
-  id: string;
-  team_id: string;
-  installation_id: string | null;
-  membership_id: string | null;
-  field: string;
-  sealed: string;
-  key_id: string;
-  version: number;
-  created_at_ms: number;
-  updated_at_ms: number;
-  used_at_ms: number | null;
 }
 
 interface KeptSearchTable {

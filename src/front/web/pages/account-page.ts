@@ -2,7 +2,7 @@ import type { Accounts } from "../../../people/authorization-server/accounts.ts"
 import type { BrowserSessions } from "../../../people/authorization-server/user-sessions.ts";
 import type { ChangeActor } from "../../../people/directory/change-queue.ts";
 import type { PeopleChanges } from "../../../people/directory/people-changes.ts";
-import type { MadeToken } from "../../../people/directory/people-facts.ts";
+import type { MadeToken } from "../../../people/directory/people-lookup.ts";
 import type { TeamDirectory } from "../../../people/directory/team-directory.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { sessionCookieName } from "../../../people/identity/session-cookie.ts";

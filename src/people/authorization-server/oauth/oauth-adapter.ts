@@ -19,7 +19,7 @@ export interface ConsentFacts {
 }
 
 export interface OAuthAdapterDeps {
-  readonly store: Pick<AccessStore, "isShared" | "grant" | "item" | "itemByLookup" | "purge">;
+  readonly store: Pick<AccessStore, "isShared" | "grant" | "oauthItem" | "purgeAccess">;
   readonly change: ChangeAccess;
   readonly directory: Pick<TeamDirectory, "access" | "applyAccess" | "book">;
   readonly sealing: Sealing;
@@ -149,24 +149,24 @@ function createItems(kind: string, deps: OAuthAdapterDeps): LibraryAdapter {
       if (!(await change({ items: [row], usedGrants, prolonged }))) throw deps.refusal("it was taken back");
       // The app is registered, whether or not there is room for the next: that is made every few minutes as well.
       if (kind === "Client" && (registered += 1) % registeredPerPurge === 0)
-        await store.purge(clock.now()).catch(() => undefined);
+        await store.purgeAccess(clock.now()).catch(() => undefined);
     },
     async find(id) {
-      const row = await store.item(kind, sha256(id));
+      const row = await store.oauthItem({ kind, hash: sha256(id) });
       if (row === undefined || row.expiresAtMs <= clock.now()) return undefined;
       const payload = toPayload(row, id);
       if (kind !== "RefreshToken" || payload === undefined) return payload;
       return await refreshRules.check(row, payload);
     },
     async findByUserCode(userCode) {
-      return toPayload(await store.itemByLookup(kind, sealing.blind(userCode)), undefined);
+      return toPayload(await store.oauthItem({ kind, lookup: sealing.blind(userCode) }), undefined);
     },
     findByUid: async () => undefined,
     async consume(id) {
       const place = { kind, hash: sha256(id) };
       const once = kind !== "RefreshToken" || deps.overlapMs() <= 0;
       if (await change({ consumed: { ...place, atMs: clock.now(), once } })) return;
-      const row = kind === "RefreshToken" ? await store.item(kind, place.hash) : undefined;
+      const row = kind === "RefreshToken" ? await store.oauthItem(place) : undefined;
       if (row !== undefined) await refreshRules.refuseSecond(row);
       throw deps.refusal("it was used before");
     },

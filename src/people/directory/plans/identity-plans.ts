@@ -3,8 +3,8 @@ import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { IdentityRow } from "../../../store/access-rows.ts";
 import type { MembershipRow, TeamRole, TeamRow, UserRow } from "../../../store/people-rows.ts";
 import type { Plan } from "../change-queue.ts";
-import type { InvitePlans } from "./invite-plans.ts";
-import { conflict, revise, type PeopleFacts } from "../people-facts.ts";
+import { findInvite } from "./invite-plans.ts";
+import { conflict, revise, type PeopleLookup, type PlanFacts } from "../people-lookup.ts";
 import { isAtLeast } from "../team-rights.ts";
 
 /** Somebody who logged in at an identity provider, in its words, which have been checked. */
@@ -50,70 +50,66 @@ export interface SignedIn {
 const mostNames = 1_000;
 const longestName = 40;
 
-/** Who somebody is who logged in elsewhere, and what that gives and takes. */
-export function createIdentityPlans(facts: PeopleFacts, invites: Pick<InvitePlans, "findInvite">) {
-  const { book, clock } = facts;
-  const whoIs = createRecognition(facts);
+/**
+ * Who somebody is who logged in at an identity provider, with what its groups give and take. Throws IDENTITY_UNKNOWN
+ * too; then a set-up link stays good. Where nothing changes, the plan has no writes.
+ */
+export function signIn(facts: PlanFacts, given: SignIn): Plan<SignedIn> {
   const placing = createPlacing(facts);
-
-  /** What an invitation gives stays, whatever the groups say. */
-  function accept(secret: string, user: UserRow, places: Places) {
-    const invite = invites.findInvite(secret);
-    const team = book.teams.get(invite.teamId);
-    if (team === undefined || book.membersOf(user.id).some((member) => member.team.id === team.id))
-      return { invite, team };
-    const given = places.memberships.findIndex(({ teamId }) => teamId === team.id);
-    if (given !== -1) places.memberships.splice(given, 1);
-    places.memberships.push(facts.newMember(user, team, invite.role));
-    return { invite, team };
-  }
-
-  function slugOf(teamId: string, made: readonly TeamRow[]): string {
-    return book.teams.get(teamId)?.slug ?? made.find(({ id }) => id === teamId)?.slug ?? teamId;
-  }
-
+  const { person, known, entry } = given;
+  const { user: found, by } = createRecognition(facts)(given);
+  if (found.status !== "active") throw unknownPerson("your account here is disabled");
+  const isNew = !facts.book.users.has(found.id);
+  const changed = placing.withRole(found, given);
+  const user = changed === found || isNew ? changed : revise(found, undefined, changed);
+  const places = placing.placesOf(user, given);
+  const invited = entry?.kind === "invite" && by === "entry" ? accept(facts, entry.secret, user, places) : undefined;
+  const now = facts.clock.now();
+  const { provider, issuer, subject, label } = person;
+  // The account with which a user came into being is as old as the user: a reset leaves it.
+  const createdAtMs = isNew ? user.createdAtMs : now;
+  const identity = { issuer, subject, userId: user.id, label, createdAtMs, seenAtMs: now };
+  const isLinked = known?.userId === user.id;
+  const { teams, memberships, goneMemberships, full } = places;
+  const joined = memberships.map(({ teamId, role }) => `${slugOf(facts, teamId, teams)}:${role}`);
+  const left = goneMemberships.map((id) => facts.book.members.get(id)?.team.slug ?? "");
   return {
-    signIn(signIn: SignIn): Plan<SignedIn> {
-      const { person, known, entry } = signIn;
-      const { user: found, by } = whoIs(signIn);
-      if (found.status !== "active") throw unknownPerson("your account here is disabled");
-      const isNew = !book.users.has(found.id);
-      const changed = placing.withRole(found, signIn);
-      const user = changed === found || isNew ? changed : revise(found, undefined, changed);
-      const places = placing.placesOf(user, signIn);
-      const invited = entry?.kind === "invite" && by === "entry" ? accept(entry.secret, user, places) : undefined;
-      const now = clock.now();
-      const { provider, issuer, subject, label } = person;
-      // The account with which a user came into being is as old as the user: a reset leaves it.
-      const createdAtMs = isNew ? user.createdAtMs : now;
-      const identity = { issuer, subject, userId: user.id, label, createdAtMs, seenAtMs: now };
-      const isLinked = known?.userId === user.id;
-      const { teams, memberships, goneMemberships, full } = places;
-      const joined = memberships.map(({ teamId, role }) => `${slugOf(teamId, teams)}:${role}`);
-      const left = goneMemberships.map((id) => book.members.get(id)?.team.slug ?? "");
-      return {
-        writes: {
-          ...(isNew || user !== found ? { users: [user] } : {}),
-          ...(teams.length > 0 ? { teams } : {}),
-          ...(memberships.length > 0 ? { memberships } : {}),
-          ...(goneMemberships.length > 0 ? { goneMemberships } : {}),
-          ...(isLinked ? {} : { identities: [identity] }),
-          ...(invited === undefined ? {} : { invites: [{ ...invited.invite, usedAtMs: now }] }),
-        },
-        action: isNew ? "user.provision" : isLinked ? "user.groups" : "identity.link",
-        object: user.name,
-        actor: user.name,
-        ...(invited?.team === undefined ? {} : { team: invited.team.slug }),
-        detail: { provider, issuer, subject, by, role: user.role, joined, left, full },
-        ...(signIn.spentSetup === undefined ? {} : { spentSetup: signIn.spentSetup }),
-        result: { user, by },
-      };
+    writes: {
+      ...(isNew || user !== found ? { users: [user] } : {}),
+      ...(teams.length > 0 ? { teams } : {}),
+      ...(memberships.length > 0 ? { memberships } : {}),
+      ...(goneMemberships.length > 0 ? { goneMemberships } : {}),
+      ...(isLinked ? {} : { identities: [identity] }),
+      ...(invited === undefined ? {} : { invites: [{ ...invited.invite, usedAtMs: now }] }),
     },
+    action: isNew ? "user.provision" : isLinked ? "user.groups" : "identity.link",
+    object: user.name,
+    actor: user.name,
+    ...(invited?.team === undefined ? {} : { team: invited.team.slug }),
+    detail: { provider, issuer, subject, by, role: user.role, joined, left, full },
+    ...(given.spentSetup === undefined ? {} : { spentSetup: given.spentSetup }),
+    result: { user, by },
   };
 }
 
+/** What an invitation gives stays, whatever the groups say. */
+function accept(facts: PlanFacts, secret: string, user: UserRow, places: Places) {
+  const invite = findInvite(facts, secret);
+  const team = facts.book.teams.get(invite.teamId);
+  if (team === undefined || facts.book.membersOf(user.id).some((member) => member.team.id === team.id))
+    return { invite, team };
+  const given = places.memberships.findIndex(({ teamId }) => teamId === team.id);
+  if (given !== -1) places.memberships.splice(given, 1);
+  places.memberships.push(facts.newMember(user, team, invite.role));
+  return { invite, team };
+}
+
+function slugOf(facts: PlanFacts, teamId: string, made: readonly TeamRow[]): string {
+  return facts.book.teams.get(teamId)?.slug ?? made.find(({ id }) => id === teamId)?.slug ?? teamId;
+}
+
 /** Which user somebody is, or becomes. */
-function createRecognition(facts: PeopleFacts) {
+function createRecognition(facts: PeopleLookup) {
   const { book } = facts;
 
   function freeName(wanted: string): string {
@@ -180,7 +176,7 @@ interface Wanted {
 }
 
 /** What the provider's groups give and take. What somebody here gave is not touched. */
-function createPlacing(facts: PeopleFacts) {
+function createPlacing(facts: PeopleLookup) {
   const { book } = facts;
 
   /** The last admin of the gateway stays one, and keeps a team to come with. */

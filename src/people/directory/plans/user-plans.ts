@@ -1,7 +1,7 @@
 import type { TeamRole, UserRow } from "../../../store/people-rows.ts";
-import type { ChangeActor, Plan } from "../change-queue.ts";
-import { conflict, forbidden, mostTokens, revise, unknown, type MadeToken, type PeopleFacts } from "../people-facts.ts";
-import type { TokenLimits } from "../people-facts.ts";
+import type { Plan } from "../change-queue.ts";
+import { conflict, forbidden, mostTokens, revise, unknown, type MadeToken, type PlanFacts } from "../people-lookup.ts";
+import type { TokenLimits } from "../people-lookup.ts";
 
 export interface NewUser extends TokenLimits {
   readonly name: string;
@@ -33,88 +33,87 @@ export interface NewPat extends TokenLimits {
   readonly name: string;
 }
 
-/** Changes of users and of their tokens. */
-export function createUserPlans(facts: PeopleFacts) {
-  const { book, userOf, memberOf, keepAdmin, newPat } = facts;
-
+export function addUser(
+  facts: PlanFacts,
+  { name, isAdmin, team: slug, role, email, ...limits }: NewUser,
+): Plan<MadeToken | undefined> {
+  const made = facts.newUser(name, isAdmin ? "admin" : "user");
+  const user = email === undefined ? made : { ...made, email: facts.toEmail(email, made) };
+  const about = { action: "user.add", object: name, detail: { role: user.role, ...emailOf(user) } };
+  if (slug === undefined) return { writes: { users: [user] }, ...about, result: undefined };
+  const known = facts.book.teamOf(slug);
+  const team = known ?? (isAdmin ? facts.newTeam(slug, "") : facts.teamOf(slug));
+  const member = facts.newMember(user, team, role);
+  const first = facts.newPat(member.id, "first", limits);
+  const teams = known === undefined ? [team] : [];
   return {
-    addUser({ name, isAdmin, team: slug, role, email, ...limits }: NewUser): Plan<MadeToken | undefined> {
-      const made = facts.newUser(name, isAdmin ? "admin" : "user");
-      const user = email === undefined ? made : { ...made, email: facts.toEmail(email, made) };
-      const about = { action: "user.add", object: name, detail: { role: user.role, ...emailOf(user) } };
-      if (slug === undefined) return { writes: { users: [user] }, ...about, result: undefined };
-      const known = book.teamOf(slug);
-      const team = known ?? (isAdmin ? facts.newTeam(slug, "") : facts.teamOf(slug));
-      const member = facts.newMember(user, team, role);
-      const first = newPat(member.id, "first", limits);
-      const teams = known === undefined ? [team] : [];
-      return {
-        writes: { users: [user], teams, memberships: [member], pats: [first.row] },
-        ...about,
-        team: slug,
-        result: first.made,
-      };
-    },
-
-    changeUser(by: ChangeActor, { user: given, name, role, status, email, expected }: UserChange): Plan<void> {
-      const user = userOf(given);
-      if (role !== undefined && by.user === user.id) throw forbidden("nobody changes their own role");
-      keepAdmin(user, status === "disabled" || role === "user");
-      if (name !== undefined && name !== user.name && book.userNamed(name) !== undefined)
-        throw conflict(`there is a user ${name} already`);
-      const change = {
-        ...(name === undefined ? {} : { name: facts.toName(name) }),
-        ...(role === undefined ? {} : { role, roleFrom: "" }),
-        ...(status === undefined ? {} : { status }),
-        ...(email === undefined ? {} : { email: facts.toEmail(email, user) }),
-      };
-      const [action, detail] = toAction(change, user);
-      return {
-        writes: { users: [revise(user, expected, change)] },
-        action,
-        object: user.name,
-        detail,
-        result: undefined,
-      };
-    },
-
-    removeUser(by: ChangeActor, given: string): Plan<void> {
-      const user = userOf(given);
-      if (by.user === user.id) throw forbidden("nobody removes themselves");
-      keepAdmin(user, true);
-      return { writes: { goneUsers: [user.id] }, action: "user.remove", object: user.name, result: undefined };
-    },
-
-    /** Every token of the user is gone, in all teams. */
-    resetUser(given: string): Plan<number> {
-      const user = userOf(given);
-      const gonePats = book.membersOf(user.id).flatMap(({ pats }) => [...pats.values()].map(({ row }) => row.id));
-      const detail = { tokens: gonePats.length };
-      return { writes: { gonePats }, action: "user.reset", object: user.name, detail, result: gonePats.length };
-    },
-
-    addToken({ user: given, team, name: label, ...limits }: NewPat): Plan<MadeToken> {
-      const user = userOf(given);
-      if (user.status !== "active")
-        throw conflict(`${user.name} is disabled`, "`toolyard user enable` lets them in again.");
-      const member = memberOf(user, team);
-      if (member.pats.size >= mostTokens)
-        throw conflict(`${user.name} has ${mostTokens} tokens already`, "Revoke those that nobody uses.");
-      const { row, made } = newPat(member.row.id, label, limits);
-      const detail = { of: member.row.id, scopes: row.scopes, only: row.only };
-      const about = { action: "token.add", object: made.id, team: member.team.slug, detail };
-      return { writes: { pats: [row] }, ...about, result: made };
-    },
-
-    /** `of` is the membership that it has to belong to. */
-    revokeToken(id: string, of: string | undefined): Plan<void> {
-      const held = book.patOf(id);
-      if (held === undefined || (of !== undefined && held.member.row.id !== of))
-        unknown("there is no such token", "`toolyard token list` lists them.");
-      const team = held.member.team.slug;
-      return { writes: { gonePats: [id] }, action: "token.revoke", object: id, team, result: undefined };
-    },
+    writes: { users: [user], teams, memberships: [member], pats: [first.row] },
+    ...about,
+    team: slug,
+    result: first.made,
   };
+}
+
+export function changeUser(
+  facts: PlanFacts,
+  { user: given, name, role, status, email, expected }: UserChange,
+): Plan<void> {
+  const user = facts.userOf(given);
+  if (role !== undefined && facts.by.user === user.id) throw forbidden("nobody changes their own role");
+  facts.keepAdmin(user, status === "disabled" || role === "user");
+  if (name !== undefined && name !== user.name && facts.book.userNamed(name) !== undefined)
+    throw conflict(`there is a user ${name} already`);
+  const change = {
+    ...(name === undefined ? {} : { name: facts.toName(name) }),
+    ...(role === undefined ? {} : { role, roleFrom: "" }),
+    ...(status === undefined ? {} : { status }),
+    ...(email === undefined ? {} : { email: facts.toEmail(email, user) }),
+  };
+  const [action, detail] = toAction(change, user);
+  return {
+    writes: { users: [revise(user, expected, change)] },
+    action,
+    object: user.name,
+    detail,
+    result: undefined,
+  };
+}
+
+export function removeUser(facts: PlanFacts, given: string): Plan<void> {
+  const user = facts.userOf(given);
+  if (facts.by.user === user.id) throw forbidden("nobody removes themselves");
+  facts.keepAdmin(user, true);
+  return { writes: { goneUsers: [user.id] }, action: "user.remove", object: user.name, result: undefined };
+}
+
+/** Revokes every token of the user, in all teams. The result is how many there were. */
+export function resetUser(facts: PlanFacts, given: string): Plan<number> {
+  const user = facts.userOf(given);
+  const gonePats = facts.book.membersOf(user.id).flatMap(({ pats }) => [...pats.values()].map(({ row }) => row.id));
+  const detail = { tokens: gonePats.length };
+  return { writes: { gonePats }, action: "user.reset", object: user.name, detail, result: gonePats.length };
+}
+
+export function addToken(facts: PlanFacts, { user: given, team, name: label, ...limits }: NewPat): Plan<MadeToken> {
+  const user = facts.userOf(given);
+  if (user.status !== "active")
+    throw conflict(`${user.name} is disabled`, "`toolyard user enable` lets them in again.");
+  const member = facts.memberOf(user, team);
+  if (member.pats.size >= mostTokens)
+    throw conflict(`${user.name} has ${mostTokens} tokens already`, "Revoke those that nobody uses.");
+  const { row, made } = facts.newPat(member.row.id, label, limits);
+  const detail = { of: member.row.id, scopes: row.scopes, only: row.only };
+  const about = { action: "token.add", object: made.id, team: member.team.slug, detail };
+  return { writes: { pats: [row] }, ...about, result: made };
+}
+
+/** `of` is the membership that it has to belong to. */
+export function revokeToken(facts: PlanFacts, id: string, of?: string): Plan<void> {
+  const held = facts.book.patOf(id);
+  if (held === undefined || (of !== undefined && held.member.row.id !== of))
+    unknown("there is no such token", "`toolyard token list` lists them.");
+  const team = held.member.team.slug;
+  return { writes: { gonePats: [id] }, action: "token.revoke", object: id, team, result: undefined };
 }
 
 /** An address is a way in, so that the audit says who was given which. */

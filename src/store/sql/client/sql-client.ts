@@ -1,6 +1,7 @@
 import { buildId } from "../../../kernel/runtime/build-id.ts";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import type { AnswerOf, AskOf, Asked, QuestionTable } from "../../question.ts";
 import type { StoreProblem } from "../../record-store.ts";
 import { createSqlLife, type SleepTimes } from "./sql-life.ts";
 import type { QuestionName, Questions, SqlReply, SqlRequest, SqlWorkerData } from "../sql-messages.ts";
@@ -17,7 +18,7 @@ export interface SqlClient {
   /** Starts the worker where it sleeps. */
   wake(): void;
   append(request: Extract<SqlRequest, { kind: "append" }>): void;
-  ask<Name extends QuestionName>(name: Name, what: Questions[Name]["ask"]): Promise<Questions[Name]["answer"]>;
+  ask<Name extends QuestionName>(name: Name, what: AskOf<Questions[Name]>): Promise<AnswerOf<Questions[Name]>>;
   /** Resolves when the worker has closed its databases, or is gone. Questions after this one are refused. */
   close(): Promise<void>;
   /** Lets the process end although the worker has not. */
@@ -81,9 +82,9 @@ export function createSqlClient(options: SqlClientOptions): SqlClient {
       if (open.size >= questions)
         return Promise.reject(new GatewayError("STORE_UNAVAILABLE", "too many questions wait for the database"));
       return new Promise((resolve, reject) => {
-        const id = open.add({ settle: (text) => resolve(JSON.parse(text) as never), fail: reject });
+        const id = open.add({ settle: (text) => resolve((JSON.parse(text) ?? undefined) as never), fail: reject });
         if (open.size === 1) life.hold(true);
-        life.post({ kind: "ask", id, name, text: JSON.stringify(what) });
+        life.post({ kind: "ask", id, name, text: JSON.stringify(what ?? null) });
       });
     },
     close() {
@@ -95,6 +96,13 @@ export function createSqlClient(options: SqlClientOptions): SqlClient {
     },
     release: () => life.hold(false),
   };
+}
+
+/** The questions of a table as methods, each of which asks the worker. */
+export function toAsked<Table extends QuestionTable>(client: Pick<SqlClient, "ask">, table: Table): Asked<Table> {
+  const names = Object.keys(table) as QuestionName[];
+  const methods = names.map((name) => [name, async (what: never): Promise<unknown> => await client.ask(name, what)]);
+  return Object.fromEntries(methods) as Asked<Table>;
 }
 
 function unavailable(problem: StoreProblem | undefined): GatewayError {

@@ -1,21 +1,33 @@
-import { createMemberPinStore } from "./pin-questions.ts";
 import { randomInt, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { workerUrl } from "../../../kernel/runtime/worker-file.ts";
-import { createRecordIds, idSlots } from "../../record-ids.ts";
+import { createRecordIds, idSlots } from "../records/record-ids.ts";
 import type { LinkLimits } from "../postgres/postgres-link.ts";
-import { createChangeListeners, readAnew, type ChangeListeners } from "../postgres/change-listeners.ts";
-import type { PeopleWrites } from "../../people-rows.ts";
-import type { AuditPlace, RecordKind, RecordRows, RecordStore, RecordStoreOptions } from "../../record-store.ts";
+import { createChangeListeners, type ChangeListeners } from "../postgres/change-listeners.ts";
+import type { Asked } from "../../question.ts";
+import {
+  recordQuestions,
+  type AuditPlace,
+  type RecordKind,
+  type RecordRows,
+  type RecordStore,
+  type RecordStoreOptions,
+} from "../../record-store.ts";
+import { upkeepQuestions } from "../../store-upkeep.ts";
 import { createRecordQueue, defaultQueueLimits, type QueueLimits, type RecordQueue } from "./record-queue.ts";
 import { createRecordSender, type BatchLimits } from "./record-sender.ts";
 import { defaultRetention, type RetentionLimits } from "../requests/retention-limits.ts";
-import { createSqlClient, type SqlClient } from "./sql-client.ts";
+import { createSqlClient, toAsked, type SqlClient } from "./sql-client.ts";
 import type { SleepTimes } from "./sql-life.ts";
 import type { SqlWorkerData } from "../sql-messages.ts";
-import { createAccessStore } from "./access-questions.ts";
-import { createMemberSearchStore } from "./kept-search-questions.ts";
+import {
+  createAccessStore,
+  createInstallStore,
+  createMemberPinStore,
+  createMemberSearchStore,
+  createPeopleStore,
+} from "./state-stores.ts";
 import { createHealthBoard } from "./store-health.ts";
 
 export interface SqlStoreOptions extends RecordStoreOptions {
@@ -181,79 +193,20 @@ function toWorkerData(
   return { folder, database, link, driverFolder, auditKey, retention, lookMs, retentionMs, pauseMs };
 }
 
-type QuestionsOfStore = Pick<
-  RecordStore,
-  | "audit"
-  | "auditAll"
-  | "calls"
-  | "eraseCalls"
-  | "call"
-  | "logs"
-  | "events"
-  | "usage"
-  | "tools"
-  | "finding"
-  | "audits"
-  | "verifyAudit"
-  | "people"
-  | "installs"
-  | "keptSearches"
-  | "pins"
-  | "upkeep"
->;
+type QuestionsOfStore = Asked<typeof recordQuestions> &
+  Pick<RecordStore, "audit" | "people" | "installs" | "keptSearches" | "pins" | "upkeep">;
 
 function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListeners): QuestionsOfStore {
   return {
+    ...toAsked(client, recordQuestions),
     async audit(entry) {
-      const [place] = await client.ask("audit", [entry]);
+      const [place] = await client.ask("auditAll", [entry]);
       return place as AuditPlace;
     },
-    auditAll: async (entries) => await client.ask("audit", entries),
-    calls: async (query) => await client.ask("calls", query),
-    eraseCalls: async (query) => await client.ask("eraseCalls", query),
-    call: async (id) => (await client.ask("call", id)) ?? undefined,
-    logs: async (query) => await client.ask("logs", query),
-    events: async (query) => await client.ask("events", query),
-    usage: async (query) => await client.ask("usage", query),
-    tools: async (installation) => await client.ask("tools", installation),
-    finding: async (query) => await client.ask("finding", query),
-    audits: async (query) => await client.ask("audits", query),
-    verifyAudit: async () => await client.ask("verifyAudit", null),
-    upkeep: {
-      backup: async (path) => await client.ask("backup", path),
-      backupAside: async () => await client.ask("backup", null),
-      restore: async (path) => await client.ask("restore", path),
-      check: async () => await client.ask("check", null),
-    },
+    upkeep: toAsked(client, upkeepQuestions),
     keptSearches: createMemberSearchStore(client),
     pins: createMemberPinStore(client),
-    people: {
-      read: async () => await readAnew(changes, "changePeople", async () => await client.ask("people", null)),
-      async change(writes, entry, access = {}) {
-        const seen = changes.seen("changePeople");
-        const ask = { writes, entry, access, ...(seen === undefined ? {} : { seen }) };
-        const { change, ...place } = await client.ask("changePeople", ask);
-        // Nobody else has changed people between those two.
-        changes.saw("changePeople", change);
-        return place;
-      },
-      onChange: (listener) =>
-        changes.listen("changePeople", (detail) =>
-          listener(detail === undefined ? undefined : (JSON.parse(detail) as PeopleWrites)),
-        ),
-      use: async (uses) => void (await client.ask("usePats", uses)),
-    },
-    installs: {
-      read: async () => await readAnew(changes, "changeInstalls", async () => await client.ask("installs", null)),
-      async change(writes, entry) {
-        const seen = changes.seen("changeInstalls");
-        const ask = { writes, entry, ...(seen === undefined ? {} : { seen }) };
-        const { change, ...place } = await client.ask("changeInstalls", ask);
-        changes.saw("changeInstalls", change);
-        return place;
-      },
-      onChange: (listener) => changes.listen("changeInstalls", () => listener()),
-      use: async (uses) => void (await client.ask("useSecrets", uses)),
-    },
+    people: createPeopleStore(client, changes),
+    installs: createInstallStore(client, changes),
   };
 }

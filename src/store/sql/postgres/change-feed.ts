@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Client } from "pg";
 import { createPostgresKysely, oneConnection } from "./postgres-dialect.ts";
-import { idSlots } from "../../record-ids.ts";
+import { idSlots } from "../records/record-ids.ts";
 import { changeChannel, lastChange, mostChanges, type StateChange } from "../state/state-changes.ts";
 import type { StateTables } from "../tables.ts";
 

@@ -288,7 +288,7 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
     // The gateway itself finds all of it.
     expect(await store.keptSearches.of("m_2" as PrincipalId)).toMatchObject([{ id: "q_2", rank: 2 }]);
     expect((await store.access.read(1)).tokens).toHaveLength(2);
-    expect(await store.access.item("Client", "c1")).toBeDefined();
+    expect(await store.access.oauthItem({ kind: "Client", hash: "c1" })).toBeDefined();
     const client = new pg.Client({ connectionString: url, options: "-c search_path=toolyard_state" });
     await client.connect();
     /** How many rows a statement finds or changes for a team; nothing of it stays. */

@@ -3,15 +3,10 @@ import { readEvents } from "./event-rows.ts";
 import { readFinding } from "./finding-rows.ts";
 import { eraseCalls, readCall, readCalls } from "../requests/request-log.ts";
 import { readLogs } from "./server-log.ts";
-import type { QuestionName, Questions } from "../sql-messages.ts";
+import type { AnswersFrom } from "../sql-messages.ts";
 import type { RecordsTables } from "../tables.ts";
 import { readTools } from "./tool-metadata.ts";
 import { readUsage } from "./usage.ts";
-
-type Read<Name extends QuestionName> = (
-  db: Kysely<RecordsTables>,
-  ask: Questions[Name]["ask"],
-) => Promise<Questions[Name]["answer"]>;
 
 /** How questions are answered from the records, in whichever database they are. One of them erases what it finds. */
 export const recordReads = {
@@ -23,4 +18,4 @@ export const recordReads = {
   usage: readUsage,
   tools: readTools,
   finding: readFinding,
-} satisfies { readonly [Name in QuestionName]?: Read<Name> };
+} satisfies AnswersFrom<Kysely<RecordsTables>>;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createTestStore, eventOf, lineOf, requestOf, usageOf, whenOpened } from "../../../../test/harness/records.ts";
 import { until } from "../../../../test/harness/until.ts";
-import { idAt } from "../../record-ids.ts";
+import { idAt } from "./record-ids.ts";
 import type { RecordStore } from "../../record-store.ts";
 import { defaultRetention } from "../requests/retention-limits.ts";
 

@@ -1,5 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from "kysely";
-import { clockToleranceMs, idAt } from "../../record-ids.ts";
+import { clockToleranceMs, idAt } from "./record-ids.ts";
 import type { AuditChain } from "../state/audit.ts";
 import type { RetentionLimits } from "../requests/retention-limits.ts";
 import type { RecordsTables } from "../tables.ts";

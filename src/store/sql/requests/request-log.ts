@@ -178,14 +178,14 @@ function filterCalls(from: Calls, { failed, tool, installation, ...equal }: Filt
   return filtered.where("outcome", failed ? "<>" : "=", "ok");
 }
 
-export async function readCall(db: Kysely<RecordsTables>, id: number): Promise<KeptRequest | null> {
+export async function readCall(db: Kysely<RecordsTables>, id: number): Promise<KeptRequest | undefined> {
   const row = await db
     .selectFrom("request_log")
     .select(requestColumns)
     .select(installationOf("request_log").as("installation"))
     .where("id", "=", id)
     .executeTakeFirst();
-  if (row === undefined) return null;
+  if (row === undefined) return undefined;
   const body = await db.selectFrom("request_body").selectAll().where("id", "=", id).executeTakeFirst();
   return {
     ...toCall(row),

@@ -1,41 +1,21 @@
 import type { Kysely } from "kysely";
-import type {
-  AccessRows,
-  AccessWrites,
-  GrantRow,
-  IdentityRow,
-  OAuthItemRow,
-  PasswordRow,
-  SetupRow,
-} from "../../access-rows.ts";
 import {
-  grantColumns,
-  identityColumns,
-  itemColumns,
-  passwordColumns,
-  sessionColumns,
-  setupColumns,
-  toGrant,
-  toIdentity,
-  toItem,
-  toSession,
-} from "./access-columns.ts";
-import type { ItemsPage } from "../../access-store.ts";
+  accessTables,
+  type AccessRows,
+  type AccessWrites,
+  type GrantRow,
+  type IdentityRow,
+  type OAuthItemRow,
+  type PasswordRow,
+  type SetupRow,
+} from "../../access-rows.ts";
+import { putRow } from "./state-rows.ts";
+import type { ItemQuestion, ItemsQuestion } from "../../access-store.ts";
 import type { StateTables } from "../tables.ts";
 
 type Db = Kysely<StateTables>;
 
-/** One item: by the hash of what it is, or by what somebody types. */
-export interface ItemQuestion {
-  readonly kind: string;
-  readonly hash?: string;
-  readonly lookup?: string;
-}
-
-export interface ItemsQuestion extends ItemsPage {
-  readonly kind: string;
-  readonly nowMs: number;
-}
+const { browser_session, identity, oauth_grant, oauth_item, password, setup_link } = accessTables;
 
 /** What a change depends on was used before, or taken away: nothing of the change may stay. */
 export class Spent extends Error {
@@ -64,37 +44,22 @@ export async function writeAccess(db: Db, writes: AccessWrites): Promise<void> {
     const known = db.updateTable("identity").set({ user_id: null, label: "" }).where("issuer", "=", issuer);
     await known.where("subject", "=", subject).where("user_id", "=", userId).execute();
   }
-  for (const row of writes.passwords ?? []) {
-    const values = passwordColumns(row);
-    const insert = db.insertInto("password").values(values);
-    await insert.onConflict((conflict) => conflict.column("user_id").doUpdateSet(values)).execute();
-  }
-  for (const row of writes.sessions ?? []) {
-    const values = sessionColumns(row);
-    const times = { seen_at_ms: values.seen_at_ms, expires_at_ms: values.expires_at_ms };
-    const insert = db.insertInto("browser_session").values(values);
-    await insert.onConflict((conflict) => conflict.column("hash").doUpdateSet(times)).execute();
-  }
+  for (const row of writes.passwords ?? []) await putRow(db, "password", row, { by: ["user_id"] });
+  for (const row of writes.sessions ?? [])
+    await putRow(db, "browser_session", row, { by: ["hash"], only: ["seen_at_ms", "expires_at_ms"] });
   for (const { hash, seenAtMs } of writes.seenSessions ?? [])
     await db.updateTable("browser_session").set({ seen_at_ms: seenAtMs }).where("hash", "=", hash).execute();
   for (const { id, usedAtMs } of writes.usedGrants ?? [])
     await db.updateTable("oauth_grant").set({ used_at_ms: usedAtMs }).where("id", "=", id).execute();
-  for (const row of writes.setups ?? []) await db.insertInto("setup_link").values(setupColumns(row)).execute();
-  for (const row of writes.identities ?? []) {
-    const values = identityColumns(row);
-    const seen = db.updateTable("identity").set({ seen_at_ms: values.seen_at_ms, label: values.label });
-    await seen.where("issuer", "=", values.issuer).where("subject", "=", values.subject).execute();
+  for (const row of writes.setups ?? []) await putRow(db, "setup_link", row);
+  for (const { issuer, subject, seenAtMs, label } of writes.identities ?? []) {
+    const seen = db.updateTable("identity").set({ seen_at_ms: seenAtMs, label });
+    await seen.where("issuer", "=", issuer).where("subject", "=", subject).execute();
   }
-  for (const row of writes.grants ?? []) {
-    const values = grantColumns(row);
-    const insert = db.insertInto("oauth_grant").values(values);
-    await insert.onConflict((conflict) => conflict.column("id").doUpdateSet(values)).execute();
-  }
+  for (const row of writes.grants ?? []) await putRow(db, "oauth_grant", row, { by: ["id"] });
   for (const row of writes.items ?? []) {
-    const values = itemColumns(row);
     await requireGrant(db, row.grantId);
-    const insert = db.insertInto("oauth_item").values(values);
-    await insert.onConflict((conflict) => conflict.columns(["kind", "hash"]).doUpdateSet(values)).execute();
+    await putRow(db, "oauth_item", row, { by: ["kind", "hash"] });
   }
 }
 
@@ -124,19 +89,23 @@ export async function readAccess(db: Db, nowMs: number): Promise<AccessRows> {
   const grants = await db.selectFrom("oauth_grant").selectAll().where("expires_at_ms", ">", nowMs).execute();
   const ofTokens = db.selectFrom("oauth_item").selectAll().where("kind", "=", "AccessToken");
   const tokens = await ofTokens.where("expires_at_ms", ">", nowMs).execute();
-  return { sessions: sessions.map(toSession), grants: grants.map(toGrant), tokens: tokens.map(toItem) };
+  return {
+    sessions: sessions.map(browser_session.toRow),
+    grants: grants.map(oauth_grant.toRow),
+    tokens: tokens.map(oauth_item.toRow),
+  };
 }
 
-export async function readGrant(db: Db, id: string): Promise<GrantRow | null> {
+export async function readGrant(db: Db, id: string): Promise<GrantRow | undefined> {
   const row = await db.selectFrom("oauth_grant").selectAll().where("id", "=", id).executeTakeFirst();
-  return row === undefined ? null : toGrant(row);
+  return row && oauth_grant.toRow(row);
 }
 
-export async function readItem(db: Db, { kind, hash, lookup }: ItemQuestion): Promise<OAuthItemRow | null> {
+export async function readItem(db: Db, { kind, hash, lookup }: ItemQuestion): Promise<OAuthItemRow | undefined> {
   const ofKind = db.selectFrom("oauth_item").selectAll().where("kind", "=", kind);
   const found = hash === undefined ? ofKind.where("lookup", "=", lookup ?? "") : ofKind.where("hash", "=", hash);
   const row = await found.executeTakeFirst();
-  return row === undefined ? null : toItem(row);
+  return row && oauth_item.toRow(row);
 }
 
 /** One page, those that are kept longest first. */
@@ -155,32 +124,32 @@ export async function readItems(
           ]),
         );
   const rows = await behind.orderBy("expires_at_ms", "desc").orderBy("hash").limit(limit).execute();
-  return rows.map(toItem);
+  return rows.map(oauth_item.toRow);
 }
 
-export async function readPassword(db: Db, userId: string): Promise<PasswordRow | null> {
+export async function readPassword(db: Db, userId: string): Promise<PasswordRow | undefined> {
   const row = await db.selectFrom("password").selectAll().where("user_id", "=", userId).executeTakeFirst();
-  return row === undefined ? null : { userId, hash: row.hash, changedAtMs: row.changed_at_ms };
+  return row && password.toRow(row);
 }
 
-export async function readSetup(db: Db, hash: string): Promise<SetupRow | null> {
+export async function readSetup(db: Db, hash: string): Promise<SetupRow | undefined> {
   const row = await db.selectFrom("setup_link").selectAll().where("hash", "=", hash).executeTakeFirst();
-  return row === undefined ? null : { hash, userId: row.user_id, expiresAtMs: row.expires_at_ms };
+  return row && setup_link.toRow(row);
 }
 
 export async function readIdentity(
   db: Db,
   { issuer, subject }: Pick<IdentityRow, "issuer" | "subject">,
-): Promise<IdentityRow | null> {
+): Promise<IdentityRow | undefined> {
   const found = db.selectFrom("identity").selectAll().where("issuer", "=", issuer).where("subject", "=", subject);
   const row = await found.executeTakeFirst();
-  return row === undefined ? null : toIdentity(row);
+  return row && identity.toRow(row);
 }
 
 /** A user's, the oldest first. */
 export async function readIdentities(db: Db, userId: string): Promise<readonly IdentityRow[]> {
   const found = db.selectFrom("identity").selectAll().where("user_id", "=", userId);
-  return (await found.orderBy("created_at_ms").orderBy("subject").execute()).map(toIdentity);
+  return (await found.orderBy("created_at_ms").orderBy("subject").execute()).map(identity.toRow);
 }
 
 /** A consent of this hour may have no token yet. */

@@ -198,7 +198,7 @@ test("what may be used once is refused the second time, with everything that bel
   expect(await store.access.change({ once }, [])).toBe(true);
   expect(await store.access.change({ once, sessions }, [entryOf({})])).toBe(false);
   expect((await store.access.read(10)).sessions).toEqual([]);
-  await store.access.purge(6_000);
+  await store.access.purgeAccess(6_000);
   expect(await store.access.change({ once, sessions }, [])).toBe(true);
   expect((await store.access.read(10)).sessions).toEqual(sessions);
 });
@@ -213,7 +213,7 @@ test("a consent that nothing is left of goes, and one that an app used within a 
   const used = { ...common, id: "g_used", usedAtMs: nowMs - dayMs };
   const unused = { ...common, id: "g_unused", usedAtMs: nowMs - dayMs - 1 };
   expect(await store.access.change({ grants: [used, unused] }, [])).toBe(true);
-  await store.access.purge(nowMs);
+  await store.access.purgeAccess(nowMs);
   expect((await store.access.read(nowMs)).grants).toEqual([used]);
 });
 

@@ -1,8 +1,10 @@
 import type { Kysely } from "kysely";
 import type { IdentityRow } from "../../access-rows.ts";
-import type { PatUse, PeopleRows, PeopleWrites, TeamLimits } from "../../people-rows.ts";
-import { identityColumns } from "./access-columns.ts";
+import { peopleTables, type PatUse, type PeopleRows, type PeopleWrites } from "../../people-rows.ts";
+import { putRow } from "./state-rows.ts";
 import type { StateTables } from "../tables.ts";
+
+const { invite, membership, pat, team, user } = peopleTables;
 
 /** The people in the database. */
 export async function readPeople(db: Kysely<StateTables>): Promise<PeopleRows> {
@@ -12,49 +14,11 @@ export async function readPeople(db: Kysely<StateTables>): Promise<PeopleRows> {
   const pats = await db.selectFrom("pat").selectAll().orderBy("created_at_ms").execute();
   const invites = await db.selectFrom("invite").selectAll().orderBy("created_at_ms").execute();
   return {
-    users: users.map(({ created_at_ms, role_from, email, ...row }) => ({
-      ...row,
-      // Most have neither: members that are not there take no room in memory.
-      ...(email === "" ? {} : { email }),
-      ...(role_from === "" ? {} : { roleFrom: role_from }),
-      createdAtMs: created_at_ms,
-    })),
-    teams: teams.map(({ created_at_ms, limits, ...row }) => ({
-      ...row,
-      limits: JSON.parse(limits) as TeamLimits,
-      createdAtMs: created_at_ms,
-    })),
-    memberships: memberships.map(({ id, role, revision, ...row }) => ({
-      id,
-      teamId: row.team_id,
-      userId: row.user_id,
-      role,
-      ...(row.given_by === "" ? {} : { givenBy: row.given_by }),
-      createdAtMs: row.created_at_ms,
-      revision,
-    })),
-    pats: pats.map(({ id, name, hash, ...row }) => ({
-      id,
-      membershipId: row.membership_id,
-      name,
-      hash,
-      createdAtMs: row.created_at_ms,
-      expiresAtMs: row.expires_at_ms,
-      usedAtMs: row.used_at_ms,
-      scopes: JSON.parse(row.scopes) as string[],
-      only: row.only_servers === null ? null : (JSON.parse(row.only_servers) as string[]),
-    })),
-    invites: invites.map(({ id, role, about, hash, ...row }) => ({
-      id,
-      teamId: row.team_id,
-      role,
-      about,
-      hash,
-      by: row.invited_by,
-      createdAtMs: row.created_at_ms,
-      expiresAtMs: row.expires_at_ms,
-      usedAtMs: row.used_at_ms,
-    })),
+    users: users.map(user.toRow),
+    teams: teams.map(team.toRow),
+    memberships: memberships.map(membership.toRow),
+    pats: pats.map(pat.toRow),
+    invites: invites.map(invite.toRow),
   };
 }
 
@@ -70,81 +34,22 @@ export async function writePeople(db: Kysely<StateTables>, writes: PeopleWrites)
     await db.updateTable("identity").set({ label: "" }).where("user_id", "=", id).execute();
   for (const id of writes.goneUsers ?? []) await db.deleteFrom("user").where("id", "=", id).execute();
   for (const id of writes.goneTeams ?? []) await db.deleteFrom("team").where("id", "=", id).execute();
-  await putPlaces(db, writes);
+  for (const row of writes.users ?? []) await putRow(db, "user", row, { by: ["id"] });
+  for (const row of writes.teams ?? []) await putRow(db, "team", row, { by: ["id"] });
+  for (const row of writes.memberships ?? []) await putRow(db, "membership", row, { by: ["id"] });
   for (const row of writes.identities ?? []) await putIdentity(db, row);
-  for (const { id, membershipId, name, hash, createdAtMs, expiresAtMs, usedAtMs, scopes, only } of writes.pats ?? []) {
-    const times = { created_at_ms: createdAtMs, expires_at_ms: expiresAtMs, used_at_ms: usedAtMs };
-    const bounds = { scopes: JSON.stringify(scopes), only_servers: only === null ? null : JSON.stringify(only) };
-    await db
-      .insertInto("pat")
-      .values({ id, membership_id: membershipId, name, hash, ...times, ...bounds })
-      .execute();
-  }
-  for (const { id, teamId, role, about, hash, by, createdAtMs, expiresAtMs, usedAtMs } of writes.invites ?? []) {
-    const times = { created_at_ms: createdAtMs, expires_at_ms: expiresAtMs, used_at_ms: usedAtMs };
-    await db
-      .insertInto("invite")
-      .values({ id, team_id: teamId, role, about, hash, invited_by: by, ...times })
-      .onConflict((conflict) =>
-        conflict.column("id").doUpdateSet(({ ref }) => ({ used_at_ms: ref("excluded.used_at_ms") })),
-      )
-      .execute();
-  }
-}
-
-/** Users, teams, and who is in which. */
-async function putPlaces(db: Kysely<StateTables>, { users, teams, memberships }: PeopleWrites): Promise<void> {
-  for (const { id, name, role, status, email = "", roleFrom = "", createdAtMs, revision } of users ?? [])
-    await db
-      .insertInto("user")
-      .values({ id, name, role, status, email, role_from: roleFrom, created_at_ms: createdAtMs, revision })
-      .onConflict((conflict) =>
-        conflict.column("id").doUpdateSet(({ ref }) => ({
-          name: ref("excluded.name"),
-          role: ref("excluded.role"),
-          status: ref("excluded.status"),
-          email: ref("excluded.email"),
-          role_from: ref("excluded.role_from"),
-          revision: ref("excluded.revision"),
-        })),
-      )
-      .execute();
-  for (const { id, slug, createdAtMs, revision, title, limits } of teams ?? [])
-    await db
-      .insertInto("team")
-      .values({ id, slug, created_at_ms: createdAtMs, revision, title, limits: JSON.stringify(limits) })
-      .onConflict((conflict) =>
-        conflict.column("id").doUpdateSet(({ ref }) => ({
-          slug: ref("excluded.slug"),
-          revision: ref("excluded.revision"),
-          title: ref("excluded.title"),
-          limits: ref("excluded.limits"),
-        })),
-      )
-      .execute();
-  for (const { id, teamId, userId, role, givenBy = "", createdAtMs, revision } of memberships ?? [])
-    await db
-      .insertInto("membership")
-      .values({ id, team_id: teamId, user_id: userId, role, given_by: givenBy, created_at_ms: createdAtMs, revision })
-      .onConflict((conflict) =>
-        conflict.column("id").doUpdateSet(({ ref }) => ({
-          role: ref("excluded.role"),
-          given_by: ref("excluded.given_by"),
-          revision: ref("excluded.revision"),
-        })),
-      )
-      .execute();
+  for (const row of writes.pats ?? []) await putRow(db, "pat", row);
+  for (const row of writes.invites ?? []) await putRow(db, "invite", row, { by: ["id"], only: ["used_at_ms"] });
 }
 
 /** One that is somebody's stays theirs, whoever was faster: only that of a removed user can be given away. */
 async function putIdentity(db: Kysely<StateTables>, row: IdentityRow): Promise<void> {
-  const values = identityColumns(row);
-  const { issuer, subject, user_id } = values;
+  const { issuer, subject, userId, label, seenAtMs } = row;
   const known = db.selectFrom("identity").select("user_id").where("issuer", "=", issuer).where("subject", "=", subject);
   const before = await known.executeTakeFirst();
-  if (before === undefined) return void (await db.insertInto("identity").values(values).execute());
-  if (before.user_id !== null && before.user_id !== user_id) throw new Error("this identity is somebody else's by now");
-  const renewed = db.updateTable("identity").set({ user_id, label: values.label, seen_at_ms: values.seen_at_ms });
+  if (before === undefined) return await putRow(db, "identity", row);
+  if (before.user_id !== null && before.user_id !== userId) throw new Error("this identity is somebody else's by now");
+  const renewed = db.updateTable("identity").set({ user_id: userId, label, seen_at_ms: seenAtMs });
   await renewed.where("issuer", "=", issuer).where("subject", "=", subject).execute();
 }
 

@@ -10,11 +10,11 @@ export interface PinQuestion {
   readonly choice: PinChoice | null;
 }
 
-/** Null for a member who chose nothing. */
-export async function readPins(db: Db, person: string): Promise<PinChoice | null> {
+/** Undefined for a member who chose nothing. */
+export async function readPins(db: Db, person: string): Promise<PinChoice | undefined> {
   const row = db.selectFrom("member_pins").select("pins").where("membership_id", "=", person);
   const text = (await row.executeTakeFirst())?.pins;
-  return text === undefined ? null : (parsePins(JSON.parse(text)) ?? null);
+  return text === undefined ? undefined : parsePins(JSON.parse(text));
 }
 
 /** Inside a transaction of a writer. Whether there is such a member still. */

@@ -17,16 +17,12 @@ import { choosePins, readPins } from "./pin-tables.ts";
 import { noteSecretUses, readInstalls, writeInstalls } from "./install-tables.ts";
 import { readPeople, usePats, writePeople } from "./people-tables.ts";
 import type { AuditPlace } from "../../record-store.ts";
-import type { QuestionName, Questions } from "../sql-messages.ts";
+import type { AnswersFrom } from "../sql-messages.ts";
 import type { StateDatabase } from "./state-database.ts";
 import { SpentLink } from "../store-refusal.ts";
 
-/** How a question is answered from the state. `state-database.ts` says how a new one is added. */
-type Answer<Name extends QuestionName> = (
-  state: StateDatabase,
-  ask: Questions[Name]["ask"],
-) => Promise<Questions[Name]["answer"]>;
-type Answers = { readonly [Name in QuestionName]?: Answer<Name> };
+/** How questions are answered from the state. `state-database.ts` says how a new one is added. */
+type Answers = AnswersFrom<StateDatabase>;
 
 /** Those that only read. */
 export const stateReads = {
@@ -35,8 +31,8 @@ export const stateReads = {
   installs: async ({ db }) => await readInstalls(db),
   access: async ({ db }, nowMs) => await readAccess(db, nowMs),
   grant: async ({ db }, id) => await readGrant(db, id),
-  accessItems: async ({ db }, question) => await readItems(db, question),
-  accessItem: async ({ db }, question) => await readItem(db, question),
+  oauthItems: async ({ db }, question) => await readItems(db, question),
+  oauthItem: async ({ db }, question) => await readItem(db, question),
   password: async ({ db }, userId) => await readPassword(db, userId),
   setupLink: async ({ db }, hash) => await readSetup(db, hash),
   identity: async ({ db }, place) => await readIdentity(db, place),
@@ -47,7 +43,7 @@ export const stateReads = {
 
 /** Those that write: what they wrote is on the disk when they are answered. */
 export const stateWrites = {
-  audit: async ({ chain }, entries) => await chain.append(entries),
+  auditAll: async ({ chain }, entries) => await chain.append(entries),
   async changePeople({ chain }, { writes, entry, access }) {
     try {
       const [place] = await chain.appendWith([entry], async (db) => {
@@ -63,10 +59,7 @@ export const stateWrites = {
     const [place] = await chain.appendWith([entry], async (db) => await writeInstalls(db, writes));
     return place as AuditPlace;
   },
-  async useSecrets({ transact }, uses) {
-    await transact(async (db) => await noteSecretUses(db, uses));
-    return null;
-  },
+  useSecrets: async ({ transact }, uses) => await transact(async (db) => await noteSecretUses(db, uses)),
   async changeAccess({ chain }, { writes, people, entries }) {
     try {
       await chain.appendWith(entries, async (db) => {
@@ -79,17 +72,11 @@ export const stateWrites = {
       throw error;
     }
   },
-  async purgeAccess({ transact }, nowMs) {
-    await transact(async (db) => await purgeAccess(db, nowMs));
-    return null;
-  },
+  purgeAccess: async ({ transact }, nowMs) => await transact(async (db) => await purgeAccess(db, nowMs)),
   // Without an entry in the audit: what somebody notes for themselves changes nothing for anybody.
   keepSearch: async ({ transact }, question) => await transact(async (db) => await keepSearch(db, question)),
   removeKeptSearch: async ({ transact }, question) =>
     await transact(async (db) => await removeKeptSearch(db, question)),
   choosePins: async ({ transact }, question) => await transact(async (db) => await choosePins(db, question)),
-  async usePats({ transact }, uses) {
-    await transact(async (db) => await usePats(db, uses));
-    return null;
-  },
+  usePats: async ({ transact }, uses) => await transact(async (db) => await usePats(db, uses)),
 } satisfies Answers;

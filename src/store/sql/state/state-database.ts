@@ -17,10 +17,12 @@ import type { Transact } from "../transact.ts";
  *    after the other, and knows nothing of transactions: `writeShelf` is given one that has begun, in which reads see
  *    what was written before and nobody else writes. When it throws, nothing of the change stays. Values are texts,
  *    numbers and null, no booleans.
- * 4. Two rows in `Questions` of `sql-messages.ts` (what is asked and answered, both JSON), and one each in `stateReads`
- *    or `stateWrites` of `state-answers.ts`. What changes state goes through `chain.appendWith`, so that the change and
- *    its entries in the audit are on the disk together.
- * 5. The interface for the main thread in `../../record-store.ts`, and its `client.ask(…)` in `sql-store.ts`.
+ * 4. The questions, in a table `shelfQuestions` beside the rows, which is part of `questions` in `sql-messages.ts`;
+ *    each is answered in `stateReads` or `stateWrites` of `state-answers.ts`. What changes state goes through
+ *    `chain.appendWith`, so that the change and its entries in the audit are on the disk together.
+ * 5. `readonly shelf: Asked<typeof shelfQuestions>` in `../../record-store.ts`, and `toAsked` in `sql-store.ts`.
+ *
+ * A further question of a table that exists is a row of that table, its answer, and the function that reads or writes.
  */
 export interface StateDatabase {
   /** For reading: each query by itself. */

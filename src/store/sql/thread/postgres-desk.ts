@@ -16,6 +16,7 @@ import { toldOf } from "./told-changes.ts";
 import type { StateDatabase } from "../state/state-database.ts";
 import type { StoreDesk } from "./store-desk.ts";
 import { BadBackup, Behind, Refused, toRefusal } from "../store-refusal.ts";
+import { upkeepQuestions } from "../../store-upkeep.ts";
 import { sql } from "kysely";
 
 export interface PostgresDeskOptions {
@@ -71,7 +72,7 @@ export function createPostgresDesk(options: PostgresDeskOptions): StoreDesk {
       if (name === "people") await link.arrived;
       if (name === "check") return JSON.stringify(await checkPostgres(link, data.database));
       if (link.problem !== undefined) throw new Refused(link.problem);
-      return JSON.stringify(await ask(name, text, turn));
+      return JSON.stringify((await ask(name, text, turn)) ?? null);
     } catch (error) {
       throw toPostgresRefusal(error, link);
     } finally {
@@ -128,7 +129,7 @@ function createAnswers(link: PostgresLink, { data }: PostgresDeskOptions): Ask {
   }
 
   return async (name, text, turn) => {
-    if (name === "backup" || name === "restore") throw withItsOwnTools();
+    if (Object.hasOwn(upkeepQuestions, name)) throw withItsOwnTools();
     if (Object.hasOwn(stateWrites, name)) {
       const mine = writing.then(async () => await write(name, text));
       writing = mine.catch(() => undefined);

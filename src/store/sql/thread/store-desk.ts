@@ -1,10 +1,12 @@
 import { join } from "node:path";
+import type { AnswerOf, AskOf } from "../../question.ts";
 import type { CallQuery, StoreProblem } from "../../record-store.ts";
+import type { WrittenBackup } from "../../store-upkeep.ts";
 import { createAuditChain, verifyAudit } from "../state/audit.ts";
 import { ballastBytes, createBallast, type Ballast } from "../sqlite/ballast.ts";
 import { createKeeper, type DatabaseKeeper } from "../sqlite/database-keeper.ts";
 import { recordReads } from "../records/record-reads.ts";
-import { idAt } from "../../record-ids.ts";
+import { idAt } from "../records/record-ids.ts";
 import type { RequestBacklog, Sorted } from "../requests/request-backlog.ts";
 import { recordsSteps, stateSteps } from "../sqlite/schema-steps.ts";
 import { prepareRecords, type RecordsDatabase } from "../records/records-database.ts";
@@ -112,7 +114,7 @@ export function createStoreDesk({ driver, data, onProblems, onUnwritten, turn }:
       if (name === "verifyAudit") verifying += 1;
       try {
         const answer = (answers[name] as (ask: unknown) => unknown)(JSON.parse(text));
-        return JSON.stringify(await answer);
+        return JSON.stringify((await answer) ?? null);
       } catch (error) {
         if (isOfFile(error)) await keeper.onError(error);
         throw toRefusal(error, keeper.problem);
@@ -168,8 +170,8 @@ async function appendBatch(
 
 type Answers = {
   readonly [Name in QuestionName]: (
-    ask: Questions[Name]["ask"],
-  ) => Questions[Name]["answer"] | Promise<Questions[Name]["answer"]>;
+    ask: AskOf<Questions[Name]>,
+  ) => AnswerOf<Questions[Name]> | Promise<AnswerOf<Questions[Name]>>;
 };
 
 interface AnswerParts {
@@ -224,7 +226,15 @@ function createAnswers(
     }
   }
 
+  async function backUpTo(path: string): Promise<WrittenBackup> {
+    await state.look();
+    return backUp(use(state).database, path);
+  }
+
   return {
+    ...eachAnswer(recordReads, async (read) => await read(ofRecords())),
+    ...eachAnswer(stateReads, async (read) => await read(use(state))),
+    ...eachAnswer(stateWrites, async (write) => await writeState(write)),
     async calls(query) {
       await sortFor(query);
       return await recordReads.calls(ofRecords(), query);
@@ -237,33 +247,24 @@ function createAnswers(
       sortIn((backlog) => backlog.sortAround(id));
       return await recordReads.call(ofRecords(), id);
     },
-    logs: async (query) => await recordReads.logs(ofRecords(), query),
-    events: async (query) => await recordReads.events(ofRecords(), query),
-    usage: async (query) => await recordReads.usage(ofRecords(), query),
-    tools: async (installation) => await recordReads.tools(ofRecords(), installation),
-    finding: async (query) => await recordReads.finding(ofRecords(), query),
-    async backup(path) {
-      await state.look();
-      return backUp(use(state).database, path ?? downloadPath(state.path));
-    },
+    backup: async (path) => await backUpTo(path),
+    backupAside: async () => await backUpTo(downloadPath(state.path)),
     restore: async (path) => await restoreState(driver, state, path, Date.now()),
     check: () => [checkSqlite("state", driver, state), checkSqlite("records", driver, records)],
     verifyAudit: async () => await verifyAudit(use(state).db, auditKey, turn),
-    ...eachAnswer(stateReads, async (read) => await read(use(state))),
-    ...eachAnswer(stateWrites, async (write) => await writeState(write)),
   };
 }
 
-type StateAnswer = (state: StateDatabase, ask: never) => Promise<unknown>;
+type AnswerFrom<Given> = (given: Given, ask: never) => Promise<unknown>;
 
-/** The same answers, of a question alone: `run` has the state. */
-function eachAnswer<Names extends QuestionName>(
-  answers: { readonly [Name in Names]: StateAnswer },
-  run: (answer: (state: StateDatabase) => Promise<unknown>) => Promise<unknown>,
+/** The same answers, of a question alone: `run` has what they are found in. */
+function eachAnswer<Given, Names extends QuestionName>(
+  answers: { readonly [Name in Names]: AnswerFrom<Given> },
+  run: (answer: (given: Given) => Promise<unknown>) => Promise<unknown>,
 ): Pick<Answers, Names> {
-  const pairs = Object.entries<StateAnswer>(answers).map(([name, answer]) => [
+  const pairs = Object.entries<AnswerFrom<Given>>(answers).map(([name, answer]) => [
     name,
-    async (ask: never) => await run(async (state) => await answer(state, ask)),
+    async (ask: never) => await run(async (given) => await answer(given, ask)),
   ]);
   return Object.fromEntries(pairs) as Pick<Answers, Names>;
 }
@@ -279,13 +280,7 @@ function isNewestPage({ limit, ...rest }: CallQuery): boolean {
 }
 
 function isOfState(name: QuestionName): boolean {
-  return (
-    name === "verifyAudit" ||
-    name === "backup" ||
-    name === "restore" ||
-    Object.hasOwn(stateReads, name) ||
-    Object.hasOwn(stateWrites, name)
-  );
+  return name !== "check" && !Object.hasOwn(recordReads, name);
 }
 
 /** Whether it says something of the file, and not of the question. */

@@ -30,7 +30,7 @@ test("a code that is used, a client that registers and what was not done are nob
     toldOf("changeAccess", asked({ goneItems: [{ kind: "AuthorizationCode", hash: "h" }] }), { isDone: true }),
   ).toEqual([]);
   expect(toldOf("changeAccess", asked({ sessions: [session] }), { isDone: false })).toEqual([]);
-  expect(toldOf("audit", [], [])).toEqual([]);
+  expect(toldOf("auditAll", [], [])).toEqual([]);
 });
 
 test("people who come into being by logging in are told of before what they are logged in with", () => {

@@ -16,7 +16,7 @@ export interface MadeToken {
   readonly expiresAtMs: number;
 }
 
-export interface PeopleFactsDeps {
+export interface PeopleLookupDeps {
   readonly directory: Pick<TeamDirectory, "book" | "byId">;
   readonly clock: Pick<Clock, "now">;
   /** Whether a text can be the name of a user or a team: as names of servers are. */
@@ -45,10 +45,13 @@ export const mostTokenDays = 365;
 const mostServers = 100;
 const dayMs = 86_400_000;
 
-export type PeopleFacts = ReturnType<typeof createPeopleFacts>;
+export type PeopleLookup = ReturnType<typeof createPeopleLookup>;
+
+/** What a change is planned with, and who makes it. */
+export type PlanFacts = PeopleLookup & { readonly by: ChangeActor };
 
 /** What plans ask and make. Everything throws PERSON_UNKNOWN, PEOPLE_CONFLICT, FORBIDDEN or REVISION_MISMATCH. */
-export function createPeopleFacts(deps: PeopleFactsDeps) {
+export function createPeopleLookup(deps: PeopleLookupDeps) {
   const { directory, clock, createToken, hashToken, isTeamOfConfig } = deps;
   return {
     ...{ book: directory.book, clock, hashToken, isTeamOfConfig, newSecret: createToken },
@@ -58,7 +61,7 @@ export function createPeopleFacts(deps: PeopleFactsDeps) {
 }
 
 /** Who there is, and what they may do. */
-function createLookUps({ directory }: Pick<PeopleFactsDeps, "directory">) {
+function createLookUps({ directory }: Pick<PeopleLookupDeps, "directory">) {
   const { book } = directory;
 
   /** By name or by id. */
@@ -129,7 +132,7 @@ function createLookUps({ directory }: Pick<PeopleFactsDeps, "directory">) {
 }
 
 /** Rows that are new. */
-function createNewRows({ directory, clock, createToken, ...given }: PeopleFactsDeps) {
+function createNewRows({ directory, clock, createToken, ...given }: PeopleLookupDeps) {
   const { book } = directory;
 
   /** Names stand in ids, paths and audits: they are as those of servers, in lower case, so that no two look alike. */

@@ -1,0 +1,105 @@
+import { hkdfSync } from "node:crypto";
+import type { MemberSearchStore } from "../../../catalog/discovery/kept-searches.ts";
+import type { PinStore } from "../../../catalog/discovery/pins.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import type { AccessWrites } from "../../access-rows.ts";
+import { accessQuestions, type AccessStore } from "../../access-store.ts";
+import type { PeopleWrites } from "../../people-rows.ts";
+import type { InstallStore, PeopleStore } from "../../record-store.ts";
+import { readAnew, type ChangeListeners, type ToldKind } from "../postgres/change-listeners.ts";
+import { toStorable } from "../storable.ts";
+import { toAsked, type SqlClient } from "./sql-client.ts";
+
+type Client = Pick<SqlClient, "ask">;
+
+export function createPeopleStore(client: Client, changes: ChangeListeners): PeopleStore {
+  return {
+    read: async () => await readAnew(changes, "changePeople", async () => await client.ask("people", undefined)),
+    async change(writes, entry, access = {}) {
+      const ask = { writes, entry, access, ...seenOf(changes, "changePeople") };
+      const { change, ...place } = await client.ask("changePeople", ask);
+      // Nobody else has changed people between those two.
+      changes.saw("changePeople", change);
+      return place;
+    },
+    onChange: (listener) => changes.listen("changePeople", (detail) => listener(toWrites<PeopleWrites>(detail))),
+    use: async (uses) => await client.ask("usePats", uses),
+  };
+}
+
+export function createInstallStore(client: Client, changes: ChangeListeners): InstallStore {
+  return {
+    read: async () => await readAnew(changes, "changeInstalls", async () => await client.ask("installs", undefined)),
+    async change(writes, entry) {
+      const ask = { writes, entry, ...seenOf(changes, "changeInstalls") };
+      const { change, ...place } = await client.ask("changeInstalls", ask);
+      changes.saw("changeInstalls", change);
+      return place;
+    },
+    onChange: (listener) => changes.listen("changeInstalls", () => listener()),
+    use: async (uses) => await client.ask("useSecrets", uses),
+  };
+}
+
+export interface AccessStoreOptions {
+  /** What the key of the store is made from. */
+  readonly secret: Uint8Array;
+  readonly isShared: boolean;
+}
+
+export function createAccessStore(
+  client: Client,
+  changes: ChangeListeners,
+  { secret, isShared }: AccessStoreOptions,
+): AccessStore {
+  return {
+    ...toAsked(client, accessQuestions),
+    isShared,
+    key: new Uint8Array(hkdfSync("sha256", secret, "", "toolyard access", 32)),
+    read: async (nowMs) => await readAnew(changes, "changeAccess", async () => await client.ask("access", nowMs)),
+    async change(writes, entries, people = {}) {
+      const hasPeople = Object.keys(people).length > 0;
+      const ask = { writes, entries, people, ...(hasPeople && seenOf(changes, "changePeople")) };
+      const { isDone, change, peopleChange } = await client.ask("changeAccess", ask);
+      changes.wrote("changeAccess", change);
+      // Nobody else has changed people between those two.
+      changes.saw("changePeople", peopleChange);
+      return isDone;
+    },
+    onChange: (listener) => changes.listen("changeAccess", (detail) => listener(toWrites<AccessWrites>(detail))),
+  };
+}
+
+/** Nothing of it is in memory: each gateway of a database reads them when they are asked for. */
+export function createMemberSearchStore(client: Client): MemberSearchStore {
+  return {
+    of: async (person) => await client.ask("keptSearches", person),
+    async keep(given, most) {
+      const search = { ...given, query: toStorable(given.query), tool: toStorable(given.tool) };
+      return { search, outcome: await client.ask("keepSearch", { search, most }) };
+    },
+    remove: async (person, id) => await client.ask("removeKeptSearch", { person, id }),
+  };
+}
+
+/** Each gateway of a database reads them when they are asked for. */
+export function createMemberPinStore(client: Client): PinStore {
+  return {
+    of: async (person) => await client.ask("pins", person),
+    async choose(person, given) {
+      const choice = given === undefined || given === "auto" ? (given ?? null) : given.map(toStorable);
+      if (!(await client.ask("choosePins", { person, choice })))
+        throw new GatewayError("UNAUTHORIZED", "whoever chose it has left the team");
+    },
+  };
+}
+
+/** The last change of that kind by others that a change is planned with. */
+function seenOf(changes: ChangeListeners, kind: ToldKind): { readonly seen?: number } {
+  const seen = changes.seen(kind);
+  return seen === undefined ? {} : { seen };
+}
+
+function toWrites<Writes>(detail: string | undefined): Writes | undefined {
+  return detail === undefined ? undefined : (JSON.parse(detail) as Writes);
+}
