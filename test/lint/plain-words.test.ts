@@ -11,7 +11,7 @@ import { ownRules } from "../../scripts/lint-rules.mjs";
  * subject is a noun ("the caller", "the result"), and there is a plainer word for the others ("no one", "unclaimed",
  * "is in", "removed", "again").
  */
-const limits = { whoever: 141, nobody: 137, "what is": 159, stands: 36, gone: 50, anew: 15 };
+const limits = { whoever: 140, nobody: 131, "what is": 170, stands: 36, gone: 48, anew: 15 };
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 let directory: string;

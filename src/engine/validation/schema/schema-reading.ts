@@ -16,7 +16,7 @@ export const untold: readonly Fault[] = Object.freeze([]);
 export const fits: Test = () => undefined;
 
 /** More parts than any of 1,478 real tools has. What is beyond is not checked. */
-const partLimit = 5_000;
+const partLimit = 3_000;
 
 /** A schema that is being read. */
 export interface Reading {
