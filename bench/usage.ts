@@ -5,7 +5,7 @@ import { systemClock } from "../src/kernel/runtime/clock.ts";
 import type { EventOf } from "../src/kernel/events/event.ts";
 import { localPrincipal } from "../src/kernel/principal.ts";
 import { createFinding, type Sender } from "../src/records/usage/finding.ts";
-import { createNamesInTurns } from "../src/catalog/model/names/names-in-turns.ts";
+import { createLazyNames } from "../src/catalog/model/names/lazy-names.ts";
 import { createListCosts } from "../src/records/usage/list-costs.ts";
 import { createTokenCounts } from "../src/records/usage/token-counts.ts";
 import type { TokenCountStore } from "../src/store/store.ts";
@@ -39,7 +39,7 @@ function measureUsage(): (at: number) => void {
 function measureFinding(): (at: number) => void {
   const costs = createListCosts(
     { get: () => 10, load: async () => undefined, count: async () => undefined },
-    createNamesInTurns(),
+    createLazyNames(),
   );
   const finding = createFinding({ clock: systemClock, costs });
   const client: Sender["client"] = { era: "legacy", revision: "2025-11-25", name: "cursor", capabilities: {} };
@@ -58,7 +58,7 @@ async function measureCounting(): Promise<void> {
     [Symbol.asyncDispose]: async () => undefined,
   };
   await using counts = createTokenCounts({ store, clock: systemClock, workerFile });
-  const costs = createListCosts(counts, createNamesInTurns());
+  const costs = createListCosts(counts, createLazyNames());
   const before = residentMb();
   const startedMs = performance.now();
   let longestMs = 0;

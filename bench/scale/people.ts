@@ -1,6 +1,6 @@
 import { createDiscovery } from "../../src/catalog/discovery/discovery.ts";
 import { createFindSkills } from "../../src/catalog/discovery/skill-search.ts";
-import { createFindMeant } from "../../src/catalog/discovery/meant-servers.ts";
+import { createFindMeant } from "../../src/catalog/discovery/server-intent.ts";
 import { createCurrentCatalog } from "../../src/catalog/model/current.ts";
 import type { InstanceCatalog } from "../../src/catalog/model/snapshot.ts";
 import type { StatusView } from "../../src/catalog/model/view.ts";

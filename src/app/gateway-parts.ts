@@ -1,5 +1,5 @@
 import type { Pins } from "../catalog/discovery/pins.ts";
-import type { NamesInTurns } from "../catalog/model/names/names-in-turns.ts";
+import type { LazyNames } from "../catalog/model/names/lazy-names.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { Config } from "../config/config.ts";
 import type { Discovery } from "../catalog/discovery/discovery.ts";
@@ -8,7 +8,7 @@ import { type Metrics } from "../records/telemetry/metrics.ts";
 import type { Redaction } from "../records/redaction/redaction.ts";
 import type { Authenticator } from "../people/identity/authenticator.ts";
 import type { InstanceTokens } from "../people/identity/instance-tokens.ts";
-import type { Presence } from "../people/identity/presence.ts";
+import type { Presence } from "../people/identity/session-validity.ts";
 import type { Fleet } from "../servers/instance/fleet/fleet.ts";
 import type { Instance } from "../servers/instance/instance.ts";
 import { type PublicUrl } from "../front/http/public-url.ts";
@@ -26,7 +26,7 @@ import type { McpFront } from "./engine/mcp-front.ts";
 import { createLoginCodes, type LoginCodes } from "../people/identity/login-codes.ts";
 import { createCredentials } from "./people/credentials.ts";
 import type { GatewayLogins } from "./servers/server-logins.ts";
-import type { EventOutlets } from "./records/event-outlets.ts";
+import type { EventDelivery } from "./records/event-delivery.ts";
 import { type LateModules } from "./late-modules.ts";
 import type { Namespaces } from "./engine/namespace-wiring.ts";
 import { type Records } from "./records/records-wing.ts";
@@ -60,7 +60,7 @@ export interface GatewayParts extends AsyncDisposable {
   readonly namespaces: Namespaces;
   readonly instanceTokens: InstanceTokens;
   readonly metrics: Metrics;
-  readonly live: EventOutlets["live"];
+  readonly live: EventDelivery["live"];
   /** What calls and definitions cost. */
   readonly usage: UsageWing;
   /** Modules that are loaded when first needed, and whether they still can be. */
@@ -84,7 +84,7 @@ export interface GatewayParts extends AsyncDisposable {
   /** Whom a token with this hash (hex) belongs to now. */
   readonly byToken: (hash: string, signal: AbortSignal) => Promise<Principal | undefined>;
   readonly viewOf: (principal: Principal) => View;
-  readonly namesInTurns: NamesInTurns;
+  readonly namesInTurns: LazyNames;
   /** The person with this id; undefined when there is no such person. */
   readonly personOf: (id: string, signal: AbortSignal) => Promise<Principal | undefined>;
   /** Resolves when servers that were never seen before have come up, or the signal aborts. */

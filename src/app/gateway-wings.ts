@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { createNamesInTurns, type NamesInTurns } from "../catalog/model/names/names-in-turns.ts";
+import { createLazyNames, type LazyNames } from "../catalog/model/names/lazy-names.ts";
 import type { Pins } from "../catalog/discovery/pins.ts";
 import type { View } from "../catalog/model/view.ts";
 import type { Config } from "../config/config.ts";
@@ -9,7 +9,7 @@ import { createRedaction, joinSecrets } from "../records/redaction/redaction.ts"
 import type { Log } from "../kernel/runtime/log.ts";
 import type { FindingMeter } from "../records/usage/finding.ts";
 import type { Directory } from "../people/directory/directory.ts";
-import type { Presence } from "../people/identity/presence.ts";
+import type { Presence } from "../people/identity/session-validity.ts";
 import type { Fleet } from "../servers/instance/fleet/fleet.ts";
 import { createPublicUrl, type PublicUrl } from "../front/http/public-url.ts";
 import { untilAborted } from "../kernel/runtime/abort.ts";
@@ -26,7 +26,7 @@ import { createEngine } from "./engine/engine-wing.ts";
 import { createMcpFront, type McpFront } from "./engine/mcp-front.ts";
 import { createLateModules, type LateModules } from "./late-modules.ts";
 import { createGatewayMetrics } from "./records/metrics-wiring.ts";
-import { createEventOutlets } from "./records/event-outlets.ts";
+import { createEventDelivery } from "./records/event-delivery.ts";
 import { createLoopGuard } from "./servers/loop-guard.ts";
 import { createRecords } from "./records/records-wing.ts";
 import { connectPage, createPeople } from "./people/people-wiring.ts";
@@ -117,7 +117,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   });
   const front = { current, settings, events, memory, loopGuard, publicUrl, ...views, fleet, engine, pins };
   const mcp = buildFront({ ...deps, ...front, presence: people.presence, finding: usage.meter });
-  const outlets = createEventOutlets({ ...shared, redact: redaction.text, fleet, directory: people.directory });
+  const outlets = createEventDelivery({ ...shared, redact: redaction.text, fleet, directory: people.directory });
   const metrics = createGatewayMetrics({ ...deps, events, servers, engine, mcp, records });
   return {
     events,
@@ -140,7 +140,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
 }
 
 function createViews(config: () => Config, fleet: Fleet, loads: () => Engine["namespaces"]["loads"]) {
-  return { viewOf: createViewOf({ config, fleet, loads }), namesInTurns: createNamesInTurns() };
+  return { viewOf: createViewOf({ config, fleet, loads }), namesInTurns: createLazyNames() };
 }
 
 function toPeopleDeps(late: LateModules, kept: GatewayStore, { clock, log, directory }: GatewayDeps) {
@@ -160,7 +160,7 @@ interface FrontWork extends GatewayDeps {
   readonly loopGuard: ReturnType<typeof createLoopGuard>;
   readonly publicUrl: PublicUrl;
   readonly viewOf: (principal: Principal) => View;
-  readonly namesInTurns: NamesInTurns;
+  readonly namesInTurns: LazyNames;
   readonly fleet: Fleet;
   readonly engine: Engine;
   readonly pins: Pins;

@@ -5,11 +5,11 @@ import type { EventBus } from "../kernel/events/event-bus.ts";
 import type { Instance } from "../servers/instance/instance.ts";
 import { buildParts } from "./gateway-parts.ts";
 import type { GatewayDeps } from "./gateway-wings.ts";
-import { readGlance, readListedBy, type Glance, type ListedBy } from "./records/glance.ts";
+import { readStatusScreen, readListedBy, type StatusScreen, type ListedBy } from "./records/status-screen.ts";
 import { toDashboardLink } from "../kernel/dashboard-link.ts";
 import { createHttpFront, type HttpFront, type HttpFrontOptions } from "./owner/http-front.ts";
 import { createInProcess, type InProcess } from "./embedded/in-process.ts";
-import { readOverview, type Overview } from "./records/overview.ts";
+import { readOverview, type Overview } from "./records/status-report.ts";
 import { createOwner, type Owner, type OwnerOptions } from "./owner/owner.ts";
 
 /** A gateway, as those see it who run one: commands, embedders and tests. What it is made of stays in `app`. */
@@ -33,7 +33,7 @@ export interface Gateway extends AsyncDisposable {
   /** What its owner sees of it now. */
   overview(): Promise<Overview>;
   /** What a screen shows of it that is drawn again and again. */
-  glance(): Promise<Glance>;
+  glance(): Promise<StatusScreen>;
   /** Who asked for the list of tools since it was started, oldest first. */
   listedBy(): readonly ListedBy[];
   /** What to do about a server that asks for roots and is given none; undefined where there is nothing to do. */
@@ -80,7 +80,7 @@ export function buildGateway(config: Config, deps: GatewayDeps): Gateway {
     },
     instances: () => parts.fleet.all(),
     overview: async () => await readOverview(parts),
-    glance: async () => await readGlance(parts),
+    glance: async () => await readStatusScreen(parts),
     listedBy: () => readListedBy(parts),
     rootsHint: parts.rootsHint,
     requests: {

@@ -3,7 +3,7 @@ import { account, common, settingOptions, type Command } from "./command/command
 import { everydayCommandRows } from "./command/everyday-command-rows.ts";
 import { installCommandRows } from "./command/install-command-rows.ts";
 import { peopleCommandRows } from "./command/people-command-rows.ts";
-import { upkeepCommandRows } from "./command/upkeep-command-rows.ts";
+import { upkeepCommandRows } from "./command/database-command-rows.ts";
 
 export const commands: Readonly<Record<string, Command>> = {
   serve: {

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import type { Pins } from "../catalog/discovery/pins.ts";
 import type { KeptSearches } from "../catalog/discovery/kept-searches.ts";
 import type { ToolEntry } from "../catalog/model/snapshot.ts";
-import type { NamesInTurns } from "../catalog/model/names/names-in-turns.ts";
+import type { LazyNames } from "../catalog/model/names/lazy-names.ts";
 import type { View, ViewServer } from "../catalog/model/view.ts";
 import type { ServerConfig, Settings } from "../config/config.ts";
 import type { Management } from "./asking/management.ts";
@@ -26,7 +26,7 @@ import type { InstanceId } from "../kernel/ids.ts";
 import type { StoreUpkeep } from "../store/store-upkeep.ts";
 import type { ChangeActor } from "../people/directory/change-queue.ts";
 import type { InstanceTokenLine } from "../people/identity/instance-tokens.ts";
-import type { InstallBook } from "../people/installations/install-book.ts";
+import type { InstallIndex } from "../people/installations/install-index.ts";
 import type { InstallChanges } from "../people/installations/install-changes.ts";
 import type { InstalledServers } from "../people/installations/installed-servers.ts";
 import type { SecretChanges } from "../people/installations/secret-changes.ts";
@@ -61,7 +61,7 @@ export interface RestPeople {
 
 /** What teams installed. */
 export interface RestInstalls {
-  readonly book: Omit<InstallBook, "apply">;
+  readonly book: Omit<InstallIndex, "apply">;
   readonly servers: InstalledServers;
   readonly templates: TemplateCatalog;
   readonly changes: InstallChanges;
@@ -138,7 +138,7 @@ export interface Services {
    */
   readonly adopting: (principal: Principal) => Promise<void> | undefined;
   readonly viewOf: (principal: Principal) => View;
-  readonly namesInTurns: NamesInTurns;
+  readonly namesInTurns: LazyNames;
   /** The person with this id, for an admin who asks for what that person sees. */
   readonly personOf: (id: string, signal: AbortSignal) => Promise<Principal | undefined>;
   readonly routing: Pick<Routing, "wake">;

@@ -1,4 +1,4 @@
-import type { SealedServed, Served } from "./served.ts";
+import type { SealedServed, Served } from "./gateway-identity.ts";
 
 /** The content of a gateway's lock: what it says about the gateway that holds it. */
 export interface GatewayHolder {

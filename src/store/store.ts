@@ -12,7 +12,7 @@ import type { Clock } from "../kernel/runtime/clock.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { RecordStore, RecordStoreOptions } from "./record-store.ts";
 import type { Claim, GatewayHolder } from "./gateway-holder.ts";
-import type { Served } from "./served.ts";
+import type { Served } from "./gateway-identity.ts";
 
 /**
  * Everything that outlives a gateway, as one object of small interfaces. What rooms below the store use is declared

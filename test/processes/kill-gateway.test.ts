@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createGatewayMark, toTreeMark } from "../../src/servers/process/marker.ts";
-import { sweepLeftovers } from "../../src/servers/process/leftovers.ts";
+import { sweepLeftovers } from "../../src/servers/process/orphan-sweep.ts";
 import { createProcessTable } from "../../src/servers/process/process-table.ts";
 import { compileDrivers } from "./compile-drivers.ts";
 import { findSurvivors, isAlive, parentOf, until } from "./survivors.ts";

@@ -8,7 +8,7 @@ import type { Log } from "../../src/kernel/runtime/log.ts";
 import { readStartTime } from "../../src/servers/process/process-table.ts";
 import { fileBackend } from "../../src/store/files/file-store.ts";
 import type { Claim } from "../../src/store/gateway-holder.ts";
-import type { Served } from "../../src/store/served.ts";
+import type { Served } from "../../src/store/gateway-identity.ts";
 import type { GatewayStore, InstanceTokenRecord, KeptUse, Store, StoreBackend } from "../../src/store/store.ts";
 import { parseExact, stringifyExact } from "../../src/wire/json/exact-json.ts";
 import { until } from "../harness/until.ts";

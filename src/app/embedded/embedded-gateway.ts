@@ -19,7 +19,7 @@ import { openDirectory } from "../data-directory.ts";
 import type { Gateway as EmbeddedGateway, GatewayOptions, LogOptions } from "./embedding-types.ts";
 import { buildGateway, type Gateway } from "../gateway.ts";
 import type { HttpFront } from "../owner/http-front.ts";
-import { refuseEndlessNesting } from "../servers/nesting.ts";
+import { refuseEndlessNesting } from "../servers/nesting-limit.ts";
 import { refuseOpenBind } from "./open-bind.ts";
 import { packageVersion } from "../package-version.ts";
 import { openStore } from "../records/store-backend.ts";

@@ -1,6 +1,6 @@
 import type { SamplingClients } from "../../catalog/discovery/phrases/client-writer.ts";
 import type { Pins } from "../../catalog/discovery/pins.ts";
-import type { NamesInTurns } from "../../catalog/model/names/names-in-turns.ts";
+import type { LazyNames } from "../../catalog/model/names/lazy-names.ts";
 import type { View } from "../../catalog/model/view.ts";
 import type { Settings } from "../../config/config.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
@@ -40,7 +40,7 @@ import { toGatewayError, type GatewayError } from "../../kernel/failures/gateway
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
 import type { SessionlessClients } from "../../kernel/sessionless-clients.ts";
-import type { Presence } from "../../people/identity/presence.ts";
+import type { Presence } from "../../people/identity/session-validity.ts";
 import type { Principal } from "../../kernel/principal.ts";
 
 export interface McpFrontDeps {
@@ -56,7 +56,7 @@ export interface McpFrontDeps {
   readonly log: Log;
   readonly events: EventBus;
   readonly viewOf: (principal: Principal) => View;
-  readonly namesInTurns: NamesInTurns;
+  readonly namesInTurns: LazyNames;
   readonly routing: Routing;
   readonly performer: Performer;
   readonly pins: Pick<Pins, "of">;

@@ -39,7 +39,7 @@ export async function loadDiscovery(settings: SearchSettings, deps: SearchDeps):
     import("../../catalog/search/language/phrase-book.ts"),
     import("../../catalog/search/language/phrase-texts.ts"),
     import("../../catalog/discovery/lexical.ts"),
-    import("../../catalog/discovery/meant-servers.ts"),
+    import("../../catalog/discovery/server-intent.ts"),
     import("../../catalog/discovery/skill-search.ts"),
   ]);
   const language = createLanguage();

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { fileURLToPath } from "node:url";
 import { answerFrontPage, type FrontPageFacts } from "../../front/web/pages/front-page.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
-import { readOverview } from "../records/overview.ts";
+import { readOverview } from "../records/status-report.ts";
 
 /** Absent where only the program was built. */
 const dashboardPage = fileURLToPath(new URL("../web/index.html.br", import.meta.url));

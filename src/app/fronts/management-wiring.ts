@@ -3,7 +3,7 @@ import type { Config } from "../../config/config.ts";
 import type { EditableConfig } from "../../config/edit/config-edit.ts";
 import { variableOf, type ConfigFlags } from "../../config/given.ts";
 import type { Management } from "../../operations/asking/management.ts";
-import { createConfigDoor } from "./config-door.ts";
+import { createConfigEditor } from "./config-editor.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
 import { createOwnCommands } from "./own-commands.ts";
 
@@ -30,7 +30,7 @@ export function createManagement(gateway: GatewayParts, surroundings: Surroundin
   const { started, configFolder, dataDir, loadText, beforeSave, flags, environment: env } = surroundings;
   const file = (): string => gateway.config().file ?? join(configFolder, "toolyard.json");
   return {
-    ...createConfigDoor({
+    ...createConfigEditor({
       ...{ gateway, file, beforeSave, started, startedWith: { flags, env } },
       loadText: async (text) => await loadText(file(), text),
     }),

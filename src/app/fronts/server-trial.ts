@@ -15,7 +15,7 @@ import { createConfigSecrets } from "../../config/secrets.ts";
 import { createRedaction, joinSecrets } from "../../records/redaction/redaction.ts";
 import { nextStep, type NextStep } from "../../records/server-standing.ts";
 import { buildGateway, type Gateway } from "../gateway.ts";
-import type { Offers, Overview, ServerOverview, ToolOverview } from "../records/overview.ts";
+import type { Offers, Overview, ServerOverview, ToolOverview } from "../records/status-report.ts";
 import { openStore } from "../records/store-backend.ts";
 
 /** What came of starting a server to try it. */

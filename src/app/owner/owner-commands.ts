@@ -10,7 +10,7 @@ import type { GatewayStatus } from "../../records/gateway-status.ts";
 import { createAuditHistory, type AuditCheck } from "../../records/audit/audit-history.ts";
 import { auditToJson, type AuditJson } from "../../records/audit/audit-json.ts";
 import type { AuditFacts } from "../../records/audit/audit-log.ts";
-import { readConfigStanding, type ConfigStanding, type ConfigStandingDeps } from "../fronts/config-standing.ts";
+import { readConfigStanding, type ConfigStanding, type ConfigStandingDeps } from "../fronts/config-drift.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
 import { askInstalls, type InstallsAnswer } from "./owner-installs.ts";
 import { askPeople, type PeopleAnswer } from "./owner-people.ts";

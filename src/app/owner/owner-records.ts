@@ -10,7 +10,7 @@ import type { Reader } from "../../records/calls/record-history.ts";
 import { logLevels, type LogLevel, type ServerLogLine } from "../../store/record-rows.ts";
 import type { Page, PageQuery } from "../../store/record-store.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
-import { countLostLines, type LostLines } from "./lost-lines.ts";
+import { countLostLines, type LostLines } from "./log-gaps.ts";
 import { untilReaderLeaves } from "./reader-gone.ts";
 
 /** One line of the answer to `calls` and `logs`. */

@@ -8,7 +8,7 @@ import { serveStdio } from "../../front/mcp/transports/stdio.ts";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import { toDenial } from "../people/audited-access.ts";
-import type { ConfigStandingDeps } from "../fronts/config-standing.ts";
+import type { ConfigStandingDeps } from "../fronts/config-drift.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
 import { createOwnerCommands } from "./owner-commands.ts";
 import { readEventsCommand, sendEvents } from "./owner-events.ts";

@@ -4,7 +4,7 @@ import { localPrincipal } from "../../kernel/principal.ts";
 import { createBrowserSessions } from "../../people/identity/browser-sessions.ts";
 import { reaches } from "../../people/identity/audience.ts";
 import { sessionIdOf } from "../../people/authorization-server/user-access.ts";
-import { idleSessionMs } from "../../people/directory/books/access-book.ts";
+import { idleSessionMs } from "../../people/directory/books/access-index.ts";
 import { sessionHashOf } from "../../people/identity/session-cookie.ts";
 import type { Browsers, VisitingPerson } from "../../front/web/browsers.ts";
 import { requestPath } from "../../front/http/request-path.ts";

@@ -1,5 +1,5 @@
 import type { Directory } from "../../people/directory/directory.ts";
-import type { Owners } from "../../servers/instance/fleet/wanted.ts";
+import type { Owners } from "../../servers/instance/fleet/desired-instances.ts";
 import type { TeamPeople } from "./team-people.ts";
 
 /** The people for whom instances are made: those of the directory, with what their teams installed. */

@@ -4,7 +4,7 @@ import { isServerSlug, type PrincipalId } from "../../kernel/ids.ts";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { LoadLate } from "../../kernel/runtime/late-module.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
-import { createComingDirectory } from "../../people/directory/books/coming-directory.ts";
+import { createPendingDirectory } from "../../people/directory/books/pending-directory.ts";
 import { isScope } from "../../engine/policy/scopes.ts";
 import { createConfigDirectory } from "../../people/directory/config-directory.ts";
 import type { Directory } from "../../people/directory/directory.ts";
@@ -12,13 +12,13 @@ import { reaches } from "../../people/identity/audience.ts";
 import { createAuthenticator, type Authenticator, type Doors } from "../../people/identity/authenticator.ts";
 import { createLookUp } from "../../people/identity/look-ups.ts";
 import type { InstanceTokens } from "../../people/identity/instance-tokens.ts";
-import { createPresence, type PresenceKeeper } from "../../people/identity/presence.ts";
+import { createPresence, type PresenceKeeper } from "../../people/identity/session-validity.ts";
 import { sessionHashOf } from "../../people/identity/session-cookie.ts";
 import type { PublicUrl } from "../../front/http/public-url.ts";
 import { requestPath } from "../../front/http/request-path.ts";
 import type { RecordStore } from "../../store/record-store.ts";
 import type { InstanceTokenStore } from "../../store/store.ts";
-import { installedId, type Owners } from "../../servers/instance/fleet/wanted.ts";
+import { installedId, type Owners } from "../../servers/instance/fleet/desired-instances.ts";
 import { createGatewayInstanceTokens } from "./instance-access.ts";
 import { createOwners } from "./people-owners.ts";
 import type { TeamPeople, TeamPeopleDeps } from "./team-people.ts";
@@ -75,7 +75,7 @@ export interface PeopleDeps {
 export function createPeople(deps: PeopleDeps): GatewayPeople {
   const { config, directory: given, log } = deps;
   const own = given === undefined ? createConfigDirectory(config()) : undefined;
-  const coming = own !== undefined && config().settings.team ? createComingDirectory() : undefined;
+  const coming = own !== undefined && config().settings.team ? createPendingDirectory() : undefined;
   const directory = coming ?? given ?? (own as Directory);
   const lookUp = createLookUp(directory, (error) =>
     log.error({ component: "people", operation: "look-up", err: error }, "the directory of people failed"),
@@ -129,7 +129,7 @@ function isRestPath(path: string): boolean {
   return path.startsWith("/api/") || path.startsWith("/execute/");
 }
 
-type Coming = ReturnType<typeof createComingDirectory>;
+type Coming = ReturnType<typeof createPendingDirectory>;
 
 function createTeamSeat(
   { config, clock, log, loadLate, keyRing, deny, publicUrl }: PeopleDeps,

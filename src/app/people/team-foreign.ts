@@ -1,7 +1,7 @@
 import type { Config } from "../../config/config.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { LoadLate } from "../../kernel/runtime/late-module.ts";
-import type { MemberBook } from "../../people/directory/books/member-book.ts";
+import type { MemberIndex } from "../../people/directory/books/member-index.ts";
 import type { TeamDirectoryOptions } from "../../people/directory/team-directory.ts";
 import type { CheckForeignToken } from "../../people/identity/foreign-tokens.ts";
 import type { AccessStore } from "../../store/access-store.ts";
@@ -10,7 +10,7 @@ import type { GatewayAudit } from "../records/audit-wing.ts";
 export interface TeamForeignDeps {
   readonly config: () => Config;
   readonly store: Pick<AccessStore, "identity">;
-  readonly book: () => Pick<MemberBook, "membersOf">;
+  readonly book: () => Pick<MemberIndex, "membersOf">;
   readonly isScope: (text: string) => boolean;
   readonly deny: GatewayAudit["deny"];
   readonly loadLate: LoadLate;

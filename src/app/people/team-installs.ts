@@ -3,8 +3,8 @@ import type { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import { randomId } from "../../kernel/text/random-id.ts";
-import type { MemberBook } from "../../people/directory/books/member-book.ts";
-import { createInstallBook, type InstallBook, type Touched } from "../../people/installations/install-book.ts";
+import type { MemberIndex } from "../../people/directory/books/member-index.ts";
+import { createInstallIndex, type InstallIndex, type Touched } from "../../people/installations/install-index.ts";
 import { createInstallChanges, type InstallChanges } from "../../people/installations/install-changes.ts";
 import { createInstallQueue } from "../../people/installations/install-queue.ts";
 import { createInstalledServers, type InstalledServers } from "../../people/installations/installed-servers.ts";
@@ -17,7 +17,7 @@ import type { InstallStore } from "../../store/record-store.ts";
 
 /** Servers of teams, read and ready. */
 export interface TeamInstalls {
-  readonly book: Omit<InstallBook, "apply">;
+  readonly book: Omit<InstallIndex, "apply">;
   readonly servers: InstalledServers;
   readonly templates: TemplateCatalog;
   readonly changes: InstallChanges;
@@ -33,7 +33,7 @@ export interface TeamInstalls {
 
 export interface TeamInstallsDeps {
   readonly store: InstallStore;
-  readonly people: Pick<MemberBook, "teams">;
+  readonly people: Pick<MemberIndex, "teams">;
   readonly config: () => Config;
   readonly keyRing: (mayCreate: boolean) => Promise<KeyRing>;
   /** Where relative paths of templates start. */
@@ -56,7 +56,7 @@ const usesMs = 5_000;
 export async function openTeamInstalls(deps: TeamInstallsDeps): Promise<TeamInstalls> {
   const { store, people, config, clock, log } = deps;
   const now = clock.now;
-  const book = createInstallBook();
+  const book = createInstallIndex();
   const vault = createVault({ sealing: { seal, unseal }, openRing: deps.keyRing, newId: randomId, now });
   const teamSlug = (id: string): string | undefined => people.teams.get(id)?.slug;
   const common = {

@@ -12,7 +12,7 @@ import { createTeamDirectory, type TeamDirectory } from "../../people/directory/
 import { createToken, hashToken } from "../../people/identity/token.ts";
 import { ownerActor, type ChangeActor } from "../../people/directory/change-queue.ts";
 import type { InstalledChanges } from "../../servers/instance/fleet/fleet.ts";
-import { installedId, personalId } from "../../servers/instance/fleet/wanted.ts";
+import { installedId, personalId } from "../../servers/instance/fleet/desired-instances.ts";
 import type { PeopleWrites } from "../../store/people-rows.ts";
 import type { RecordStore } from "../../store/record-store.ts";
 import type { GatewayAudit } from "../records/audit-wing.ts";

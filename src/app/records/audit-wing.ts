@@ -8,7 +8,7 @@ import { createAuditLog, type AuditFacts, type AuditLog } from "../../records/au
 import { createCallAudit, type CallAudit } from "../../records/audit/call-audit.ts";
 import { compareConfigs } from "../../records/audit/config-change.ts";
 import { loginFacts } from "../../records/audit/login-facts.ts";
-import { createDenialCap } from "../../records/audit/denial-cap.ts";
+import { createDenialThrottle } from "../../records/audit/denial-throttle.ts";
 
 /** The audit of a gateway: who changed what, and who was denied. */
 export interface GatewayAudit extends Pick<AuditLog, "open" | "fail" | "close" | "lost"> {
@@ -43,7 +43,7 @@ export function createAudit(deps: AuditDeps): GatewayAudit {
   const audit = createAuditLog(deps);
   if (store === "off") audit.fail(withoutStore());
   const stopEvents = auditEvents(deps.events, audit);
-  const denials = createDenialCap({ audit, clock: deps.clock });
+  const denials = createDenialThrottle({ audit, clock: deps.clock });
 
   async function order(facts: AuditFacts): Promise<void> {
     if (level === "strict") await audit.write(facts);

@@ -2,7 +2,7 @@ import type { Discovery } from "../../catalog/discovery/discovery.ts";
 import { flatExposure } from "../../catalog/exposure/meta/flat.ts";
 import type { Pins } from "../../catalog/discovery/pins.ts";
 import { pinTools } from "../../catalog/exposure/pinned-tools.ts";
-import type { NamesInTurns } from "../../catalog/model/names/names-in-turns.ts";
+import type { LazyNames } from "../../catalog/model/names/lazy-names.ts";
 import type { View } from "../../catalog/model/view.ts";
 import type { ExposureName } from "../../config/rows/exposures.ts";
 import { untilAborted } from "../../kernel/runtime/abort.ts";
@@ -56,7 +56,7 @@ export interface UsageWingDeps {
   /** See `Records`. */
   readonly onRest: (listener: () => void) => void;
   readonly viewOf: (principal: Principal) => View;
-  readonly namesInTurns: NamesInTurns;
+  readonly namesInTurns: LazyNames;
   /** Called when somebody asks what tools cost. */
   readonly mcp: () => Pick<McpFront, "endpointOf">;
   readonly pins: Pick<Pins, "of">;

@@ -12,7 +12,7 @@ import type { LoadLate } from "../../kernel/runtime/late-module.ts";
 import type { ConnectionLimits, HttpCredentials } from "../../servers/upstream/connect.ts";
 import type { GatewayIdentity } from "../../servers/upstream/messages/encode.ts";
 import { createGuardian } from "../../servers/process/guardian/guardian.ts";
-import { sweepLeftovers } from "../../servers/process/leftovers.ts";
+import { sweepLeftovers } from "../../servers/process/orphan-sweep.ts";
 import { createWatchdog, defaultWatchIntervalMs } from "../../servers/process/guardian/watchdog.ts";
 import { createSpawnServer } from "../../servers/upstream/stdio/spawn-server.ts";
 

@@ -101,7 +101,7 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
       const { transport } = server;
       if (!takesLogin(transport)) throw new GatewayError("LOGIN_FAILED", `${server.slug} takes no login`);
       await get();
-      const { keepLogin } = await deps.loadLate("logins", async () => await import("./made-logins.ts"));
+      const { keepLogin } = await deps.loadLate("logins", async () => await import("./gateway-logins.ts"));
       const route = createLoginRoute(server.slug, transport, deps);
       await keepLogin({ transport, route, instance, way, store: kept as SecretStore, now: deps.clock.now }, signal);
       await loaded?.recheck();
@@ -109,7 +109,7 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
     },
     async logOut(server, instance) {
       await get();
-      const { endLogin } = await deps.loadLate("logins", async () => await import("./made-logins.ts"));
+      const { endLogin } = await deps.loadLate("logins", async () => await import("./gateway-logins.ts"));
       const { transport } = server;
       const route = canLogIn(transport) ? createLoginRoute(server.slug, transport, deps) : undefined;
       const wasThere = await endLogin({ instance, route, store: kept as SecretStore, log: deps.log });

@@ -12,7 +12,7 @@ import type { Log } from "../../kernel/runtime/log.ts";
 import { createFleet, type Fleet } from "../../servers/instance/fleet/fleet.ts";
 import type { CatalogKeeper } from "../../servers/instance/instance-deps.ts";
 import { createStartQueue } from "../../servers/instance/starts/start-queue.ts";
-import type { Owners } from "../../servers/instance/fleet/wanted.ts";
+import type { Owners } from "../../servers/instance/fleet/desired-instances.ts";
 import { traceOpening } from "../../servers/instance/starts/traced-opening.ts";
 import { createStartTurns } from "../../servers/instance/starts/start-turns.ts";
 import type { GatewayIdentity } from "../../servers/upstream/messages/encode.ts";

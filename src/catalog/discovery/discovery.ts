@@ -9,7 +9,7 @@ import type { ServerSlug } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { readQuery, type ExplainedAnswer, type RankedBy, type SearchEngine, type SearchRequest } from "./engine.ts";
 import type { Enrichment, EnrichmentState } from "./phrases/enrichment.ts";
-import type { FindMeant } from "./meant-servers.ts";
+import type { FindMeant } from "./server-intent.ts";
 import type { FindSkills, FoundSkill } from "./skill-search.ts";
 import type { UseMemory } from "./memory-of-use.ts";
 

@@ -7,7 +7,7 @@ import type { InstanceCatalog } from "../model/snapshot.ts";
 import { createLanguage } from "../search/language.ts";
 import { createDiscovery, type Discovery } from "./discovery.ts";
 import { createLexicalEngine } from "./lexical.ts";
-import { createFindMeant } from "./meant-servers.ts";
+import { createFindMeant } from "./server-intent.ts";
 import { createFindSkills, type SkillRequest } from "./skill-search.ts";
 
 const language = createLanguage();

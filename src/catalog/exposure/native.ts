@@ -8,7 +8,7 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import { parseKeptUri } from "./kept-uri.ts";
 import { hasSkillFile, listedResources, skillItems } from "./skills/listed-skills.ts";
-import { nearestNames } from "./text/nearest.ts";
+import { nearestNames } from "./text/suggestions.ts";
 import type { ListKind, Listing } from "./exposure.ts";
 import type { Intent } from "./intent.ts";
 

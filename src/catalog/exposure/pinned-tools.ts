@@ -5,7 +5,7 @@ import type { View, ViewServer } from "../model/view.ts";
 import type { Era } from "../../kernel/call/call-context.ts";
 import { isMetaTool } from "./meta/meta-tools.ts";
 import { toListedTool, toListing, toolFor } from "./native.ts";
-import { nearestNames } from "./text/nearest.ts";
+import { nearestNames } from "./text/suggestions.ts";
 import type { Listing, PinnedTools } from "./exposure.ts";
 
 /** One pin: the tool that it names, and the name that the list gives it. */

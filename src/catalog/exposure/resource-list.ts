@@ -4,7 +4,7 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { Intent } from "./intent.ts";
 import { listedResources } from "./skills/listed-skills.ts";
-import { nearestNames } from "./text/nearest.ts";
+import { nearestNames } from "./text/suggestions.ts";
 import { estimateTokens } from "./text/token-estimate.ts";
 import { unavailableLine, type Unavailable } from "./discover/discover-unavailable.ts";
 

@@ -1,6 +1,6 @@
 import type { ServerSlug } from "../../kernel/ids.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
-import { bestOf, firstOf } from "./rank/best-of.ts";
+import { bestOf, firstOf } from "./rank/top-k.ts";
 import { confidenceOf } from "./rank/confidence.ts";
 import type { Match } from "./rank/confidence-weights.ts";
 import { nameCoverage } from "./rank/coverage.ts";

@@ -6,7 +6,7 @@ import { findDataDirectory, type CommandContext } from "../command/command-conte
 import { findClients } from "../import/import-command.ts";
 import { isOn } from "../command/options.ts";
 import { control } from "../gateway/owner-client.ts";
-import { findOwnGateways } from "../gateway/own-origins.ts";
+import { findOwnGateways } from "../gateway/local-gateways.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { toTable } from "../terminal/table.ts";
 import { whileWaiting } from "../terminal/waiting-line.ts";

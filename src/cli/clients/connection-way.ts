@@ -9,7 +9,7 @@ import { isOn, textOption } from "../command/options.ts";
 import { givenToken } from "./connection-token.ts";
 import { askEndpoint } from "../doctor/doctor-endpoint.ts";
 import { logsPeopleIn } from "../gateway/login-gateway.ts";
-import { findOwnGateways } from "../gateway/own-origins.ts";
+import { findOwnGateways } from "../gateway/local-gateways.ts";
 import { findOwnCommand } from "../command/own-command.ts";
 
 /** What somebody should know of a connection. */

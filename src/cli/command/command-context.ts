@@ -8,7 +8,7 @@ import { describeFound, loadConfig, loadConfigText, type ConfigText } from "../.
 import { openDirectory } from "../../app/data-directory.ts";
 import { openStore } from "../../app/records/store-backend.ts";
 import { createTrustedConfigs, type TrustedConfigs } from "../../store/files/trusted-configs.ts";
-import type { Served } from "../../store/served.ts";
+import type { Served } from "../../store/gateway-identity.ts";
 import type { Store } from "../../store/store.ts";
 import { textOption, type GivenFlags, type GivenLists } from "./options.ts";
 

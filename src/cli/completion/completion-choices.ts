@@ -1,5 +1,5 @@
 import { shells } from "./completion-scripts.ts";
-import type { TypedWords } from "./typed-words.ts";
+import type { TypedWords } from "./completion-line.ts";
 
 /** A word that may come next. */
 export interface CompletionChoice {

@@ -9,7 +9,7 @@ import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import { completionChoices, type CommandTable, type KnownNames, type KnownTool } from "./completion-choices.ts";
 import { shells, toCompletionScript } from "./completion-scripts.ts";
 import { refuseUsage } from "../gateway/everyday-run.ts";
-import { afterBreak, splitTyped, type TypedWords } from "./typed-words.ts";
+import { afterBreak, splitTyped, type TypedWords } from "./completion-line.ts";
 
 /** `toolyard completion SHELL`: the script that makes a shell complete the words of this program. */
 export function completion(context: CommandContext): Promise<number> {

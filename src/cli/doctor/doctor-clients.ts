@@ -13,7 +13,7 @@ import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
 import { hidingFindings, type HidingAsk } from "./doctor-hiding.ts";
 import { findClients } from "../import/import-command.ts";
 import { isOn } from "../command/options.ts";
-import { findOwnGateways } from "../gateway/own-origins.ts";
+import { findOwnGateways } from "../gateway/local-gateways.ts";
 import { plainText } from "../terminal/plain-text.ts";
 
 /** What an entry of a client's file is judged by. */

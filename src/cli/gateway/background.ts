@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
-import { compareServed, differingVariables, type Likeness, type Served } from "../../store/served.ts";
+import { compareServed, differingVariables, type Likeness, type Served } from "../../store/gateway-identity.ts";
 import { openPlace, readConfig, servedBy, storeIn, type CommandContext } from "../command/command-context.ts";
 import { watchWrites } from "../terminal/folder-writes.ts";
 import { givenOption, textOption } from "../command/options.ts";

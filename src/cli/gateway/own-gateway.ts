@@ -1,5 +1,5 @@
 import { buildGateway } from "../../app/gateway.ts";
-import { refuseEndlessNesting } from "../../app/servers/nesting.ts";
+import { refuseEndlessNesting } from "../../app/servers/nesting-limit.ts";
 import { followConfigFile } from "../../app/reload.ts";
 import type { Config } from "../../config/config.ts";
 import { systemClock } from "../../kernel/runtime/clock.ts";
@@ -14,7 +14,7 @@ import {
 import { openLog } from "../command/command-log.ts";
 import { tuneGarbageCollector } from "./garbage-collector.ts";
 import { textOption } from "../command/options.ts";
-import { collectAtRest } from "./resting-heap.ts";
+import { collectAtRest } from "./idle-gc.ts";
 
 // What tries a server is made of the same parts. Loaded with this: as an entry of its own it would split what every
 // start loads into two more files.

@@ -2,7 +2,7 @@ import { findFile, follow } from "../../config/file/file.ts";
 import { sleep } from "../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
-import { compareServed } from "../../store/served.ts";
+import { compareServed } from "../../store/gateway-identity.ts";
 import { findDataDirectory, readConfig, servedBy, storeIn, type CommandContext } from "../command/command-context.ts";
 import { textOption } from "../command/options.ts";
 

@@ -8,7 +8,7 @@ import { askWhatToImport, askWhetherToWrite, type ImportChoice } from "./import-
 import { readTarget, withServers, writeTarget, type ImportTarget } from "./import-target.ts";
 import { hideSecrets, planJson, planLines, type SecretWay } from "./import-text.ts";
 import { isOn, listOption, textOption } from "../command/options.ts";
-import { findOwnGateways } from "../gateway/own-origins.ts";
+import { findOwnGateways } from "../gateway/local-gateways.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { diffLines } from "../terminal/text-diff.ts";
 import { whileWaiting } from "../terminal/waiting-line.ts";

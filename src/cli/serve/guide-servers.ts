@@ -14,7 +14,7 @@ import { hideSecrets, planLines, serverLines } from "../import/import-text.ts";
 import { createEntry, type EntrySource } from "../servers/new-entry.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { diffLines } from "../terminal/text-diff.ts";
-import { readTypedServer } from "../servers/typed-server.ts";
+import { readTypedServer } from "../servers/server-input.ts";
 import { whileWaiting } from "../terminal/waiting-line.ts";
 
 export interface GuideOptions {

@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import type { Glance, PendingAt } from "../../app/records/glance.ts";
+import type { StatusScreen, PendingAt } from "../../app/records/status-screen.ts";
 import { countText } from "../../kernel/text/count-text.ts";
 import { toDurationText } from "../../kernel/text/duration-text.ts";
 import type { EventOf } from "../../kernel/events/event.ts";
@@ -14,7 +14,7 @@ import { fitLine, type ScreenSize } from "../terminal/terminal-screen.ts";
 export type EndedCall = Pick<EventOf<"mcp.request.logs">, "atMs" | "path" | "outcome" | "durationMs" | "client">;
 
 export interface LiveView {
-  readonly glance: Glance;
+  readonly glance: StatusScreen;
   /** Newest first. */
   readonly ended: readonly EndedCall[];
   readonly url: string;
@@ -54,7 +54,7 @@ function headLine({ glance: { status, pending } }: LiveView): string {
   return `Toolyard ${version}   up ${toDurationText(uptimeMs)}   ${counted(counts.servers, "server")}, ${counted(counts.tools, "tool")}   ${calls}${now}`;
 }
 
-function troubles({ restart, unready, store }: Glance["status"]): readonly string[] {
+function troubles({ restart, unready, store }: StatusScreen["status"]): readonly string[] {
   return [
     ...(restart === null ? [] : [`  restart it: ${plainText(restart)}`]),
     ...(unready === null ? [] : [`  not ready: ${plainText(unready)}`]),
@@ -62,7 +62,7 @@ function troubles({ restart, unready, store }: Glance["status"]): readonly strin
   ];
 }
 
-function savedLine({ saved, here, flat }: Glance): string {
+function savedLine({ saved, here, flat }: StatusScreen): string {
   const about = here.isExact && flat.isExact ? "" : "about ";
   const lists = `(a model reads ${about}${countText(here.tokens)} here, ${countText(flat.tokens)} in a flat list)`;
   if (saved.sessions === 0) {

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { buildGateway, type Gateway } from "../../app/gateway.ts";
 import { refuseOpenBind } from "../../app/embedded/open-bind.ts";
 import type { Owner } from "../../app/owner/owner.ts";
-import { refuseEndlessNesting } from "../../app/servers/nesting.ts";
+import { refuseEndlessNesting } from "../../app/servers/nesting-limit.ts";
 import { followConfigFile } from "../../app/reload.ts";
 import type { Config } from "../../config/config.ts";
 import { toLocalOrigin, toUrl } from "../../front/http/public-url.ts";
@@ -13,7 +13,7 @@ import { sleep } from "../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { systemClock } from "../../kernel/runtime/clock.ts";
 import type { Claim, GatewayLock } from "../../store/gateway-holder.ts";
-import type { Served } from "../../store/served.ts";
+import type { Served } from "../../store/gateway-identity.ts";
 import type { Store } from "../../store/store.ts";
 import {
   carryTrust,
@@ -26,7 +26,7 @@ import {
 } from "../command/command-context.ts";
 import { openLog } from "../command/command-log.ts";
 import { tuneGarbageCollector } from "../gateway/garbage-collector.ts";
-import { collectAtRest } from "../gateway/resting-heap.ts";
+import { collectAtRest } from "../gateway/idle-gc.ts";
 import { followCalls } from "./call-lines.ts";
 import { openLogOutput, readLogFormat, type LogOutput } from "../records/log-output.ts";
 import { givenOption, isOn } from "../command/options.ts";
@@ -35,7 +35,7 @@ import { configurationHints, missingServersHelp, reportStartup } from "./serve-r
 import { describeGateway } from "../gateway/running-gateways.ts";
 import { createStopping, whenUnused, type Stopping } from "./stopping.ts";
 import type { TerminalScreen } from "../terminal/terminal-screen.ts";
-import type { TerminalVisit } from "./terminal-visit.ts";
+import type { TerminalVisit } from "./guided-start.ts";
 
 /**
  * `toolyard serve`: serves HTTP until it is told to stop. Stdout gets one line once the gateway answers; messages for

@@ -2,7 +2,7 @@ import type { CommandContext } from "../command/command-context.ts";
 import { isOn } from "../command/options.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { nextText, statusText } from "../terminal/status-text.ts";
-import { waitInForce, type InForce, type WantedServer } from "./in-force.ts";
+import { waitInForce, type InForce, type WantedServer } from "./await-config.ts";
 
 /** A change of the file that has been made. */
 export interface ChangeReport {

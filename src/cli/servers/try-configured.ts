@@ -1,5 +1,5 @@
 import type { ServerTrial } from "../../app/fronts/server-trial.ts";
-import { refuseEndlessNesting } from "../../app/servers/nesting.ts";
+import { refuseEndlessNesting } from "../../app/servers/nesting-limit.ts";
 import { openDirectory } from "../../app/data-directory.ts";
 import type { Config, ServerConfig } from "../../config/config.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";

@@ -12,7 +12,7 @@ import type { LoginOptions } from "../../servers/logins/login-flow.ts";
 import { createOutgoing } from "../../servers/logins/outgoing.ts";
 import { revokeTokens } from "../../servers/logins/renew.ts";
 import type { GivenText } from "../../config/given.ts";
-import { wantedFor } from "../../servers/instance/fleet/wanted.ts";
+import { wantedFor } from "../../servers/instance/fleet/desired-instances.ts";
 import { createConfigDirectory } from "../../people/directory/config-directory.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";

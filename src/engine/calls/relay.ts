@@ -3,7 +3,7 @@ import type { SealedStates } from "../../wire/mcp/sealed-state.ts";
 import type { ClientInstances } from "../../servers/instance/fleet/client-instances.ts";
 import type { ParamMember } from "../../servers/upstream/connection.ts";
 import { createInteractiveTurns } from "./questions/interactive-turns.ts";
-import { withLoss } from "./loss.ts";
+import { withLoss } from "./state-loss.ts";
 import { settleQuestions } from "./questions/questions.ts";
 import { answersOf, unwrapState, withRootsOf } from "./subscriptions/roots.ts";
 import type { ServerAnswer } from "./server-answer.ts";

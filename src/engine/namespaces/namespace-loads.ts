@@ -10,7 +10,7 @@ import type { Clock } from "../../kernel/runtime/clock.ts";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import { createLateSave } from "./late-save.ts";
+import { createDebouncedSave } from "./debounced-save.ts";
 import { toPreload } from "./namespace-choice.ts";
 import { createNamespaceLoader, type NamespaceLoaderDeps } from "./namespace-loader.ts";
 import { createNamespaceSweeper } from "./namespace-sweeper.ts";
@@ -74,7 +74,7 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
   const sets = createNamespaceSets({ settings, useOf: usage.get, release, onNew, events, log, clock });
   const sweepLater = createNamespaceSweeper({ sets, settings, viewOf: deps.viewOf, clock, lifetime: lifetime.signal });
   const share = createSharedLoads({ sets, loadServer, events, clock, onLoaded: sweepLater });
-  const save = createLateSave(clock, () => deps.store.save(usage.snapshot()));
+  const save = createDebouncedSave(clock, () => deps.store.save(usage.snapshot()));
   const unsubscribe = events.on(["mcp.request.logs", "tool.bare_name"], (event) => {
     if (event.type === "mcp.request.logs") {
       if (event.method === "tools/call") countCall(event);

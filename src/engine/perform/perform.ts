@@ -15,7 +15,7 @@ import type { RecordStartStage } from "./stages/record-start.ts";
 import type { ResultBudgetStage } from "./result-budget.ts";
 import { createRunStage, type RunDeps } from "./run.ts";
 import { composeStages } from "./stages.ts";
-import { tracePassage } from "./stages/trace-passage.ts";
+import { tracePassage } from "./stages/trace-stage.ts";
 import { createSharedTasks } from "./shared-tasks.ts";
 import { createTaskBook, type TaskBook } from "./task-book.ts";
 import type { Work } from "./work.ts";

@@ -1,7 +1,7 @@
 import type { Pins } from "../../catalog/discovery/pins.ts";
 import type { Discovery } from "../../catalog/discovery/discovery.ts";
 import type { KeptSearches } from "../../catalog/discovery/kept-searches.ts";
-import type { NamesInTurns } from "../../catalog/model/names/names-in-turns.ts";
+import type { LazyNames } from "../../catalog/model/names/lazy-names.ts";
 import type { View } from "../../catalog/model/view.ts";
 import type { Routing } from "../../engine/calls/routing.ts";
 import type { Performer } from "../../engine/perform/perform.ts";
@@ -16,7 +16,7 @@ export interface EverydayDeps {
   /** Whoever owns the data directory. */
   readonly principal: Principal;
   readonly viewOf: (principal: Principal) => View;
-  readonly namesInTurns: NamesInTurns;
+  readonly namesInTurns: LazyNames;
   readonly performer: Pick<Performer, "perform">;
   readonly routing: Pick<Routing, "wake">;
   readonly discovery: Pick<Discovery, "phrasesOf">;

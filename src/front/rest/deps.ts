@@ -4,7 +4,7 @@ import type { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import type { Services } from "../../operations/services.ts";
-import type { Presence } from "../../people/identity/presence.ts";
+import type { Presence } from "../../people/identity/session-validity.ts";
 import type { BodyRoom } from "../http/guards/body-room.ts";
 import type { PublicUrl } from "../http/public-url.ts";
 import type { Browsers } from "../web/browsers.ts";

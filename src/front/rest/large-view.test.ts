@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { post } from "../../../test/harness/rest.ts";
 import { sampleInstance } from "../../../test/sample-catalog.ts";
 import { sampleView } from "../../../test/sample-view.ts";
-import { createNamesInTurns } from "../../catalog/model/names/names-in-turns.ts";
+import { createLazyNames } from "../../catalog/model/names/lazy-names.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
 import type { RestDeps } from "./deps.ts";
@@ -18,7 +18,7 @@ import { toolOperations } from "../../operations/tools/tool-operations.ts";
 function start() {
   const tools = Array.from({ length: 200 }, (_tool, at) => ({ name: `a-${at}` }));
   const view = sampleView(Array.from({ length: 20 }, (_server, at) => sampleInstance(`s-${at}`, tools)));
-  const making = createNamesInTurns();
+  const making = createLazyNames();
   let waits = 0;
   const deps = {
     viewOf: () => view,

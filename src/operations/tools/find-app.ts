@@ -1,5 +1,5 @@
 import type { View, ViewServer } from "../../catalog/model/view.ts";
-import { nearestNames } from "../../catalog/exposure/text/nearest.ts";
+import { nearestNames } from "../../catalog/exposure/text/suggestions.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 /**

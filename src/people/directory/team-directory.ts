@@ -3,23 +3,23 @@ import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { AccessRows, AccessWrites } from "../../store/access-rows.ts";
 import type { PatRow, PatUse, PeopleWrites } from "../../store/people-rows.ts";
 import { localPrincipal, type Principal } from "../../kernel/principal.ts";
-import { createAccessBook, type AccessBook } from "./books/access-book.ts";
+import { createAccessIndex, type AccessIndex } from "./books/access-index.ts";
 import type { DatabaseContact } from "./database-contact.ts";
 import type { Directory } from "./directory.ts";
 import { createExpiryAlarm } from "./expiry-alarm.ts";
-import { createForeignDoor, type ForeignDoor, type ForeignDoorDeps } from "./foreign-door.ts";
+import { createExternalTokens, type ExternalTokens, type ExternalTokensDeps } from "./external-tokens.ts";
 import type { CredentialFacts, HeldPat } from "./books/member.ts";
-import { createMemberBook, type MemberBook } from "./books/member-book.ts";
+import { createMemberIndex, type MemberIndex } from "./books/member-index.ts";
 
 /** The people of the database, and beside them those of the configuration. */
 export interface TeamDirectory extends Directory {
-  readonly book: Omit<MemberBook, "apply" | "withdraw">;
+  readonly book: Omit<MemberIndex, "apply" | "withdraw">;
   /** What is in the database now. Whatever is taken away by it is gone when this returns. */
   apply(writes: PeopleWrites): void;
   /** Ends a credential that is no row of the book: what was opened with it is gone when this returns. */
   withdraw(membershipId: string, key: string): void;
   /** Apps and browsers that people are logged in with. */
-  readonly access: Omit<AccessBook, "apply" | "forgetExpired" | "ends" | "nextExpiryMs">;
+  readonly access: Omit<AccessIndex, "apply" | "forgetExpired" | "ends" | "nextExpiryMs">;
   /** What is in the database of them. Whatever is taken away by it is gone when this returns. */
   applyAccess(writes: AccessWrites | AccessRows): void;
   /** Tells everybody who follows people: nobody, or everybody, may be current again. */
@@ -43,21 +43,21 @@ export interface TeamDirectoryOptions {
    */
   readonly fetchToken?: ((hash: string) => Promise<AccessWrites | undefined>) | undefined;
   /** Checks tokens of another authorization server, where there is one. */
-  readonly foreign?: ForeignDoorDeps["check"] | undefined;
+  readonly foreign?: ExternalTokensDeps["check"] | undefined;
 }
 
 const hourMs = 3_600_000;
 
 export function createTeamDirectory(options: TeamDirectoryOptions): TeamDirectory {
   const { beside, config, clock, fetchToken, foreign, contact = { isCut: false, refusal: () => undefined } } = options;
-  const book = createMemberBook();
-  const access = createAccessBook(book);
+  const book = createMemberIndex();
+  const access = createAccessIndex(book);
   const changes = createBell();
   const expiries = createBell();
   const uses = createTokenUses();
   const alarm = createExpiryAlarm(clock, endExpired);
   const doorDeps = { book, clock, onToken: alarm.expect, onTaken: changes.ring };
-  const door = foreign === undefined ? undefined : createForeignDoor({ ...doorDeps, check: foreign });
+  const door = foreign === undefined ? undefined : createExternalTokens({ ...doorDeps, check: foreign });
 
   function apply(writes: PeopleWrites): void {
     for (const { expiresAtMs } of writes.pats ?? []) alarm.expect(expiresAtMs);
@@ -127,7 +127,7 @@ type MemberFacts = Pick<Directory, "credentialsOf" | "tiesOf" | "valuesFor">;
 /** What a person has, in the database or beside it. */
 function createMemberFacts(
   { beside, config }: Pick<TeamDirectoryOptions, "beside" | "config">,
-  book: MemberBook,
+  book: MemberIndex,
 ): MemberFacts {
   return {
     credentialsOf(id) {
@@ -158,7 +158,7 @@ function besideAlone(
   return found;
 }
 
-function createByIdOf(book: MemberBook, beside: Directory): Directory["byId"] {
+function createByIdOf(book: MemberIndex, beside: Directory): Directory["byId"] {
   return (id) => {
     const member = book.members.get(id);
     if (member !== undefined) return member.principal;
@@ -169,9 +169,9 @@ function createByIdOf(book: MemberBook, beside: Directory): Directory["byId"] {
 }
 
 interface Expiring {
-  readonly book: MemberBook;
-  readonly access: AccessBook;
-  readonly door: ForeignDoor | undefined;
+  readonly book: MemberIndex;
+  readonly access: AccessIndex;
+  readonly door: ExternalTokens | undefined;
 }
 
 /** Walks over all credentials. Those that expired stay in the database, and take what they opened along. */

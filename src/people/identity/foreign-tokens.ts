@@ -1,5 +1,5 @@
 import type { Clock } from "../../kernel/runtime/clock.ts";
-import type { ForeignToken } from "../directory/books/foreign-book.ts";
+import type { ForeignToken } from "../directory/books/external-token-cache.ts";
 import type { Member } from "../directory/books/member.ts";
 import { chooseMember, textsOf, whyNot, type Claims } from "./foreign-claims.ts";
 import { createIntrospection, type Introspect } from "./introspection.ts";

@@ -8,7 +8,7 @@ import { requireRevision, type InstallPlan } from "./install-queue.ts";
 import { requireRight, type Actor } from "./install-rights.ts";
 import { planSecret, type SecretChangesDeps } from "./secret-changes.ts";
 import type { TemplateCatalog } from "./template-catalog.ts";
-import { requireRoom, type TeamRoom } from "./team-room.ts";
+import { requireRoom, type TeamRoom } from "./team-quota.ts";
 import { planValues, type ValueTarget, type WrittenPlan } from "./value-plan.ts";
 
 export interface NewInstallation {

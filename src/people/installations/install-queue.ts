@@ -3,7 +3,7 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { InstallWrites } from "../../store/install-rows.ts";
 import type { InstallStore } from "../../store/record-store.ts";
 import { createChangeWriter, followOthers, type PlannedChange } from "../changes/change-writer.ts";
-import type { InstallBook, Touched } from "./install-book.ts";
+import type { InstallIndex, Touched } from "./install-index.ts";
 import type { Actor } from "./install-rights.ts";
 import type { InstalledServers } from "./installed-servers.ts";
 import type { Vault } from "./vault.ts";
@@ -19,7 +19,7 @@ export type CarryOut = <Result>(
 
 export interface InstallQueueDeps {
   readonly store: InstallStore;
-  readonly book: InstallBook;
+  readonly book: InstallIndex;
   readonly vault: Pick<Vault, "apply" | "differenceTo">;
   readonly servers: Pick<InstalledServers, "forget">;
   readonly clock: Pick<Clock, "now" | "after">;

@@ -2,7 +2,7 @@ import { pathKey, type TierField, type TierValues } from "../../config/people/ti
 import { mayGive, type MissingValue, type TieredServer } from "../../config/people/tiers.ts";
 import { hasProcess } from "../../config/entry/transports.ts";
 import type { InstallationRow } from "../../store/install-rows.ts";
-import type { InstallBook } from "./install-book.ts";
+import type { InstallIndex } from "./install-index.ts";
 import { mayManage, type Actor } from "./install-rights.ts";
 import type { InstalledServers } from "./installed-servers.ts";
 
@@ -47,7 +47,7 @@ export interface ValuesView {
 }
 
 export interface ViewParts {
-  readonly book: Omit<InstallBook, "apply">;
+  readonly book: Omit<InstallIndex, "apply">;
   readonly servers: Pick<InstalledServers, "tiered" | "merged">;
 }
 
@@ -122,7 +122,7 @@ interface Source {
   readonly tiered: TieredServer | undefined;
   readonly tier: "team" | "user";
   readonly config: string;
-  readonly owner: Parameters<InstallBook["secretsOf"]>[0];
+  readonly owner: Parameters<InstallIndex["secretsOf"]>[0];
 }
 
 function toFields({ book }: ViewParts, { tiered, tier, config, owner }: Source): readonly FieldView[] {

@@ -4,7 +4,7 @@ import { nameOf, partOf, type TierField, type TierValues } from "../../config/pe
 import { mayGive, mergeTiers, type MergedServer, type TieredServer } from "../../config/people/tiers.ts";
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { SecretRow, SecretUse } from "../../store/install-rows.ts";
-import type { InstallBook, SecretOwner } from "./install-book.ts";
+import type { InstallIndex, SecretOwner } from "./install-index.ts";
 import { createSecretUsage, type SecretUsageDeps } from "./secret-usage.ts";
 import { createTieredServers, fieldsOfFile, filePrefix, type TieredServersDeps } from "./tiered-servers.ts";
 
@@ -41,7 +41,7 @@ export interface InstalledServers {
 }
 
 export interface InstalledServersDeps extends TieredServersDeps, SecretUsageDeps {
-  readonly book: InstallBook;
+  readonly book: InstallIndex;
   /** The page where a member gives values of their own. */
   readonly valuesPage: (server: ServerConfig, membershipId: string) => string;
 }

@@ -1,5 +1,5 @@
 import type { InstallWrites } from "../../store/install-rows.ts";
-import type { InstallBook } from "./install-book.ts";
+import type { InstallIndex } from "./install-index.ts";
 
 /** What is taken away of what members gave of their own, and what the audit says of it. */
 export interface ForgottenValues {
@@ -16,7 +16,7 @@ const mostFields = 50;
  * elsewhere from now on, where nobody agreed to have it sent. As a login, it is for the address that it was given for.
  */
 export function withoutMemberValues(
-  book: Pick<InstallBook, "installations" | "membersWithValues" | "personal" | "secretsOfTeam">,
+  book: Pick<InstallIndex, "installations" | "membersWithValues" | "personal" | "secretsOfTeam">,
   templateId: string,
 ): ForgottenValues {
   const installed = [...book.installations.values()].filter((row) => row.templateId === templateId);

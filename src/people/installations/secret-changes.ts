@@ -1,6 +1,6 @@
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { SecretRow } from "../../store/install-rows.ts";
-import type { InstallBook, SecretOwner } from "./install-book.ts";
+import type { InstallIndex, SecretOwner } from "./install-index.ts";
 import type { CarryOut, InstallPlan } from "./install-queue.ts";
 import { requireRight, type Actor } from "./install-rights.ts";
 import type { Vault } from "./vault.ts";
@@ -37,7 +37,7 @@ export interface SecretChanges {
 
 export interface SecretChangesDeps {
   readonly carryOut: CarryOut;
-  readonly book: InstallBook;
+  readonly book: InstallIndex;
   readonly vault: Vault;
   readonly teamSlug: (teamId: string) => string | undefined;
   readonly teamIds: () => Iterable<string>;

@@ -1,10 +1,10 @@
 import type { SecretRow, SecretUse } from "../../store/install-rows.ts";
-import type { InstallBook } from "./install-book.ts";
+import type { InstallIndex } from "./install-index.ts";
 import type { Vault } from "./vault.ts";
 
 export interface SecretUsageDeps {
   readonly vault: Pick<Vault, "open">;
-  readonly book: Pick<InstallBook, "noteUse">;
+  readonly book: Pick<InstallIndex, "noteUse">;
   readonly now: () => number;
 }
 

@@ -8,7 +8,7 @@ import { createAddressRules, isLoopbackHost } from "../../servers/logins/protoco
 import type { InstallationRow, TemplateRow } from "../../store/install-rows.ts";
 import type { InstalledServers } from "./installed-servers.ts";
 import { fieldsOfFile, filePrefix } from "./tiered-servers.ts";
-import type { InstallBook } from "./install-book.ts";
+import type { InstallIndex } from "./install-index.ts";
 import { requireRevision, type CarryOut, type InstallPlan } from "./install-queue.ts";
 import { requireRight, type Actor } from "./install-rights.ts";
 import { withoutMemberValues, type ForgottenValues } from "./member-values.ts";
@@ -61,7 +61,7 @@ export interface TemplatePatch extends Partial<Pick<WrittenTemplate, "entry" | "
 }
 
 export interface TemplateCatalogDeps {
-  readonly book: InstallBook;
+  readonly book: InstallIndex;
   readonly carryOut: CarryOut;
   readonly config: () => Config;
   readonly directory: () => string;

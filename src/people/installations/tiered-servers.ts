@@ -7,7 +7,7 @@ import type { TieredServer } from "../../config/people/tiers.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { ServerSlug } from "../../kernel/ids.ts";
 import type { InstallationRow } from "../../store/install-rows.ts";
-import type { InstallBook } from "./install-book.ts";
+import type { InstallIndex } from "./install-index.ts";
 
 /** What can be set for one installation beside its values. */
 export interface InstallationSettings {
@@ -22,7 +22,7 @@ export interface InstallationSettings {
 export const filePrefix = "file:";
 
 export interface TieredServersDeps {
-  readonly book: Pick<InstallBook, "installations" | "templates">;
+  readonly book: Pick<InstallIndex, "installations" | "templates">;
   readonly config: () => Config;
   /** Where relative paths of templates start. */
   readonly directory: () => string;

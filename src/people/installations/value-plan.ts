@@ -3,7 +3,7 @@ import { pathKey, problemOfValue, type TierField, type TierValues } from "../../
 import { foreignPathIn, mayGive, type TieredServer } from "../../config/people/tiers.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { SecretRow } from "../../store/install-rows.ts";
-import type { SecretOwner } from "./install-book.ts";
+import type { SecretOwner } from "./install-index.ts";
 
 /** Where values are set. */
 export interface ValueTarget {

@@ -5,7 +5,7 @@ import type { Principal } from "../../kernel/principal.ts";
 import { publishedTypes, type PublishedEvent } from "../../kernel/events/published-events.ts";
 import { shareOf, type EventShare } from "./event-audience.ts";
 import type { EventToJson } from "./event-json.ts";
-import { createEventPace, type EventPace } from "./event-pace.ts";
+import { createEventThrottle, type EventThrottle } from "./event-throttle.ts";
 import { createEventRing, type EventRing } from "./event-ring.ts";
 
 /** Events as they happen, for live readers. */
@@ -78,7 +78,7 @@ export function createLiveEvents({ events, clock, toJson }: LiveEventsOptions): 
   function openWatch(): Watch {
     const id = randomBytes(6).toString("hex");
     const ring = createEventRing<Item>(clock);
-    const pace: EventPace = createEventPace({
+    const pace: EventThrottle = createEventThrottle({
       clock,
       pass(event, coalesced) {
         const { number, item } = ring.add(toItem(event, coalesced, toJson));

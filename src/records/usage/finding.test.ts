@@ -11,7 +11,7 @@ import type { CallContext } from "../../kernel/call/call-context.ts";
 import { localPrincipal, type Principal } from "../../kernel/principal.ts";
 import { createFindingHistory } from "./finding-history.ts";
 import { createFinding, wrappingOf, type Sender } from "./finding.ts";
-import { createNamesInTurns } from "../../catalog/model/names/names-in-turns.ts";
+import { createLazyNames } from "../../catalog/model/names/lazy-names.ts";
 import { createListCosts, type ListCosts } from "./list-costs.ts";
 import { readPhraseReport } from "./phrase-report.ts";
 import { textKeyOf, type TextKey } from "./token-counts.ts";
@@ -58,7 +58,7 @@ function senderOf(name: string, given: { connected?: object; principal?: Princip
 const listing = (view = large, exposure = metaExposure) => ({ view, exposure, client: undefined });
 
 function open(clock: ManualClock, counts = createKnownCounts()) {
-  const costs: ListCosts = createListCosts(counts, createNamesInTurns());
+  const costs: ListCosts = createListCosts(counts, createLazyNames());
   const finding = createFinding({ clock, costs });
   const history = createFindingHistory({ finding, clock, store: () => undefined });
   const report = async (principal?: string, view = large, exposure = metaExposure) =>

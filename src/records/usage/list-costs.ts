@@ -2,7 +2,7 @@ import { flatExposure } from "../../catalog/exposure/meta/flat.ts";
 import type { Exposure, Reader } from "../../catalog/exposure/exposure.ts";
 import { toListedTool } from "../../catalog/exposure/native.ts";
 import { estimateTokens } from "../../catalog/exposure/text/token-estimate.ts";
-import type { NamesInTurns } from "../../catalog/model/names/names-in-turns.ts";
+import type { LazyNames } from "../../catalog/model/names/lazy-names.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { View, ViewServer } from "../../catalog/model/view.ts";
 import { textKeyOf, type TextKey, type TokenCounts } from "./token-counts.ts";
@@ -51,7 +51,7 @@ const sliceOfTools = 100;
 
 export function createListCosts(
   counts: Pick<TokenCounts, "get" | "count" | "load">,
-  namesInTurns: NamesInTurns,
+  namesInTurns: LazyNames,
 ): ListCosts {
   /** Tools stay the same objects while nothing about them changes, so that each is written out and looked over once. */
   const byTool = new WeakMap<ToolEntry, Priced>();

@@ -4,7 +4,7 @@ import type { Attempts } from "./starts/attempts.ts";
 import type { HeldConnection } from "./held-connection.ts";
 import type { Idleness } from "./starts/idleness.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
-import type { Life } from "./life.ts";
+import type { Life } from "./instance-state.ts";
 import type { Recovery } from "./starts/recovery.ts";
 import { decideAcquire } from "./state.ts";
 import { toRefusal } from "./state-status.ts";

@@ -1,7 +1,7 @@
 import type { StatusView } from "../../catalog/model/view.ts";
 import type { ServerConfig } from "../../config/config.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
-import type { Life } from "./life.ts";
+import type { Life } from "./instance-state.ts";
 import type { InstanceState } from "./state.ts";
 import { statusTable } from "../../kernel/failures/status-table.ts";
 import { adviceOf, stepOf, toReason, toStatus } from "./state-status.ts";

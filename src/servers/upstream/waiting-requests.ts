@@ -3,7 +3,7 @@ import { writeNotification } from "../../wire/mcp/envelope.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { settingNow } from "../../kernel/runtime/setting-now.ts";
 import { createSlotTable, type SlotTable } from "../../kernel/runtime/slot-table.ts";
-import { createAlarm } from "../../kernel/runtime/alarm.ts";
+import { createAlarm } from "../../kernel/runtime/shared-timer.ts";
 import type { PendingRequest, Reply, UpstreamRequest } from "./connection.ts";
 import { WaitingRequest } from "./waiting-request.ts";
 

@@ -4,7 +4,7 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import { replaceFile } from "./safe/replace-file.ts";
-import { setAside } from "../set-aside.ts";
+import { setAside } from "../quarantine.ts";
 
 /** Increased when the format of the file changes. */
 const format = 1;

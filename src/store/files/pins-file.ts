@@ -3,7 +3,7 @@ import { parsePins, type PinChoice } from "../../config/rows/pin-row.ts";
 import type { PinStore } from "../../catalog/discovery/pins.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";
-import { setAside } from "../set-aside.ts";
+import { setAside } from "../quarantine.ts";
 import { replaceFile } from "./safe/replace-file.ts";
 
 /** Increased when the format of the file changes. */

@@ -1,10 +1,10 @@
 import type { RecordKind, RecordRows } from "../record-store.ts";
-import { callsFromText, createCallPack } from "./requests/call-pack.ts";
+import { callsFromText, createPackedCalls } from "./requests/packed-calls.ts";
 import type { WaitingBatch } from "./requests/waiting-batch.ts";
 
 /** An empty batch of that kind. */
 export function createWaitingBatch<Kind extends RecordKind>(kind: Kind): WaitingBatch<RecordRows[Kind]> {
-  return kind === "request" ? (createCallPack() as WaitingBatch<never>) : createRowList();
+  return kind === "request" ? (createPackedCalls() as WaitingBatch<never>) : createRowList();
 }
 
 export function rowsFromText<Kind extends RecordKind>(kind: Kind, text: string): readonly RecordRows[Kind][] {

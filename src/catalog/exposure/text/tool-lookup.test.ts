@@ -3,7 +3,7 @@ import { sampleInstance } from "../../../../test/sample-catalog.ts";
 import { sampleStanding, sampleView } from "../../../../test/sample-view.ts";
 import type { InstanceStatus } from "../../../kernel/status.ts";
 import { noArguments } from "../../../kernel/call/call-arguments.ts";
-import { nearestNames } from "./nearest.ts";
+import { nearestNames } from "./suggestions.ts";
 import { resolveTool } from "./tool-lookup.ts";
 
 const view = sampleView([

@@ -3,9 +3,9 @@ import type { ToolEntry } from "../../model/snapshot.ts";
 import { serverOf, type View, type ViewServer } from "../../model/view.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { CallArguments } from "../../../kernel/call/call-arguments.ts";
-import { indexNames, nearestIn, type NameIndex } from "./nearest.ts";
+import { indexNames, nearestIn, type NameIndex } from "./suggestions.ts";
 import type { Intent } from "../intent.ts";
-import { UnseenServer } from "./unseen-server.ts";
+import { UnseenServer } from "./not-yet-listed.ts";
 
 const nearestShown = 5;
 const toolsShown = 30;

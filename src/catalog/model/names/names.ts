@@ -1,5 +1,5 @@
 import { toClientName } from "./client-name.ts";
-import { madeInSteps } from "../made-in-steps.ts";
+import { madeInSteps } from "../incremental-build.ts";
 import { assignNames, claim, claimantsOf, noClaims, type Assigned, type Claims } from "./name-claims.ts";
 import { createFindNear, type FindNear, type Near } from "./near-names.ts";
 import type { InstanceCatalog, PromptEntry, ToolEntry } from "../snapshot.ts";

@@ -1,6 +1,6 @@
 import type { IndexPart } from "./index-part.ts";
 
-import { grown } from "../language/grown.ts";
+import { grown } from "../language/doubled-array.ts";
 
 /** The terms of several parts together. */
 export interface NumberedTerms {

@@ -1,4 +1,4 @@
-import { grown } from "../language/grown.ts";
+import { grown } from "../language/doubled-array.ts";
 import { startsOf } from "./merge-terms.ts";
 
 /** Finds known stems that look like a word the index lacks. */

@@ -1,5 +1,5 @@
 import { createAsciiReader, toText } from "./ascii-reader.ts";
-import { grown } from "./grown.ts";
+import { grown } from "./doubled-array.ts";
 import { absent, createWordSlots } from "./word-slots.ts";
 import { proseBrands, toProseWords, wordLengthLimit } from "./words.ts";
 

@@ -1,6 +1,6 @@
 import type { ToolEntry } from "../../model/snapshot.ts";
 import { schemaTexts, toolTexts } from "./fields.ts";
-import { grown } from "./grown.ts";
+import { grown } from "./doubled-array.ts";
 import { createStemList, pushStem, type StemList, type StemTable } from "./stem-table.ts";
 import { joinNeighbours, toWords } from "./words.ts";
 

@@ -1,4 +1,4 @@
-import { createLeanings, type Leaning, type LeaningOptions } from "./leanings.ts";
+import { createLeanings, type Leaning, type LeaningOptions } from "./query-likelihood.ts";
 
 /** One query that led to a tool before. */
 export interface PastQuery {

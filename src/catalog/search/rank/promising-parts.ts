@@ -1,4 +1,4 @@
-import { bestOf } from "./best-of.ts";
+import { bestOf } from "./top-k.ts";
 import type { SearchIndex } from "../index/merge.ts";
 import type { Phrase } from "../phrases.ts";
 import type { Group, Member } from "./query.ts";

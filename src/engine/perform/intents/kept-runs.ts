@@ -1,7 +1,7 @@
 import type { KeptSearch } from "../../../catalog/discovery/kept-searches.ts";
 import { readDiscoverArguments } from "../../../catalog/exposure/meta/meta-arguments.ts";
 import { resolveTool } from "../../../catalog/exposure/text/tool-lookup.ts";
-import type { NamesInTurns } from "../../../catalog/model/names/names-in-turns.ts";
+import type { LazyNames } from "../../../catalog/model/names/lazy-names.ts";
 import type { View } from "../../../catalog/model/view.ts";
 import { noArguments } from "../../../kernel/call/call-arguments.ts";
 import type { CallContext } from "../../../kernel/call/call-context.ts";
@@ -41,7 +41,7 @@ export interface ToolToFind {
  * The tool that a search is to be kept with, in any spelling. Rejects with TOOL_UNKNOWN, which names the closest paths,
  * and TOOL_AMBIGUOUS: a name that was mistyped would be looked for in vain for ever.
  */
-export async function toolToFind(view: View, spelling: string, namesInTurns: NamesInTurns): Promise<ToolToFind> {
+export async function toolToFind(view: View, spelling: string, namesInTurns: LazyNames): Promise<ToolToFind> {
   await namesInTurns(view, undefined, spelling);
   try {
     return { path: resolveTool(view, spelling, noArguments).tool.path, toolExists: true };

@@ -3,9 +3,9 @@ import { isForModel, renderFailure } from "../../../catalog/exposure/text/failur
 import { isMetaTool, type MetaToolName } from "../../../catalog/exposure/meta/meta-tools.ts";
 import type { ListKind, PinnedTools } from "../../../catalog/exposure/exposure.ts";
 import type { Intent } from "../../../catalog/exposure/intent.ts";
-import { UnseenServer } from "../../../catalog/exposure/text/unseen-server.ts";
+import { UnseenServer } from "../../../catalog/exposure/text/not-yet-listed.ts";
 import type { Listing } from "../../../catalog/model/names/names.ts";
-import type { NamesInTurns } from "../../../catalog/model/names/names-in-turns.ts";
+import type { LazyNames } from "../../../catalog/model/names/lazy-names.ts";
 import type { Pins } from "../../../catalog/discovery/pins.ts";
 import { offersSkills } from "../../../catalog/model/skill-extension.ts";
 import { asciiJson } from "../../../wire/json/ascii-json.ts";
@@ -43,7 +43,7 @@ import { ownResultText } from "../answers/result-text.ts";
 export interface DispatchDeps {
   readonly viewOf: (principal: Principal) => View;
   readonly performer: Performer;
-  readonly namesInTurns: NamesInTurns;
+  readonly namesInTurns: LazyNames;
   readonly routing: Pick<Routing, "wake">;
   readonly finding: FindingMeter;
   /** Tokens that one answer of discover_mcp_tools may take. */

@@ -1,4 +1,4 @@
-import { createAlarm } from "../../../kernel/runtime/alarm.ts";
+import { createAlarm } from "../../../kernel/runtime/shared-timer.ts";
 import type { Replies } from "../../../kernel/call/call-context.ts";
 import type { CallStage } from "../../../kernel/call/call-stage.ts";
 import type { JsonObject } from "../../../kernel/text/json-bytes.ts";

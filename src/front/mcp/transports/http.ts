@@ -4,7 +4,7 @@ import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-e
 import type { Principal } from "../../../kernel/principal.ts";
 import { isBatch, readClientMessage, type ClientMessage } from "../../../wire/mcp/client-message.ts";
 import { eraOfRevision } from "../../../wire/mcp/revisions.ts";
-import type { Presence } from "../../../people/identity/presence.ts";
+import type { Presence } from "../../../people/identity/session-validity.ts";
 import type { PublicUrl } from "../../http/public-url.ts";
 import type { BodyRoom } from "../../http/guards/body-room.ts";
 import { readBody } from "../../http/body.ts";

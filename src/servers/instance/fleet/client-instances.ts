@@ -11,7 +11,7 @@ import { isJsonObject, type JsonBytes } from "../../../kernel/text/json-bytes.ts
 import { parseHandshake } from "../../upstream/ladder.ts";
 import type { RootsSource } from "../../upstream/connection.ts";
 import { createInstance } from "../create-instance.ts";
-import { createDepartures } from "./departures.ts";
+import { createDepartures } from "./stopping-instances.ts";
 import type { Instance } from "../instance.ts";
 import type { CatalogKeeper, InstanceDeps } from "../instance-deps.ts";
 import { configuredRoots, openWithRoots } from "../lists/roots-source.ts";

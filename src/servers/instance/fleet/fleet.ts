@@ -10,7 +10,7 @@ import { createPrincipalInstances, type PrincipalInstances } from "./principal-i
 import type { Instance } from "../instance.ts";
 import type { InstanceDeps } from "../instance-deps.ts";
 import { createViewVersions } from "./view-versions.ts";
-import { differs, hasLostToken, wantedFor, type Owners } from "./wanted.ts";
+import { differs, hasLostToken, wantedFor, type Owners } from "./desired-instances.ts";
 
 /**
  * All instances. It compares those that the configuration and its people ask for with those that exist. Everything is

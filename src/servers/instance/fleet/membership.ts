@@ -1,13 +1,13 @@
 import type { ServerConfig } from "../../../config/config.ts";
 import type { InstanceId, PrincipalId } from "../../../kernel/ids.ts";
 import { createInstance } from "../create-instance.ts";
-import { createDepartures } from "./departures.ts";
+import { createDepartures } from "./stopping-instances.ts";
 import type { Instance } from "../instance.ts";
 import type { InstanceDeps } from "../instance-deps.ts";
 import { configuredRoots, openWithRoots } from "../lists/roots-source.ts";
 import type { RemovalReason } from "../state.ts";
 import type { Users } from "../users.ts";
-import type { Wanted } from "./wanted.ts";
+import type { Wanted } from "./desired-instances.ts";
 
 /** The instances that exist, except those of single clients. */
 export interface Membership {

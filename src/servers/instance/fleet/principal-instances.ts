@@ -1,10 +1,10 @@
 import type { ServerConfig } from "../../../config/config.ts";
 import type { PrincipalId } from "../../../kernel/ids.ts";
 import type { Principal } from "../../../kernel/principal.ts";
-import { createAdoptions } from "./adoptions.ts";
+import { createAdoptions } from "./catalog-restore.ts";
 import type { Instance } from "../instance.ts";
 import { sharedId, type Membership, type Whose } from "./membership.ts";
-import { installedId, wantedFor, type Owners } from "./wanted.ts";
+import { installedId, wantedFor, type Owners } from "./desired-instances.ts";
 
 /** The instances of each principal: the shared ones, and the principal's own, which are made at the first request. */
 export interface PrincipalInstances {

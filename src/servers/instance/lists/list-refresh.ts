@@ -4,7 +4,7 @@ import type { Connection } from "../../upstream/connection.ts";
 import { createCoalescer } from "./coalescer.ts";
 import { declaresListChanged } from "./listening.ts";
 import type { InstanceDeps } from "../instance-deps.ts";
-import type { Life } from "../life.ts";
+import type { Life } from "../instance-state.ts";
 import type { ListKind, Refresher } from "./refresh.ts";
 
 /** Decides when an instance's lists are fetched again. */

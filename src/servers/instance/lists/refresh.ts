@@ -14,7 +14,7 @@ import type { Oddities } from "../oddities.ts";
 import { createLateCard, looksOf } from "./late-card.ts";
 import { fetchLists } from "./lists.ts";
 import type { InstanceDeps } from "../instance-deps.ts";
-import type { Life } from "../life.ts";
+import type { Life } from "../instance-state.ts";
 
 /** Fetches, checks and applies the lists of one instance, and keeps them on disk. */
 export interface Refresher {

@@ -1,6 +1,6 @@
 import type { ConnectionEvents, FailedStep } from "../../upstream/connection.ts";
 import type { InstanceDeps } from "../instance-deps.ts";
-import type { Life } from "../life.ts";
+import type { Life } from "../instance-state.ts";
 import type { ListKind } from "./refresh.ts";
 
 /** Turns what a server says on its own into events and log entries, and keeps the last lines of its stderr. */

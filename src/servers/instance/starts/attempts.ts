@@ -5,7 +5,7 @@ import type { PrincipalId } from "../../../kernel/ids.ts";
 import type { Connection, FailedStep, Handshake } from "../../upstream/connection.ts";
 import type { HeldConnection } from "../held-connection.ts";
 import type { InstanceDeps, Opened } from "../instance-deps.ts";
-import type { Life } from "../life.ts";
+import type { Life } from "../instance-state.ts";
 import type { ListRefresh } from "../lists/list-refresh.ts";
 import type { Known, OpenInTurn } from "./opening.ts";
 import type { Refresher } from "../lists/refresh.ts";

@@ -3,7 +3,7 @@ import { toDurationText } from "../../../kernel/text/duration-text.ts";
 import type { HeldConnection } from "../held-connection.ts";
 import type { Idleness } from "./idleness.ts";
 import type { InstanceDeps } from "../instance-deps.ts";
-import type { Life } from "../life.ts";
+import type { Life } from "../instance-state.ts";
 import type { ListRefresh } from "../lists/list-refresh.ts";
 import type { Users } from "../users.ts";
 

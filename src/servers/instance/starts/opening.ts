@@ -4,7 +4,7 @@ import type { Handshake } from "../../upstream/connection.ts";
 import { createRenewalBudget } from "../../upstream/messages/renewal-budget.ts";
 import type { HeldConnection } from "../held-connection.ts";
 import type { InstanceDeps, Opened } from "../instance-deps.ts";
-import type { Life } from "../life.ts";
+import type { Life } from "../instance-state.ts";
 import type { LoginNotice } from "./login-notice.ts";
 import type { ServerEvents } from "../lists/server-events.ts";
 import { startLimits, withStartDeadline } from "./start-deadline.ts";

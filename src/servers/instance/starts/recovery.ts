@@ -7,7 +7,7 @@ import { createCrashCount } from "./crashes.ts";
 import type { HeldConnection } from "../held-connection.ts";
 import type { InstanceDeps } from "../instance-deps.ts";
 import { withStderrSummary } from "./stderr-summary.ts";
-import type { Life } from "../life.ts";
+import type { Life } from "../instance-state.ts";
 import type { LoginNotice } from "./login-notice.ts";
 import type { ServerEvents } from "../lists/server-events.ts";
 import { atLoginPage, toReason, toRefusal } from "../state-status.ts";

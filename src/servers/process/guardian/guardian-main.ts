@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
-import { signalGroup } from "./family.ts";
-import { killTreesOf, type Founders } from "../leftovers.ts";
+import { signalGroup } from "./process-group.ts";
+import { killTreesOf, type Founders } from "../orphan-sweep.ts";
 import { parseGatewayMark } from "../marker.ts";
 import { createProcessTable, readStartTime } from "../process-table.ts";
 import { killWindowsTree } from "../windows.ts";

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { Log } from "../../../kernel/runtime/log.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { guardianScript } from "./guardian-script.ts";
-import { recordGateway, type GatewayRecord } from "../leftovers.ts";
+import { recordGateway, type GatewayRecord } from "../orphan-sweep.ts";
 import {
   createGatewayMark,
   markerVariable,

@@ -1,9 +1,9 @@
 import type { Readable, Writable } from "node:stream";
-import { findFamily, killFamily, signalGroup, signalProcess, type FamilyTraits } from "./family.ts";
+import { findFamily, killFamily, signalGroup, signalProcess, type FamilyTraits } from "./process-group.ts";
 import type { Guardian } from "./guardian.ts";
 import type { TreeMark } from "../marker.ts";
 import { createDescendants } from "../descendants.ts";
-import { createPatience, type Patience } from "../patience.ts";
+import { createPatience, type Patience } from "../stop-deadline.ts";
 import { readResidentBytes, readStartTime, readWork, type ProcessRow, type ProcessWork } from "../process-table.ts";
 import { killWindowsTree } from "../windows.ts";
 

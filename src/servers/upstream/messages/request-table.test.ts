@@ -4,13 +4,13 @@ import type { OddityKind, UpstreamRequest } from "../connection.ts";
 import { readInbound } from "../../../wire/mcp/server-message.ts";
 import { parseErrorObject } from "../../../wire/mcp/error-object.ts";
 import { createRequestTable } from "./request-table.ts";
-import { createStrayFlow } from "./stray-flow.ts";
+import { createBackPressure } from "./back-pressure.ts";
 
 function setUp(options: { questionsAllowed?: boolean } = {}) {
   const oddities: OddityKind[] = [];
   const sent: string[] = [];
   const timedOut: string[] = [];
-  const strays = createStrayFlow();
+  const strays = createBackPressure();
   const table = createRequestTable({
     server: "tested",
     strays,

@@ -1,10 +1,10 @@
 import type { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { ConnectionEvents, PendingRequest, Reply, RootsSource, UpstreamRequest } from "../connection.ts";
 import type { JsonObject } from "../../../kernel/text/json-bytes.ts";
-import type { StrayFlow } from "./stray-flow.ts";
+import type { BackPressure } from "./back-pressure.ts";
 import type { Inbound } from "../../../wire/mcp/server-message.ts";
 import { createElicitations } from "../questions/elicitations.ts";
-import { createReception } from "./reception.ts";
+import { createReception } from "./message-router.ts";
 import { createSentIds } from "./sent-ids.ts";
 import { createServerQuestions } from "../questions/server-questions.ts";
 import { createWaitingRequests } from "../waiting-requests.ts";
@@ -40,7 +40,7 @@ export interface RequestTableOptions {
   readonly events: ConnectionEvents;
   readonly roots?: RootsSource | undefined;
   /** Counts the messages that answer no request of the table. */
-  readonly strays: StrayFlow;
+  readonly strays: BackPressure;
   /** Sends a complete message (latin1, no line end): an answer to a request of the server, or a cancellation. */
   readonly send: (text: string, reason: "answer" | "cancel", id: number | undefined) => void;
   /** What was declared to the server; undefined for servers that must not send requests (modern era, fault 84). */

@@ -8,7 +8,7 @@ import { capabilitiesOf, firstRung } from "../declared-capabilities.ts";
 import { createDialect, encodeRequest, type Dialect } from "../messages/encode.ts";
 import { createRequestTable, type RequestTable } from "../messages/request-table.ts";
 import { createOutbox } from "./outbox.ts";
-import { createStrayFlow } from "../messages/stray-flow.ts";
+import { createBackPressure } from "../messages/back-pressure.ts";
 import { readOutput } from "./output.ts";
 import type { ServerProcess } from "./server-process.ts";
 
@@ -32,7 +32,7 @@ export function createLink(options: ConnectOptions<StdioTransport>, child: Serve
   let ended: Closed | undefined;
   let settleClosed: (closed: Closed) => void;
   const closed = new Promise<Closed>((resolve) => (settleClosed = resolve));
-  const strays = createStrayFlow();
+  const strays = createBackPressure();
   const outbox = createOutbox(
     child.stdin,
     options.limits.sendQueueBytes,

@@ -5,13 +5,13 @@ import { readBatch, readInbound } from "../../../wire/mcp/server-message.ts";
 import { createLineSplitter } from "../messages/line-splitter.ts";
 import type { RequestTable } from "../messages/request-table.ts";
 import type { ServerProcess } from "./server-process.ts";
-import type { StrayFlow } from "../messages/stray-flow.ts";
+import type { BackPressure } from "../messages/back-pressure.ts";
 
 /** Receives what a process writes to stdout. */
 export interface OutputListener {
   readonly table: RequestTable;
   /** Counts what the table does not wait for. */
-  readonly strays: StrayFlow;
+  readonly strays: BackPressure;
   /** Called for each line. */
   readonly onHeard: () => void;
   /** Called when nothing more can be read. */

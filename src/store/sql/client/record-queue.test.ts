@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { lineOf, requestOf, usageOf } from "../../../../test/harness/records.ts";
-import type { AnyRow } from "./record-lane.ts";
+import type { AnyRow } from "./row-queue.ts";
 import { createRecordQueue, defaultQueueLimits } from "./record-queue.ts";
 import { rowsFromText } from "../row-text.ts";
 

@@ -1,5 +1,5 @@
 import { dropReasons, type DropReason, type RecordKind, type RecordRows } from "../../record-store.ts";
-import { createRecordLane, type AnyRow, type RecordLane } from "./record-lane.ts";
+import { createRowQueue, type AnyRow, type RowQueue } from "./row-queue.ts";
 import type { BatchResult } from "../sql-messages.ts";
 import type { RowText } from "../requests/waiting-batch.ts";
 
@@ -50,7 +50,7 @@ const kinds = [
 ] as const satisfies readonly RecordKind[];
 
 interface Lane {
-  readonly rows: RecordLane;
+  readonly rows: RowQueue;
   settled: number;
 }
 
@@ -162,10 +162,7 @@ function createSettling(lanes: Readonly<Record<RecordKind, Lane>>): Settling {
 }
 
 function createLanes(batchRows: number): Readonly<Record<RecordKind, Lane>> {
-  const lanes = kinds.map((kind): [RecordKind, Lane] => [
-    kind,
-    { rows: createRecordLane(kind, batchRows), settled: 0 },
-  ]);
+  const lanes = kinds.map((kind): [RecordKind, Lane] => [kind, { rows: createRowQueue(kind, batchRows), settled: 0 }]);
   return Object.fromEntries(lanes) as Record<RecordKind, Lane>;
 }
 

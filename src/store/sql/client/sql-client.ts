@@ -3,7 +3,7 @@ import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { AnswerOf, AskOf, Asked, QuestionTable } from "../../question.ts";
 import type { StoreProblem } from "../../record-store.ts";
-import { createSqlLife, type SleepTimes } from "./sql-life.ts";
+import { createWorkerLifecycle, type SleepTimes } from "./worker-lifecycle.ts";
 import type { QuestionName, Questions, SqlReply, SqlRequest, SqlWorkerData } from "../sql-messages.ts";
 import { createOpenQuestions } from "../thread/store-questions.ts";
 import { startSqlThread } from "../thread/sql-thread.ts";
@@ -34,7 +34,7 @@ export interface SqlClientOptions {
   /** Questions that may wait for an answer at once: whoever asks more is refused. */
   readonly questions: number;
   readonly sleep: SleepTimes;
-  /** As `SqlLifeOptions` has it. */
+  /** As `WorkerLifecycleOptions` has it. */
   readonly onRest: () => void;
   /** Whether the databases are in order and every batch is settled. */
   readonly maySleep: () => boolean;
@@ -47,7 +47,7 @@ export function createSqlClient(options: SqlClientOptions): SqlClient {
   const { workerFile, data, heapMb, questions, maySleep, onReply, onLost } = options;
   const open = createOpenQuestions();
   let closing: Promise<void> | undefined;
-  const life = createSqlLife({
+  const life = createWorkerLifecycle({
     ...options,
     startThread: (on) => startSqlThread({ workerFile, data: { ...data(), buildId }, heapMb, ...on }),
     maySleep: () => open.size === 0 && maySleep(),

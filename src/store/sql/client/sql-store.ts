@@ -19,7 +19,7 @@ import { createRecordQueue, defaultQueueLimits, type QueueLimits, type RecordQue
 import { createRecordSender, type BatchLimits } from "./record-sender.ts";
 import { defaultRetention, type RetentionLimits } from "../requests/retention-limits.ts";
 import { createSqlClient, toAsked, type SqlClient } from "./sql-client.ts";
-import type { SleepTimes } from "./sql-life.ts";
+import type { SleepTimes } from "./worker-lifecycle.ts";
 import type { SqlWorkerData } from "../sql-messages.ts";
 import {
   createAccessStore,

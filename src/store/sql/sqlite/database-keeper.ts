@@ -3,7 +3,7 @@ import type { StoreProblem, StoreProblemKind } from "../../record-store.ts";
 import type { DatabaseName } from "../../store-upkeep.ts";
 import type { Migrations } from "./migrate.ts";
 import { NewerSchema } from "./migrate.ts";
-import { setAside } from "../../set-aside.ts";
+import { setAside } from "../../quarantine.ts";
 import { isDamage, openSqliteFile, type SqliteFile } from "./sqlite-file.ts";
 import { isOutOfRoom, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
 

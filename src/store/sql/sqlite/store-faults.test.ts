@@ -15,7 +15,7 @@ import {
 import { fillDisk } from "../../../../test/harness/full-disk.ts";
 import { until } from "../../../../test/harness/until.ts";
 import type { RecordStore, StoreHealth } from "../../record-store.ts";
-import { ballastBytes } from "./ballast.ts";
+import { ballastBytes } from "./disk-reserve.ts";
 import { loadDriver } from "./sql-driver.ts";
 
 let folder: string;

@@ -3,8 +3,8 @@ import { requireBuild } from "../../../kernel/runtime/build-id.ts";
 import { Refused } from "../store-refusal.ts";
 import { DriverMissing, loadDriver, NoRoomForDriver } from "../sqlite/sql-driver.ts";
 import type { SqlReply, SqlRequest, SqlWorkerData } from "../sql-messages.ts";
-import { createPostgresDesk } from "./postgres-desk.ts";
-import { createStoreDesk, type StoreDesk } from "./store-desk.ts";
+import { createPostgresDatabase } from "./postgres-database.ts";
+import { createSqliteDatabase, type SqliteDatabase } from "./sqlite-database.ts";
 
 // The entry of the worker thread that `startSqlThread` starts. It ends by itself when it was told to close: one that
 // is terminated in the middle of a statement takes the process down with it.
@@ -36,7 +36,7 @@ function later(delayMs: number, job: () => Promise<void> | void): void {
 /** They may take seconds, and let others go first: rows that wait for them would be lost. */
 const slow: ReadonlySet<string> = new Set(["verifyAudit", "calls", "eraseCalls"]);
 
-function handle(desk: StoreDesk, request: SqlRequest): void {
+function handle(desk: SqliteDatabase, request: SqlRequest): void {
   if (request.kind === "append")
     enqueue(async () => say({ kind: "appended", id: request.id, ...(await desk.append(request)) }));
   else if (request.kind === "close") enqueue(async () => await close(desk));
@@ -45,7 +45,7 @@ function handle(desk: StoreDesk, request: SqlRequest): void {
   else enqueue(async () => await answer(desk, request));
 }
 
-async function answer(desk: StoreDesk, { id, name, text }: Extract<SqlRequest, { kind: "ask" }>): Promise<void> {
+async function answer(desk: SqliteDatabase, { id, name, text }: Extract<SqlRequest, { kind: "ask" }>): Promise<void> {
   try {
     say({ kind: "answer", id, text: await desk.ask(name, text) });
   } catch (error) {
@@ -54,7 +54,7 @@ async function answer(desk: StoreDesk, { id, name, text }: Extract<SqlRequest, {
   }
 }
 
-async function close(desk: StoreDesk): Promise<void> {
+async function close(desk: SqliteDatabase): Promise<void> {
   isClosing = true;
   for (const timer of timers) clearTimeout(timer);
   await desk.close();
@@ -62,23 +62,23 @@ async function close(desk: StoreDesk): Promise<void> {
   port?.close();
 }
 
-function lookAgain(desk: StoreDesk): void {
+function lookAgain(desk: SqliteDatabase): void {
   later(data.lookMs, async () => {
     await desk.look();
     lookAgain(desk);
   });
 }
 
-function retainAgain(desk: StoreDesk, delayMs: number): void {
+function retainAgain(desk: SqliteDatabase, delayMs: number): void {
   later(delayMs, async () => retainAgain(desk, (await tryRetain(desk)) ? data.pauseMs : data.retentionMs));
 }
 
 /** Writes the rows of one batch after the other, with room for others between them. */
-function sortAgain(desk: StoreDesk, delayMs: number): void {
+function sortAgain(desk: SqliteDatabase, delayMs: number): void {
   later(delayMs, async () => sortAgain(desk, (await desk.sort()) ? data.pauseMs : data.lookMs / 5));
 }
 
-async function tryRetain(desk: StoreDesk): Promise<boolean> {
+async function tryRetain(desk: SqliteDatabase): Promise<boolean> {
   try {
     return await desk.retain();
   } catch {
@@ -87,19 +87,19 @@ async function tryRetain(desk: StoreDesk): Promise<boolean> {
   }
 }
 
-async function createDesk(): Promise<StoreDesk> {
+async function createDesk(): Promise<SqliteDatabase> {
   const onProblems = (): void => say({ kind: "problems", problems: desk.problems() });
   const { database } = data;
-  const desk: StoreDesk =
+  const desk: SqliteDatabase =
     database === undefined
-      ? createStoreDesk({
+      ? createSqliteDatabase({
           driver: loadDriver(data.driverFolder),
           data,
           turn,
           onProblems,
           onUnwritten: (rows) => say({ kind: "unwritten", rows }),
         })
-      : createPostgresDesk({
+      : createPostgresDatabase({
           // Only here: it takes 10 MB.
           pg: await import("pg"),
           data: { ...data, database },

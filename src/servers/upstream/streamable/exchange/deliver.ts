@@ -2,12 +2,12 @@ import type { ConnectionEvents } from "../../connection.ts";
 import { readBatch, readInbound, type Inbound } from "../../../../wire/mcp/server-message.ts";
 import { largeBytes, type LargeBuffers } from "../../../../wire/json/large-buffers.ts";
 import type { RequestTable } from "../../messages/request-table.ts";
-import type { StrayFlow } from "../../messages/stray-flow.ts";
+import type { BackPressure } from "../../messages/back-pressure.ts";
 
 /** Where received messages go. */
 export interface Delivery {
   readonly table: RequestTable;
-  readonly strays: StrayFlow;
+  readonly strays: BackPressure;
   readonly events: ConnectionEvents;
   readonly maxDepth: number;
   readonly memory: LargeBuffers;

@@ -2,7 +2,7 @@ import type { GatewayError } from "../../../../kernel/failures/gateway-error.ts"
 import type { HttpClient } from "../../../../wire/http/http-client.ts";
 import type { HttpTuning } from "../../../../wire/http/tuning.ts";
 import type { ConnectionLimits } from "../../connect.ts";
-import type { StrayFlow } from "../../messages/stray-flow.ts";
+import type { BackPressure } from "../../messages/back-pressure.ts";
 import type { ServerAddress } from "../server-address.ts";
 
 /** What one exchange needs of the wire that it runs over. */
@@ -16,7 +16,7 @@ export interface ExchangeWire {
   readonly limits: ConnectionLimits;
   readonly tuning: HttpTuning;
   /** One for all streams of the server, however many calls it has. */
-  readonly strays: StrayFlow;
+  readonly strays: BackPressure;
   /** Headers of a login; concurrent refreshes are one. */
   readonly authorize: ((refresh: boolean) => Promise<Readonly<Record<string, string>> | undefined>) | undefined;
   /** Whether a body of that size may join those that wait for a socket; if so it is counted until `releaseQueued`. */

@@ -17,7 +17,7 @@ import type {
 } from "../../../../wire/http/http-client.ts";
 import { failureOfHead, type Refusal } from "./refusal.ts";
 import { slashRedirect } from "../server-address.ts";
-import type { StraySource } from "../../messages/stray-flow.ts";
+import type { StraySource } from "../../messages/back-pressure.ts";
 import type { ExchangeWire } from "./exchange-wire.ts";
 import { inBrackets, toTransportError } from "./transport-error.ts";
 

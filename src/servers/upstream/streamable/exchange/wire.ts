@@ -4,7 +4,7 @@ import type { LargeBuffers } from "../../../../wire/json/large-buffers.ts";
 import type { ConnectionLimits, HttpCredentials } from "../../connect.ts";
 import type { Handshake, RootsSource } from "../../connection.ts";
 import type { ExchangeWire, LiveExchange } from "./exchange-wire.ts";
-import { createStrayFlow } from "../../messages/stray-flow.ts";
+import { createBackPressure } from "../../messages/back-pressure.ts";
 import type { ServerAddress } from "../server-address.ts";
 import { HttpExchange, type HttpExchangeSink, type Outgoing } from "./http-exchange.ts";
 import type { CreateHttpClient } from "../../../../wire/http/http-client.ts";
@@ -68,7 +68,7 @@ export function createWire(options: WireOptions): Wire {
     },
     limits,
     tuning,
-    strays: createStrayFlow(),
+    strays: createBackPressure(),
     memory: options.memory,
     roots: options.roots,
     knownHandshake: options.knownHandshake,

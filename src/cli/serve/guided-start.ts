@@ -1,0 +1,129 @@
+import type { Gateway } from "../../app/gateway.ts";
+import { toSlug } from "../../config/words/slug.ts";
+import { countText } from "../../kernel/text/count-text.ts";
+import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { Log } from "../../kernel/runtime/log.ts";
+import { dataDirectoryOf, readConfig, type CommandContext } from "../command/command-context.ts";
+import { connectClients } from "./guide-connection.ts";
+import { chooseServers, type ChosenServers } from "./guide-servers.ts";
+import { watchTrial } from "./guide-trial.ts";
+import { readTarget, withServers, writeTarget, type ImportTarget } from "../import/import-target.ts";
+import { showLive } from "./live-view.ts";
+import { plainText } from "../terminal/plain-text.ts";
+import type { Stopping } from "./stopping.ts";
+import type { TerminalScreen } from "../terminal/terminal-screen.ts";
+import { thingsToAsk } from "./example-questions.ts";
+import { askYes } from "../terminal/yes-or-no.ts";
+
+/** A person who typed `toolyard` on a terminal, from the questions before the gateway starts to its live view. */
+export interface TerminalVisit {
+  /** With the configuration that was chosen. */
+  readonly context: CommandContext;
+  /** Shows the running gateway until it is to stop. Never rejects. */
+  show(running: VisitedGateway): Promise<void>;
+}
+
+export interface VisitedGateway {
+  readonly gateway: Pick<Gateway, "glance" | "listedBy" | "overview" | "events">;
+  readonly url: string;
+  readonly logFile: string | undefined;
+  readonly log: Log;
+  readonly screen: TerminalScreen;
+  readonly stopping: Stopping;
+}
+
+/**
+ * With servers in the configuration there is nothing to ask. Without any, servers are chosen first, and written after
+ * a yes. `left` when the person left before that; then nothing was changed. Rejects as `readConfig` does.
+ */
+export async function openVisit(context: CommandContext): Promise<TerminalVisit | "left"> {
+  const config = await readConfig(context);
+  if (config.servers.length > 0) return { context, show: showSafely(showLiveView) };
+  const target = await readTarget(context);
+  // What `toolyard` finds here is a file that other programs share: the servers would go elsewhere and not be seen.
+  const isOther = config.file !== undefined && config.file !== target.file;
+  const { intro, log: say, outro } = await import("@clack/prompts");
+  intro("Toolyard: your AI client connects once, and finds the tools of all your servers there");
+  if (isOther)
+    say.info(`${config.file} has no servers. What you choose goes into ${target.file}, which is used instead.`);
+  const chosen = await chooseServers({
+    context,
+    target,
+    dataDir: dataDirectoryOf(config, context),
+    registryUrl: config.settings.registryUrl,
+  });
+  if (chosen === undefined) {
+    outro("Nothing was changed.");
+    return "left";
+  }
+  if (chosen === "none") return { context, show: showSafely(showLiveView) };
+  await writeTarget(context, target, chosen.text);
+  const guided = { ...context, flags: { ...context.flags, config: target.file } };
+  return { context: guided, show: showSafely((running) => guide(running, { context: guided, target, chosen })) };
+}
+
+/** What goes wrong with a screen must not end a gateway that serves others. */
+function showSafely(show: (running: VisitedGateway) => Promise<void>): TerminalVisit["show"] {
+  return async (running) =>
+    await show(running).catch((error: unknown) => {
+      const { message } = toGatewayError(error);
+      running.log.error({ component: "app", operation: "show", err: error }, message);
+      running.screen.show([`${message} (the gateway goes on; Ctrl-C stops it)`]);
+    });
+}
+
+async function showLiveView({ gateway, url, logFile, screen, stopping }: VisitedGateway): Promise<void> {
+  await showLive({ gateway, url, logFile, screen, terminal: process.stderr, stopping: stopping.asked });
+}
+
+interface Guided {
+  readonly context: CommandContext;
+  readonly target: ImportTarget;
+  readonly chosen: ChosenServers;
+}
+
+async function guide(running: VisitedGateway, guided: Guided): Promise<void> {
+  const { gateway, screen, stopping } = running;
+  const { log: say, outro } = await import("@clack/prompts");
+  const asked = stopping.asked;
+  say.step("Trying them");
+  const failed = await watchTrial({ gateway, screen, stopping: asked });
+  if (asked.aborted) return;
+  if (failed.length > 0) await offerToTakeOut(guided, new Set(failed.map(({ server }) => server)));
+  await tellSaving(gateway);
+  if (!(await connectClients({ gateway, context: guided.context, stopping: asked }))) {
+    outro(`${guided.target.file} stays as it is: \`toolyard\` goes on from there.`);
+    stopping.ask("the guided start was left");
+    return;
+  }
+  if (asked.aborted) return;
+  const { servers } = await gateway.overview();
+  const asks = thingsToAsk(servers).map((ask) => `  "${ask}"`);
+  if (asks.length > 0) say.message(["Ask your client, for example:", ...asks].join("\n"));
+  outro("It serves now, for as long as this terminal is open. `toolyard service install` makes it last.");
+  await showLiveView(running);
+}
+
+/** A server that does not come up is tried again and again; not everybody wants to keep it. */
+async function offerToTakeOut({ context, target, chosen }: Guided, failed: ReadonlySet<string>): Promise<void> {
+  const { log: say } = await import("@clack/prompts");
+  const good = chosen.servers.filter(([key]) => !failed.has(toSlug(key)));
+  const bad = chosen.servers.filter(([key]) => failed.has(toSlug(key))).map(([key]) => key);
+  if (bad.length === 0) return;
+  if (await askYes(`Keep ${plainText(bad.join(", "))} in the configuration? They are tried again at the next start.`))
+    return;
+  const text = good.length === 0 ? (target.text ?? "{}\n") : withServers(target, good);
+  await writeTarget(context, await readTarget(context), text);
+  say.info(`Taken out: ${plainText(bad.join(", "))}.`);
+}
+
+async function tellSaving(gateway: Pick<Gateway, "overview">): Promise<void> {
+  const { tokensFlat, tokensHere, areTokensExact } = await gateway.overview();
+  if (tokensFlat <= tokensHere) return;
+  const { log: say } = await import("@clack/prompts");
+  const about = areTokensExact ? "" : "about ";
+  const share = Math.floor((1 - tokensHere / tokensFlat) * 100);
+  say.success(
+    `A model reads ${about}${countText(tokensHere)} tokens of definitions here, instead of ${countText(tokensFlat)}: ${share} % less.`,
+  );
+}
