@@ -1,4 +1,4 @@
-import { reaches } from "../../kernel/principal.ts";
+import { reaches, type Principal } from "../../kernel/principal.ts";
 import { toRedactedJson } from "../../records/redaction/redacted-json.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import type { RestHandler } from "../../front/http/http-server.ts";
@@ -11,9 +11,14 @@ import { createAuditHistory } from "../../records/audit/audit-history.ts";
 import { toDenial } from "../people/audited-access.ts";
 import { createRestUpkeep } from "./backup-download.ts";
 import type { Browsers } from "../../front/web/browsers.ts";
-import { createInstanceAccess } from "./rest-instances.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
 import { createManagement, type Surroundings } from "./management-wiring.ts";
+import { hasRole } from "../../engine/policy/rights.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
+import type { Instance } from "../../servers/instance/instance.ts";
+import { connectPage } from "../people/people-wiring.ts";
+import { mayDecideLogin } from "../people/person-servers.ts";
+import { takesLogin } from "../servers/server-logins.ts";
 
 // With REST, because both share so much that two modules would be several files more at each start.
 export { loadEveryday } from "./owner-everyday.ts";
@@ -159,4 +164,51 @@ function debugFacts(gateway: GatewayParts): JsonObject {
     sessions: gateway.mcp.parts.sessions.size,
     in_flight: gateway.performer.inFlight,
   };
+}
+
+type Parts = Pick<GatewayParts, "fleet" | "team" | "logins" | "events" | "publicUrl">;
+
+/** Instances of others that somebody manages, and logins at servers, as REST uses them. */
+function createInstanceAccess({
+  fleet,
+  team,
+  logins,
+  events,
+  publicUrl,
+}: Parts): Pick<Services, "managedInstance" | "onStatus" | "serverLogins"> {
+  /** The team in which somebody has an instance, or that shares it; undefined for one of the whole gateway. */
+  function teamOf({ server, owner }: Instance): string | undefined {
+    if (server.installed !== undefined) return server.installed.team;
+    return owner === null ? undefined : team?.people()?.directory.book.members.get(owner)?.team.slug;
+  }
+
+  return {
+    managedInstance(principal, id) {
+      const instance = fleet.get(id as InstanceId);
+      if (instance === undefined || !reaches(principal, instance.server.slug)) return undefined;
+      const slug = teamOf(instance);
+      return slug !== undefined && runs(principal, slug) ? instance : undefined;
+    },
+    onStatus: (listener) =>
+      events.on(["mcp.server.status_changed", "mcp.server.dormant", "mcp.server.respawned"], ({ instance }) =>
+        listener(instance),
+      ),
+    serverLogins: {
+      async of({ id, server }) {
+        if (!takesLogin(server.transport)) return { takesLogin: false, hasLogin: false };
+        return { takesLogin: true, hasLogin: (await logins.loginOf(id)) !== undefined };
+      },
+      pageOf: (instance) => (team === undefined ? undefined : connectPage(publicUrl, instance)),
+      mayDecide: (principal, { owner, server }) =>
+        mayDecideLogin(
+          { isShared: owner === null, installed: server.installed },
+          { isAdmin: principal.roles.includes("admin"), isManager: hasRole(principal, "team-admin") },
+        ),
+      logOut: async ({ id, server }) => await logins.logOut(server, id),
+    },
+  };
+}
+
+function runs(principal: Principal, team: string): boolean {
+  return principal.roles.includes("admin") || (principal.team === team && hasRole(principal, "team-admin"));
 }

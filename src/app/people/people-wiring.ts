@@ -20,7 +20,6 @@ import type { RecordStore } from "../../store/record-store.ts";
 import type { InstanceTokenStore } from "../../store/store.ts";
 import { installedId, type Owners } from "../../servers/instance/fleet/desired-instances.ts";
 import { createGatewayInstanceTokens } from "./instance-access.ts";
-import { createOwners } from "./people-owners.ts";
 import type { TeamPeople, TeamPeopleDeps } from "./team-people.ts";
 import type { GatewayAudit } from "../records/audit-wing.ts";
 
@@ -174,5 +173,21 @@ function createTeamSeat(
     open: async (store, followers) => await (opening ??= open(store, followers)),
     people: () => people,
     close: async () => await people?.close(),
+  };
+}
+
+/** The people for whom instances are made: those of the directory, with what their teams installed. */
+function createOwners(directory: Directory, team: () => TeamPeople | undefined): Owners {
+  return {
+    byId: directory.byId,
+    // For processes, what they stand on is what may be lost.
+    credentialsOf: directory.tiesOf ?? directory.credentialsOf,
+    valuesFor(owner, slug) {
+      const values = directory.valuesFor(owner, slug);
+      const own = team()?.ownValues(owner, slug);
+      return own === undefined ? values : { ...values, user: own };
+    },
+    serversOf: (owner) => team()?.serversOf(owner) ?? [],
+    installedFor: (installation, owner) => team()?.installs.servers.runnable(installation, owner),
   };
 }

@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import type { ServerTrial } from "../../app/fronts/server-trial.ts";
 import type { Config } from "../../config/config.ts";
@@ -11,10 +11,62 @@ import { openEditedConfig, pathForNew, type EditedConfig } from "./edited-config
 import { reportChange } from "./change-report.ts";
 import { interrupted } from "../terminal/interruption.ts";
 import { createEntry, type NewEntry } from "./new-entry.ts";
-import { readEntryFile } from "./entry-file.ts";
 import { readAddedWords, readEntryWords } from "./server-words.ts";
 import { toTrialText } from "./trial-text.ts";
 import { reportTrials, runTrial } from "./try-configured.ts";
+import { readFile } from "node:fs/promises";
+import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
+
+/** Of one entry; far more than anybody writes. */
+const mostBytes = 1_000_000;
+
+/** The entry in a file, or from standard input where it is called `-`. Rejects with CONFIG_INVALID. */
+async function readEntryFile(file: string, cwd: string): Promise<JsonObject> {
+  const value = parse(file === "-" ? await readInput() : await readText(file, cwd));
+  if (isJsonObject(value)) return value;
+  throw refused(file, "expected one JSON object, as a server has it in `mcpServers`");
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function readText(file: string, cwd: string): Promise<string> {
+  try {
+    return await readFile(resolve(cwd, file), "utf8");
+  } catch (error) {
+    // What other programs take as JSON on their command line would leave its secrets in the shell's history.
+    if (file.trimStart().startsWith("{")) throw refusedText();
+    throw refused(file, `cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}`);
+  }
+}
+
+async function readInput(): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > mostBytes) throw refused("-", "is too long for an entry");
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function refused(file: string, why: string): GatewayError {
+  return new GatewayError("CONFIG_INVALID", `--entry ${file}: ${why}`, {
+    hint: 'Write an entry such as { "command": "npx", "args": ["-y", "package"] }.',
+  });
+}
+
+function refusedText(): GatewayError {
+  return new GatewayError("CONFIG_INVALID", "--entry takes the name of a file, and was given JSON", {
+    hint: "Write it into a file, or give it on standard input: `echo '{ … }' | toolyard servers add NAME --entry -`.",
+  });
+}
 
 /** A server that is not in the file: its entry, and what the file would mean with it. */
 interface NewInFile {

@@ -2,7 +2,7 @@ import type { ServerConfig } from "../../config/config.ts";
 import type { CallContext } from "../../kernel/call/call-context.ts";
 import type { ClientPresence } from "../../kernel/client-presence.ts";
 import { failures } from "../../kernel/failures/failures.ts";
-import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { JsonBytes } from "../../kernel/text/json-bytes.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Connection, ParamMember, UpstreamRequest } from "../../servers/upstream/connection.ts";
@@ -13,7 +13,6 @@ import type { MirroredHeaders } from "./arguments/mirrored-headers.ts";
 import { withServerNamed } from "./questions/questions.ts";
 import type { ServerAnswer } from "./server-answer.ts";
 import type { ServerCall } from "./server-call.ts";
-import { waitTraced } from "./traced-wait.ts";
 import type { WaitingQuestions } from "./questions/waiting-questions.ts";
 
 export interface ExchangeDeps {
@@ -161,4 +160,32 @@ function namedParams(
 function mayRetry({ instance, target, context }: ServerCall, error: GatewayError, sent: boolean): boolean {
   if (!instance.server.retry || context.signal.aborted) return false;
   return (error.code === "UPSTREAM_CLOSED" || error.code === "CONNECT_FAILED") && (!sent || target.repeatable);
+}
+
+/**
+ * Waits for a server that is starting, with a span in the call's trace that has a link to the start. To be called only
+ * when there is something to wait for.
+ */
+async function waitTraced(
+  traces: TraceSource | undefined,
+  { instance, context }: ServerCall,
+  starting: Promise<Connection>,
+): Promise<Connection> {
+  if (traces?.current === undefined) return await starting;
+  const { slug } = instance.server;
+  const span = traces.current.begin({
+    name: `wait for ${slug}`,
+    kind: "internal",
+    parent: context.meta,
+    attributes: { "toolyard.server": slug },
+  });
+  try {
+    const connection = await starting;
+    if (connection.startSpan !== undefined) span.linkTo(connection.startSpan);
+    span.end();
+    return connection;
+  } catch (error) {
+    span.end(toGatewayError(error).code);
+    throw error;
+  }
 }

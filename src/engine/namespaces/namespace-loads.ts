@@ -10,7 +10,6 @@ import type { Clock } from "../../kernel/runtime/clock.ts";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import { createDebouncedSave } from "./debounced-save.ts";
 import { toPreload } from "./namespace-choice.ts";
 import { createNamespaceLoader, type NamespaceLoaderDeps } from "./namespace-loader.ts";
 import { createNamespaceSweeper } from "./namespace-sweeper.ts";
@@ -18,6 +17,28 @@ import { createSharedLoads, type NamespaceLoad } from "./shared-loads.ts";
 import { createNamespaceSets } from "./namespace-sets.ts";
 import type { NamespaceUsageStore } from "../../store/store.ts";
 import { createNamespaceUsage, type NamespaceUse } from "./namespace-usage.ts";
+
+/** Counts are written this much later, all together. */
+const saveDelayMs = 10_000;
+
+/** Saves counts some time after they changed, and whatever is unsaved at the end. */
+function createDebouncedSave(clock: Clock, run: () => void): { soon(): void; now(): void } {
+  let cancel: (() => void) | undefined;
+  const save = (): void => {
+    cancel = undefined;
+    run();
+  };
+  return {
+    soon() {
+      cancel ??= clock.after(saveDelayMs, save);
+    },
+    now() {
+      if (cancel === undefined) return;
+      cancel();
+      save();
+    },
+  };
+}
 
 /**
  * Which namespaces are loaded. Kept per principal, because lists may not vary by connection (2026-07-28). Loading

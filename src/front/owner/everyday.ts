@@ -6,11 +6,12 @@ import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { Conversation } from "./owner-conversation.ts";
 import type { EverydayDeps } from "./everyday-deps.ts";
 import { callTool, readOne } from "./everyday-calls.ts";
-import type { FailureLine } from "./everyday-lines.ts";
-import { doKept } from "./everyday-kept.ts";
+import type { FailureLine, KeptLine } from "./everyday-lines.ts";
 import { listPrompts, listResources, listTools, showTool } from "./everyday-lists.ts";
 import type { EverydayName } from "./everyday-names.ts";
 import { ownerContext, waitForUnseen } from "./everyday-view.ts";
+import type { KeptSearch } from "../../catalog/discovery/kept-searches.ts";
+import { placeNow, runKept, toolToFind, type KeptRunWork } from "../../engine/perform/intents/kept-runs.ts";
 
 /**
  * Answers what a person asks from a terminal, as the owner of the data directory. Everything goes through
@@ -76,4 +77,42 @@ async function searchTools(deps: EverydayDeps, request: JsonObject, conversation
 function toFailureLine({ viewOf, principal }: EverydayDeps, failure: GatewayError): FailureLine {
   const [block] = renderFailure(failure, viewOf(principal))["content"] as readonly JsonObject[];
   return JSON.parse(String(block?.["text"])) as FailureLine;
+}
+
+/**
+ * Searches that the owner keeps as tests: with `keep` (the words) and `tool` one more, with `remove` (its id) one less,
+ * and with neither all of them are made again.
+ */
+async function doKept(deps: EverydayDeps, request: JsonObject, conversation: Conversation): Promise<void> {
+  const { keep: query, tool, remove: id } = request;
+  const { principal } = deps;
+  const kept = await deps.keptSearches(principal);
+  if (typeof id === "string") {
+    if (!(await kept.remove(principal.id, id)))
+      throw new GatewayError("KEPT_SEARCH_UNKNOWN", "you keep no search of this id", {
+        hint: "`toolyard search --check --json` lists them with their ids.",
+      });
+    return;
+  }
+  await waitForUnseen(deps, conversation);
+  const work: KeptRunWork = {
+    performer: deps.performer,
+    view: deps.viewOf(principal),
+    context: ownerContext(deps, conversation.signal),
+  };
+  if (typeof query === "string" && typeof tool === "string") {
+    const { path, toolExists } = await toolToFind(work.view, tool, deps.namesInTurns);
+    const rank = await placeNow(work, { query, tool: path });
+    const made = await kept.keep({ person: principal.id, query, tool: path, rank });
+    await conversation.send({ ok: true, kept: { ...toLine(made), toolExists } });
+    return;
+  }
+  const { searches, degraded } = await runKept(work, await kept.of(principal.id));
+  if (degraded !== null) await conversation.send({ ok: true, degraded });
+  for (const { rankNow, toolExists, first, ...search } of searches)
+    await conversation.send({ ok: true, kept: { ...toLine(search), now: { rankNow, toolExists, first } } });
+}
+
+function toLine({ id, query, tool, rank, keptAtMs }: KeptSearch): KeptLine {
+  return { id, query, tool, rank, keptAt: new Date(keptAtMs).toISOString() };
 }

@@ -2,9 +2,9 @@ import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { ForeignToken } from "../directory/books/external-token-cache.ts";
 import type { Member } from "../directory/books/member.ts";
 import { chooseMember, textsOf, whyNot, type Claims } from "./foreign-claims.ts";
-import { createIntrospection, type Introspect } from "./introspection.ts";
 import { checkSignedToken, isSignedToken, skewMs } from "./signed-tokens.ts";
-import { createTrustedIssuers } from "./trusted-issuers.ts";
+import { createTrustedIssuers, type TrustedIssuers } from "./trusted-issuers.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 /** Whose token it is, and what it permits; undefined for one that is not good. */
 export type CheckForeignToken = (token: string, signal: AbortSignal) => Promise<ForeignToken | undefined>;
@@ -109,4 +109,30 @@ function scopesOf(claims: Claims, usual: readonly string[], isScope: (text: stri
   const said = textsOf(claims["scope"] ?? claims["scp"]).flatMap((text) => text.split(" "));
   const ours = [...new Set(said.filter(isScope))].sort();
   return ours.length > 0 ? ours : usual.length > 0 ? usual : noScopes;
+}
+
+/** What the authorization server says of a token; undefined for one that is not good (RFC 7662, section 2.2). */
+type Introspect = (token: string, signal: AbortSignal) => Promise<Readonly<Record<string, unknown>> | undefined>;
+
+interface IntrospectionOptions {
+  readonly issuer: string;
+  readonly issuers: TrustedIssuers;
+  readonly client: () => { readonly clientId: string; readonly clientSecret: string };
+}
+
+/** Asks with the gateway's own name and secret. Rejects with LOGIN_FAILED when there is no answer to that. */
+function createIntrospection({ issuer, issuers, client }: IntrospectionOptions): Introspect {
+  return async (token, signal) => {
+    const { url, outgoing } = await issuers.introspectionOf(issuer);
+    const { clientId, clientSecret } = client();
+    const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString("base64");
+    const headers = { authorization: `Basic ${basic}`, "content-type": "application/x-www-form-urlencoded" };
+    const body = new URLSearchParams({ token, token_type_hint: "access_token" }).toString();
+    const answer = await outgoing(url, { method: "POST", headers, body }, signal);
+    if (answer.status !== 200)
+      throw new GatewayError("LOGIN_FAILED", `${new URL(url).origin} answers the introspection with ${answer.status}`);
+    const claims = JSON.parse(answer.body.toString("utf8")) as Readonly<Record<string, unknown>>;
+    const isOurs = claims["active"] === true && (claims["iss"] === undefined || claims["iss"] === issuer);
+    return isOurs ? { ...claims, iss: issuer } : undefined;
+  };
 }

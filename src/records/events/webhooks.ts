@@ -7,7 +7,19 @@ import type { EventToJson } from "./event-json.ts";
 import { createWebhookAddresses, type WebhookAddresses } from "./webhook-address.ts";
 import { postWebhook } from "./webhook-post.ts";
 import { createWebhookQueue, type WebhookQueue } from "./webhook-queue.ts";
-import { signatureHeader, signWebhook } from "./webhook-signature.ts";
+import { createHmac } from "node:crypto";
+
+/** The header of a delivery that says by whom and when it was written. */
+const signatureHeader = "Toolyard-Signature";
+
+/**
+ * `t=<seconds>,v1=<HMAC-SHA256 of "seconds.body" with the secret, in hexadecimal>`. A receiver that refuses old
+ * seconds cannot be sent the same delivery again by somebody who has seen it.
+ */
+function signWebhook(body: string, secret: string, nowMs: number): string {
+  const seconds = Math.floor(nowMs / 1_000);
+  return `t=${seconds},v1=${createHmac("sha256", secret).update(`${seconds}.${body}`).digest("hex")}`;
+}
 
 /** Sends events to the receivers of the configuration. */
 export interface Webhooks {

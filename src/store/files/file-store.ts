@@ -3,10 +3,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { KeySource } from "../../config/key-source.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
-import type { GatewayStore, StoreBackend, StoreOptions } from "../store.ts";
+import type { GatewayStore, StoreBackend, StoreOptions, InstanceTokenRecord, InstanceTokenStore } from "../store.ts";
 import { createCatalogFiles } from "./catalog-files.ts";
 import { claimPlace, listGateways, makePlace, placeOf } from "./safe/gateway-places.ts";
-import { createInstanceTokensFile } from "./instance-tokens-file.ts";
 import { openKeyRing } from "./safe/key-ring-file.ts";
 import { createPinsFile } from "./pins-file.ts";
 import { createNamespaceUsageFile } from "./namespace-usage-file.ts";
@@ -15,6 +14,49 @@ import { seal, unseal } from "./safe/sealing.ts";
 import { createVaultKey, previousKey } from "./safe/vault-key.ts";
 import { createSpillFiles } from "./spill-files.ts";
 import { createTokenCountsFile } from "./token-counts-file.ts";
+import { readFileSync } from "node:fs";
+import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
+import { isJsonObject } from "../../kernel/text/json-bytes.ts";
+
+/** Increased when the format of the file changes. */
+const format = 2;
+
+/**
+ * Stores the hashes of instance tokens in one JSON file with mode 0600. If the file cannot be read, no token is
+ * valid.
+ */
+function createInstanceTokensFile(path: string, onFailure: (error: unknown) => void): InstanceTokenStore {
+  return {
+    read() {
+      try {
+        const kept: unknown = JSON.parse(readFileSync(path, "utf8"));
+        if (!isJsonObject(kept) || kept["format"] !== format || !Array.isArray(kept["tokens"]))
+          throw new Error("the file has an unknown format");
+        return kept["tokens"].flatMap((token: unknown) => parseToken(token) ?? []);
+      } catch (error) {
+        if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) onFailure(error);
+        return [];
+      }
+    },
+    write: async (tokens) => await replaceFile(path, JSON.stringify({ format, tokens })),
+  };
+}
+
+function parseToken(token: unknown): InstanceTokenRecord | undefined {
+  if (!isJsonObject(token)) return undefined;
+  const { hash, instance, principal, createdAtMs, madeUnder } = token;
+  const isWhole =
+    typeof hash === "string" &&
+    /^[0-9a-f]{64}$/.test(hash) &&
+    typeof instance === "string" &&
+    typeof principal === "string" &&
+    typeof createdAtMs === "number" &&
+    Array.isArray(madeUnder) &&
+    madeUnder.every((credential) => typeof credential === "string");
+  return isWhole
+    ? { hash, instance: instance as InstanceId, principal: principal as PrincipalId, createdAtMs, madeUnder }
+    : undefined;
+}
 
 const loadLearned = async () => await import("./learned-file.ts");
 const loadVectors = async () => await import("./vector-file.ts");

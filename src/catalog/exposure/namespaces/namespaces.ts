@@ -1,5 +1,5 @@
 import { toNativeUri } from "../../model/resource-uri.ts";
-import type { View } from "../../model/view.ts";
+import type { View, ViewServer } from "../../model/view.ts";
 import type { CallArguments } from "../../../kernel/call/call-arguments.ts";
 import type { Era } from "../../../kernel/call/call-context.ts";
 import type { ServerSlug } from "../../../kernel/ids.ts";
@@ -9,8 +9,6 @@ import { describeServers } from "../meta/instructions.ts";
 import type { ExposureRequest, Intent } from "../intent.ts";
 import { renderShared } from "../meta/meta.ts";
 import { invalid } from "../meta/meta-arguments.ts";
-import { renderHelp } from "./namespace-help.ts";
-import { buildNamespaceTable, type Control, type NamespaceTable } from "./namespace-table.ts";
 import { helpDefinition, listDefinition } from "./namespace-tools.ts";
 import {
   listNative,
@@ -23,6 +21,59 @@ import {
 } from "../native.ts";
 import { resolveOffered } from "../offered-tool.ts";
 import { toCall } from "../text/tool-lookup.ts";
+import { matchesWords, takeItems } from "./namespace-page.ts";
+import { visibleText } from "../text/visible-text.ts";
+import { toClientName, withHash } from "../../model/names/client-name.ts";
+import type { ToolEntry } from "../../model/snapshot.ts";
+
+const usage = [
+  "Each MCP server is a namespace.",
+  "Call a namespace's list_tools to load it: its tools are then listed as tools of their own, with signatures in the answer.",
+  "Tools are called as {namespace}__{tool}, also when their namespace is not loaded.",
+  "Namespaces that are not used for a while are unloaded.",
+].join(" ");
+
+/**
+ * The answer of the help tool: `{ usage, total, namespaces: [{ name, display_name, list_tools, category?, icon?,
+ * tools, loaded, status? }], next_cursor? }`. Throws CURSOR_INVALID.
+ */
+function renderHelp(
+  view: View,
+  table: NamespaceTable,
+  request: { readonly query: string | undefined; readonly cursor: string | undefined },
+): JsonObject {
+  const { query } = request;
+  const servers = table.servers.filter(
+    (server) =>
+      query === undefined ||
+      matchesWords(
+        query,
+        `${server.namespace} ${server.slug} ${server.title} ${server.category ?? ""} ${server.catalog?.instructions ?? ""}`,
+      ),
+  );
+  const page = takeItems(servers, request.cursor, (server) => toLine(view, table, server));
+  const answer = {
+    usage,
+    total: servers.length,
+    namespaces: page.items,
+    ...(page.nextCursor === undefined ? {} : { next_cursor: page.nextCursor }),
+  };
+  return { content: [{ type: "text", text: JSON.stringify(answer) }] };
+}
+
+function toLine(view: View, table: NamespaceTable, server: ViewServer): JsonObject {
+  return {
+    name: server.namespace,
+    display_name: visibleText(server.title).text.slice(0, 100),
+    list_tools: table.listName(server),
+    ...(server.category === undefined ? {} : { category: visibleText(server.category).text.slice(0, 60) }),
+    ...(server.icon === undefined ? {} : { icon: server.icon.slice(0, 300) }),
+    tools: server.tools.length,
+    loaded: view.loaded.has(server.instance),
+    // Given only where it matters: the namespace of a server that cannot be used is listed all the same.
+    ...(server.status === "online" ? {} : { status: server.status }),
+  };
+}
 
 /**
  * For clients that browse (docs/exposures/namespaces.md): a help tool, `{namespace}__list_tools` for each namespace,
@@ -114,4 +165,61 @@ function optionalText(given: JsonObject, key: string): string | undefined {
   if (value === undefined || value === null || value === "") return undefined;
   if (typeof value !== "string") throw invalid(key, "must be a string");
   return value;
+}
+
+/**
+ * What a name means at the `namespaces` exposure before any server's tool is looked up. Controls come first, so that
+ * no tool can shadow them (fault 57).
+ */
+type Control = { readonly kind: "help" } | { readonly kind: "list"; readonly server: ViewServer };
+
+/** The names that the exposure gives out for one view. */
+interface NamespaceTable {
+  /** In the order of the list: help, then one per namespace. */
+  readonly controls: ReadonlyMap<string, Control>;
+  /** Servers whose namespace is offered. */
+  readonly servers: readonly ViewServer[];
+  listName(server: ViewServer): string;
+  toolName(tool: ToolEntry): string;
+  /** The tool whose name had to give way to a control. */
+  displaced(name: string): ToolEntry | undefined;
+}
+
+/** A pure function. The exposure keeps one table per view. */
+function buildNamespaceTable(view: View, helpTool: string): NamespaceTable {
+  const servers = view.servers.filter((server) => server.status !== "disabled");
+  const controls = new Map<string, Control>([[helpTool, { kind: "help" }]]);
+  const listNames = new Map<ViewServer, string>();
+  for (const server of servers) {
+    const plain = toClientName(`${server.namespace}__list_tools`, server.slug);
+    const name = controls.has(plain) ? withHash(plain, server.slug, 16) : plain;
+    controls.set(name, { kind: "list", server });
+    listNames.set(server, name);
+  }
+  const moved = displacedTools(view, controls);
+  const displacedNames = new Map([...moved].map(([tool, name]) => [name, tool]));
+  return {
+    controls,
+    servers,
+    listName: (server) => listNames.get(server) ?? "",
+    toolName: (tool) => moved.get(tool) ?? view.names.namespacedName(tool),
+    displaced: (name) => displacedNames.get(name),
+  };
+}
+
+/**
+ * A server may well have a tool called `list_tools`. It is listed with a hash, as are two tools that share a name.
+ */
+function displacedTools(view: View, controls: ReadonlyMap<string, Control>): Map<ToolEntry, string> {
+  const moved = new Map<ToolEntry, string>();
+  for (const tool of view.names.tools) {
+    const name = view.names.namespacedName(tool);
+    if (!controls.has(name)) continue;
+    let digits = 8;
+    let hashed = withHash(name, tool.path, digits);
+    while (digits < 32 && (controls.has(hashed) || view.names.find(hashed, "namespaced").kind !== "none"))
+      hashed = withHash(name, tool.path, (digits *= 2));
+    moved.set(tool, hashed);
+  }
+  return moved;
 }

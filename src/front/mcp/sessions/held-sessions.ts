@@ -1,7 +1,65 @@
 import type { PrincipalId } from "../../../kernel/ids.ts";
-import { createSessionOwners, type OwnedSessions } from "./session-owners.ts";
 import type { Session } from "./session.ts";
-import { createUseOrder, type Place } from "./use-order.ts";
+
+/** Things in the order of their last use, so that the one that was not used for longest is found without a walk. */
+interface UseOrder<T> {
+  /** At the end, as the one that was used last. */
+  add(thing: T): Place<T>;
+  /** It was used: it goes to the end. */
+  use(place: Place<T>): void;
+  delete(place: Place<T>): void;
+  /** The one that was not used for longest. */
+  readonly first: Place<T> | undefined;
+}
+
+/** Where a thing is in the order. A linked list: a Map would be filled and emptied with each use. */
+class Place<T> {
+  before: Place<T> | undefined;
+  after: Place<T> | undefined;
+  readonly thing: T;
+
+  constructor(thing: T) {
+    this.thing = thing;
+  }
+}
+
+/** Empty at first. */
+function createUseOrder<T>(): UseOrder<T> {
+  let first: Place<T> | undefined;
+  let last: Place<T> | undefined;
+
+  function append(place: Place<T>): void {
+    place.before = last;
+    place.after = undefined;
+    if (last === undefined) first = place;
+    else last.after = place;
+    last = place;
+  }
+
+  function remove({ before, after }: Place<T>): void {
+    if (before === undefined) first = after;
+    else before.after = after;
+    if (after === undefined) last = before;
+    else after.before = before;
+  }
+
+  return {
+    add(thing) {
+      const place = new Place(thing);
+      append(place);
+      return place;
+    },
+    use(place) {
+      if (place === last) return;
+      remove(place);
+      append(place);
+    },
+    delete: remove,
+    get first() {
+      return first;
+    },
+  };
+}
 
 /** All sessions by their ids, and those that were not seen in use for longest, of all and of each principal. */
 export interface HeldSessions {
@@ -62,5 +120,57 @@ export function createHeldSessions(): HeldSessions {
     },
     oldest: () => order.first && sessions.get(order.first.thing.id),
     most: owners.most,
+  };
+}
+
+/** The sessions of one principal, those first that were not used for longest. */
+interface OwnedSessions {
+  readonly order: UseOrder<Session>;
+  readonly count: number;
+}
+
+/** How many sessions each principal has, counted as they come and go. */
+interface SessionOwners {
+  /** Counts one more. */
+  take(principal: PrincipalId): OwnedSessions;
+  /** Counts one less. */
+  release(principal: PrincipalId): void;
+  /** Of whom has the most; undefined where that is this principal. */
+  most(besides: PrincipalId): OwnedSessions | undefined;
+}
+
+function createSessionOwners(): SessionOwners {
+  const owners = new Map<PrincipalId, { readonly order: UseOrder<Session>; count: number }>();
+  /** Who has one session, who has two, and so on. Counts change by one, so that the highest is known. */
+  const byCount: Set<PrincipalId>[] = [new Set()];
+
+  function move(principal: PrincipalId, from: number, to: number): void {
+    byCount[from]?.delete(principal);
+    (byCount[to] ??= new Set()).add(principal);
+    while (byCount.length > 1 && byCount.at(-1)?.size === 0) byCount.pop();
+  }
+
+  return {
+    take(principal) {
+      const owner = owners.get(principal) ?? { order: createUseOrder<Session>(), count: 0 };
+      owners.set(principal, owner);
+      owner.count += 1;
+      move(principal, owner.count - 1, owner.count);
+      return owner;
+    },
+    release(principal) {
+      const owner = owners.get(principal);
+      if (owner === undefined) return;
+      owner.count -= 1;
+      move(principal, owner.count + 1, owner.count);
+      if (owner.count > 0) return;
+      owners.delete(principal);
+      byCount[0]?.delete(principal);
+    },
+    most(besides) {
+      const holders = byCount.at(-1) as ReadonlySet<PrincipalId>;
+      const [holder] = holders;
+      return holder === undefined || holders.has(besides) ? undefined : owners.get(holder);
+    },
   };
 }

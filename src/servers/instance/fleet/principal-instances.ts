@@ -1,7 +1,6 @@
 import type { ServerConfig } from "../../../config/config.ts";
 import type { PrincipalId } from "../../../kernel/ids.ts";
 import type { Principal } from "../../../kernel/principal.ts";
-import { createAdoptions } from "./catalog-restore.ts";
 import type { Instance } from "../instance.ts";
 import { sharedId, type Membership, type Whose } from "./membership.ts";
 import { installedId, wantedFor, type Owners } from "./desired-instances.ts";
@@ -99,5 +98,27 @@ export function createPrincipalInstances(
       else if (team === undefined) known.clear();
       else teamTurns.set(team, (teamTurns.get(team) ?? 0) + 1);
     },
+  };
+}
+
+/** Loads of kept catalogs from disk, for principals' own instances. */
+interface Adoptions {
+  /** Notes a load that is running for a principal. */
+  note(principal: PrincipalId, adding: Promise<void>): void;
+  /** Settles when all of the principal's loads are done; undefined when none is running. */
+  of(principal: PrincipalId): Promise<void> | undefined;
+}
+
+/** No loads at first. */
+function createAdoptions(): Adoptions {
+  const running = new Map<PrincipalId, Promise<void>>();
+  return {
+    note(principal, adding) {
+      const all = Promise.all([running.get(principal), adding]).then(() => {
+        if (running.get(principal) === all) running.delete(principal);
+      });
+      running.set(principal, all);
+    },
+    of: (principal) => (running.size === 0 ? undefined : running.get(principal)),
   };
 }
