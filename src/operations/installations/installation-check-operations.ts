@@ -38,7 +38,7 @@ const atOnce = 8;
 const listInstances = operation({
   route: "GET /api/teams/{team}/installations/{installation}/instances",
   params: installationParams,
-  // Whoever runs a team's server sees that it is theirs alone, and an admin that it is somebody's.
+  // An admin of a team sees that a server is theirs alone, and an admin of the gateway that it is somebody's.
   right: teamReading,
   id: "listInstallationInstances",
   tag,
