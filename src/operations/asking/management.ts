@@ -4,7 +4,7 @@ import type { EntryChange } from "../../config/entry/entry-change.ts";
 import type { EntryRules } from "../../config/entry/tool-rule.ts";
 
 /**
- * The changes that the owner of the gateway may make through REST. Absent in a gateway that another program is built
+ * The changes that those who run the gateway may make through REST. Absent in a gateway that another program is built
  * around.
  */
 export interface Management {

@@ -26,7 +26,7 @@ export function requireLoginForPrograms(services: Services, asking: Pick<Asking,
   if (services.people() !== undefined) requireRecentLogin(asking.loginAgeMs());
 }
 
-/** The same for data that only the owner of the gateway may see. Throws FORBIDDEN. */
+/** The same for data that only those who run the gateway may see. Throws FORBIDDEN. */
 export function requireOwner(
   services: Pick<Services, "isOpen">,
   asking: Pick<Asking, "principal" | "isFromDashboard">,

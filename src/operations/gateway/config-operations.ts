@@ -175,7 +175,7 @@ const showPrevious = operation({
   },
 });
 
-/** The configuration file, for the owner of the gateway. */
+/** The configuration file, for those who run the gateway. */
 export const configOperations: readonly Operation[] = [
   showConfig,
   checkConfig,
