@@ -48,7 +48,7 @@ export function createAccessChanges({ store, directory, clock }: AccessChangesDe
   };
 }
 
-/** A value that cannot be guessed, and its SHA-256, which is the part that is kept. */
+/** A value that cannot be guessed, and its SHA-256, the part that is kept. */
 export function createSecret(): { readonly value: string; readonly hash: string } {
   const value = randomBytes(32).toString("base64url");
   return { value, hash: sha256(value) };
