@@ -18,7 +18,7 @@ export const installationParams = z.object({
   installation: schemas.name.describe("Its id, or its name in the team."),
 });
 
-/** An admin of a team sees that a server is theirs alone, and an admin of the gateway that it is somebody's. */
+/** Every member of the team may look: the views show members less than admins. */
 const looking: Right = teamReading;
 
 const list = z.object({ installations: z.array(shapes.installation) }).meta({ id: "InstallationList" });
