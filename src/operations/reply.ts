@@ -16,7 +16,7 @@ export interface RecordList<Row> {
   readonly beforeExport?: (format: "ndjson" | "csv") => Promise<void>;
 }
 
-/** How an operation answers with something else than a value that nobody may cache. */
+/** How an operation answers with something else than a value that must not be cached. */
 export type Reply =
   /** A text that the client may keep, with its entity tag. */
   | { readonly [reply]: "cached"; readonly text: CachedText; readonly etag: string }

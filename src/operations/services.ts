@@ -83,7 +83,7 @@ export interface ServerLogins {
   of(instance: Instance): Promise<{ readonly takesLogin: boolean; readonly hasLogin: boolean }>;
   /** The page where its person logs in; undefined in a gateway that has none. */
   pageOf(instance: InstanceId): string | undefined;
-  /** Whether somebody decides on its login: on a shared one only whoever runs the team, or the gateway. */
+  /** Whether the principal decides on its login: on a shared one only those who run the team, or the gateway. */
   mayDecide(principal: Principal, instance: Instance): boolean;
   /** Resolves to whether there was one. */
   logOut(instance: Instance): Promise<boolean>;
@@ -117,7 +117,7 @@ export interface Connection {
 export interface Services {
   readonly version: string;
   readonly settings: () => Settings;
-  /** Undefined where nobody changes the configuration over REST. */
+  /** Undefined where the configuration cannot be changed over REST. */
   readonly management: Management | undefined;
   /** MCP clients that are connected now. */
   readonly connections: () => readonly Connection[];
@@ -133,7 +133,7 @@ export interface Services {
    */
   readonly track: (principal: Principal, controller: AbortController) => () => void;
   /**
-   * Loads what is stored about the principal's own servers, at that principal's first request. Undefined once that is
+   * Loads the stored data of the principal's own servers, at that principal's first request. Undefined once that is
    * done.
    */
   readonly adopting: (principal: Principal) => Promise<void> | undefined;

@@ -135,7 +135,7 @@ export interface AccessWrites {
   readonly goneSessions?: readonly string[];
   readonly goneGrants?: readonly string[];
   readonly goneItems?: readonly ItemPlace[];
-  /** Of this user: they stay known as nobody's, so that a login makes no second user of them. */
+  /** Of this user: they stay known as no one's, so that a login makes no second user of them. */
   readonly goneIdentities?: readonly Pick<IdentityRow, "issuer" | "subject" | "userId">[];
   readonly passwords?: readonly PasswordRow[];
   readonly sessions?: readonly BrowserSessionRow[];

@@ -30,7 +30,9 @@ export interface ItemsQuestion extends ItemsPage {
   readonly nowMs: number;
 }
 
-/** What is only read from the database when it is needed: each is a method of the store, by its name. */
+/**
+ * Questions for data that is only read from the database when it is needed: each is a method of the store, by its name.
+ */
 export const accessQuestions = {
   /** By its id. */
   grant: question<string, GrantRow | undefined>(),
@@ -65,8 +67,8 @@ export interface AccessStore extends Asked<typeof accessQuestions> {
    */
   change(writes: AccessWrites, entries: readonly AuditEntry[], people?: PeopleWrites): Promise<boolean>;
   /**
-   * Calls `listener` with what other gateways of the same database changed, without what is only read from there, and
-   * with undefined where everything has to be read again. Returns the function that unsubscribes.
+   * Calls `listener` with the changes of other gateways of the same database, without rows that are only read from
+   * there, and with undefined where everything has to be read again. Returns the function that unsubscribes.
    */
   onChange(listener: (writes: AccessWrites | undefined) => void): () => void;
 }

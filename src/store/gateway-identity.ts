@@ -27,10 +27,7 @@ export type SealedServed = Served;
  */
 export type Likeness = "same" | "edited" | "other-variables" | "another";
 
-/**
- * The form that may be written to a file: whoever knows `secret` can compare a value with a known one, but nobody can
- * read it.
- */
+/** The form that may be written to a file: with `secret` a value can be compared with a known one, but not read. */
 export function sealServed(served: Served, secret: string): SealedServed {
   const variables = Object.entries(served.variables).map(([name, value]) => [name, value && seal(value, name, secret)]);
   return { ...served, variables: Object.fromEntries(variables) as SealedServed["variables"] };
@@ -40,7 +37,9 @@ function seal(value: string, name: string, secret: string): string {
   return createHmac("sha256", secret).update(`${name}=${value}`).digest("hex").slice(0, 32);
 }
 
-/** Compares what a running gateway serves with what is wanted. `secret` is the one that `sealed` was made with. */
+/**
+ * Compares what a running gateway serves with what it should serve. `secret` is the one that `sealed` was made with.
+ */
 export function compareServed(sealed: SealedServed, wanted: Served, secret: string): Likeness {
   if (sealed.configFile !== wanted.configFile || sealed.directory !== wanted.directory) return "another";
   const names = Object.keys(wanted.variables);

@@ -3,7 +3,7 @@ import { flag, integer, integerOrNull, table, text, textOrNull, word, type RowOf
 /**
  * Servers of teams as they are kept, with their values and secrets: declared once, for those who change them and those
  * who keep them. Plain values only, because they travel to a worker thread as JSON. Times are wall clock, in ms;
- * `revision` grows with every change of a row, so that nobody overwrites what they have not seen.
+ * `revision` grows with every change of a row, so that no one overwrites what they have not seen.
  */
 
 export const installTables = {

@@ -1,6 +1,6 @@
 /** What data keys of teams are wrapped with. It never leaves the store. */
 export interface WrappingKey {
-  /** Tells keys apart without telling anything of them: it stands beside what it wrapped. */
+  /** Tells keys apart without telling anything of them: it is kept beside the texts that the key wrapped. */
   readonly id: string;
   /** `bound` is what the data key belongs to; it opens for nothing else. */
   wrap(dataKey: Buffer, bound: string): string;

@@ -17,7 +17,7 @@ import {
  * values only, because they travel to a worker thread as JSON. Times are wall clock, in ms.
  */
 
-/** The most that a team may have; what is absent is not limited. */
+/** The most that a team may have; an absent limit does not apply. */
 export interface TeamLimits {
   readonly members?: number;
   readonly servers?: number;
@@ -88,7 +88,7 @@ export const peopleTables = {
     id: text,
     teamId: text,
     role: word<TeamRole>(),
-    /** For whom it is, in the words of whoever made it. */
+    /** For whom it is, in the words of its author. */
     about: text,
     /** SHA-256 of the secret, 64 lower-case hex digits. */
     hash: text,
@@ -120,7 +120,7 @@ export interface PeopleRows {
 
 /** One change: rows that are new or replace those with their id, and ids of those that are removed. */
 export interface PeopleWrites extends Partial<PeopleRows> {
-  /** Users' accounts at identity providers: nobody has them in memory. */
+  /** Users' accounts at identity providers: they are not held in memory. */
   readonly identities?: readonly IdentityRow[];
   /** Their memberships go with them, and so on. */
   readonly goneUsers?: readonly string[];

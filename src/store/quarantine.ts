@@ -1,7 +1,7 @@
 import { readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** How many damaged files are kept for whoever wants to look at them. */
+/** How many damaged files are kept for people who want to look at them. */
 const keptDamaged = 2;
 
 /**

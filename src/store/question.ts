@@ -1,4 +1,7 @@
-/** A question to the database: what is asked, and what is answered. Both travel to the worker thread as JSON. */
+/**
+ * A question to the database, as the types of its parameter and of its answer. Both travel to the worker thread as
+ * JSON.
+ */
 export interface Question<Ask, Answer> {
   /** For its type only. */
   readonly ask?: Ask;

@@ -1,7 +1,7 @@
 /**
- * The rows that a gateway keeps of what happened: declared once, for those who make them and those who keep them.
- * Plain values only, because they travel to a worker thread as JSON. Nothing in them is secret: whoever makes a row
- * has taken secrets out (`RecordStoreOptions.redact` is the last chance).
+ * The rows that a gateway keeps of what happened: declared once, for those who make them and those who keep them. Plain
+ * values only, because they travel to a worker thread as JSON. Nothing in them is secret: the maker of a row has taken
+ * secrets out (`RecordStoreOptions.redact` is the last chance).
  *
  * Times are wall clock, in ms. Texts that are not there are null; "" is a text.
  */
@@ -74,7 +74,7 @@ export interface ServerLogLine {
 export const logLevels = ["debug", "info", "warning", "error"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** What is counted of calls; counts of several rows can be added. */
+/** The counts and sums of calls; those of several rows can be added. */
 export interface UsageFigures {
   readonly calls: number;
   readonly durationMsSum: number;
@@ -112,7 +112,7 @@ export interface EventRecord {
   readonly atMs: number;
   readonly type: string;
   readonly team: string | null;
-  /** Null where it is about nobody in particular. */
+  /** Null where it is about no one in particular. */
   readonly principal: string | null;
   readonly installation: string | null;
   readonly instance: string | null;
@@ -175,7 +175,7 @@ export interface SpentDay {
 /** Something that somebody did, or was denied, and that has to be provable later. */
 export interface AuditEntry {
   readonly atMs: number;
-  /** Who: a principal's id, or `owner` for whoever owns the data directory, or `gateway`. */
+  /** Who: a principal's id, or `owner` for the owner of the data directory, or `gateway`. */
   readonly actor: string;
   /** With what: `pat`, `session`, `grant`, `instance`, `jwt`, `owner`, `file`. */
   readonly via: string;

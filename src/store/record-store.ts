@@ -64,7 +64,7 @@ export interface RecordStore extends Asked<typeof recordQuestions> {
   onHealth(listener: (health: StoreHealth) => void): () => void;
   /**
    * Calls back when nothing was handed over or asked for a while, and the store would give back its memory: the moment
-   * to hand over what is summed up elsewhere, instead of waking it later for that. Returns what ends it.
+   * to hand over sums that are kept elsewhere, instead of waking it later for that. Returns what ends it.
    */
   onRest(listener: () => void): () => void;
   /** Figures that change with every batch, for metrics. */
@@ -77,7 +77,7 @@ export interface RecordStore extends Asked<typeof recordQuestions> {
   close(deadlineMs: number): Promise<void>;
 }
 
-/** What is asked of records and of the audit: each is a method of the store, by its name. */
+/** Questions about records and the audit: each is a method of the store, by its name. */
 export const recordQuestions = {
   /** Newest first. */
   calls: question<CallQuery, Page<CallRow>>(),
@@ -91,10 +91,10 @@ export const recordQuestions = {
   events: question<EventQuery, Page<EventRecord>>(),
   /**
    * Sums of the written hours, in the order of `by`. At most `limit` groups, those with most calls, when `by` has no
-   * time in it; otherwise the earliest. What is not written yet is the caller's to add.
+   * time in it; otherwise the earliest. The caller adds the figures that are not written yet.
    */
   usage: question<UsageQuery, readonly UsageSum[]>(),
-  /** What is known of the tools of one installation, by path. */
+  /** The known metadata of the tools of one installation, by path. */
   tools: question<string, readonly ToolMetadataRow[]>(),
   /** What finding tools saved and cost, of the sessions since `fromMs` and of one day. */
   finding: question<FindingQuery, FindingRows>(),
@@ -106,7 +106,7 @@ export const recordQuestions = {
   verifyAudit: question<void, AuditVerdict>(),
 };
 
-/** The people of a gateway for teams. Rejects as the rest does, so that nobody gets in while they cannot be read. */
+/** The people of a gateway for teams. Rejects as the rest does, so that no one gets in while they cannot be read. */
 export interface PeopleStore {
   read(): Promise<PeopleRows>;
   /**
@@ -134,12 +134,12 @@ export interface InstallStore {
   onChange(listener: () => void): () => void;
 }
 
-/** Where an entry stands in the chain. */
+/** The place of an entry in the chain. */
 export type AuditPlace = Pick<AuditRow, "seq" | "hash">;
 
 /**
- * What is written in batches, and the rows of each. `usage` adds, `tools`, `session` and `spent` replace, the others
- * append.
+ * The kinds of rows that are written in batches, and the rows of each. `usage` adds, `tools`, `session` and `spent`
+ * replace, the others append.
  */
 export interface RecordRows {
   readonly request: RequestRecord;
@@ -157,8 +157,7 @@ export interface RecordStoreOptions {
   /** Where `records.db` and `state.db` lie: absolute, of mode 0700, held by this gateway alone. */
   readonly folder: string;
   /**
-   * Key of the audit's chain, at least 32 bytes. Whoever has it can forge the chain; without it `verifyAudit` cannot
-   * judge.
+   * Key of the audit's chain, at least 32 bytes. Its holder can forge the chain; without it `verifyAudit` cannot judge.
    */
   readonly auditKey: Uint8Array;
   /**
@@ -352,7 +351,7 @@ export interface StoreProblem {
  * - `worker`: the thread ended and is started again.
  * - `driver`: no SQLite can be loaded, or it is too old.
  * - `full`: no room on the disk; goes away by itself when there is.
- * - `damaged`: the file is not a whole database. Records start anew by themselves, state does not.
+ * - `damaged`: the file is not a whole database. Records start again empty by themselves, state does not.
  * - `newer`: written by a newer version of this program.
  * - `replaced`: the file was deleted or replaced while it was open.
  * - `away`: the server of the database cannot be reached; goes away by itself when it can.

@@ -8,11 +8,11 @@ export const upkeepQuestions = {
    * whole. Others read and write meanwhile. Records are not in it.
    */
   backup: question<string, WrittenBackup>(),
-  /** The same into a file beside the state, which the next one replaces: for whoever reads it and removes it. */
+  /** The same into a file beside the state, which the next one replaces: for a caller that reads it and removes it. */
   backupAside: question<void, WrittenBackup>(),
   /**
-   * Puts a backup in the place of the state, which is kept as `kept`. For nobody but a command: what a gateway knows of
-   * the old state stays in its memory. A backup of a newer version is refused, and nothing changes.
+   * Puts a backup in the place of the state, which is kept as `kept`. Only a command may call this: a running gateway
+   * keeps the old state in its memory. A backup of a newer version is refused, and nothing changes.
    */
   restore: question<string, { readonly kept: string | null }>(),
   /** Looks through the databases, whatever is wrong with them. */
@@ -27,7 +27,7 @@ export interface WrittenBackup {
   readonly bytes: number;
 }
 
-/** What is known of one database. */
+/** The state of one database. */
 export interface DatabaseCheck {
   readonly database: DatabaseName;
   /** The file, or the server's name without a password. */

@@ -26,7 +26,10 @@ export interface Store {
    * when logins are needed.
    */
   secrets(): Promise<SecretStore>;
-  /** What one gateway keeps for itself, in a folder that `lock` assigned. Failures that nobody waits for are logged. */
+  /**
+   * What one gateway keeps for itself, in a folder that `lock` assigned. Failures of work that is not awaited are
+   * logged.
+   */
   at(place: string, log: Log): GatewayStore;
 }
 
@@ -46,7 +49,8 @@ export interface GatewayStore {
   spill(): SpillStore;
   /**
    * What happened: calls, usage, servers' logs, events, and the audit. Loads the code for it and starts its thread;
-   * opened once, by whoever closes it. Rejects with CONFIG_INVALID when the key of the data directory cannot be used.
+   * opened once, by the caller that closes it. Rejects with CONFIG_INVALID when the key of the data directory cannot be
+   * used.
    */
   records(options: RecordsOptions): Promise<RecordStore>;
   /**
@@ -56,7 +60,7 @@ export interface GatewayStore {
   keyRing(mayCreate: boolean): Promise<KeyRing>;
   /** What searches learned from use. Loads the code that it needs. Call it once; the caller disposes of the result. */
   learned(): Promise<UseMemoryStore & AsyncDisposable>;
-  /** Phrases that a model wrote for tools. Loads the code for it; opened once, by whoever closes it. */
+  /** Phrases that a model wrote for tools. Loads the code for it; opened once, by the caller that closes it. */
   phrases(): Promise<PhraseStore & AsyncDisposable>;
   /**
    * The vectors that `model` made; those of another model are discarded. Loads the code that it needs. Call it once;
@@ -142,7 +146,7 @@ export interface InstanceTokenStore {
   write(records: readonly InstanceTokenRecord[]): Promise<void>;
 }
 
-/** What is stored of an instance token. The token itself is not stored. */
+/** The stored record of an instance token. The token itself is not stored. */
 export interface InstanceTokenRecord {
   /** SHA-256 of the token, 64 hex digits. */
   readonly hash: string;

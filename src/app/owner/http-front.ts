@@ -28,7 +28,7 @@ export interface HttpFront {
 export interface HttpFrontOptions {
   /** The owner's door. */
   readonly onConnect?: Owner["onConnect"] | undefined;
-  /** Undefined where nobody changes the configuration over REST. */
+  /** Undefined where the configuration cannot be changed over REST. */
   readonly surroundings?: Surroundings | undefined;
 }
 

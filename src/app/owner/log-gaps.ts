@@ -9,7 +9,7 @@ export interface LostLines extends Disposable {
   begin(): void;
   /**
    * With the rows that were found. Returns how many lines are lost for certain and were not told before: those that
-   * were missing at the last look already, because a slow disk may write what is missing at this one.
+   * were missing at the last look already, because a slow disk may still write the lines that are missing at this one.
    */
   end(found: readonly Pick<ServerLogLine, "atMs" | "line">[]): number;
   /** Whether some are missing that may still be found. */

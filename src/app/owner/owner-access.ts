@@ -15,7 +15,7 @@ export interface AccessAnswer {
   readonly client?: MadeClient;
 }
 
-/** The members of such a request. What is missing is undefined. */
+/** The members of such a request. A missing one is undefined. */
 export interface AccessRequest {
   readonly task: string;
   readonly name?: string | undefined;
@@ -60,7 +60,7 @@ export function findAccessTask(task: string): Task | undefined {
   return Object.hasOwn(tasks, task) ? tasks[task] : undefined;
 }
 
-/** By name or by id; undefined where nobody is named. Throws PERSON_UNKNOWN. */
+/** By name or by id; undefined where none is named. Throws PERSON_UNKNOWN. */
 export function userIdOf(
   { book }: Pick<TeamPeople["directory"], "book">,
   name: string | undefined,

@@ -9,8 +9,8 @@ export interface AccountLink {
 }
 
 /**
- * From now on, whoever comes with a token or an assertion of this account is the user. Rejects with PERSON_UNKNOWN, and
- * with PEOPLE_CONFLICT where the account is another user's.
+ * From now on, a sender with a token or an assertion of this account is the user. Rejects with PERSON_UNKNOWN, and with
+ * PEOPLE_CONFLICT where the account is another user's.
  */
 export async function linkAccount({ directory, access }: TeamPeople, given: AccountLink): Promise<void> {
   const { name, issuer, subject } = given;

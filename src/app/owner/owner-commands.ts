@@ -28,7 +28,7 @@ export interface ControlAnswer {
   /** Of `tokens`. */
   readonly tokens?: TokenReport;
   readonly status?: GatewayStatus;
-  /** Of `clients`: what is connected now, by the name that each gives itself. */
+  /** Of `clients`: the apps that are connected now, by the name that each gives itself. */
   readonly clients?: readonly ConnectedLine[];
   /** Of `audit`: one page, newest first; `next` is the `before` of the next one. */
   readonly audit?: AuditPage;
@@ -93,8 +93,8 @@ export interface OwnerCommandsDeps extends Pick<ConfigStandingDeps, "load" | "st
 }
 
 /**
- * Carries out one request, `{ command, name?, ... }`. Never rejects: a failure is an answer. The
- * signal aborts when nobody waits for it any more.
+ * Carries out one request, `{ command, name?, ... }`. Never rejects: a failure is an answer. The signal aborts when the
+ * answer is not awaited any more.
  */
 export type OwnerCommands = (request: JsonObject, signal: AbortSignal) => Promise<ControlAnswer>;
 

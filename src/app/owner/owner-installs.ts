@@ -33,7 +33,7 @@ interface TemplateLine {
   readonly team: string | null;
 }
 
-/** The members of the request `installs`. What is missing is undefined. */
+/** The members of the request `installs`. A missing one is undefined. */
 export interface InstallsRequest {
   readonly task: string;
   readonly team?: string | undefined;

@@ -38,7 +38,7 @@ export interface PeopleStanding {
   readonly users: number;
   /** Of the gateway, who may log in and are in a team. */
   readonly admins: number;
-  /** Why nobody is let in; null where people are. */
+  /** Why people are refused; null where they are let in. */
   readonly refusal: string | null;
 }
 
@@ -84,7 +84,7 @@ export interface InviteLine {
   readonly used: boolean;
 }
 
-/** The members of the request `people`. What is missing is undefined. */
+/** The members of the request `people`. A missing one is undefined. */
 export interface PeopleRequest {
   readonly task: string;
   readonly name?: string | undefined;

@@ -102,11 +102,11 @@ interface Feed<Row extends Numbered> {
   readonly event: GatewayEvent["type"];
   readonly read: (page: PageQuery) => Promise<Page<Row>>;
   readonly toLine: (row: Row) => RecordLine;
-  /** Begins to count what is lost. Undefined where nothing is but what is `missed`. */
+  /** Begins to count lost lines. Undefined where none are lost but those that are `missed`. */
   readonly countLost?: () => Omit<LostLines, "end"> & { end(found: readonly Row[]): number };
 }
 
-/** Whoever owns the data directory can read the database itself. */
+/** The owner of the data directory can read the database itself. */
 const owner: Reader = Object.freeze({ id: "local", calls: "all", contents: "all", logs: "all" });
 
 function feedOfCalls(gateway: Gateway, { server, tool, failed }: RecordsCommand): Feed<Numbered> {
@@ -152,7 +152,7 @@ function feed<Row extends Numbered>(made: Feed<Row>): Feed<Numbered> {
   return made as unknown as Feed<Numbered>;
 }
 
-/** One that is gone is not known any more, but may have left records: its name is then taken for a slug. */
+/** A removed server is not known any more, but may have left records: its name is then taken for a slug. */
 function findServer(
   { fleet }: Gateway,
   name: string | undefined,

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import { usageDimensions, type UsageDimension, type UsageSum } from "../../store/record-store.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
 
-/** The members of the command `usage`. What is missing is not looked at. */
+/** The members of the command `usage`. Missing ones are not looked at. */
 export interface UsageRequest {
   /** What the sums are grouped by. */
   readonly by: readonly string[];

@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream";
 
 /**
  * Aborts with the signal, and when a command that reads along has closed its side of the connection. A connection
- * through the owner's door stays open in the other direction then, and nobody reads what is written to it.
+ * through the owner's door stays open in the other direction then, and no one reads the text that is written to it.
  */
 export function untilReaderLeaves(socket: Duplex, closed: AbortSignal): AbortSignal {
   const left = new AbortController();

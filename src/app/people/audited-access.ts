@@ -43,7 +43,7 @@ export function auditAccess({ authenticator, instanceTokens, audit }: AuditedAcc
         watchRefusals(request, () => instanceTokens.authenticate(request, instance), noteRefusal),
       async issue(instance, principal) {
         const token = await instanceTokens.issue(instance, principal);
-        // A token whose entry cannot be written is never shown: nobody can use it.
+        // A token whose entry cannot be written is never shown, so that it cannot be used.
         await audit.order(tokens("token.issue", instance, principal));
         return token;
       },

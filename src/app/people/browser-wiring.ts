@@ -32,7 +32,7 @@ export async function openBrowsers(gateway: Parts): Promise<Browsers> {
     codes: loginCodes,
     sessionOf,
     async principalOf({ tokenHash }, request) {
-      // Where everybody is the one local principal, so is whoever sits at the dashboard.
+      // Where everybody is the one local principal, so is the person at the dashboard.
       if (tokenHash === null) return authenticator.open ? localPrincipal : owner;
       const person = await byToken(tokenHash, AbortSignal.timeout(lookUpMs));
       if (person === undefined) throw refuse("is not valid any more");

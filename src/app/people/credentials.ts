@@ -26,7 +26,7 @@ export function createCredentials({ people, fleet, events, clock }: CredentialsD
 
   function tell(id: Parameters<InstanceTokens["issue"]>[0], principal: PrincipalId, revoked?: number): void {
     const about = fleet.get(id)?.about();
-    // The instance is gone by now, and its tokens with it.
+    // The instance is removed by now, and its tokens with it.
     if (about === undefined) return;
     const fields = { ...about, principal, team: people.directory.byId(principal)?.team ?? undefined };
     if (revoked === undefined) events.emit({ type: "auth.token.issued", ...fields });

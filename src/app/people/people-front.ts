@@ -43,7 +43,7 @@ export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Cl
   const forms = createForms(sealing.blind, (session) => sessions.find(session) !== undefined);
   const providers = () =>
     Object.entries(gateway.config().settings.auth.providers).map(([name, { title = name }]) => ({ name, title }));
-  // Without any other way in, passwords stay: nobody is locked out by a setting.
+  // Without any other way in, passwords stay: a setting locks no one out.
   const hasPasswords = (): boolean => gateway.config().settings.auth.passwords || providers().length === 0;
   if (!hasPasswords() !== !gateway.config().settings.auth.passwords)
     log.warn(

@@ -46,7 +46,7 @@ export interface GatewayPeople {
 
 /** Where the people of the database will be. */
 export interface TeamSeat {
-  /** Reads them, once; before that nobody is known. Rejects with STORE_UNAVAILABLE where that fails. */
+  /** Reads them, once; before that no one is known. Rejects with STORE_UNAVAILABLE where that fails. */
   open(store: () => Promise<RecordStore>, follow: TeamFollowers): Promise<void>;
   /** Undefined until they are read. */
   people(): TeamPeople | undefined;

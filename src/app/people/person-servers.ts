@@ -39,7 +39,7 @@ export function createPersonServers({ fleet, logins, audit }: Parts, people: Tea
     return viewOwnValues(installs, tiered, owner).fields;
   }
 
-  /** Who it was: what the gateway notes of the login itself names nobody. */
+  /** Who it was: the gateway's own note of the login names no one. */
   async function note({ user, ip }: KnownVisit, action: string, object: string): Promise<void> {
     await audit.order({ actor: user.name, via: "browser", action, object, ip });
   }
@@ -75,7 +75,7 @@ export function createPersonServers({ fleet, logins, audit }: Parts, people: Tea
         },
         async logIn(way, signal) {
           await logins.logIn(instance.server, id, way, signal);
-          // Whoever has left meanwhile leaves no login behind.
+          // A person who has left meanwhile leaves no login behind.
           if (owner !== null && book.members.get(owner)?.principal === undefined) {
             await logins.forget([id]);
             throw new GatewayError("LOGIN_FAILED", "you are not in this team any more");
@@ -131,7 +131,7 @@ function mayLogIn({ member, instance: { owner, server } }: Held): boolean {
   return mayDecideLogin({ isShared: owner === null, installed: server.installed }, about);
 }
 
-/** A shared login is a decision of whoever runs the team; where the whole gateway shares it, of its admins. */
+/** A shared login is a decision of those who run the team; where the whole gateway shares it, of its admins. */
 export function mayDecideLogin(
   { isShared, installed }: { readonly isShared: boolean; readonly installed: ServerConfig["installed"] },
   { isAdmin, isManager }: { readonly isAdmin: boolean; readonly isManager: boolean },

@@ -24,7 +24,7 @@ export async function openProviderLogins({ gateway, people, sealing, clock }: Pr
   const connections = new Map<string, ProviderConnection>();
 
   function connect(name: string, settings: ProviderSettings): ProviderConnection {
-    // What is cached of a provider goes when its entry changes.
+    // The cache of a provider is dropped when its entry changes.
     const key = JSON.stringify([name, settings]);
     const known = connections.get(key);
     if (known !== undefined) return known;
@@ -33,7 +33,7 @@ export async function openProviderLogins({ gateway, people, sealing, clock }: Pr
       { kind: "http", url: settings.issuer, headers: {} },
       { environment: gateway.environment, loadLate: gateway.late.load },
     );
-    // The provider stands in the configuration, so that it may be in a private network, as companies have it.
+    // The provider is part of the configuration, so that it may be in a private network, as companies have it.
     const outgoing = createOutgoing(createAddressRules("private"), { serverUrl: settings.issuer, route });
     const made = createProviderConnection({ library, settings, fetch: createProviderFetch(outgoing), clock });
     for (const old of connections.keys()) if (old.startsWith(`[${JSON.stringify(name)},`)) connections.delete(old);

@@ -54,7 +54,7 @@ const purgeMs = 10 * 60_000;
 /** Reads who is logged in. Rejects with STORE_UNAVAILABLE where that cannot be read. */
 export async function openTeamAccess(deps: TeamAccessDeps): Promise<TeamAccess> {
   const { store, directory, apply, clock, isName, log } = deps;
-  // Before it is read: what is changed meanwhile is told.
+  // Before it is read, so that changes made meanwhile are told.
   const stopListening = followOthers({
     ...{ store, clock, apply: directory.applyAccess },
     readAll: async () => directory.applyAccess(directory.access.differenceTo(await store.read(clock.now()))),
@@ -119,7 +119,7 @@ export function toFetchToken(store: AccessStore): TeamDirectoryOptions["fetchTok
 
 type MakeChanges = (by: ChangeActor) => PeopleChanges;
 
-/** Whoever is reset loses what they are logged in with, too. */
+/** A person who is reset loses their logins at servers, too. */
 export function alsoLoggingOut(
   make: MakeChanges,
   directory: TeamDirectory,

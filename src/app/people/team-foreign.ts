@@ -57,7 +57,7 @@ export function createTeamForeign(deps: TeamForeignDeps): TeamDirectoryOptions["
         await loading
       )(token, signal);
     } catch (error) {
-      // It is no failure of whoever asks, and its text may hold addresses.
+      // It is no failure of the sender, and its text may hold addresses.
       throw new Error("the authorization server cannot be asked", { cause: error });
     }
   };

@@ -24,7 +24,7 @@ export interface TeamInstalls {
   readonly secrets: SecretChanges;
   /** Why secrets cannot be opened although another gateway of the same database can. */
   keyProblem(): GatewayError | undefined;
-  /** Whoever is no member any more has no values. */
+  /** A person who is no member any more has no values. */
   forgetMembers(isMember: (id: string) => boolean): void;
   /** The same for a team: its instances end. */
   forgetTeam(id: string): void;

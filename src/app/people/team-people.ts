@@ -25,7 +25,7 @@ export interface TeamPeople {
   readonly directory: TeamDirectory;
   /** What somebody may do with them. */
   readonly changes: (by: ChangeActor) => PeopleChanges;
-  /** What whoever owns the data directory may do with them: everything. */
+  /** The changes that the owner of the data directory may make: all of them. */
   readonly asOwner: PeopleChanges;
   readonly installs: TeamInstalls;
   readonly access: TeamAccess;
@@ -100,7 +100,7 @@ export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> 
   }
 
   const people = { book, apply, byId: directory.byId };
-  // Before they are read: what is changed meanwhile is told.
+  // Before they are read, so that changes made meanwhile are told.
   const stopListening = followOthers({
     ...{ store, clock, apply },
     readAll: async () => apply(book.differenceTo(await store.read())),

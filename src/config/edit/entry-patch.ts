@@ -11,7 +11,7 @@ import { redacted } from "../words/spans.ts";
 
 /**
  * The changes of the file that a merge patch (RFC 7396) of an entry means: null takes a member out, an object is merged
- * with what is there, anything else takes its place. Members that were not sent stay, with their comments. `shown` is
+ * with the present one, anything else takes its place. Members that were not sent stay, with their comments. `shown` is
  * the entry as it is shown, without secrets: a value that comes back as it was shown leaves the secret alone. Throws
  * PARAMS_INVALID for a mark of a secret anywhere else, and CONFIG_INVALID for an entry that is no object.
  */

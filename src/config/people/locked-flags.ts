@@ -2,8 +2,8 @@ import type { TierField } from "./tier-fields.ts";
 
 /**
  * The path of a field whose flag is among `words` although their author may not set it; undefined where there is none.
- * Of two arguments with one flag most programs take the last, so that a word that is appended would open what is
- * locked. Programs differ in what they take for a flag: shortened (argparse), with one dash (Go), in camel case
+ * Of two arguments with one flag most programs take the last, so that a word that is appended would open a
+ * locked field. Programs differ in what they take for a flag: shortened (argparse), with one dash (Go), in camel case
  * (yargs), in one word with other letters or the value (getopt). All of it is refused, at the price of some options
  * that only begin alike.
  */

@@ -17,7 +17,7 @@ export interface Validator {
   check(value: unknown): Problem | undefined;
 }
 
-/** What is known of a schema. `unvalidated`: it cannot be read at all, so its values are not checked. */
+/** The validator of a schema. `unvalidated`: it cannot be read at all, so its values are not checked. */
 export type Verdict = Validator | "unvalidated";
 
 /**

@@ -1,9 +1,6 @@
 import { atPointer, toDotted } from "./value-path.ts";
 
-/**
- * What is wrong with a value, in words that a model can act on. Contains names and numbers of the value, never its
- * texts.
- */
+/** A fault of a value, in words that a model can act on. Contains names and numbers of the value, never its texts. */
 export interface Problem {
   /** Where: `labels[0].name`, or empty for the whole value. For a missing or unknown field, that field's own path. */
   readonly path: string;
@@ -21,7 +18,7 @@ export const namedFieldLimit = 20;
 export interface Fault {
   readonly keyword: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** A JSON pointer to what is wrong. */
+  /** A JSON pointer to the wrong value. */
   readonly instancePath: string;
 }
 

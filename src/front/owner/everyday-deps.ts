@@ -13,7 +13,7 @@ import type { Usage } from "../../records/usage/usage-log.ts";
 
 /** What everyday commands need: the same objects as MCP and REST. */
 export interface EverydayDeps {
-  /** Whoever owns the data directory. */
+  /** The owner of the data directory. */
   readonly principal: Principal;
   readonly viewOf: (principal: Principal) => View;
   readonly namesInTurns: LazyNames;
@@ -25,7 +25,7 @@ export interface EverydayDeps {
   /** Removes secrets from what a server wrote. */
   readonly redact: (text: string) => string;
   readonly pins: Pick<Pins, "of">;
-  /** Searches that whoever asks keeps as tests. */
+  /** Searches that the caller keeps as tests. */
   readonly keptSearches: (principal: Principal) => Promise<KeptSearches>;
   readonly clock: Pick<Clock, "now">;
   readonly adopting: (principal: Principal) => Promise<void> | undefined;

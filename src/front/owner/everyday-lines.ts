@@ -34,7 +34,7 @@ export interface EverydayLine {
   readonly pinned?: PinnedLine;
 }
 
-/** A pin of whoever asks. */
+/** A pin of the caller. */
 export interface PinnedLine {
   readonly path: string;
   /** In the list of `/mcp`; null where no tool has this path. */
@@ -99,7 +99,7 @@ export interface ToolDetailsLine extends ToolLine {
   readonly spellings: readonly string[];
   /** What people say when they need it, as far as the search knows. */
   readonly phrases: readonly string[];
-  /** Null where nobody can tell, or it was not asked for. */
+  /** Null where that cannot be told, or it was not asked for. */
   readonly use: ToolUse | null;
   /** The definition as its server wrote it, as JSON. */
   readonly definition: string;
@@ -107,7 +107,7 @@ export interface ToolDetailsLine extends ToolLine {
   readonly inputSchema: ToolDefinition["inputSchema"];
 }
 
-/** One server: how it stands, how it was reached, and what it does that was mended. */
+/** One server: its state, how it was reached, and which of its faults were mended. */
 export interface ServerDetailsLine extends ServerStanding {
   readonly title: string;
   readonly reason: string;

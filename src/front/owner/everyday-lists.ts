@@ -95,10 +95,10 @@ function toServerDetails({ instanceOf, redact }: EverydayDeps, server: ViewServe
   };
 }
 
-/** A store of records that does not answer keeps nobody from the rest. */
+/** A store of records that does not answer must not hold back the rest. */
 const useWaitMs = 2_000;
 
-/** Calls of the last 24 hours; null where nobody can tell. */
+/** Calls of the last 24 hours; null where that cannot be told. */
 async function readUse(
   { usage, clock }: EverydayDeps,
   { path }: ToolEntry,

@@ -12,10 +12,12 @@ import type { Conversation } from "./owner-conversation.ts";
 import type { EverydayDeps } from "./everyday-deps.ts";
 import type { ServerStanding } from "./everyday-lines.ts";
 
-/** How long a person waits for servers that have never been up: most start within this, and what is there is shown. */
+/**
+ * How long a person waits for servers that have never been up: most start within this, and those that did are shown.
+ */
 const unseenWaitMs = 30_000;
 
-/** As the records name whoever types commands. */
+/** The name in the records for a person who types commands. */
 const clientName = "toolyard-cli";
 
 const client: CallContext["client"] = Object.freeze({
@@ -34,7 +36,7 @@ export function ownerContext(
   return { principal, signal, client, via: "owner", waitedMs: 0, forProgram: true, ...more };
 }
 
-/** Waits for servers whose tools nobody has seen yet, as they are after the first start of a gateway. */
+/** Waits for servers whose tools have not been seen yet, as they are after the first start of a gateway. */
 export async function waitForUnseen(deps: EverydayDeps, { send, signal }: Conversation): Promise<void> {
   const waiting = deps.viewOf(deps.principal).servers.filter(isUnseen);
   if (waiting.length === 0) return;

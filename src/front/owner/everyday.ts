@@ -45,7 +45,7 @@ export function createEveryday(deps: EverydayDeps): Everyday {
       await conversation.send({ ok: true, end: true });
     } catch (error) {
       const failure = toFailureLine(deps, toGatewayError(error));
-      // Nobody is there to be told of a call that was given up.
+      // No one is there to be told of a call that was given up.
       await conversation.send({ ok: false, failure, end: true }).catch(() => undefined);
     } finally {
       conversation.signal.removeEventListener("abort", end);

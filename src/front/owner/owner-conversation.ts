@@ -6,9 +6,9 @@ import type { EverydayLine } from "./everyday-lines.ts";
 export interface Conversation {
   /** Resolves when there is room for more. Rejects with the signal's reason. */
   send(line: EverydayLine): Promise<void>;
-  /** The next line that the other side writes; undefined when it has gone. */
+  /** The next line that the other side writes; undefined when it has left. */
   next(): Promise<string | undefined>;
-  /** Aborts when the other side has gone. */
+  /** Aborts when the other side has left. */
   readonly signal: AbortSignal;
 }
 

@@ -23,7 +23,7 @@ export interface RestDeps extends Omit<Services, "texts" | "questions" | "trials
   readonly admit: (principal: Principal) => () => void;
   /** Counts a stream that stays open; otherwise the same. */
   readonly openStream: (principal: Principal) => () => void;
-  /** Whether whoever sends a request is still here when its body is. */
+  /** Whether the sender of a request is still here when its body is. */
   readonly presence: Presence;
   readonly reportFailure: (failure: GatewayError, operation: string) => void;
   readonly log: Log;

@@ -59,7 +59,7 @@ interface PrivateRoute<P extends z.ZodObject, Q extends z.ZodObject> extends Rou
 }
 
 /**
- * A route that needs no credentials: for documents that reveal nothing about anybody, and for what is opened by a
+ * A route that needs no credentials: for documents that reveal nothing about anybody, and for requests that carry a
  * secret in the body.
  */
 interface PublicRoute<P extends z.ZodObject, Q extends z.ZodObject> extends RouteFacts<P, Q> {

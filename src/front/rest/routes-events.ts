@@ -76,7 +76,7 @@ function followEvents(deps: RestDeps): Route {
       const { losses } = deps.presence;
       const live = await deps.live();
       if (response.destroyed) return undefined;
-      // Nobody is told any more of who lost a right while this was loaded.
+      // Rights that were lost while this was loaded are not told any more.
       deps.presence.require(principal, losses);
       const position = raw.headers["last-event-id"] ?? wanted.after;
       openEventFeed(

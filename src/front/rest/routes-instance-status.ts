@@ -77,7 +77,7 @@ function followStatus(deps: RestDeps): Route {
           }
         },
         onChange: (listener) => deps.onStatus((instance) => (instance === first.id ? listener() : undefined)),
-        // A reader of nothing, which ends when whoever it is for may not read any more.
+        // A subscriber without events: it exists so that losing the right to read closes the stream.
         onGone: (onEnd) => live.follow({ ...readsNothing, principal, onEnd }, undefined).leave,
       });
       return undefined;

@@ -145,7 +145,7 @@ async function logIn(
   if (token === undefined)
     throw new GatewayError("PARAMS_INVALID", "body: has neither a code nor a token", { data: { field: "body" } });
   const hash = hashToken(token).slice("sha256:".length);
-  // Rejects when nobody has such a token, and when it is for another resource.
+  // Rejects when the token is unknown, and when it is for another resource.
   const { user, id } = await browsers.principalOf({ tokenHash: hash }, raw);
   return await browsers.sessions.start({ tokenHash: hash, person: user ?? id }, browser);
 }

@@ -58,7 +58,8 @@ function showMetadata({ publicUrl, hasLogins, settings }: RestDeps, path: string
         resource: toResource(publicUrl(raw), behind),
         resource_name: "Toolyard",
         bearer_methods_supported: ["header"],
-        // Apps ask for all that stands here: what administers is left to step-up (2026-07-28, scope minimization).
+        // Apps ask for every scope that is listed here: those of administration are left to step-up (2026-07-28, scope
+        // minimization).
         ...(hasLogins
           ? { authorization_servers: servers ?? [publicUrl(raw)], scopes_supported: [...usualScopes] }
           : {}),

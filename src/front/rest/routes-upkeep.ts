@@ -61,7 +61,7 @@ async function sendBackup(
       "Content-Length": file.bytes,
       "Content-Disposition": 'attachment; filename="toolyard-state.db"',
     });
-    // Whoever leaves in the middle has a file that is too short, and no answer that could say so.
+    // A client that leaves in the middle has a file that is too short, and no answer that could say so.
     await pipeline(file.stream, response, { signal: abortAfter(longestReadMs, signal) }).catch(() =>
       response.destroy(),
     );

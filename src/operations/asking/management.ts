@@ -3,7 +3,10 @@ import type { ConfigDifference } from "../../config/edit/config-comparison.ts";
 import type { EntryChange } from "../../config/entry/entry-change.ts";
 import type { EntryRules } from "../../config/entry/tool-rule.ts";
 
-/** What whoever runs the gateway may change through REST. Absent in a gateway that another program is built around. */
+/**
+ * The changes that those who run the gateway may make through REST. Absent in a gateway that another program is built
+ * around.
+ */
 export interface Management {
   /** Reads the configuration file. Rejects with CONFIG_INVALID for one that cannot be read. */
   read(): Promise<ConfigFile>;
@@ -16,7 +19,7 @@ export interface Management {
   edit(text: string, changes: readonly ConfigEdit[]): string;
   /** The file as it was before it was last saved by this gateway or its commands; undefined without such a copy. */
   previous(): Promise<string | undefined>;
-  /** What a text in place of the file would mean. Never rejects because of what stands in it. */
+  /** What a text in place of the file would mean. Never rejects because of the text. */
   check(text: string): Promise<ConfigCheck>;
   /**
    * Replaces the file, if it is still the one with this entity tag. Rejects with CONFIG_CHANGED otherwise, with
@@ -92,7 +95,7 @@ export interface ConfigCheck {
   /** Whether a gateway would serve with it. */
   readonly isUsable: boolean;
   readonly problems: readonly ConfigProblem[];
-  /** What it would change of what is in force, without secrets. */
+  /** The settings in force that it would change, without secrets. */
   readonly differences: readonly ConfigDifference[];
 }
 
@@ -101,7 +104,7 @@ export interface ConfigProblem {
   readonly line: number | null;
   readonly column: number | null;
   readonly message: string;
-  /** Whether the gateway serves all the same, without what is wrong. */
+  /** Whether the gateway serves all the same, without the wrong part. */
   readonly isWarning: boolean;
 }
 

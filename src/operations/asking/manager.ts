@@ -5,9 +5,9 @@ import type { Management } from "./management.ts";
 import type { Asking } from "../operation.ts";
 
 /**
- * What changes the configuration starts programs, so that being able to reach the gateway is not enough: it takes an
- * admin who is logged in at the dashboard, or has a token. In a gateway without credentials nobody has one; any program
- * and any user of the machine could say to be its owner. Throws FORBIDDEN.
+ * Changes of the configuration start programs, so that being able to reach the gateway is not enough: it takes an admin
+ * who is logged in at the dashboard, or has a token. A gateway without credentials gives none; any program and any user
+ * of the machine could say to be its owner. Throws FORBIDDEN.
  */
 export function requireManager(services: Services, asking: Pick<Asking, "principal" | "isFromDashboard">): Management {
   requireOwner(services, asking);
@@ -26,7 +26,7 @@ export function requireLoginForPrograms(services: Services, asking: Pick<Asking,
   if (services.people() !== undefined) requireRecentLogin(asking.loginAgeMs());
 }
 
-/** The same for what shows only whoever runs the gateway something. Throws FORBIDDEN. */
+/** The same for data that only those who run the gateway may see. Throws FORBIDDEN. */
 export function requireOwner(
   services: Pick<Services, "isOpen">,
   asking: Pick<Asking, "principal" | "isFromDashboard">,

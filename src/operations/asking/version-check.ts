@@ -3,8 +3,8 @@ import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { Asked } from "../operation.ts";
 
 /**
- * Throws CONFIG_CHANGED, with what is there now, where `If-Match` names another version of it. Without the header, or
- * with `*`, whatever is there is changed.
+ * Throws CONFIG_CHANGED, with the present version, where `If-Match` names another version of it. Without the header, or
+ * with `*`, any version is changed.
  *
  * @param what for the message: "the entry of github"
  */

@@ -175,7 +175,7 @@ const showPrevious = operation({
   },
 });
 
-/** The configuration file, for whoever runs the gateway. */
+/** The configuration file, for those who run the gateway. */
 export const configOperations: readonly Operation[] = [
   showConfig,
   checkConfig,

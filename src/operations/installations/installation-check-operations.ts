@@ -38,7 +38,7 @@ const atOnce = 8;
 const listInstances = operation({
   route: "GET /api/teams/{team}/installations/{installation}/instances",
   params: installationParams,
-  // Whoever runs a team's server sees that it is theirs alone, and an admin that it is somebody's.
+  // Members may ask, too: each sees their own instances, and an admin of the team everybody's.
   right: teamReading,
   id: "listInstallationInstances",
   tag,

@@ -18,7 +18,7 @@ export const installationParams = z.object({
   installation: schemas.name.describe("Its id, or its name in the team."),
 });
 
-/** Whoever runs a team's server sees that it is theirs alone, and an admin that it is somebody's. */
+/** Every member of the team may look: the views show members less than admins. */
 const looking: Right = teamReading;
 
 const list = z.object({ installations: z.array(shapes.installation) }).meta({ id: "InstallationList" });
@@ -50,7 +50,7 @@ const listInstallations = operation({
   },
 });
 
-/** A server of the file, as one that nobody changes here. */
+/** A server of the file, as one that cannot be changed here. */
 function fromFile({ key, slug, displayName, transport, scope, disabledReason }: FileServer): InstallationView {
   return {
     ...{ id: `file:${key}`, slug, name: displayName, source: "file", template: `file:${key}`, scope },

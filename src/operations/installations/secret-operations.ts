@@ -91,5 +91,5 @@ const removeSecret = operation({
   },
 });
 
-/** The secrets of teams, of which nobody sees the value again. */
+/** The secrets of teams, whose values are never shown again. */
 export const secretOperations: readonly Operation[] = [listSecrets, showSecret, putSecret, removeSecret];

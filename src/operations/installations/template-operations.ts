@@ -71,7 +71,7 @@ function namedTeam(book: RestPeople["book"], { roles, team }: Principal, slug: s
   return found.id;
 }
 
-/** Whoever has a token for single servers needs to know how those are filled in, and nothing of any other. */
+/** The holder of a token for single servers needs to know how those are filled in, and nothing of any other. */
 function visibleTo(
   principal: Principal,
   { book }: RestInstalls,

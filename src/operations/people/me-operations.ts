@@ -46,7 +46,7 @@ const showMe = operation({
   },
 });
 
-/** A token shows the team that it is for alone: whoever finds it learns nothing of the others. */
+/** A token shows the team that it is for alone: its finder learns nothing of the others. */
 export function membershipsOf(book: RestPeople["book"], { id, user, via }: Principal): readonly Member[] {
   if (via === "session" && user !== null) return book.membersOf(user);
   const member = book.members.get(id);

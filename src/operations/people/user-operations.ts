@@ -14,7 +14,7 @@ import type { RestPeople } from "../services.ts";
 const tag = "People";
 const params = z.object({ id: schemas.name });
 const usualDays = 90;
-/** Whoever stole a token must not make themselves an admin who logs in with a browser, or log in as one. */
+/** The thief of a token must not make themselves an admin who logs in with a browser, or log in as one. */
 const recentOnly = "it takes a login with a browser of the last 15 minutes; a token does not do.";
 
 const userList = z
@@ -70,7 +70,7 @@ const addUser = operation({
     const given = request.body;
     const { name, admin = false, team, role = "member", days = usualDays, email } = given;
     const changes = changesBy(services, request);
-    // With an address, whoever comes with it from a provider with `linkByEmail` is that user.
+    // With an address, a person who comes with it from a provider with `linkByEmail` is that user.
     if (admin || email !== undefined) requireRecentLogin(request.loginAgeMs());
     const made = await changes.addUser({ name, isAdmin: admin, team, role, days, email });
     const { book } = requirePeople(services);

@@ -139,7 +139,7 @@ const eraseCalls = operation({
       });
     const facts = { actor: principal.id, via, team: principal.team, ip };
     const filters = Object.fromEntries(named);
-    // Before anything is gone: what cannot be noted is not done.
+    // Before anything is erased: an erasure that cannot be noted is not done.
     await services.audit.order({ ...facts, action: "calls.erase", detail: { filters } });
     let [erased, isWhole] = [0, false];
     const onErased = (count: number): void => void (erased += count);
@@ -147,7 +147,7 @@ const eraseCalls = operation({
       await services.history.erase(toReader(services, principal), asked, { signal, onErased });
       isWhole = !signal.aborted;
     } finally {
-      // What was erased before a failure is gone as well.
+      // Rows that were erased before a failure are lost as well.
       await services.audit.order({ ...facts, action: "calls.erased", detail: { erased, isWhole } });
     }
     return { erased, isWhole };

@@ -75,7 +75,7 @@ const gatewayStatus = z
   })
   .meta({ id: "GatewayStatus" });
 
-/** How the gateway is, for whoever asks. */
+/** The state of the gateway, for every caller. */
 export const statusOperations: readonly Operation[] = [
   operation({
     route: "GET /api/status",

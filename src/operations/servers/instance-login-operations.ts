@@ -98,7 +98,7 @@ const removeLogin = operation({
   },
 });
 
-/** Throws FORBIDDEN: a login that all share is a decision of whoever runs the team. */
+/** Throws FORBIDDEN: a shared login is a decision of those who run the team. */
 function requireDeciding(services: Services, principal: Principal, instance: Instance): void {
   if (!services.serverLogins.mayDecide(principal, instance))
     throw new GatewayError("FORBIDDEN", "this login is shared: only an admin may do that");

@@ -40,8 +40,8 @@ export function findInstance(services: Pick<Services, "instancesOf">, principal:
 }
 
 /**
- * The same, and those that somebody else has in a team that whoever asks runs. It may be told how they stand, and they
- * may be restarted and stopped; what was said to them, and their logs, are nobody's but their person's.
+ * The same, and those that somebody else has in a team that the caller runs. The caller may see their state, restart
+ * them and stop them; their conversations and logs belong to their person alone.
  */
 export function findVisibleInstance(
   services: Pick<Services, "instancesOf" | "managedInstance">,
@@ -52,9 +52,9 @@ export function findVisibleInstance(
 }
 
 /**
- * Finds an instance that is to be stopped. Everybody who sees a shared instance may use it, but only those who run
- * the gateway, or the team that installed it, may stop it for all. To stop what is not one's own takes the scope of a
- * change. Throws FORBIDDEN and SCOPE_INSUFFICIENT.
+ * Finds an instance that is to be stopped. Everybody who sees a shared instance may use it, but only those who run the
+ * gateway, or the team that installed it, may stop it for all. To stop an instance that is not one's own takes the
+ * scope of a change. Throws FORBIDDEN and SCOPE_INSUFFICIENT.
  */
 export function findOwnInstance(services: Services, principal: Principal, id: string): Instance {
   const managed = services.managedInstance(principal, id);
@@ -66,7 +66,7 @@ export function findOwnInstance(services: Services, principal: Principal, id: st
   return instance;
 }
 
-/** An instance in the words and addresses of whoever sent the request. */
+/** An instance in the words and addresses of the sender of the request. */
 export function describeInstance(
   instance: Instance,
   request: Pick<Asking, "principal" | "base">,

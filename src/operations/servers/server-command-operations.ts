@@ -97,14 +97,14 @@ const tryServer = operation({
     requireLoginForPrograms(services, request);
     const { words, input } = toWords(given, ["--dry-run"]);
     using _turn = services.trials.take(keyOf(services, request));
-    // A program that stands in no file is started: nothing else would tell of it later.
+    // A program that is in no file is started: nothing else would tell of it later.
     const what = given.target ?? given.command?.[0] ?? given.name ?? "";
     await order(services, request, "server.test", what.slice(0, 1_000));
     return toTrial(await runOwn(services, request, words, input));
   },
 });
 
-/** Of whose trials these are: those of the team of whoever asks, and otherwise those of the gateway. */
+/** Of whose trials these are: those of the caller's team, and otherwise those of the gateway. */
 function keyOf(services: Services, { principal }: Pick<Asking, "principal">): string {
   const team = principal.team === null ? undefined : services.people()?.book.teamOf(principal.team);
   return team?.id ?? "";

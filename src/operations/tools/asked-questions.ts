@@ -16,9 +16,9 @@ export interface AskedStream {
 
 /** Questions that servers ask in calls over REST: events of the call's stream, answered by requests of their own. */
 export interface RestQuestions {
-  /** Asks whoever made the call and reads its stream. */
+  /** Asks the caller and reads its stream. */
   asker(principal: Principal, stream: AskedStream): NonNullable<CallContext["ask"]>;
-  /** Takes an answer. Throws QUESTION_UNKNOWN when nobody waits for it, or somebody else was asked. */
+  /** Takes an answer. Throws QUESTION_UNKNOWN when it is not awaited, or somebody else was asked. */
   answer(id: string, principal: Principal, answer: JsonBytes): void;
 }
 
@@ -47,7 +47,7 @@ export function createRestQuestions(): RestQuestions {
       const leave = (): void => {
         waiting.delete(id);
         signal.removeEventListener("abort", giveUp);
-        // Whoever shows it may stop: it was answered, perhaps elsewhere, or nobody waits for the answer any more.
+        // The app that shows it may stop: it was answered, perhaps elsewhere, or the answer is not awaited any more.
         stream.send("question-over", { id });
       };
       const giveUp = (): void => {

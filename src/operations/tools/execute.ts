@@ -66,7 +66,7 @@ export function readExecution(view: View, named: NamedTool, body: Buffer, maxDep
   };
 }
 
-/** Nothing, or what many languages write for it. Only what is short enough is looked at. */
+/** Nothing, or what many languages write for it. Only a short body is looked at. */
 function holdsNone(body: Buffer): boolean {
   if (body.length === 0) return true;
   if (body.length > 16 || body[0] === openBrace) return false;

@@ -15,8 +15,8 @@ export interface Leased {
 }
 
 /**
- * Subscriptions of whoever has no session that they could end with: each lasts for a while, and longer when it is asked
- * for again. They end sooner with the right to be here.
+ * Subscriptions of callers without a session that these could end with: each lasts for a while, and longer when it is
+ * asked for again. They end sooner with the right to be here.
  */
 export interface ResourceLeases {
   /**
@@ -61,7 +61,7 @@ export function createResourceLeases({ subscriptions, clock, live }: ResourceLea
 
   async function begin({ principal, instance, uri }: Leased, { key, events, signal }: Beginning): Promise<void> {
     const gone = new AbortController();
-    // First, because a server may take its time: whoever has no right here any more by then gets no lease.
+    // First, because a server may take its time: a caller who has no right here any more by then gets no lease.
     const follower = events.follow({ ...readsNothing, principal, onEnd: () => gone.abort() }, undefined);
     let release: (() => void) | undefined;
     try {

@@ -11,9 +11,9 @@ export interface Ruled {
   readonly tool: string;
 }
 
-/** What a path may mean to whoever asks. */
+/** What a path may mean to the caller. */
 export interface ToolPlace {
-  /** The tool that whoever asks sees under this name, in any spelling. */
+  /** The tool that the caller sees under this name, in any spelling. */
   readonly shown: Ruled | undefined;
   /** Whether a server offers a tool of this name of its own. */
   readonly isOffered: (ruled: Ruled) => boolean;

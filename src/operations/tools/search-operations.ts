@@ -115,7 +115,7 @@ const searchReport = z
   })
   .meta({ id: "SearchReport" });
 
-/** Throws FORBIDDEN for all but admins, and PARAMS_INVALID when there is nobody of that name. */
+/** Throws FORBIDDEN for all but admins, and PARAMS_INVALID when no person has that name. */
 async function readPerson(services: Services, asking: Principal, id: string, signal: AbortSignal): Promise<Principal> {
   if (id === asking.id) return asking;
   if (!services.isOpen() && !asking.roles.includes("admin"))

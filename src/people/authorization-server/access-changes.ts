@@ -33,7 +33,8 @@ export function createAccessChanges({ store, directory, clock }: AccessChangesDe
   }
 
   return async (writes, change, people = {}) => {
-    // What is taken away is gone at once, whatever the database says: it would come back with the next start only.
+    // Rights that are taken away end at once, whatever the database says: they would come back with the next start
+    // only.
     if (writes.once === undefined) takeAway(writes);
     const entries = change === undefined ? [] : [toAuditEntry(change, clock.now())];
     const isDone = await store.change(writes, entries, people).catch((error: unknown) => {
@@ -47,7 +48,7 @@ export function createAccessChanges({ store, directory, clock }: AccessChangesDe
   };
 }
 
-/** A value that nobody can guess, and its SHA-256, which is what is kept. */
+/** A value that cannot be guessed, and its SHA-256, the part that is kept. */
 export function createSecret(): { readonly value: string; readonly hash: string } {
   const value = randomBytes(32).toString("base64url");
   return { value, hash: sha256(value) };

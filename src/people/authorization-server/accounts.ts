@@ -18,7 +18,7 @@ export interface Accounts {
   setUp(given: SetUp): Promise<NewSession>;
   /** Every other session of the user ends. */
   changePassword(session: BrowserSessionRow, given: PasswordChange): Promise<NewSession>;
-  /** Whoever has a password says it again. Rejects with UNAUTHORIZED. */
+  /** A user with a password says it again. Rejects with UNAUTHORIZED. */
   confirm(session: BrowserSessionRow, given: Pick<PasswordChange, "old" | "ip">): Promise<void>;
   hasPassword(userId: string): Promise<boolean>;
   /** A link that sets the password of a user, or makes the first admin. Rejects with PEOPLE_CONFLICT. */
@@ -50,7 +50,7 @@ export interface PasswordChange extends Pick<FromBrowser, "ip"> {
   readonly password: string;
 }
 
-/** What stands after the `#` of a link. */
+/** The code after the `#` of a link. */
 export interface SetupCode {
   readonly code: string;
   readonly expiresAtMs: number;
@@ -80,7 +80,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   const { book } = directory;
   const { begin, succeed, refuse } = createLoginLimits(deps);
 
-  /** Resolves to whoever has this password, and to undefined for a user without one. */
+  /** Resolves to the user with this password, and to undefined for a user without one. */
   async function check(session: BrowserSessionRow, old: string, ip: string | null): Promise<UserRow | undefined> {
     const user = book.users.get(session.userId);
     const name = user?.name ?? "";
@@ -141,7 +141,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   };
 }
 
-/** So many tries, and what is said of one that fails. */
+/** So many tries, and the refusal of one that fails. */
 function createLoginLimits({ clock, onDenied }: Pick<AccountsDeps, "clock" | "onDenied">) {
   const ofName = createAttempts(clock, mostForName, windowMs);
   const ofAddress = createAttempts(clock, mostFromAddress, windowMs);

@@ -12,7 +12,7 @@ import type { BrowserSessions, NewSession } from "./user-sessions.ts";
 
 /** Invitations as they are accepted with a browser. Everything rejects with RATE_LIMITED, and as the store does. */
 export interface InvitedAccounts {
-  /** What is offered. Throws PERSON_UNKNOWN for a secret that is good for nothing. */
+  /** The offer of an invitation. Throws PERSON_UNKNOWN for a secret that is good for nothing. */
   read(secret: string, ip: string | null): OpenInvite;
   /** Somebody who has an account joins. */
   join(user: UserRow, given: Pick<NewAccount, "secret" | "ip">): Promise<void>;
@@ -38,7 +38,7 @@ export interface InvitedAccountsDeps {
 }
 
 const windowMs = 15 * 60_000;
-/** From one address: nobody guesses 256 bits, but each guess looks through all invitations. */
+/** From one address: 256 bits cannot be guessed, but each guess looks through all invitations. */
 const mostLooks = 100;
 
 export function createInvitedAccounts(deps: InvitedAccountsDeps): InvitedAccounts {

@@ -11,14 +11,14 @@ export interface Attempts {
   forget(key: string): void;
 }
 
-/** Whose tries are counted together: nobody's where it is not known who sends. */
+/** The senders whose tries are counted together; none where the sender is not known. */
 export function sendersOf(ip: string | null): readonly string[] {
   return ip === null ? [] : [senderNetwork(ip)];
 }
 
 /**
- * What counts as one sender: an IPv4 address, and of IPv6 the network of 64 bits, because whoever has one address there
- * has all of them.
+ * What counts as one sender: an IPv4 address, and of IPv6 the network of 64 bits, because the holder of one address
+ * there has all of them.
  */
 function senderNetwork(ip: string): string {
   if (isIP(ip) !== 6) return ip;

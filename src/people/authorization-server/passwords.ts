@@ -5,7 +5,7 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 export interface Passwords {
   /** `scrypt$<log2 N>$<r>$<p>$<salt>$<hash>`, so that a later version can ask for more. */
   hash(password: string): Promise<string>;
-  /** Takes as long where there is no hash: nobody learns by waiting who has an account. */
+  /** Takes as long where there is no hash: waiting does not tell who has an account. */
   isRight(password: string, hash: string | undefined): Promise<boolean>;
 }
 
@@ -19,7 +19,7 @@ interface Cost {
 const usualCost: Cost = { logN: 17, r: 8, p: 1 };
 /** More at once would take the memory of the gateway, and the threads of its file system. */
 const atOnce = 2;
-/** Those that may wait: half a minute's work. Whoever comes then is asked to try again. */
+/** Those that may wait: half a minute's work. A further sender is asked to try again. */
 const mostWaiting = 50;
 const hashBytes = 32;
 /** In bytes. Longer ones would only make hashing slower. */

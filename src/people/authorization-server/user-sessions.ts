@@ -39,7 +39,7 @@ export interface BrowserSessionsDeps {
   readonly clock: Pick<Clock, "now">;
 }
 
-/** In all; sooner when nobody uses it. */
+/** In all; sooner when it is not used. */
 const longestMs = 7 * 86_400_000;
 /** A page that is read again and again does not write every time. */
 const seenMs = 10 * 60_000;

@@ -31,7 +31,7 @@ export interface PlannedChange<Writes, Result> extends ChangeFacts {
 
 export interface ChangeWriterDeps<Writes, Planned extends PlannedChange<Writes, unknown>> {
   readonly clock: Pick<Clock, "now">;
-  /** Reads everything and applies what is different. */
+  /** Reads everything and applies the differences. */
   readonly readAll: () => Promise<void>;
   /** Writes the change together with its entry in the audit: both of them, or neither. */
   readonly write: (planned: Planned, entry: AuditEntry) => Promise<unknown>;
@@ -58,7 +58,7 @@ export function createChangeWriter<Writes, Planned extends PlannedChange<Writes,
   let isUncertain = false;
 
   async function attempt<Its extends Planned>(by: ChangeMaker, plan: () => Its | Promise<Its>): Promise<Its> {
-    // The one before may have been written although nobody said so.
+    // The one before may have been written although that was not confirmed.
     if (isUncertain) await readAll();
     isUncertain = false;
     const given = plan();
@@ -122,7 +122,7 @@ export interface FollowOptions<Writes> {
   readonly clock: Pick<Clock, "after">;
   /** Applies what another gateway wrote. Throws where that refers to something that is not known here. */
   readonly apply: (writes: Writes) => void;
-  /** Reads everything and applies what is different: where it is not told what was written. */
+  /** Reads everything and applies the differences: where it is not told what was written. */
   readonly readAll: () => Promise<void>;
   /** It cannot be read, and is tried again. */
   readonly onFailed: (error: unknown) => void;

@@ -18,7 +18,7 @@ export interface ChangeActor {
   readonly isAdmin: boolean;
 }
 
-/** Whoever owns the data directory: may do everything. */
+/** The owner of the data directory: may do everything. */
 export const ownerActor: ChangeActor = Object.freeze({
   id: "owner",
   via: "owner",

@@ -2,7 +2,7 @@ import type { Principal } from "../../kernel/principal.ts";
 
 /**
  * When credentials end that are renewed by another of the same key, such as the access tokens of one app. Until it is
- * renewed, the streams that it opened may not go on; whoever has nothing else is still the same principal.
+ * renewed, the streams that it opened may not go on; a person who has nothing else is still the same principal.
  */
 export interface CredentialEnds {
   /** One with this key is good until then. An earlier end changes nothing. */

@@ -4,11 +4,11 @@ import type { StoreHealth } from "../../store/record-store.ts";
 
 /**
  * Whether the database that other gateways write to still says who may do what. People are served as they were known
- * for a while without it. After that nobody is: somebody may have been taken away elsewhere.
+ * for a while without it. After that no one is: somebody may have been taken away elsewhere.
  */
 export interface DatabaseContact {
   readonly isCut: boolean;
-  /** DATABASE_SILENT, while nobody can be let in. */
+  /** DATABASE_SILENT, while no one can be let in. */
   refusal(): GatewayError | undefined;
   stop(): void;
 }

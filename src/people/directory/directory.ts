@@ -31,7 +31,7 @@ export interface Directory {
   readonly elsewhere?: RemotePeople | undefined;
   /**
    * Who is logged in with a browser: `hash` is the SHA-256 of its cookie, `team` the slug of the team that is meant;
-   * without one, the first that the person is in. Absent where nobody logs in.
+   * without one, the first that the person is in. Absent where no one logs in.
    */
   bySession?(hash: string, team: string | undefined): Principal | undefined;
   /**
@@ -42,22 +42,23 @@ export interface Directory {
   /** Whether a principal that was returned earlier is still valid. */
   isCurrent(principal: Principal): boolean;
   /**
-   * Whether the credential that a principal came with has expired, and was not renewed yet. Nobody comes with it any
-   * more; the principal is still valid, because whoever renews it comes as the same. Absent where that does not happen.
+   * Whether the credential that a principal came with has expired, and was not renewed yet. It lets no one in any more;
+   * the principal is still valid, because the sender who renews it comes as the same. Absent where that does not
+   * happen.
    */
   isOver?(principal: Principal): boolean;
   /** Calls `listener` when credentials expired for which `isOver` is true from then on. Returns what unsubscribes. */
   onExpiry?(listener: () => void): () => void;
   /**
-   * Why nobody of a database can be let in now, although they are known: what was taken from them since is not. Absent
-   * where that cannot be.
+   * Why people of a database cannot be let in now, although they are known: it is not known what was taken from them
+   * since. Absent where that cannot be.
    */
   readonly refusal?: (() => GatewayError | undefined) | undefined;
   /** Hashes of the tokens that a person has now, in the form that `byToken` takes. */
   credentialsOf(id: PrincipalId): readonly string[];
   /**
-   * What the processes of a person stand on: when one of these is gone, they are ended. Absent: each token that
-   * `credentialsOf` lists.
+   * The credentials that the processes of a person depend on: when one of these ends, so do the processes. Absent: each
+   * token that `credentialsOf` lists.
    */
   readonly tiesOf?: ((id: PrincipalId) => readonly string[]) | undefined;
   /**

@@ -1,4 +1,4 @@
-/** Whether a text has the form of an address; whose it is says whoever vouches for it. */
+/** Whether a text has the form of an address; its owner is known from the provider that vouches for it. */
 export function isMailAddress(text: string): boolean {
   return text.length <= 254 && /^[^\s@]+@[^\s@]+$/.test(text);
 }

@@ -18,14 +18,14 @@ type Change<Planning> = Planning extends (facts: PlanFacts, ...given: infer Give
   : never;
 
 /**
- * What can be done with people, by somebody. Each resolves when it is on the disk together with its entry in the
- * audit, and in force. Rejects with PERSON_UNKNOWN, PEOPLE_CONFLICT, FORBIDDEN, REVISION_MISMATCH, and as the store
- * does. Whether somebody may manage users and tokens at all is decided where the request comes in; who manages whom in
- * a team, that nobody changes their own role, and that an admin is left, is decided here, with what is true when the
- * change has its turn.
+ * What can be done with people, by somebody. Each resolves when it is on the disk together with its entry in the audit,
+ * and in force. Rejects with PERSON_UNKNOWN, PEOPLE_CONFLICT, FORBIDDEN, REVISION_MISMATCH, and as the store does.
+ * Whether somebody may manage users and tokens at all is decided where the request comes in; who manages whom in a
+ * team, that no one changes their own role, and that an admin is left, is decided here, with the facts when the change
+ * has its turn.
  */
 export type PeopleChanges = { readonly [Name in keyof Plans]: Change<Plans[Name]> } & {
-  /** What is offered to whoever has the secret. Throws PERSON_UNKNOWN. */
+  /** The offer that an invitation's secret opens. Throws PERSON_UNKNOWN. */
   readonly readInvite: (secret: string) => OpenInvite;
 };
 

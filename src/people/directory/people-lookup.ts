@@ -39,9 +39,9 @@ export interface TokenLimits {
 
 /** Of one membership: more are a program that forgets the ones it has. */
 export const mostTokens = 100;
-/** A token for longer is one that nobody remembers. */
+/** A token for longer is one that is forgotten. */
 export const mostTokenDays = 365;
-/** Servers that a token can be for: whoever needs more wants one for all. */
+/** Servers that a token can be for: a person who needs more wants one for all. */
 const mostServers = 100;
 const dayMs = 86_400_000;
 
@@ -111,7 +111,7 @@ function createLookUps({ directory }: Pick<PeopleLookupDeps, "directory">) {
     memberIn,
     isAdmin,
     standingOf,
-    /** Whether whoever made an invitation could make it today. */
+    /** Whether the author of an invitation could make it today. */
     mayStillManage(by: string, team: TeamRow, role: TeamRole): boolean {
       if (by === "owner") return true;
       const elsewhere = directory.byId(by as PrincipalId)?.roles.includes("admin") === true;
@@ -143,7 +143,7 @@ function createNewRows({ directory, clock, createToken, ...given }: PeopleLookup
 
   return {
     toName,
-    /** In lower case, as those of providers are compared. Of two users with one address nobody would be known by it. */
+    /** In lower case, as those of providers are compared. Two users with one address could not be told apart by it. */
     toEmail(text: string, { id }: Pick<UserRow, "id">): string {
       const email = text.trim().toLowerCase();
       if (email !== "" && !isMailAddress(email))

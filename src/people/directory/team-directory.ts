@@ -14,15 +14,15 @@ import { createMemberIndex, type MemberIndex } from "./books/member-index.ts";
 /** The people of the database, and beside them those of the configuration. */
 export interface TeamDirectory extends Directory {
   readonly book: Omit<MemberIndex, "apply" | "withdraw">;
-  /** What is in the database now. Whatever is taken away by it is gone when this returns. */
+  /** Rows of the database as they are now. Rights that they take away have ended when this returns. */
   apply(writes: PeopleWrites): void;
-  /** Ends a credential that is no row of the book: what was opened with it is gone when this returns. */
+  /** Ends a credential that is no row of the book: everything that was opened with it has ended when this returns. */
   withdraw(membershipId: string, key: string): void;
   /** Apps and browsers that people are logged in with. */
   readonly access: Omit<AccessIndex, "apply" | "forgetExpired" | "ends" | "nextExpiryMs">;
-  /** What is in the database of them. Whatever is taken away by it is gone when this returns. */
+  /** Their rows in the database as they are now. Rights that they take away have ended when this returns. */
   applyAccess(writes: AccessWrites | AccessRows): void;
-  /** Tells everybody who follows people: nobody, or everybody, may be current again. */
+  /** Tells everybody who follows people: all, or none, may be current again. */
   tell(): void;
   /** Tokens that were used for the first time in an hour, since the last call. */
   takeUses(): readonly PatUse[];
@@ -35,10 +35,10 @@ export interface TeamDirectoryOptions {
   /** What teams of the configuration set for servers, for teams of the database with the same name. */
   readonly config: () => Pick<Config, "people">;
   readonly clock: Clock;
-  /** Whether the database is there to say who was taken away. Always, where nobody else writes to it. */
+  /** Whether the database is there to say who was taken away. Always, where this gateway is its only writer. */
   readonly contact?: Pick<DatabaseContact, "isCut" | "refusal"> | undefined;
   /**
-   * Finds a token of an app that another gateway of the same database gave out a moment ago; undefined for what is no
+   * Finds a token of an app that another gateway of the same database gave out a moment ago; undefined for a hash of no
    * token. Absent where there is no other gateway.
    */
   readonly fetchToken?: ((hash: string) => Promise<AccessWrites | undefined>) | undefined;
@@ -134,7 +134,7 @@ function createMemberFacts(
       const member = book.members.get(id);
       return member === undefined ? beside.credentialsOf(id) : [member.row.id, ...member.pats.keys()];
     },
-    // The calls of a token end with it, and its person's processes when nobody can come to them any more.
+    // The calls of a token end with it, and its person's processes when no credential of theirs is left.
     tiesOf(id) {
       const member = book.members.get(id);
       if (member === undefined) return beside.credentialsOf(id);
@@ -148,7 +148,7 @@ function createMemberFacts(
   };
 }
 
-/** Of those who are in the database, nobody knows whether they still are. Throws DATABASE_SILENT. */
+/** Of those who are in the database, it is not known whether they still are. Throws DATABASE_SILENT. */
 function besideAlone(
   { refusal }: Pick<DatabaseContact, "refusal">,
   found: Principal | undefined,
@@ -163,7 +163,7 @@ function createByIdOf(book: MemberIndex, beside: Directory): Directory["byId"] {
     const member = book.members.get(id);
     if (member !== undefined) return member.principal;
     const found = beside.byId(id);
-    // Without a token of its own, `local` is everybody who reaches the gateway: here, nobody is.
+    // Without a token of its own, `local` is everybody who reaches the gateway: here, it is no one.
     return found === localPrincipal ? undefined : found;
   };
 }
@@ -197,7 +197,7 @@ function createBell() {
   };
 }
 
-/** When what is written ends, as far as something is opened with it. */
+/** When the written credentials end, as far as something is opened with them. */
 function expiriesOf(writes: Partial<AccessWrites & AccessRows>): readonly number[] {
   const { grants = [], sessions = [], items = [], tokens = [] } = writes;
   const opening = [...items, ...tokens].filter(({ kind }) => kind === "AccessToken");

@@ -1,6 +1,6 @@
 import type { TeamRole } from "../../store/people-rows.ts";
 
-/** What somebody is to a team. `gateway` stands above all teams: an admin of the gateway, or its owner. */
+/** What somebody is to a team. `gateway` is above all teams: an admin of the gateway, or its owner. */
 export type Standing = "gateway" | TeamRole | undefined;
 
 /** What one may be to do something in a team, from little to much. */

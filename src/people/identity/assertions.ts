@@ -4,7 +4,7 @@ import { createTrustedIssuers } from "./trusted-issuers.ts";
 
 /**
  * The claims of an identity assertion (ID-JAG) of one of the issuers; undefined for one that is not good. Rejects with
- * LOGIN_FAILED while its issuer cannot be asked. Whom it is for is looked at by whoever gives something out for it.
+ * LOGIN_FAILED while its issuer cannot be asked. The caller, who gives something out for it, checks whom it is for.
  */
 export type CheckAssertion = (assertion: string) => Promise<CheckedClaims | undefined>;
 

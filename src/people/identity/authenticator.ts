@@ -127,7 +127,7 @@ function findAuthorization({ headers, rawHeaders }: IncomingMessage, longest: nu
   return authorization;
 }
 
-/** What stands behind the scheme, with whatever characters a header can have. */
+/** The token behind the scheme, with whatever characters a header can have. */
 function tokenOf(authorization: string): string | undefined {
   return scheme.test(authorization) ? authorization.slice(schemeLength) : undefined;
 }

@@ -16,7 +16,7 @@ export interface BrowserLogin {
 /** A browser that is logged in. */
 export interface BrowserSession {
   readonly id: string;
-  /** Who it is: the owner of the data directory, or whoever a token with this hash belongs to. */
+  /** Who it is: the owner of the data directory, or the owner of a token with this hash. */
   readonly tokenHash: string | null;
   /** As the browser names itself; untrusted. */
   readonly browser: string;
@@ -26,7 +26,7 @@ export interface BrowserSession {
   readonly endsAtMs: number;
 }
 
-/** Whoever has a token with this hash; both are null for the owner of the data directory. */
+/** The owner of a token with this hash; both are null for the owner of the data directory. */
 export interface LoggingIn {
   readonly tokenHash: string | null;
   /** The same with every token of a person. */
@@ -60,8 +60,8 @@ const longestMs = 7 * 24 * hourMs;
 /** How late the file may know that a session was used. */
 const noteMs = 10 * minuteMs;
 /**
- * More browsers than a person has. Beyond it the oldest is logged out, and nobody else's. Tokens do not count each for
- * itself: somebody with ten of them would take all the places that there are.
+ * More browsers than a person has. Beyond it their oldest is logged out, and no other person's. Tokens do not count
+ * each for itself: somebody with ten of them would take all the places that there are.
  */
 const mostOfOne = 10;
 /** With tokens: the file stays small. The owner's do not count, so that no member keeps the owner out. */
@@ -160,7 +160,7 @@ function toSession(record: BrowserSessionRecord): BrowserSession {
   return { id, tokenHash, browser, createdAtMs, usedAtMs, endsAtMs: endOf(record) };
 }
 
-/** 256 bits: looking a hash up needs no constant time, because nobody can come near to one. */
+/** 256 bits: looking a hash up needs no constant time, because no guess comes near to one. */
 function newSecret(): string {
   return randomBytes(32).toString("base64url");
 }

@@ -41,7 +41,7 @@ export interface Stranger {
 const kinds: ReadonlySet<string> = new Set(["at+jwt", "jwt", ""]);
 /** A token that is signed is good until it expires; a person may lose the account meanwhile. */
 const signedMs = 300_000;
-/** What is revoked elsewhere is not told to us: it is asked again after this. */
+/** We are not told of tokens that are revoked elsewhere: the provider is asked again after this. */
 const introspectedMs = 1_000;
 /** Where the server does not say how long an opaque token lives. */
 const unsaidMs = 300_000;

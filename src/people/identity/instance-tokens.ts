@@ -23,7 +23,7 @@ export interface InstanceTokens {
   /** Revokes all tokens of the principal for an instance. Resolves to how many there were. */
   revoke(instance: InstanceId, principal: PrincipalId): Promise<number>;
   /**
-   * For whoever came with one of these tokens: the person as the directory knows them, or undefined after the token was
+   * For a principal with one of these tokens: the person as the directory knows them, or undefined after the token was
    * revoked. Anybody else is returned as they are.
    */
   ownerOf(principal: Principal): Principal | undefined;
@@ -35,11 +35,11 @@ export interface InstanceTokenLine {
   /** The beginning of its hash, which tells it from others. */
   readonly id: string;
   readonly createdAtMs: number;
-  /** False after what it was made with was taken away: it lets nobody in any more. */
+  /** False after the token or login that it was made with was taken away: it lets no one in any more. */
   readonly isGood: boolean;
 }
 
-/** A token that is known, with who comes with it: made when it is first used, and anew for another owner. */
+/** A token that is known, with who comes with it: made when it is first used, and again for another owner. */
 interface HeldToken {
   readonly record: InstanceTokenRecord;
   bearer?: { readonly owner: Principal; readonly principal: Principal };
@@ -160,7 +160,7 @@ function createKeptTokens(store: InstanceTokenStore) {
       for (const { hash } of gone) known().delete(hash);
       if (gone.length > 0) for (const listener of listeners) listener();
     },
-    /** Writes run one after the other, and each stores what is known when its turn comes. */
+    /** Writes run one after the other, and each stores the tokens that are known when its turn comes. */
     async write(): Promise<void> {
       const all = async (): Promise<void> => await store.write([...known().values()].map(({ record }) => record));
       writing = writing.catch(() => undefined).then(all);

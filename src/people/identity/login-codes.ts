@@ -4,7 +4,7 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 /** Codes that log the owner of the data directory in at the dashboard, each once and within five minutes. */
 export interface LoginCodes {
-  /** A new code of 256 bits. It stands in the fragment of a link, which no log and no Referer shows. */
+  /** A new code of 256 bits. It is in the fragment of a link, which no log and no Referer shows. */
   make(): string;
   /** Uses a code up. Throws UNAUTHORIZED for one that was never made, is used already, or is too old. */
   use(code: string): void;
@@ -14,7 +14,7 @@ const codeMs = 5 * 60_000;
 /** Each `toolyard open` makes one. The oldest is forgotten. */
 const mostCodes = 20;
 
-/** Codes are gone when the gateway ends. Made at every start, so that it loads nothing. */
+/** Codes end with the gateway. Made at every start, so that it loads nothing. */
 export function createLoginCodes(clock: Pick<Clock, "monotonic">): LoginCodes {
   const codes = new Map<string, number>();
 

@@ -4,15 +4,15 @@ import type { Directory } from "../directory/directory.ts";
 import type { InstanceTokens } from "./instance-tokens.ts";
 
 /**
- * Whether whoever sends a request is still who they were when it began. A body may take as long to arrive as
- * `limits.bodyTimeoutMs` says. When somebody loses a right meanwhile, what they have opened is ended, but not what is
- * only about to be done.
+ * Whether the sender of a request is still who they were when it began. A body may take as long to arrive as
+ * `limits.bodyTimeoutMs` says. When somebody loses a right meanwhile, what they have opened is ended, but not work that
+ * is only about to begin.
  */
 export interface Presence {
-  /** Grows whenever somebody may have lost a right. While it is the same, nobody has to be looked up. */
+  /** Grows whenever somebody may have lost a right. While it is the same, no one has to be looked up. */
   readonly losses: number;
   /**
-   * Throws UNAUTHORIZED, or why nobody can be let in, for somebody who has lost a right.
+   * Throws UNAUTHORIZED, or why no one can be let in, for somebody who has lost a right.
    *
    * @param since `losses` when they were let in
    */

@@ -43,7 +43,7 @@ export async function checkSignedToken(
     });
     return typeof payload.sub === "string" && payload.sub !== "" ? (payload as CheckedClaims) : undefined;
   } catch (error) {
-    // What is wrong with the token is nobody's business; that the keys are out of reach is ours.
+    // The fault of the token is not told; that the keys are out of reach is our failure.
     if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout)) {
       if (error.code !== "ERR_JOSE_GENERIC" && error.code !== "ERR_JWKS_INVALID") return undefined;
     }

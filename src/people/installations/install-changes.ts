@@ -24,7 +24,7 @@ export interface NewInstallation {
   readonly settings?: InstallationSettings | undefined;
 }
 
-/** What is left out stays. */
+/** A member that is left out stays as it is. */
 export interface InstallationPatch {
   readonly name?: string | undefined;
   readonly scope?: string | undefined;
@@ -67,7 +67,7 @@ export interface GivenValues {
   readonly isWhole?: boolean | undefined;
   /** Of the installation, or of one's own values. */
   readonly revision?: number | undefined;
-  /** Where whoever gives them saw that they go; null for a program. Refused when the server leads elsewhere. */
+  /** Where the person who gives them saw that they go; null for a program. Refused when the server leads elsewhere. */
   readonly address?: string | null | undefined;
 }
 

@@ -10,7 +10,7 @@ import type {
 /** Whose a secret is: of the team, of an installation, or of a member in an installation. */
 export type SecretOwner = Pick<SecretRow, "teamId" | "installationId" | "membershipId">;
 
-/** What a change was about, for those who run what is installed. */
+/** The subject of a change, for those who run the installed servers. */
 export interface Touched {
   /** Every team whose servers are others now. */
   readonly teams: ReadonlySet<string>;
@@ -31,10 +31,10 @@ export interface InstallIndex {
   personal(installationId: string, membershipId: string): PersonalRow | undefined;
   secretsOf(owner: SecretOwner): readonly SecretRow[];
   secretsOfTeam(teamId: string): readonly SecretRow[];
-  /** Whoever has values or secrets of their own. */
+  /** Memberships with values or secrets of their own. */
   membersWithValues(): Iterable<string>;
   apply(writes: InstallWrites): Touched;
-  /** A member is gone; in the database everything of theirs is gone with them. */
+  /** A member was removed; in the database everything of theirs was removed with them. */
   forgetMember(membershipId: string): void;
   forgetTeam(teamId: string): void;
   /** What has to be applied to become `rows`, but for the keys of teams. */

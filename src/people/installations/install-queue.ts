@@ -23,7 +23,7 @@ export interface InstallQueueDeps {
   readonly vault: Pick<Vault, "apply" | "differenceTo">;
   readonly servers: Pick<InstalledServers, "forget">;
   readonly clock: Pick<Clock, "now" | "after">;
-  /** Called when a change is on the disk, before whoever asked for it is answered. */
+  /** Called when a change is on the disk, before its sender is answered. */
   readonly onTouched: (touched: Touched) => Promise<void>;
   /** Another gateway of the same database changed something, which is in force here now. */
   readonly onFollowed: () => Promise<void>;

@@ -9,21 +9,21 @@ export interface Actor {
   readonly via: string;
   /** Where they called from; absent where that is this machine's owner. */
   readonly ip?: string | null;
-  /** An admin of the gateway, or whoever owns its data directory. */
+  /** An admin of the gateway, or the owner of its data directory. */
   readonly isAdmin: boolean;
   /** The membership that they act with; undefined for the owner of the data directory. */
   readonly membership: { readonly id: string; readonly teamId: string; readonly role: TeamRole } | undefined;
 }
 
 /**
- * What is done: `see` what a team installed, `use` it with values of one's own, `manage` it and the team's secrets,
- * make templates for one's own team (`template`), or for all teams and of programs (`operate`).
+ * The action: `see` what a team installed, `use` it with values of one's own, `manage` it and the team's secrets, make
+ * templates for one's own team (`template`), or for all teams and of programs (`operate`).
  */
 export type InstallRight = "see" | "use" | "manage" | "template" | "operate";
 
 /**
  * The one place that says who may do what with teams' servers. Throws INSTALLATION_UNKNOWN for another's team, so that
- * nobody learns what it has, and FORBIDDEN for what needs another role.
+ * no one learns what it has, and FORBIDDEN for what needs another role.
  */
 export function requireRight(actor: Actor, right: InstallRight, teamId: string | null): void {
   if (actor.isAdmin) return;

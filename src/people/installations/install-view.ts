@@ -19,11 +19,11 @@ export interface InstallationView {
   readonly locks: readonly string[];
   readonly settings: unknown;
   readonly revision: number;
-  /** What whoever asks has to give; for those who manage the team, what the team has to give as well. */
+  /** The values that the asker has to give; for those who manage the team, those that the team has to give as well. */
   readonly missing: readonly MissingValue[];
 }
 
-/** One field with who gives it and what is set. A secret's value is never there. */
+/** One field with who gives it and its present value. A secret's value is never there. */
 export interface FieldView {
   readonly path: string;
   readonly tier: string;
@@ -34,7 +34,7 @@ export interface FieldView {
   readonly description: string | null;
   readonly choices: readonly string[] | null;
   readonly set: boolean;
-  /** Null for secrets, and for what is not set. */
+  /** Null for secrets, and for a field without a value. */
   readonly value: string | readonly string[] | null;
   readonly updatedAtMs: number | null;
 }
@@ -71,7 +71,7 @@ function toWhom(missing: MissingValue, { scope }: InstallationRow, tiered: Tiere
   return isOwn && missing.tier === "team" ? { ...missing, tier: "user" } : missing;
 }
 
-/** What the team set. Members see neither what is locked or hidden, nor any value of a secret. */
+/** The values of the team. Members see neither locked or hidden ones, nor any value of a secret. */
 export function viewTeamValues(parts: ViewParts, row: InstallationRow, actor: Actor): ValuesView {
   const tiered = parts.servers.tiered(row.id);
   const owner = { teamId: row.teamId, installationId: row.id, membershipId: null };
@@ -104,7 +104,7 @@ export interface OwnValues {
   readonly teamId: string;
 }
 
-/** Which fields a member has set, and none of the values: for whoever manages the team. */
+/** Which fields a member has set, and none of the values: for those who manage the team. */
 export function viewWhatMemberSet(parts: ViewParts, given: OwnValues): readonly string[] {
   const { installationId, membershipId, teamId } = given;
   const config = parts.book.personal(installationId, membershipId)?.config ?? "{}";

@@ -26,7 +26,7 @@ export interface InstalledServers {
   tiered(installationId: string): TieredServer | undefined;
   /** For one member, or for all of the team (null). Secrets are opened here. */
   runnable(installationId: string, membershipId: string | null): RunnableServer | undefined;
-  /** The same without opening anything: what is missing, and what is left out. */
+  /** The same without opening anything: the missing fields, and those that are left out. */
   merged(installationId: string, membershipId: string | null): MergedServer | undefined;
   /** What a member set for a server of the configuration file; undefined where that is nothing. */
   ownValues(key: string, member: { readonly id: string; readonly teamId: string }): ServerOverrides | undefined;

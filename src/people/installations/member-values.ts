@@ -1,10 +1,10 @@
 import type { InstallWrites } from "../../store/install-rows.ts";
 import type { InstallIndex } from "./install-index.ts";
 
-/** What is taken away of what members gave of their own, and what the audit says of it. */
+/** The values of members that are taken away, and the entry of the audit about it. */
 export interface ForgottenValues {
   readonly writes: Pick<InstallWrites, "gonePersonal" | "goneSecrets">;
-  /** How many people gave something, and for which fields: never what. Empty where nobody did. */
+  /** How many people gave something, and for which fields: never what. Empty where none did. */
   readonly detail: { readonly forgotten?: { readonly members: number; readonly fields: readonly string[] } };
 }
 
@@ -13,7 +13,8 @@ const mostFields = 50;
 
 /**
  * What takes away whatever members gave of their own for servers of a template, secrets too: for one that leads
- * elsewhere from now on, where nobody agreed to have it sent. As a login, it is for the address that it was given for.
+ * elsewhere from now on, where no member agreed to have it sent. As a login, it is for the address that it was given
+ * for.
  */
 export function withoutMemberValues(
   book: Pick<InstallIndex, "installations" | "membersWithValues" | "personal" | "secretsOfTeam">,

@@ -28,7 +28,7 @@ export function createSecretUsage({ vault, book, now }: SecretUsageDeps) {
     note(key: string, secrets: readonly string[]): void {
       const before = texts.get(key);
       if (before?.length === secrets.length && before.every((text, at) => text === secrets[at])) return;
-      // Those of before may still be in a process that is just stopping: they stay until its installation is gone.
+      // Those of before may still be in a process that is just stopping: they stay until its installation is removed.
       texts.set(key, [...new Set([...(before ?? []).slice(-mostKept), ...secrets])]);
       all = undefined;
     },
@@ -44,5 +44,5 @@ export function createSecretUsage({ vault, book, now }: SecretUsageDeps) {
   };
 }
 
-/** Earlier values of one instance: whoever changes them more often within its stop tries something out. */
+/** Earlier values of one instance: a person who changes them more often within its stop tries something out. */
 const mostKept = 20;

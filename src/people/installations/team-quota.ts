@@ -10,7 +10,7 @@ import { filePrefix } from "./tiered-servers.ts";
 export interface TeamRoom {
   readonly book: Pick<InstallIndex, "ofTeam" | "templates">;
   readonly catalog: Pick<TemplateCatalog, "fileServer">;
-  /** What an admin lets the team have; nothing is limited where nobody said. */
+  /** The limits that an admin gave the team; without them, nothing is limited. */
   readonly limitsOf: (teamId: string) => TeamLimits;
 }
 

@@ -76,7 +76,7 @@ const nothingForgotten: ForgottenValues = Object.freeze({ writes: {}, detail: {}
 /** Of one team, or of all. */
 const mostTemplates = 1_000;
 const largestEntry = 65_536;
-/** These read files of this machine, or lead traffic elsewhere: whoever runs the gateway decides that. */
+/** These read files of this machine, or lead traffic elsewhere: those who run the gateway decide that. */
 const ownerFields = ["proxy", "tls", "roots", "envFile"] as const;
 
 export function createTemplateCatalog(deps: TemplateCatalogDeps): TemplateCatalog {
@@ -207,10 +207,10 @@ function createTemplateChanges(deps: TemplateCatalogDeps, build: Build): Templat
         requireRevision(before.revision, revision);
         const texts = { entry: JSON.stringify(next.entry), fields: JSON.stringify(next.fields), changedBy: actor.id };
         const counts = { version: before.version + 1, revision: before.revision + 1 };
-        // Whoever leaves the entry as it is has written no address.
+        // An author who leaves the entry as it is has written no address.
         const byAdmin = actor.isAdmin || (before.byAdmin && texts.entry === before.entry);
         const row = { ...before, ...texts, ...counts, byAdmin, transport: tiered.server.transport.kind };
-        // Whoever runs a team never sees what its members gave: leading it elsewhere is no way to get it, either.
+        // The admins of a team never see what its members gave: leading it elsewhere is no way to get it, either.
         const isForgotten = !actor.isAdmin && texts.entry !== before.entry && addressOf(before) !== addressOf(row);
         const { writes, detail } = isForgotten ? withoutMemberValues(book, id) : nothingForgotten;
         const about = { action: "template.change", object: before.slug, team: teamOf(before.teamId), detail };
@@ -246,7 +246,7 @@ function checkNew({ book, isName }: TemplateCatalogDeps, { slug, teamId, entry }
     throw new GatewayError("VALUE_REFUSED", "there are too many templates, or this one is too large");
 }
 
-/** Programs are chosen by whoever runs the gateway, in whatever way a template comes (fault 91). */
+/** Programs are chosen by those who run the gateway, in whatever way a template comes (fault 91). */
 function requireMaker(
   actor: Actor,
   teamId: string | null,

@@ -10,7 +10,7 @@ export interface ValueTarget {
   readonly tier: "team" | "user";
   readonly owner: SecretOwner;
   readonly tiered: Omit<TieredServer, "server">;
-  /** JSON: what is set there now, without secrets. */
+  /** JSON: the values that are set there now, without secrets. */
   readonly config: string;
 }
 
@@ -29,7 +29,7 @@ export interface ValuePlan {
   readonly paths: readonly string[];
 }
 
-/** Values of one server, and of one change. A form with more is one that nobody fills in. */
+/** Values of one server, and of one change. A form with more is one that no person fills in. */
 export const mostValues = 200;
 
 /**
@@ -53,7 +53,7 @@ export function planValues(target: ValueTarget, given: WrittenPlan, secrets: rea
     if (value !== null || before !== undefined || known.length > 0) paths.push(path);
     if (value === null) {
       if (before !== undefined) gone.push(before.id);
-      // What is set may be taken away also where no field is left for it.
+      // A value may be taken away also where no field is left for it.
       else if (known.length === 0) checkPath({ tier, tiered, path, field });
       continue;
     }
@@ -74,8 +74,8 @@ function tooMany(): GatewayError {
 }
 
 /**
- * What was written, and null for everything else that is set and may be given here. What is locked counts for nothing
- * while it is, and is there again afterwards: whoever fills in a form without it has not taken it away.
+ * What was written, and null for everything else that is set and may be given here. A locked value counts for nothing
+ * while it is locked, and is there again afterwards: a person who fills in a form without it has not taken it away.
  */
 function withGone(
   { tier, tiered }: ValueTarget,

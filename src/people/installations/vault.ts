@@ -14,7 +14,7 @@ export interface Sealing {
  * by `open`; the vault keeps none.
  */
 export interface Vault {
-  /** What is in the database now. */
+  /** Keys in the database as they are now. */
   apply(writes: Pick<InstallWrites, "dataKeys" | "goneDataKeys">): void;
   /**
    * A row with a new value, and the team's key where it has none yet. Rejects with CONFIG_INVALID when the gateway's
@@ -126,7 +126,7 @@ function createTeamKeys({ openRing, newId, now }: Omit<VaultDeps, "sealing">) {
 
   function comingFor(teamId: string, wrapping: WrappingKey): TeamKey {
     const known = coming.get(teamId);
-    // One that was made before a rotation is wrapped with a key that may be gone.
+    // One that was made before a rotation is wrapped with a key that may no longer exist.
     const made = known?.row.kek === wrapping.id ? known : makeKey({ newId, now }, teamId, wrapping);
     coming.set(teamId, made);
     return made;
@@ -152,7 +152,7 @@ function createTeamKeys({ openRing, newId, now }: Omit<VaultDeps, "sealing">) {
     async forTeam(teamId: string): Promise<TeamKey & { readonly isNew: boolean }> {
       const { current } = await ringFor();
       const known = [...rows.values()].find((row) => row.teamId === teamId);
-      // The others could not open what is wrapped with a key that they do not have any more.
+      // The others could not open texts that are wrapped with a key that they do not have any more.
       if (known === undefined && isOutdated()) throw differs("another gateway uses another key than this one");
       return known === undefined
         ? { ...comingFor(teamId, current), isNew: true }

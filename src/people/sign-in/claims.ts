@@ -4,7 +4,7 @@ import type { ComingPerson } from "../directory/plans/identity-plans.ts";
 import { isMailAddress } from "../directory/mail-address.ts";
 import type { ProviderClaims } from "./provider-connection.ts";
 
-/** More than that nobody is in who logs in at a company. */
+/** People who log in at a company are in fewer groups than that. */
 const mostGroups = 1_000;
 const longestText = 200;
 
@@ -32,7 +32,7 @@ const unsaidMs = 3_600_000;
 
 /**
  * When somebody proved at the provider who they are, in ms (`auth_time`, OpenID Connect Core 1.0, section 2). That may
- * be long ago: whoever is logged in there gets here without being asked anything.
+ * be long ago: a person who is logged in there gets here without being asked anything.
  */
 export function provenAt({ signed }: Pick<ProviderClaims, "signed">, nowMs: number): number {
   const seconds = signed["auth_time"];

@@ -9,7 +9,7 @@ import type { TeamDirectory } from "../directory/team-directory.ts";
 export interface LinkedAccounts {
   of(userId: string): Promise<readonly LinkedAccount[]>;
   /**
-   * Takes one away from whoever is logged in, with the browsers that are logged in at its provider, but not this one.
+   * Takes one away from the logged-in user, with the browsers that are logged in at its provider, but not this one.
    * Rejects with FORBIDDEN for one that is not theirs, and with PEOPLE_CONFLICT for their last way in.
    */
   remove(session: BrowserSessionRow, id: string, ip: string | null): Promise<void>;

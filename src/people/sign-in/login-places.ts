@@ -3,7 +3,7 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 /**
  * Logins that come back from one provider at once: each asks the database, waits for the provider, and then for those
  * before it. Half of what the database's queue takes, so that other changes find room there; with a provider that takes
- * a second, 32 people log in each second. Counted per provider, so that one that hangs keeps nobody from the others.
+ * a second, 32 people log in each second. Counted per provider, so that one that hangs does not block the others.
  */
 const mostComingBack = 32;
 const retryS = 10;

@@ -5,7 +5,7 @@ import { sha256, type ChangeAccess } from "../authorization-server/access-change
 import type { Sealing } from "../authorization-server/oauth/sealed-rows.ts";
 import type { LoginChecks } from "./provider-connection.ts";
 
-/** What is remembered of a login while somebody is at the provider. */
+/** Remembered of a login while its person is at the provider. */
 export interface LoginState extends LoginChecks {
   /** The provider's name and issuer in the settings: an answer of another one is none to this. */
   readonly provider: string;
@@ -61,8 +61,8 @@ const loginS = 600;
 const stateForm = /^[\w-]{43}$/;
 
 /**
- * Logins that have begun are in the browser's cookie, sealed: whoever only asks for one costs no row. What was used is
- * remembered until the cookie would be too old.
+ * Logins that have begun are in the browser's cookie, sealed: a request for one costs no row. A used one is remembered
+ * until the cookie would be too old.
  */
 export function createLoginStates({ sealing, change, clock }: LoginStatesDeps): LoginStates {
   const random = (): string => randomBytes(32).toString("base64url");

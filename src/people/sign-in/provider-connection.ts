@@ -11,7 +11,7 @@ import type { ProviderLibrary } from "./provider-library.ts";
 export interface ProviderConnection {
   /** Where a browser is sent to log in. */
   authorizationUrl(about: LoginChecks & { readonly redirectUri: string; readonly asks: Asking }): Promise<URL>;
-  /** What the provider says of whoever came back to `url`, checked. */
+  /** The claims of the provider about the person who came back to `url`, checked. */
   redeem(url: URL, checks: LoginChecks): Promise<ProviderClaims>;
   /** The claims of a token that the provider signed for this gateway within the last minutes. */
   verify(token: string): Promise<JWTPayload>;
@@ -102,7 +102,7 @@ function createDiscovery({ library, settings, fetch, clock }: ProviderConnection
     if (isPlain) client.allowInsecureRequests(configuration);
     const keys = jose.createRemoteJWKSet(new URL(keysAt), {
       cacheMaxAge: keysMs,
-      // Whoever can make us read them has a token of the provider, or is counted.
+      // A sender who can make us read them has a token of the provider, or is counted.
       cooldownDuration: 0,
       [jose.customFetch]: fetch as never,
     });

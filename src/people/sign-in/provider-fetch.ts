@@ -46,7 +46,7 @@ export function createProviderFetch(outgoing: Outgoing): ProviderFetch {
   };
 }
 
-/** What is sent is a form. */
+/** Bodies are form-encoded. */
 function toText(body: unknown): string {
   if (typeof body === "string") return body;
   if (body instanceof URLSearchParams) return body.toString();

@@ -70,7 +70,7 @@ export interface ProviderLoginsDeps {
   readonly onDenied: (change: Change) => void;
 }
 
-/** From one address, in a quarter of an hour, logins that come to nothing through whoever sends them. */
+/** From one address, in a quarter of an hour, logins that fail through a fault of the sender. */
 const mostFailures = 60;
 /** The same of logout tokens that are not the provider's: a provider's own address sends none of them. */
 const mostBadTokens = 60;
@@ -109,7 +109,7 @@ export function createProviderLogins(deps: ProviderLoginsDeps): ProviderLogins {
       const settings = settingsOf(name);
       const { state, cookie } = states.begin({ provider: name, issuer: settings.issuer, next, entry });
       const connection = connect(name, settings);
-      // Whoever links an account says there who they are, once more.
+      // A user who links an account says there who they are, once more.
       const isLinking = entry !== undefined && entry.kind !== "invite";
       const asks = isLinking ? "login" : isKnown && entry === undefined ? "again" : "strangers";
       const url = await connection.authorizationUrl({ ...state, redirectUri, asks });
@@ -132,7 +132,7 @@ export function createProviderLogins(deps: ProviderLoginsDeps): ProviderLogins {
         return { session: await deps.sessions.start(user, origin, session?.hash), next };
       };
       const counted = async (): Promise<FinishedLogin> => await counting(login, failures, from);
-      // Before the state is used: whoever finds no place may send the same answer again.
+      // Before the state is used: a browser that finds no place may send the same answer again.
       return await inPlace(name, async () => await guard({ name, ip, action: "login" }, counted));
     },
     async logOut(name, token, ip) {
@@ -161,7 +161,7 @@ interface Guarded {
 }
 
 /**
- * Counts a failure where it is the fault of whoever sends the request: not one of the provider, nor a login that took
+ * Counts a failure where it is the fault of the sender of the request: not one of the provider, nor a login that took
  * too long or came back to another browser, as happens to many people behind one address.
  */
 async function counting<T>(
@@ -263,7 +263,7 @@ function late(message: string): GatewayError {
   return new GatewayError("LOGIN_EXPIRED", message);
 }
 
-/** A parameter that stands there once. */
+/** A parameter that occurs once. */
 function onlyOne(url: URL, name: string): string | null {
   const all = url.searchParams.getAll(name);
   return all.length === 1 ? (all[0] ?? null) : null;

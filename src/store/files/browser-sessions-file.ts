@@ -6,7 +6,7 @@ import { replaceFile } from "./safe/replace-file.ts";
 /** Increased when the format of the file changes. */
 const format = 1;
 
-/** Stores the hashes of browser sessions in one JSON file with mode 0600. If it cannot be read, nobody is logged in. */
+/** Stores the hashes of browser sessions in one JSON file with mode 0600. If it cannot be read, no one is logged in. */
 export function createBrowserSessionsFile(path: string, onFailure: (error: unknown) => void): BrowserSessionStore {
   return {
     read() {

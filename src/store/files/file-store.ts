@@ -96,8 +96,8 @@ export const fileBackend: StoreBackend = {
 };
 
 /**
- * A key of its own, made from the key of logins: whoever has a copy of the database cannot forge its audit. The chain
- * outlives a change of the key: what was made of the one before is kept, sealed with the new one.
+ * A key of its own, made from the key of logins: the holder of a copy of the database cannot forge its audit. The chain
+ * outlives a change of the key: the audit key that was made from the one before is kept, sealed with the new one.
  */
 async function auditKeyOf(dataDir: string, source: KeySource): Promise<Uint8Array> {
   const key = await createVaultKey(dataDir, source).load(true);

@@ -10,9 +10,9 @@ import { setAside } from "../quarantine.ts";
 const format = 1;
 
 /**
- * Searches that people keep as tests, in one JSON file with mode 0600. What is no search in it is skipped. A damaged
- * file, or one of a newer format, is set aside before another takes its place; one that cannot be read or renamed is
- * left, and reading throws.
+ * Searches that people keep as tests, in one JSON file with mode 0600. Entries that are no search are skipped. A
+ * damaged file, or one of a newer format, is set aside before another takes its place; one that cannot be read or
+ * renamed is left, and reading throws.
  */
 export function createKeptSearchesFile(path: string, onFailure: (error: unknown) => void): KeptSearchStore {
   return {

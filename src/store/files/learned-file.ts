@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { UseMemoryStore } from "../../catalog/discovery/memory-of-use.ts";
 import { replaceFile } from "./safe/replace-file.ts";
 
-/** The most bytes that are read: far more than the limits of what is stored there allow. */
+/** The most bytes that are read: far more than the limits of the stored lists allow. */
 const sizeLimitBytes = 64 * 1024 * 1024;
 
 /**

@@ -5,7 +5,7 @@ import { createLearnedFile } from "./learned-file.ts";
 /** Increased when the format of the file, or the tokenizer, changes; a file in another format is ignored. */
 const format = "o200k_base-1";
 
-/** Counts of tokens in one JSON file, which is replaced atomically. What is no count is skipped. */
+/** Counts of tokens in one JSON file, which is replaced atomically. Entries that are no count are skipped. */
 export function createTokenCountsFile(path: string, onFailure: (error: unknown) => void): TokenCountStore {
   const file = createLearnedFile(path, onFailure);
   return {

@@ -100,7 +100,7 @@ async function open(file: Buffer, key: VaultKey, instance: string): Promise<Kept
     : { kind: "text", text: text.toString("utf8") };
 }
 
-/** What is wrong with a file, as far as that shows without the key: more helpful than "it cannot be decrypted". */
+/** The fault of a file, as far as that shows without the key: more helpful than "it cannot be decrypted". */
 function problemOf(sealed: Buffer, kind: KeyKind): string | undefined {
   if (
     sealed.length < headBytes + sealBytes ||

@@ -20,7 +20,7 @@ export interface VectorFileOptions {
 }
 
 const hashBytes = 32;
-/** The most vectors kept: twice what is needed at once, and 160 MB at 1,024 dimensions. */
+/** The most vectors kept: twice the number that is needed at once, and 160 MB at 1,024 dimensions. */
 const vectorLimit = 40_000;
 
 /**
@@ -40,7 +40,7 @@ export function createVectorFile({ path, model, onFailure }: VectorFileOptions):
     const fresh = unwritten;
     unwritten = [];
     const replaces = !isWhole;
-    // Before the write: what is forgotten meanwhile makes it false again, and the next write leaves that out.
+    // Before the write: a vector that is forgotten meanwhile makes it false again, and the next write leaves that out.
     isWhole = true;
     if (replaces) await replaceFile(path, Buffer.concat([header(model, length ?? 0), ...[...vectors].map(toRecord)]));
     else if (fresh.length > 0)

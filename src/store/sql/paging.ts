@@ -49,7 +49,7 @@ export function idRange<Query>(
   return ranged as unknown as Query;
 }
 
-/** Rows whose columns have these values; what is undefined lets everything through. */
+/** Rows whose columns have these values; an undefined one lets everything through. */
 export function filterEqual<Query>(query: Query, values: Readonly<Record<string, string | number | undefined>>): Query {
   let filtered = query as unknown as Builder;
   for (const [column, value] of Object.entries(values))

@@ -62,7 +62,7 @@ const questions = {
 export type Questions = typeof questions;
 export type QuestionName = keyof Questions;
 
-/** Answers by the names of their questions, found in what is `Given`. */
+/** Answers by the names of their questions, found in `Given`. */
 export type AnswersFrom<Given> = {
   readonly [Name in QuestionName]?: (given: Given, ask: AskOf<Questions[Name]>) => Promise<AnswerOf<Questions[Name]>>;
 };
@@ -73,7 +73,7 @@ export interface PeopleAsk {
   readonly entry: AuditEntry;
   /** Apart from the rest, because other gateways are told of that. */
   readonly access: AccessOfPeople;
-  /** The last change of others that it was planned with; undefined where nobody else writes. */
+  /** The last change of others that it was planned with; undefined where this gateway is the only writer. */
   readonly seen?: number;
 }
 

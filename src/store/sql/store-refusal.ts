@@ -48,7 +48,7 @@ export class SpentLink extends Refused {
   }
 }
 
-/** What went wrong with a question, as whoever asked is told. */
+/** The failure of a question, as the asker is told it. */
 export function toRefusal(error: unknown, problem: StoreProblem | undefined): Refused {
   if (error instanceof Refused) return error;
   if (problem !== undefined) return new Refused(problem);

@@ -185,7 +185,7 @@ interface ChangeTable {
   origin: string;
   /** The question that changed something. */
   kind: string;
-  /** What was written, as JSON; "" where it has to be read anew. */
+  /** What was written, as JSON; "" where it has to be read again. */
   detail: string;
 }
 

@@ -16,8 +16,8 @@ export interface SamplingClients {
   isReady(): boolean;
   onReady(callback: () => void): () => void;
   /**
-   * Asks one of them `sampling/createMessage`. One that answers with an error, or that has not answered when the
-   * signal aborts, is not asked again. Rejects with the signal's reason, and when there is no client, or it has gone.
+   * Asks one of them `sampling/createMessage`. One that answers with an error, or that has not answered when the signal
+   * aborts, is not asked again. Rejects with the signal's reason, and when there is no client, or it has left.
    */
   ask(params: JsonBytes, signal: AbortSignal): Promise<Answer>;
 }

@@ -36,7 +36,7 @@ export function toSpendingRecord(
   };
 }
 
-/** What is on disk may be anything: what is no record is nothing spent. */
+/** The file may hold anything: a value that is no record counts as nothing spent. */
 export function readSpending(value: unknown): SpendingRecord {
   if (!isJsonObject(value)) return nothingSpent;
   const count = (name: keyof SpendingRecord): number => {

@@ -29,14 +29,14 @@ export interface EnrichmentDeps {
   readonly writer: PhraseWriter;
   readonly parallel: number;
   readonly limits: EnrichmentLimits;
-  /** Whether nobody has written phrases for a tool. */
+  /** Whether a tool has no written phrases yet. */
   readonly isWanting: (tool: ToolEntry) => boolean;
   readonly store: PhraseStore;
   readonly clock: Pick<Clock, "after" | "monotonic">;
   readonly log: Log;
 }
 
-/** For people who look: what was done and what is still to do. */
+/** The state as people see it: the tools that are done and those that are still to do. */
 export interface EnrichmentState {
   readonly written: number;
   readonly waiting: number;

@@ -11,8 +11,8 @@ export interface PhraseWriter {
   /** Calls back whenever there may be somebody to ask again. Returns the function that ends this. */
   onReady(callback: () => void): () => void;
   /**
-   * Rejects with {@link UnusableAnswer} when the answer holds no phrases, with {@link NobodyToAsk} when whoever was
-   * asked will not or cannot answer any more, and with anything else when asking failed.
+   * Rejects with {@link UnusableAnswer} when the answer holds no phrases, with {@link NobodyToAsk} when the client or
+   * model that was asked will not or cannot answer any more, and with anything else when asking failed.
    */
   write(tool: ToolEntry, signal: AbortSignal): Promise<WrittenAnswer>;
 }
@@ -26,7 +26,7 @@ export interface WrittenAnswer {
 export interface SpentTokens {
   readonly prompt: number;
   readonly answer: number;
-  /** Whether whoever answered says so; otherwise it is estimated from the texts. */
+  /** Whether the answer reports it; otherwise it is estimated from the texts. */
   readonly isReported: boolean;
 }
 
@@ -41,7 +41,7 @@ export class UnusableAnswer extends Error {
   }
 }
 
-/** Whoever was asked refused, did not answer in time, or has gone. */
+/** The client or model that was asked refused, did not answer in time, or has left. */
 export class NobodyToAsk extends Error {}
 
 /** Characters of a description that the model reads: the part that says what the tool is for. */

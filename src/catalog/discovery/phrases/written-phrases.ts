@@ -62,7 +62,7 @@ export function forgetOldest(entries: Map<string, unknown>): void {
   }
 }
 
-/** What is on disk may be anything: what is no phrase is left out. */
+/** The file may hold anything: values that are no phrases are left out. */
 function readKept(value: unknown): Map<string, readonly string[]> {
   const kept = isJsonObject(value) && value["version"] === 1 ? value["phrases"] : undefined;
   const entries = isJsonObject(kept) ? Object.entries(kept).slice(-toolLimit) : [];

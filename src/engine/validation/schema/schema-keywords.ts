@@ -58,7 +58,7 @@ export const choices: readonly string[] = [
   "if",
 ];
 
-/** The keywords of one type, in Ajv's order, which decides what is complained of first. */
+/** The keywords of one type, in Ajv's order, which decides which fault is reported first. */
 export const groups: Readonly<Record<Group, readonly string[]>> = {
   number: ["maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf", "format"],
   string: ["maxLength", "minLength", "pattern", "format"],

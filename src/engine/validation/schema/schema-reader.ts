@@ -175,7 +175,7 @@ function multipleOf(divisor: number): Test {
   const wrong = [fault("multipleOf", { multipleOf: divisor })];
   return (value) => {
     const times = (value as number) / divisor;
-    // As Ajv has it: what is written with an exponent is not found to be whole.
+    // As Ajv has it: a quotient that is written with an exponent does not count as whole.
     return divisor !== 0 && times === Number.parseInt(String(times), 10) ? undefined : wrong;
   };
 }

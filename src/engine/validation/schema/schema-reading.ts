@@ -5,34 +5,34 @@ import type { Dialect } from "./schema-keywords.ts";
 import { Malformed } from "./schema-keywords.ts";
 
 /**
- * Finds what is wrong with a value, innermost first and as Ajv would report it. Undefined when it fits; {@link untold}
- * when that cannot be told, because a part of the schema is not checked.
+ * Finds the faults of a value, innermost first and as Ajv would report it. Undefined when it fits; {@link untold} when
+ * that cannot be told, because a part of the schema is not checked.
  */
 export type Test = (value: unknown) => readonly Fault[] | undefined;
 
-/** Neither fits nor does not fit. What is known to be wrong goes before it. */
+/** Neither fits nor does not fit. Known faults go before it. */
 export const untold: readonly Fault[] = Object.freeze([]);
 
 export const fits: Test = () => undefined;
 
-/** More parts than any of 1,478 real tools has. What is beyond is not checked. */
+/** More parts than any of 1,478 real tools has. Parts beyond that are not checked. */
 const partLimit = 3_000;
 
 /** A schema that is being read. */
 export interface Reading {
   readonly runtime: Runtime;
   readonly dialect: Dialect;
-  /** It is part of an alternative, where Ajv adds to a wrong type what is wrong with the choice. */
+  /** It is part of an alternative, where Ajv adds the fault of the choice to that of a wrong type. */
   readonly isBranch: boolean;
   /**
-   * Whether it matters that a value fits, and not only that it does not: within `not`, for instance. Only there, what
-   * is not checked has to be told from what fits.
+   * Whether it matters that a value fits, and not only that it does not: within `not`, for instance. Only there, an
+   * unchecked value has to be told from one that fits.
    */
   readonly isExact: boolean;
   /** It is part of a schema with an identifier of its own, so that references in it lead elsewhere. */
   readonly isForeign: boolean;
   readonly depth: number;
-  /** The check of a part of what is being read. */
+  /** The check of a part of the schema that is being read. */
   read(reading: Reading, schema: unknown): Test;
   /** The check of what a `$ref` of this schema points at. Throws Malformed when it does not point into the schema. */
   follow(reading: Reading, reference: unknown): Test;
@@ -40,7 +40,7 @@ export interface Reading {
   pay(units: number): void;
   /** Whether there may be so many parts more. */
   count(parts: number): boolean;
-  /** Notes that something is not checked, and stands in for it. */
+  /** Notes that something is not checked, and takes its place. */
   skip(what: string): Test;
 }
 

@@ -3,9 +3,9 @@ import { inlinedKeywords, keywords, Malformed } from "./schema-keywords.ts";
 import type { Reading, Test } from "./schema-reading.ts";
 
 /**
- * Follows references within one schema, to `#`, to places in it, and to anchors, as Ajv does: what is small is read
- * where it is used; everything else is read once, and may refer to itself. Dynamic references mean the same within
- * one schema.
+ * Follows references within one schema, to `#`, to places in it, and to anchors, as Ajv does: a small target is read
+ * where it is used; everything else is read once, and may refer to itself. Dynamic references mean the same within one
+ * schema.
  */
 export function createReferences(root: JsonObject): Reading["follow"] {
   /** Where it matters that a value fits, and elsewhere. */
@@ -15,7 +15,7 @@ export function createReferences(root: JsonObject): Reading["follow"] {
   let found: ReadonlyMap<string, unknown> | undefined;
   const anchors = (): ReadonlyMap<string, unknown> => (found ??= findAnchors(root));
 
-  /** Counted once, because many may refer to what is large. */
+  /** Counted once, because many references may lead to a large target. */
   function isInlined(schema: unknown): boolean {
     let known = inlined.get(schema);
     if (known === undefined) inlined.set(schema, (known = schema !== root && countKeywords(schema) <= inlinedKeywords));

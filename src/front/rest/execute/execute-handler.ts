@@ -31,7 +31,7 @@ interface Incoming extends NamedTool {
   readonly principal: Principal;
 }
 
-/** The one route that is a hot path: no framework stands on the way of a call, as over MCP. */
+/** The one route that is a hot path: no framework is on the way of a call, as over MCP. */
 export function createExecuteHandler(deps: RestDeps, questions: RestQuestions): ExecuteHandler {
   const run = createExecutionRun(deps, questions);
 
@@ -120,7 +120,7 @@ function refuse(
   const challenge = challengeOf(failure, () => deps.publicUrl(request), "");
   if (challenge !== undefined) headers["WWW-Authenticate"] = challenge;
   refuseWithProblem(response, failure, headers);
-  // What is left of a body that nobody read must not be taken for the next request.
+  // The rest of a body that was not read must not be taken for the next request.
   request.resume();
 }
 

@@ -55,7 +55,7 @@ export function openEventFeed(
     },
     position,
   );
-  // Whoever is cut off before the first event can come back to this place.
+  // A reader who is cut off before the first event can come back to this place.
   write(primeText(reading.position, retryMs));
   const keepAlive = setInterval(() => send(keepAliveText), keepAliveMs);
   keepAlive.unref();

@@ -9,8 +9,8 @@ import { mostPerPage } from "../../../operations/records/record-query.ts";
 import type { RestRequest } from "../route.ts";
 
 /**
- * An export ends after so many rows, or pages that a filter leaves empty: whoever wants more goes on with the id of
- * the last row as cursor.
+ * An export ends after so many rows, or pages that a filter leaves empty: to get more, the reader goes on with the id
+ * of the last row as cursor.
  */
 const exportLimits = { rows: 100_000, pages: 1_000 };
 

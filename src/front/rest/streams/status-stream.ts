@@ -4,7 +4,7 @@ import { asciiJson } from "../../../wire/json/ascii-json.ts";
 import { eventStreamType, eventText, keepAliveText } from "../../../wire/sse/event-text.ts";
 import type { Headers } from "../answer.ts";
 
-/** How an instance stands. */
+/** The state of an instance. */
 export interface StatusLine {
   readonly instance: string;
   readonly server: string;

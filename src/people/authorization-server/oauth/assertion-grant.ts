@@ -74,7 +74,7 @@ export function createAssertionGrant(deps: AssertionGrantDeps) {
     const { member, client, resource, scope, claims } = given;
     const known = [...directory.access.grants.values()].find(({ row }) => isFor(row, given));
     if (known !== undefined && (await store.grant(known.row.id)) !== undefined) return known.row.id;
-    // It was not used for so long that it was tidied away, which nobody is told of.
+    // It was not used for so long that it was tidied away, and no one was told.
     if (known !== undefined) await change({ goneGrants: [known.row.id] });
     const id = randomId("g_");
     const grant = new provider.Grant({ jti: id, accountId: member.row.id, clientId: client.clientId });

@@ -16,7 +16,7 @@ const mostRecent = 100;
 
 /**
  * Fetches the document that a client names as its id. Nothing is sent to addresses that are not in the public Internet,
- * nothing is followed, and what comes is small. Where the Internet is out of reach, what is known of a client counts.
+ * nothing is followed, and answers are small. Where the Internet is out of reach, the known facts of a client count.
  */
 export function createDocumentFetch(clock: Pick<Clock, "monotonic">, outgoing = publicOutgoing()): FetchDocument {
   const recent = new Map<string, { readonly document: Promise<unknown>; readonly untilMs: number }>();

@@ -23,10 +23,10 @@ const authMethods = ["none", "client_secret_basic", "client_secret_post"];
  * library decides by:
  *
  * - VS Code names grants that we may not have, and Claude Code's document names none: what we have is kept;
- * - Cursor registers a scheme of its own, a page, and this machine at once, without a type: whatever comes back to this
- *   machine is an application on it, whose port may be another each time (RFC 8252, section 7.3). So is whatever else
- *   is not https: of applications the library takes http on this machine alone;
- * - what is said of keys, scopes, logging out and much else is not used, and would only be refused.
+ * - Cursor registers a scheme of its own, a page, and this machine at once, without a type: whatever comes back to
+ *   this machine is an application on it, whose port may be another each time (RFC 8252, section 7.3). So is every
+ *   other address without https: of applications the library takes http on this machine alone;
+ * - members about keys, scopes, logging out and much else are not used, and would only be refused.
  */
 export function normalizeClient(given: Metadata): Metadata {
   const uris = Array.isArray(given["redirect_uris"]) ? (given["redirect_uris"] as unknown[]) : [];
@@ -72,15 +72,15 @@ export function isRedirect(uri: string): boolean {
 /** Beyond it, browsers cut addresses. */
 const longestRedirect = 2_000;
 
-/** What is nothing at all is left for the library to refuse. */
+/** A value that is no URL is left for the library to refuse. */
 function isPage(uri: unknown): boolean {
   return typeof uri !== "string" || !URL.canParse(uri) || new URL(uri).protocol === "https:";
 }
 
 /**
  * Documents of clients that many people have (client ID metadata documents), for a gateway that cannot reach the
- * Internet. What stands here was seen of the clients themselves, as npm has them: Claude Code 2.1.330 and Codex 0.169.0
- * name these documents, and come back to these addresses with a port of their choice. Of clients that cannot be tried
+ * Internet. These were seen of the clients themselves, as npm has them: Claude Code 2.1.330 and Codex 0.169.0 name
+ * these documents, and come back to these addresses with a port of their choice. Of clients that cannot be tried
  * nothing is made up: they register.
  */
 export const knownDocuments: Readonly<Record<string, Metadata>> = Object.freeze({

@@ -16,7 +16,7 @@ export interface NormalizerOptions {
   readonly clock: Pick<Clock, "monotonic">;
   /** Everything that can be asked for. */
   readonly scopes: readonly string[];
-  /** What is meant by an app that does not say. */
+  /** The scopes of an app that names none. */
   readonly usualScopes: readonly string[];
 }
 
@@ -29,7 +29,7 @@ const mostFromAnywhere = 200;
 const mostCodes = 30;
 const mostCodesFromAnywhere = 300;
 const codesMs = 600_000;
-/** What is kept of an app for 90 days: those that are known say a few hundred bytes. */
+/** The most that is kept of an app for 90 days: the known ones have a few hundred bytes to say. */
 const mostKeptBytes = 8 * 1024;
 
 /** For one authorization server: it counts who registers. */
@@ -105,7 +105,7 @@ function normalizeRegistration(body: string): string {
     const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
     return isObject ? JSON.stringify(normalizeClient(given as Readonly<Record<string, unknown>>)) : body;
   } catch {
-    // The library says what is wrong with it.
+    // The library names the fault.
     return body;
   }
 }

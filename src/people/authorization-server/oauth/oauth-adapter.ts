@@ -14,7 +14,7 @@ export interface ConsentFacts {
   readonly ip: string | null;
   /** The session of the browser, by where it was logged in. */
   readonly session: Pick<BrowserSessionRow, "via" | "sid">;
-  /** Given where nobody was asked in a browser. */
+  /** Given where no one was asked in a browser. */
   readonly via?: "jwt";
 }
 
@@ -36,7 +36,7 @@ export interface OAuthAdapterDeps {
 
 /** So often may a refresh token be used again: more is not a client that renews several times at once. */
 const mostUses = 20;
-/** A client that registered and is not used. Each hour in which it gets a token begins it anew. */
+/** A client that registered and is not used. Each hour in which it gets a token begins the time again. */
 export const clientMs = 90 * 86_400_000;
 /** Many that register within a few minutes are not left to the next time that what expired is removed. */
 const registeredPerPurge = 200;
@@ -47,7 +47,7 @@ type Kept = (kind: string) => LibraryAdapter;
 
 /**
  * Where the authorization server keeps what it gives out. Ids of tokens, codes and cookies are not in the database:
- * rows are found by their SHA-256, and in the sealed payload a mark stands in their place.
+ * rows are found by their SHA-256, and in the sealed payload a mark takes their place.
  */
 export function createOAuthAdapter(deps: OAuthAdapterDeps): Kept {
   const sessions = createSessionMemory();
@@ -145,7 +145,7 @@ function createItems(kind: string, deps: OAuthAdapterDeps): LibraryAdapter {
       const grant = kind === "AccessToken" ? directory.access.grants.get(row.grantId ?? "")?.row : undefined;
       const usedGrants = usedNow(directory, grant?.id ?? null, clock.now());
       const prolonged = usedGrants.map(() => keptOn(grant?.clientId ?? "", clock.now()));
-      // Taken back in this moment, here or at another gateway: nothing that belongs to what is gone is kept.
+      // Revoked in this moment, here or at another gateway: nothing that belongs to a revoked grant is kept.
       if (!(await change({ items: [row], usedGrants, prolonged }))) throw deps.refusal("it was taken back");
       // The app is registered, whether or not there is room for the next: that is made every few minutes as well.
       if (kind === "Client" && (registered += 1) % registeredPerPurge === 0)
@@ -229,7 +229,7 @@ async function findGrant({ directory, store }: OAuthAdapterDeps, id: string): Pr
   return row;
 }
 
-/** What an app was given is gone: its tokens, and everything that was opened with them. */
+/** Revokes everything that an app was given: its tokens, and everything that was opened with them. */
 async function revokeGrant(deps: OAuthAdapterDeps, grantId: string): Promise<void> {
   const { change } = deps;
   const row = await findGrant(deps, grantId);
@@ -267,7 +267,7 @@ export function toClientRow(
   };
 }
 
-/** Secrets of clients are tokens: what is kept does not open anything. */
+/** Secrets of clients are tokens: the kept form does not open anything. */
 function withHashedSecret(payload: Payload): Payload {
   const secret = payload["client_secret"];
   return typeof secret === "string" && !secret.startsWith(hashedMark)
@@ -275,7 +275,7 @@ function withHashedSecret(payload: Payload): Payload {
     : payload;
 }
 
-/** What stands before a client's secret where it is a hash. */
+/** The mark before a client's secret that is a hash. */
 export const hashedMark = "sha256:";
 
 const mostSessions = 1_000;

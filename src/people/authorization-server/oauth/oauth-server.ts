@@ -29,7 +29,7 @@ export interface AuthorizationServer {
 
 export interface Reached {
   readonly base: string;
-  /** Whoever asks, where that is known. */
+  /** The address of the sender, where that is known. */
   readonly ip: string | null;
 }
 
@@ -67,7 +67,7 @@ export interface AuthorizationServerDeps {
   /** Identity assertions that are taken; undefined for none. */
   readonly assertions: AssertionRules | undefined;
   readonly settings: () => OAuthSettings;
-  /** Told of what is nobody's mistake but ours. */
+  /** Told of failures that are the server's own. */
   readonly onError: (error: unknown) => void;
 }
 

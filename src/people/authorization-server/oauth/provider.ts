@@ -36,7 +36,7 @@ export interface ProviderOptions {
   readonly usualScopes: readonly string[];
   /** Whether a URL is one of the gateway's own resources. */
   readonly isResource: (url: string) => boolean;
-  /** What the introspection of a membership's token says beside the standard's members; undefined for nobody. */
+  /** The members beside the standard's in the introspection of a membership's token; undefined for an unknown one. */
   readonly describe: (membershipId: string) => Readonly<Record<string, unknown>> | undefined;
   readonly accessTokenSeconds: number;
   /** Whether identity assertions are taken. */
@@ -87,7 +87,7 @@ export function createProvider(library: Library, options: ProviderOptions): Libr
     if (context.path.startsWith("/.well-known/")) context.body = toMetadata(context.body as object, options);
     if (context.path === oauthPaths.code_verification && context.req.method === "GET") showCode(context, options.pages);
   });
-  // What is kept of a secret is its hash.
+  // Of a secret, the hash is kept.
   Object.assign(provider.Client.prototype, {
     compareClientSecret(this: { readonly clientSecret?: string }, given: string) {
       const kept = Buffer.from(this.clientSecret ?? "");
@@ -98,7 +98,7 @@ export function createProvider(library: Library, options: ProviderOptions): Libr
   return provider;
 }
 
-/** Apps ask for everything that the metadata names: nobody is told who somebody is, and so there are no claims. */
+/** Apps ask for everything that the metadata names: no app is told who somebody is, and so there are no claims. */
 function toMetadata(metadata: object, { usualScopes, hasAssertions }: ProviderOptions): object {
   const kept = Object.entries(metadata).filter(([name]) => !name.startsWith("claim"));
   const known = Object.fromEntries(kept) as { readonly grant_types_supported?: readonly string[] };
@@ -117,7 +117,7 @@ function atPath(issuer: string, uid: string): string {
 
 /**
  * For a link with the code in it, the library has a page that sends itself off by a script. Ours shows the code in its
- * field, and whoever reads it sends it.
+ * field, and the person who reads it sends it.
  */
 function showCode(context: LibraryContext, pages: DevicePages): void {
   const code = context.oidc.params?.["user_code"];

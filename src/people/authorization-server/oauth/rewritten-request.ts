@@ -30,8 +30,8 @@ export function withBody(request: IncomingMessage, body: string): IncomingMessag
 }
 
 /**
- * Makes a request look as if it had come to the gateway's own address: the library makes its URLs from what stands in
- * a request, and anybody can write there what they like.
+ * Makes a request look as if it had come to the gateway's own address: the library makes its URLs from the headers of a
+ * request, and anybody can write there what they like.
  */
 export function asReachedAt(request: IncomingMessage, base: string, target: string): void {
   const { host, protocol, pathname } = new URL(base);

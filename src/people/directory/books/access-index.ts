@@ -136,7 +136,7 @@ function createShelf(book: Book) {
     if (held === undefined) return false;
     for (const hash of [...held.tokens]) removeToken(hash);
     grants.delete(id);
-    // Its tokens may have gone before it.
+    // Its tokens may have been removed before it.
     const keys = [...(book.members.get(held.row.membershipId)?.credentials.keys() ?? [])];
     for (const key of keys.filter((one) => one.startsWith(`${id} `))) {
       ends.drop(key);

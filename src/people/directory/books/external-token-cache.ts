@@ -32,7 +32,7 @@ export interface ExternalTokenCache {
   nextExpiryMs(): number;
 }
 
-/** Tokens in use within five minutes. What is forgotten is checked once more. */
+/** Tokens in use within five minutes. A forgotten one is checked once more. */
 const mostTokens = 10_000;
 /** Apps of members that came within a day. The one that came first makes room, and its sessions end. */
 const mostKeys = 20_000;

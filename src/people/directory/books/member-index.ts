@@ -122,7 +122,7 @@ function createNamed<Row extends { readonly id: string }>(nameOf: (row: Row) => 
     byName,
     remove,
     put(row: Row): void {
-      // Replaced where it stands: a list of all keeps its order.
+      // Replaced in its place: a list of all keeps its order.
       const before = byId.get(row.id);
       if (before !== undefined && byName.get(nameOf(before))?.id === row.id) byName.delete(nameOf(before));
       byId.set(row.id, row);

@@ -12,7 +12,7 @@ export interface Member {
   readonly pats: Map<string, HeldPat>;
   /**
    * Who comes with a token for one instance. Undefined while the user is disabled. Another object as soon as something
-   * is taken from the person, and with each personal token that is gone.
+   * is taken from the person, and with each personal token that is removed.
    */
   readonly principal: Principal | undefined;
   /** Who comes with the other credentials, by the credential's key. Made when one is first used. */
@@ -28,7 +28,9 @@ export interface HeldPat {
 
 /** One credential of a membership, and what it is limited to. */
 export interface CredentialFacts {
-  /** The same for as long as what is opened with it may go on: the id of a token, a grant or a session. */
+  /**
+   * The same for as long as the streams and calls that it opened may go on: the id of a token, a grant or a session.
+   */
   readonly key: string;
   readonly via: Principal["via"];
   readonly scopes: readonly string[];
@@ -93,7 +95,7 @@ export function createHeldPats() {
     },
     /**
      * Takes a token away, and returns whether somebody lost something by it. A token for one instance is as good as the
-     * personal tokens that there were when it was made: it is gone, too.
+     * personal tokens that there were when it was made: it ends with any of them.
      */
     drop(id: string): boolean {
       const member = this.remove(id);

@@ -2,11 +2,11 @@ import type { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import type { Directory, RemotePeople } from "../directory.ts";
 
-/** Stands in for a directory that is still being read. */
+/** Takes the place of a directory that is still being read. */
 export interface PendingDirectory extends Directory {
   /** From now on this one answers. Called once. */
   arrive(directory: Directory): void;
-  /** It will never be there: whoever waits for it is told why. */
+  /** It will never be there: all who wait for it are told why. */
   fail(error: GatewayError): void;
 }
 
@@ -14,7 +14,7 @@ const none: ReadonlySet<string> = new Set();
 const nobody = { team: undefined, user: undefined, isOnlyUser: false };
 
 /**
- * Nobody is known before the directory is there, and nothing is open: requests wait until their sender can be found.
+ * No one is known before the directory is there, and nothing is open: requests wait until their sender can be found.
  */
 export function createPendingDirectory(): PendingDirectory {
   let here: Directory | undefined;

@@ -25,14 +25,14 @@ export interface ComingPerson {
 /** By what somebody may come in who is not known yet. */
 export type Entry =
   | { readonly kind: "user"; readonly userId: string }
-  /** For whoever is not known: others join on the page of the invitation. */
+  /** For a person who is not known: others join on the page of the invitation. */
   | { readonly kind: "invite"; readonly secret: string }
   | { readonly kind: "setup"; readonly name: string; readonly team: string };
 
 export interface SignIn {
   readonly person: ComingPerson;
   readonly rules: Pick<ProviderSettings, "provision" | "domains" | "teams" | "groups" | "adminGroups" | "linkByEmail">;
-  /** What is kept of this account at the provider. */
+  /** The row of this account at the provider. */
   readonly known: IdentityRow | undefined;
   readonly entry: Entry | undefined;
   /** The set-up link that the entry comes from: used up together with what it gives. */
@@ -124,14 +124,14 @@ function createRecognition(facts: PeopleLookup) {
     return { ...facts.newUser(freeName(name), "user"), ...(email === undefined ? {} : { email }) };
   }
 
-  /** The one user with this address; nobody where there are several. */
+  /** The one user with this address; undefined where there are several. */
   function userWith(email: string | undefined): UserRow | undefined {
     if (email === undefined) return undefined;
     const found = [...book.users.values()].filter((user) => user.email?.toLowerCase() === email);
     return found.length === 1 ? found[0] : undefined;
   }
 
-  /** Whoever was chosen by a link, or by who is logged in. */
+  /** The user that was chosen by a link, or by who is logged in. */
   function chosen(userId: string, linked: UserRow | undefined): SignedIn {
     const user = facts.userOf(userId);
     if (linked !== undefined && linked.id !== user.id)
@@ -143,7 +143,7 @@ function createRecognition(facts: PeopleLookup) {
     const linked = book.users.get(known?.userId ?? "");
     if (entry?.kind === "user") return chosen(entry.userId, linked);
     if (entry?.kind === "setup") {
-      // Nobody who is known already becomes an owner by a code that was left over.
+      // A person who is known already does not become an owner by a code that was left over.
       if (book.users.size > 0) throw conflict("there is an admin already", "");
       const { email } = person;
       const admin = facts.newUser(entry.name, "admin");
@@ -151,7 +151,7 @@ function createRecognition(facts: PeopleLookup) {
     }
     if (linked !== undefined) return { user: linked, by: undefined };
     const same = rules.linkByEmail ? userWith(person.email) : undefined;
-    // Whoever is known by their address is asked on the invitation's page, as everybody is who is known.
+    // A person who is known by their address is asked on the invitation's page, as everybody is who is known.
     if (entry?.kind === "invite" && same === undefined) return { user: newUser(person), by: "entry" };
     if (known !== undefined && entry === undefined)
       throw unknownPerson("your account here was removed, or this way into it was taken away");

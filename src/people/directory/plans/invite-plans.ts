@@ -48,7 +48,7 @@ export interface Joined {
   readonly made: MadeToken | undefined;
 }
 
-/** Whoever does not come in that time asks again. */
+/** A person who does not come in that time asks again. */
 const inviteMs = 72 * 3_600_000;
 /** That wait in one team: more are not invitations any more. */
 const mostInvites = 100;

@@ -49,7 +49,7 @@ export function removeMember(facts: PlanFacts, { team: slug, member: given, expe
   return { writes: { goneMemberships: [row.id] }, ...about, result: undefined };
 }
 
-/** Hands the team over: whoever owned it before is an admin of it then. */
+/** Hands the team over: its owner before is an admin of it then. */
 export function setOwner(facts: PlanFacts, { team: slug, member: given, expected }: MemberChoice): Plan<void> {
   const team = facts.teamOf(slug);
   if (!isAtLeast(facts.standingOf(facts.by, team), "owner")) throw forbidden("only an owner of the team may do that");

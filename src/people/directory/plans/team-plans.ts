@@ -19,7 +19,7 @@ export interface TeamChange {
 const mostOwned = 10;
 const firstTokenDays = 90;
 
-/** Whoever does not run the gateway becomes the team's owner, and gets a token for it. */
+/** A person who does not run the gateway becomes the team's owner, and gets a token for it. */
 export function addTeam(facts: PlanFacts, { slug, title = "" }: NewTeam): Plan<MadeToken | undefined> {
   const team = facts.newTeam(slug, title);
   if (!facts.isAdmin(facts.by)) return ownTeam(facts, team);

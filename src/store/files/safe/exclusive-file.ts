@@ -42,11 +42,11 @@ async function createInPlace(path: string, text: string): Promise<boolean> {
 
 /**
  * Removes a file if it says exactly this. Any number of processes may try at the same time, and others may create the
- * file again as soon as it is gone: a newer file stays where it is, and is never away, not even for a moment.
+ * file again as soon as it is removed: a newer file stays where it is, and is never away, not even for a moment.
  *
- * Comparing and removing are two steps, and no other process may remove anything between them. Whoever wants to remove
- * therefore creates a permit first: a file named after what is to be removed and what it says. The permit of a process
- * that died is removed in the same way, with a permit of its own.
+ * Comparing and removing are two steps, and no other process may remove anything between them. A process that wants to
+ * remove therefore creates a permit first: a file named after the file to be removed and its text. The permit of a
+ * process that died is removed in the same way, with a permit of its own.
  *
  * @returns false when another process is removing it, and the caller may have to wait a moment
  */
@@ -108,7 +108,7 @@ export async function ageMsOf(path: string): Promise<number> {
   );
 }
 
-/** Whether there is a process with this pid, whoever started it. */
+/** Whether there is a process with this pid, no matter who started it. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

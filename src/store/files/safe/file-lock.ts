@@ -7,9 +7,9 @@ const staleMs = 60_000;
 const pollMs = 50;
 
 /**
- * Runs `work` while no other process holds the lock at `path`, which is a file beside what it protects. A lock is
- * taken over when its owner is gone or it is older than a minute. Rejects with the signal's reason when the signal
- * aborts while waiting.
+ * Runs `work` while no other process holds the lock at `path`, which is a file beside what it protects. A lock is taken
+ * over when its owner has ended or it is older than a minute. Rejects with the signal's reason when the signal aborts
+ * while waiting.
  */
 export async function withFileLock<T>(path: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const mine = `${process.pid} ${randomUUID()}`;

@@ -28,7 +28,7 @@ export async function openKeyRing(folder: string, source: KeySource, mayCreate: 
   const others = before === undefined ? [] : [toWrappingKey(before)];
 
   return {
-    // Whoever makes a key while everything else is wrapped anew would lose it with the old one.
+    // A key that is made while everything else is wrapped again would be lost if the old one wrapped it.
     get current() {
       return next ?? current;
     },

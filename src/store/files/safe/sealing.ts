@@ -7,8 +7,8 @@ const tagBytes = 16;
 export const sealBytes = ivBytes + tagBytes;
 
 /**
- * AES-256-GCM with a random IV: IV, tag, ciphertext. `bound` is authenticated too: what is sealed for one place does
- * not open at another. A key may seal some 2^32 texts, which is more than a gateway's people can write.
+ * AES-256-GCM with a random IV: IV, tag, ciphertext. `bound` is authenticated too: a text that is sealed for one place
+ * does not open at another. A key may seal some 2^32 texts, which is more than a gateway's people can write.
  */
 export function seal(key: Buffer, content: Buffer | string, bound: Buffer | string): Buffer {
   const iv = randomBytes(ivBytes);

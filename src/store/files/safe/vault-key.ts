@@ -37,7 +37,7 @@ export function createVaultKey(directory: string, source: KeySource): VaultKey {
   return fromSecret(directory, secret);
 }
 
-/** The key before that of `source`, for what is still encrypted with it; undefined when none is named. */
+/** The key before that of `source`, for files that are still encrypted with it; undefined when none is named. */
 export function previousKey(directory: string, { previous }: KeySource): VaultKey | undefined {
   return previous === undefined ? undefined : fromSecret(directory, previous);
 }

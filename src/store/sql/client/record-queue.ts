@@ -107,7 +107,8 @@ export function createRecordQueue(limits: QueueLimits, batchRows: number): Recor
         lane.reuse(batch);
         return text;
       } catch {
-        // Whoever adds a row is serving a call, and one row that cannot be told must not stop those that come after it.
+        // The sender of a row is serving a call, and one row that cannot be told must not stop those that come after
+        // it.
         lose(kind, rows, "row");
         return undefined;
       }

@@ -19,7 +19,7 @@ export interface SqlClient {
   wake(): void;
   append(request: Extract<SqlRequest, { kind: "append" }>): void;
   ask<Name extends QuestionName>(name: Name, what: AskOf<Questions[Name]>): Promise<AnswerOf<Questions[Name]>>;
-  /** Resolves when the worker has closed its databases, or is gone. Questions after this one are refused. */
+  /** Resolves when the worker has closed its databases, or has ended. Questions after this one are refused. */
   close(): Promise<void>;
   /** Lets the process end although the worker has not. */
   release(): void;
@@ -31,7 +31,7 @@ export interface SqlClientOptions {
   /** Of each worker that is started. */
   readonly data: () => Omit<SqlWorkerData, "buildId">;
   readonly heapMb: number;
-  /** Questions that may wait for an answer at once: whoever asks more is refused. */
+  /** Questions that may wait for an answer at once: further ones are refused. */
   readonly questions: number;
   readonly sleep: SleepTimes;
   /** As `WorkerLifecycleOptions` has it. */
@@ -39,7 +39,7 @@ export interface SqlClientOptions {
   /** Whether the databases are in order and every batch is settled. */
   readonly maySleep: () => boolean;
   readonly onReply: (reply: Exclude<SqlReply, { kind: "answer" | "refused" | "closed" | "driverless" }>) => void;
-  /** The worker is gone, with everything that was handed to it. */
+  /** The worker has ended, and everything that was handed to it is lost. */
   readonly onLost: (problem: StoreProblem) => void;
 }
 

@@ -71,7 +71,7 @@ const defaultLimits: SqlStoreLimits = {
   pauseMs: 50,
 };
 
-/** Records and state, in a worker thread that is started at once and waited for by nobody. */
+/** Records and state, in a worker thread that is started at once; nothing waits for its start. */
 export function createSqlStore(options: SqlStoreOptions): RecordStore {
   const { clock, database, redact } = options;
   const isShared = database !== undefined;

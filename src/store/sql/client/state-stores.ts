@@ -18,7 +18,7 @@ export function createPeopleStore(client: Client, changes: ChangeListeners): Peo
     async change(writes, entry, access = {}) {
       const ask = { writes, entry, access, ...seenOf(changes, "changePeople") };
       const { change, ...place } = await client.ask("changePeople", ask);
-      // Nobody else has changed people between those two.
+      // No one else has changed people between those two.
       changes.saw("changePeople", change);
       return place;
     },
@@ -62,7 +62,7 @@ export function createAccessStore(
       const ask = { writes, entries, people, ...(hasPeople && seenOf(changes, "changePeople")) };
       const { isDone, change, peopleChange } = await client.ask("changeAccess", ask);
       changes.wrote("changeAccess", change);
-      // Nobody else has changed people between those two.
+      // No one else has changed people between those two.
       changes.saw("changePeople", peopleChange);
       return isDone;
     },

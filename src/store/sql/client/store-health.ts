@@ -1,15 +1,15 @@
 import type { StoreHealth, StoreProblem } from "../../record-store.ts";
 
-/** What is wrong with the store, as the worker and its absence tell it. */
+/** The problems of the store, as the worker and its absence tell them. */
 export interface HealthBoard {
   readonly health: StoreHealth;
   /** Whether records cannot be written now. */
   hasNoRecords(): boolean;
   /** The worker has tried both databases. */
   open(): void;
-  /** What is wrong with the databases. */
+  /** The problems of the databases. */
   set(problems: readonly StoreProblem[]): void;
-  /** The worker is gone. */
+  /** The worker has ended. */
   lose(problem: StoreProblem): void;
   close(): void;
   listen(listener: (health: StoreHealth) => void): () => void;

@@ -7,9 +7,9 @@ import { createStartPlan } from "../thread/start-plan.ts";
 import { createWorkerSlot } from "../thread/worker-slot.ts";
 
 /**
- * The lives of the worker thread. One that dies is started again, later each time. One that nobody needs is put to
- * sleep: it closes its databases and ends, which gives back its memory and its files, and is started again for the
- * next batch or question. Sleeping is no problem of the store.
+ * The lives of the worker thread. One that dies is started again, later each time. One that is not needed is put to
+ * sleep: it closes its databases and ends, which gives back its memory and its files, and is started again for the next
+ * batch or question. Sleeping is no problem of the store.
  */
 export interface WorkerLifecycle {
   stage(): Stage;
@@ -17,13 +17,13 @@ export interface WorkerLifecycle {
   starts(): number;
   /** Why there is none: only while it is dead. */
   problem(): StoreProblem | undefined;
-  /** Starts it where it sleeps; one that is leaving is started again when it is gone. */
+  /** Starts it where it sleeps; one that is leaving is started again when it has ended. */
   wake(): void;
   /** Hands it over; where it sleeps, as soon as it is awake. */
   post(request: SqlRequest): void;
   /** Whether the process stays for it. */
   hold(isHeld: boolean): void;
-  /** Resolves when the worker has done what was posted before and is gone. */
+  /** Resolves when the worker has done what was posted before and has ended. */
   close(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export interface SleepTimes {
   readonly idleMs: number;
   /** How soon it is looked again whether it may, where something was still open. */
   readonly againMs: number;
-  /** It sleeps no longer than this: what is too old has to be deleted also where nothing happens. */
+  /** It sleeps no longer than this: rows that are too old have to be deleted also where nothing happens. */
   readonly sleepMs: number;
 }
 
@@ -48,7 +48,7 @@ export interface WorkerLifecycleOptions {
   /** Whether nothing is open, and both databases are in order: while one is not, the worker looks after it. */
   readonly maySleep: () => boolean;
   readonly onReply: (reply: Exclude<SqlReply, { kind: "closed" | "driverless" }>) => void;
-  /** It is gone, with everything that was handed to it. */
+  /** It has ended, and everything that was handed to it is lost. */
   readonly onLost: (problem: StoreProblem) => void;
   readonly onClosed: () => void;
 }

@@ -9,13 +9,13 @@ import type { StateTables } from "../tables.ts";
 export interface FeedNews {
   /** The last of them. */
   readonly seq: number;
-  /** Undefined where there are more than were kept: everything has to be read anew. */
+  /** Undefined where there are more than were kept: everything has to be read again. */
   readonly changes: readonly StateChange[] | undefined;
 }
 
 /**
- * Hears of changes that gateways make: woken by the database when one is committed, and by a look each second for
- * those of which nobody heard. Its own connection also tells whether the server is there.
+ * Hears of changes that gateways make: woken by the database when one is committed, and by a look each second for those
+ * that went unheard. Its own connection also tells whether the server is there.
  */
 export interface ChangeFeed {
   /** The last change that it has told of. */
@@ -33,7 +33,7 @@ export interface FeedOptions {
   /** The last change that is known; undefined when nothing was read yet. */
   readonly after: number | undefined;
   readonly onNews: (news: FeedNews) => void;
-  /** The connection is gone. Called once. */
+  /** The connection is lost. Called once. */
   readonly onLost: (error: unknown) => void;
 }
 
@@ -59,7 +59,7 @@ export async function createChangeFeed({ client, after, onNews, onLost }: FeedOp
 
   async function lookOnce(): Promise<void> {
     const found = db.selectFrom("change").selectAll().where("seq", ">", seq).orderBy("seq").limit(mostChanges);
-    // What is answered now was so when it was asked.
+    // The answer holds for the time of the question.
     const askedAtMs = performance.now();
     const changes = await found.execute();
     heardAtMs = askedAtMs;

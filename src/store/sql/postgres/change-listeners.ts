@@ -6,8 +6,9 @@ export type ToldKind = "changePeople" | "changeInstalls" | "changeAccess";
 /** In the thread that serves: who wants to know what other gateways of the same database changed. */
 export interface ChangeListeners {
   /**
-   * The last change of which everything of that kind is known here; undefined where nobody else writes. What has to be
-   * read anew is known when it was read, not when that was told: what is planned in between is planned without it.
+   * The last change of which everything of that kind is known here; undefined where this gateway is the only writer. A
+   * change that has to be read again is known when it was read, not when that was told: a change that is planned in
+   * between is planned without it.
    */
   seen(kind: ToldKind): number | undefined;
   /** Something was read or written that has every change of that kind up to this one. */
@@ -16,10 +17,10 @@ export interface ChangeListeners {
   wrote(kind: ToldKind, seq: number | undefined): void;
   /** The last change that all kinds know of; undefined where nothing was told or read yet. */
   readonly first: number | undefined;
-  /** What is read now and does not have this change is older than what is known here. */
+  /** Rows that are read now and do not have this change are older than those that are known here. */
   least(kind: ToldKind): number;
   tell(news: FeedNews): void;
-  /** Called with what was written, as JSON, and with undefined where it has to be read anew. */
+  /** Called with what was written, as JSON, and with undefined where it has to be read again. */
   listen(kind: ToldKind, listener: (detail: string | undefined) => void): () => void;
 }
 
@@ -29,9 +30,9 @@ export function createChangeListeners(own: string): ChangeListeners {
   const listeners = { changePeople: empty(), changeInstalls: empty(), changeAccess: empty() };
   const last = new Map<ToldKind, number>();
   const written = new Map<ToldKind, number>();
-  /** The last change that was told of, also where it is not known here before everything was read anew. */
+  /** The last change that was told of, also where it is not known here before everything was read again. */
   const heard = new Map<ToldKind, number>();
-  /** Of what has to be read anew, the last change: until it was read, nothing after `last` is known here. */
+  /** Of the changes that have to be read again, the last: until it was read, nothing after `last` is known here. */
   const owed = new Map<ToldKind, number>();
   const kinds = Object.keys(listeners) as ToldKind[];
 

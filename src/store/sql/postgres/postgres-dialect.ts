@@ -58,9 +58,9 @@ function wrap(client: PoolClient) {
       try {
         return await client.query(text, values.map(toValue));
       } catch (error) {
-        // Where not even a rollback works, nobody knows what the connection is in the middle of.
+        // Where not even a rollback works, the state of the connection is unknown.
         hasFailed ||= text === "rollback" || !isOfServer(error);
-        // What went wrong before is what is told.
+        // The error before the rollback is the one that is told.
         if (text === "rollback") return { command: "", rowCount: 0, rows: [] };
         throw error;
       }

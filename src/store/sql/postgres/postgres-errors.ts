@@ -50,7 +50,7 @@ export function isRowsFault(error: unknown): boolean {
   return /^(?:22|23)...$/.test(codeOf(error)) || error instanceof BadValue || error instanceof TypeError;
 }
 
-/** What is wrong, as people are told it: never with the password, which no message of server or driver has. */
+/** The problem, as people are told it: never with the password, which no message of server or driver has. */
 export function toPostgresProblem(error: unknown, place: string): StoreProblem {
   const reason = textOf(error);
   if (error instanceof NewerSchema)

@@ -23,7 +23,7 @@ export interface PostgresLink {
   /** Runs it in one transaction that sees rows of `team` alone, or of all where that is `*`. */
   inState<T>(how: TransactionKind, run: (db: Kysely<StateTables>) => Promise<T>): Promise<T>;
   inRecords<T>(team: string, run: (db: Kysely<RecordsTables>) => Promise<T>): Promise<T>;
-  /** No further try: whoever waits for one is told. */
+  /** No further try: all who wait for one are told. */
   stop(): Promise<void>;
   /** When nothing is asked any more. */
   close(): Promise<void>;
@@ -69,7 +69,7 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
   const sockets = new Set<Socket>();
   const state = createPostgresKysely<StateTables>(openPool(options, "state", sockets));
   const records = createPostgresKysely<RecordsTables>(openPool(options, "records", sockets));
-  // A connection of before may be one that nobody answers on any more, which would be noticed when it is needed.
+  // A connection of before may be dead at the other end, which would be noticed only when it is needed.
   const life = createLinkLife(options, place, () => {
     for (const socket of sockets) socket.destroy();
   });
@@ -221,7 +221,7 @@ function openPool(options: LinkOptions, name: keyof typeof schemaOf, sockets: Se
     connectionTimeoutMillis: limits.statementMs,
     idleTimeoutMillis: 60_000,
   });
-  // Of one that nobody uses: the feed notices the same.
+  // Of an idle connection: the feed notices the same.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => {
     // The pool listens to those that it has at home. One that is lost between two statements of a transaction would
@@ -267,7 +267,7 @@ export function createClient(options: Pick<LinkOptions, "pg" | "url" | "limits">
     ...configOf(options, needs),
     connectionTimeoutMillis: limits.statementMs,
   });
-  // Whoever waits for an answer is told as well.
+  // A query that waits for an answer fails as well.
   client.on("error", () => undefined);
   return client;
 }

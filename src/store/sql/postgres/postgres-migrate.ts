@@ -10,13 +10,13 @@ type Name = keyof typeof schemaOf;
 const stepsOf: Readonly<Record<Name, Migrations>> = { state: stateSteps, records: recordsSteps };
 const names = ["state", "records"] as const;
 
-/** Any number that nobody else takes: it is the lock of those who migrate. */
+/** Any number that no one else takes: it is the lock of those who migrate. */
 const migrationLock = 7_402_886_517;
 const oldestServer = 150_000;
 
 /**
  * Brings the tables of both schemas up to date, over a connection of its own, and has each table of a team show only
- * what is the team's. One gateway does so at a time, and the others wait. A gateway that is killed meanwhile leaves a
+ * the team's own rows. One gateway does so at a time, and the others wait. A gateway that is killed meanwhile leaves a
  * schema as it was. Rejects with NewerSchema, and changes nothing, when the database knows steps that this program does
  * not. Resolves with how many steps were missing.
  */

@@ -69,13 +69,13 @@ function writersFor(limits: RetentionLimits): Writers {
       await forgetOlder(db, "server_log", limits.logLines, rows);
     },
     usage: async (db, rows) => {
-      // A key that stands twice in one statement is refused.
+      // A key that occurs twice in one statement is refused.
       for (const row of rows) await addUsage(db, row);
     },
     async event(db, rows) {
       const values = rows.map(({ atMs, ...row }) => ({ ...row, at_ms: atMs }));
       await db.insertInto("event").values(values).execute();
-      // One after the other, and the last one counts: a key that stands twice in one statement is refused.
+      // One after the other, and the last one counts: a key that occurs twice in one statement is refused.
       const known = new Map(rows.flatMap((row) => toKnownInstance(row) ?? []).map((row) => [row.instance, row]));
       for (const row of known.values()) await putKnownInstance(db, row).execute();
     },

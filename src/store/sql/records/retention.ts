@@ -16,7 +16,7 @@ const keptSessions = 100_000;
 /** What was spent on finding is told of today only; time zones and clocks are given a day. */
 const spentMs = 2 * dayMs;
 
-/** Deletes what is too old, or too much, in one piece. False when there is nothing more to delete. */
+/** Deletes rows that are too old, or too many, in one piece. False when there is nothing more to delete. */
 export type RetentionStep = () => boolean | Promise<boolean>;
 
 /** The records, in whichever database they are. */
@@ -68,7 +68,7 @@ export function retentionSteps(
  * Removes old entries of the audit. As each time is an entry itself, it waits until there is a day's worth of them, or
  * a thirtieth of the time for which they are kept.
  *
- * @param isFree whether nobody reads the chain as a whole just now
+ * @param isFree whether no one reads the chain as a whole just now
  */
 export function auditStep(
   chain: Pick<AuditChain, "oldestMs" | "prune">,

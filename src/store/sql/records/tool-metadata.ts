@@ -4,7 +4,7 @@ import { prepareQuery, runWith, type RowWriter } from "../row-writer.ts";
 import type { SqlDatabase } from "../sqlite/sql-driver.ts";
 import type { RecordsTables } from "../tables.ts";
 
-/** What is known of an installation's tools: the whole list takes the place of the one before. */
+/** The known tools of an installation: the whole list takes the place of the one before. */
 export function createToolWriter(database: SqlDatabase, db: Kysely<RecordsTables>): RowWriter<ToolMetadata> {
   const key = { installation: "", path: "", server: "" };
   const row = { ...key, description: "", schema_hash: "", tokens: 0, discovered_at_ms: 0 };

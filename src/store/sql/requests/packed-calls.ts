@@ -2,7 +2,7 @@ import type { RequestRecord } from "../../record-rows.ts";
 import type { WaitingBatch } from "./waiting-batch.ts";
 
 // Calls on their way to the worker. Of them there are many more than of anything else, so they wait as numbers, and
-// what they have in common stands once: rows that wait as objects are looked at by each garbage collection meanwhile,
+// what they have in common is kept once: rows that wait as objects are looked at by each garbage collection meanwhile,
 // and writing their numbers out as JSON takes most of the time that recording them costs.
 
 const whatFields = ["team", "principal", "client", "instance", "server", "via", "method", "name"] as const;
@@ -13,8 +13,8 @@ type What = Pick<RequestRecord, (typeof whatFields)[number]>;
 type Odd = Pick<RequestRecord, (typeof oddFields)[number]>;
 
 /**
- * What is written behind the numbers. A batch as text is its numbers (doubles as this machine has them, in base64), a
- * line feed, and this as JSON. Batches wait in the database too: another form needs a step of the schema.
+ * The values behind the numbers. A batch as text is its numbers (doubles as this machine has them, in base64), a line
+ * feed, and this as JSON. Batches wait in the database too: another form needs a step of the schema.
  */
 interface Words {
   /** Values of `whatFields`. */

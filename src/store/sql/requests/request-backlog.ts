@@ -44,11 +44,11 @@ export interface BacklogOptions {
 }
 
 /**
- * Batches grow to a thousand rows at two thousand calls a second: nobody makes those by hand. Lines of servers and
+ * Batches grow to a thousand rows at two thousand calls a second: no one makes those by hand. Lines of servers and
  * counts that come meanwhile are among the thousand, but not in the batch.
  */
 const burstRows = 800;
-/** A minute at fifteen thousand calls a second; whoever asks for calls then waits some seconds. */
+/** A minute at fifteen thousand calls a second; a question for calls then waits some seconds. */
 const mostRows = 1_000_000;
 /** A burst is over when nothing came for so long. */
 const quietMs = 1_000;

@@ -141,7 +141,7 @@ export async function readCalls(db: Kysely<RecordsTables>, query: CallQuery): Pr
 
 /**
  * Erases one page of the calls that fit, with what was said in them. The latter first: whatever interrupts it leaves no
- * words of a call that is gone.
+ * words of a call that is erased.
  */
 export async function eraseCalls(db: Kysely<RecordsTables>, query: CallQuery): Promise<ErasedCalls> {
   const { rows, next } = await readCalls(db, query);

@@ -108,7 +108,7 @@ export function createKeeper<Opened>(options: KeeperOptions<Opened>): DatabaseKe
     },
     async onError(error) {
       const next = toProblem(error, path);
-      // It can still be read, and what is old deleted.
+      // It can still be read, and old rows deleted.
       if (next.kind === "full") trouble.set(next);
       else await fail(error);
     },
@@ -116,7 +116,7 @@ export function createKeeper<Opened>(options: KeeperOptions<Opened>): DatabaseKe
   };
 }
 
-/** What is wrong with a database, and what follows from that. */
+/** The problem of a database, and its consequences. */
 interface Trouble {
   readonly problem: StoreProblem | undefined;
   set(what: Pick<StoreProblem, "kind" | "message">): void;

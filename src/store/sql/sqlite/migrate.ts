@@ -55,7 +55,7 @@ export function stepsDone(database: SqlDatabase): readonly string[] {
     .map((row) => String(row["name"]));
 }
 
-/** Under another name until it is whole: one that was left by a killed process is written anew. */
+/** Under another name until it is whole: one that was left by a killed process is written again. */
 function keepCopy(database: SqlDatabase, path: string, steps: number): void {
   const copy = `${path}.before-${steps}`;
   const unfinished = `${copy}.unfinished`;

@@ -32,9 +32,9 @@ export interface BinaryPlaces {
 export const binaryPackage = "@photostructure/sqlite";
 
 /**
- * The path of the SQLite binary for this machine. In the published package, binaries for all machines are compressed,
- * a third of their size, and the one that is needed is unpacked when it is first needed. What is there already is
- * used only if it is the very same bytes. Throws when there is none for this machine, or no place for it.
+ * The path of the SQLite binary for this machine. In the published package, binaries for all machines are compressed, a
+ * third of their size, and the one that is needed is unpacked when it is first needed. A present file is used only if
+ * it has the very same bytes. Throws when there is none for this machine, or no place for it.
  */
 export function binaryForMachine({ folder, packed = new URL("../sqlite/", import.meta.url) }: BinaryPlaces): string {
   const machine = nameMachine();
@@ -97,10 +97,10 @@ function unpack(from: URL, folder: string, name: string): void {
   for (const other of readdirSync(folder)) if (other !== name) removeOld(join(folder, other));
 }
 
-/** Longer than any unpacking takes: what is younger, another gateway may be about to rename. */
+/** Longer than any unpacking takes: a younger file may be one that another gateway is about to rename. */
 const unfinishedMs = 3_600_000;
 
-/** Only what is like ours: nothing else in there is for us to remove. */
+/** Only files that are like ours: nothing else in there is for us to remove. */
 function removeOld(path: string): void {
   if (!/\.(?:node|unfinished)$/.test(path)) return;
   try {

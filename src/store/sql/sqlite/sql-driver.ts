@@ -89,7 +89,7 @@ function lacksRoom(error: unknown): boolean {
 }
 
 const sources: readonly (readonly [string, (places: BinaryPlaces) => DriverModule | undefined])[] = [
-  // Loading it prints a warning on Node 22; the worker's stderr is nobody's.
+  // Loading it prints a warning on Node 22; the worker's stderr is not read.
   ["node:sqlite", () => process.getBuiltinModule("node:sqlite") as DriverModule | undefined],
   [binaryPackage, (places) => loadBinary(binaryForMachine(places))],
 ];

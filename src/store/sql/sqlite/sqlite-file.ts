@@ -66,7 +66,7 @@ export async function openSqliteFile(options: SqliteFileOptions): Promise<Sqlite
       // A driver may keep the file open for statements that are not collected yet, and then leaves the log behind.
       if (!wasReplaced) emptyLog(database);
       database.close();
-      // The log of the file that is gone would be played into the one that took its place.
+      // The log of the file that was removed would be played into the one that took its place.
       if (wasReplaced && wal !== undefined && fileIdentity(`${path}-wal`) === wal) removeLogs(path);
     },
   };
@@ -79,7 +79,7 @@ function prepareConnection(database: SqlDatabase, { path, synchronous }: SqliteF
     throw new Error(`the file system of ${dirname(path)} cannot hold a database: no write-ahead log (${String(mode)})`);
   database.exec(`pragma synchronous = ${synchronous}`);
   database.exec("pragma foreign_keys = on");
-  // What stands in the schema of a file that somebody else wrote cannot call functions.
+  // Functions cannot be called from the schema of a file that somebody else wrote.
   database.exec("pragma trusted_schema = off");
   database.exec("pragma cell_size_check = on");
   database.exec("pragma mmap_size = 0");

@@ -173,7 +173,7 @@ const mostUnused = 10_000;
 /** Those that an admin registered are kept for much longer, and are none of these. */
 const ownMs = 365 * pauseMs;
 
-/** However many addresses they come from, those that register without end take nobody's room but each other's. */
+/** However many addresses they come from, clients that register without end take room from each other only. */
 async function purgeClients(db: Db, nowMs: number): Promise<void> {
   const clients = db.selectFrom("oauth_item").select("expires_at_ms").where("kind", "=", "Client");
   const unused = clients.where("uses", "=", 0).where("expires_at_ms", "<", nowMs + ownMs);

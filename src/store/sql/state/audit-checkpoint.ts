@@ -3,7 +3,7 @@ import type { Kysely } from "kysely";
 import type { AuditCheckpoint } from "../../record-store.ts";
 import type { StateTables } from "../tables.ts";
 
-// Where the chain begins once old entries were removed: the last of those, sealed with the chain's key, so that nobody
+// Where the chain begins once old entries were removed: the last of those, sealed with the chain's key, so that no one
 // without it can remove entries and say that it was for their age.
 
 export const checkpointKey = "audit.checkpoint";
@@ -16,7 +16,7 @@ export function checkpointToText(checkpoint: AuditCheckpoint, key: Uint8Array): 
   return JSON.stringify({ ...checkpoint, seal: sealOf(checkpoint, key) } satisfies SealedCheckpoint);
 }
 
-/** Undefined for what is none, and for one that was changed or sealed with another key. */
+/** Undefined for a text that is none, and for one that was changed or sealed with another key. */
 export function checkpointFromText(text: string, key: Uint8Array): AuditCheckpoint | undefined {
   try {
     const { seq, hash, atMs, seal } = JSON.parse(text) as Partial<SealedCheckpoint>;

@@ -10,8 +10,8 @@ import type { Transact } from "../transact.ts";
 
 /**
  * A chain of entries, each sealed together with the one before it. Where the chain ends is sealed as well, in `meta`,
- * so that cutting entries off its end is found like changing one. Whoever has the key, or puts back an older copy of
- * the whole file, is not found out.
+ * so that cutting entries off its end is found like changing one. A forger who has the key, or puts back an older copy
+ * of the whole file, is not found out.
  */
 export interface AuditChain {
   /** All of them are written to the disk when it resolves, or none. */
@@ -124,7 +124,7 @@ function toPruned({ seq, hash }: AuditPlace, atMs: number): AuditEntry {
   return { atMs, ...who, action: "audit.prune", object: "", outcome: "ok", detail: JSON.stringify({ seq, hash }) };
 }
 
-/** What is sealed has to be what is read again. */
+/** The sealed entry has to equal the one that is read again. */
 function toStorableEntry(entry: AuditEntry): AuditEntry {
   const texts = Object.entries(entry).map(([name, value]) => [
     name,

@@ -42,7 +42,7 @@ export async function writePeople(db: Kysely<StateTables>, writes: PeopleWrites)
   for (const row of writes.invites ?? []) await putRow(db, "invite", row, { by: ["id"], only: ["used_at_ms"] });
 }
 
-/** One that is somebody's stays theirs, whoever was faster: only that of a removed user can be given away. */
+/** One that is somebody's stays theirs, no matter who was faster: only that of a removed user can be given away. */
 async function putIdentity(db: Kysely<StateTables>, row: IdentityRow): Promise<void> {
   const { issuer, subject, userId, label, seenAtMs } = row;
   const known = db.selectFrom("identity").select("user_id").where("issuer", "=", issuer).where("subject", "=", subject);
@@ -53,7 +53,7 @@ async function putIdentity(db: Kysely<StateTables>, row: IdentityRow): Promise<v
   await renewed.where("issuer", "=", issuer).where("subject", "=", subject).execute();
 }
 
-/** Inside a transaction. Uses of tokens that are gone by now are ignored. */
+/** Inside a transaction. Uses of tokens that were removed meanwhile are ignored. */
 export async function usePats(db: Kysely<StateTables>, uses: readonly PatUse[]): Promise<void> {
   for (const { id, usedAtMs } of uses)
     await db.updateTable("pat").set({ used_at_ms: usedAtMs }).where("id", "=", id).execute();

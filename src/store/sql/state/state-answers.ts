@@ -68,7 +68,7 @@ async function writeInstalls(db: Db, writes: InstallWrites): Promise<void> {
   for (const id of writes.goneDataKeys ?? []) await db.deleteFrom("data_key").where("id", "=", id).execute();
 }
 
-/** Uses of secrets that are gone by now are ignored. */
+/** Uses of secrets that were removed meanwhile are ignored. */
 async function noteSecretUses(db: Db, uses: readonly SecretUse[]): Promise<void> {
   for (const { id, usedAtMs } of uses)
     await db.updateTable("secret").set({ used_at_ms: usedAtMs }).where("id", "=", id).execute();

@@ -7,17 +7,20 @@ export interface StateChange {
   readonly origin: string;
   /** The question that changed something. */
   readonly kind: string;
-  /** What was written, as JSON; "" where it has to be read anew. */
+  /** What was written, as JSON; "" where it has to be read again. */
   readonly detail: string;
 }
 
-/** What others are woken with; the payload is never read: a poll finds every change, whoever was not woken. */
+/**
+ * The channel on which others are woken; the payload is never read: a poll finds every change, also for those that were
+ * not woken.
+ */
 export const changeChannel = "toolyard_change";
-/** Gateways look every second. One that was away for longer than this reads everything anew. */
+/** Gateways look every second. One that was away for longer than this reads everything again. */
 const keptChanges = 10_000;
 /** In one look: a hundred times as many as a busy team makes in a second. */
 export const mostChanges = 1_000;
-/** Longer ones are read anew by those who hear of them. */
+/** Longer ones are read again by those who hear of them. */
 const longestDetail = 100_000;
 
 /** Inside the transaction of the change. It is told when that is committed, and only then. Resolves with its number. */

@@ -9,13 +9,14 @@ import type { Transact } from "../transact.ts";
  *
  * To keep something new, which here is called `shelf`:
  *
- * 1. A step `migrations/state-NNNN.ts`, and its line in `schema-steps.ts`. Columns are `text` (ids, JSON) and `integer`
- *    (times in ms, counts, and 0 or 1 for truth; it has 64 bits in both databases); foreign keys with `onDelete`;
- *    nothing that only one of the databases has, but for `modifyEnd(sql`strict`)`, which PostgreSQL is not told.
+ * 1. A step `migrations/state-NNNN.ts`, and its line in `schema-steps.ts`. Columns are `text` (ids, JSON) and
+ *    `integer` (times in ms, counts, and 0 or 1 for truth; it has 64 bits in both databases); foreign keys with
+ *    `onDelete`; nothing that only one of the databases has, but for `modifyEnd(sql`strict`)`, which PostgreSQL is not
+ *    told.
  * 2. The rows that travel between threads in `../shelf-rows.ts`, and the columns in `tables.ts`.
- * 3. `shelf-tables.ts` with `readShelf(db)` and `writeShelf(db, writes)`. Each takes a Kysely, awaits its queries one
- *    after the other, and knows nothing of transactions: `writeShelf` is given one that has begun, in which reads see
- *    what was written before and nobody else writes. When it throws, nothing of the change stays. Values are texts,
+ * 3. `shelf-tables.ts` with `readShelf(db)` and `writeShelf(db, writes)`. Each takes a Kysely, awaits its queries
+ *    one after the other, and knows nothing of transactions: `writeShelf` is given one that has begun, in which reads
+ *    see what was written before and no one else writes. When it throws, nothing of the change stays. Values are texts,
  *    numbers and null, no booleans.
  * 4. The questions, in a table `shelfQuestions` beside the rows, which is part of `questions` in `sql-messages.ts`;
  *    each is answered in `stateReads` or `stateWrites` of `state-answers.ts`. What changes state goes through

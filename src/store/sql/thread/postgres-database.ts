@@ -147,7 +147,7 @@ function createAnswers(link: PostgresLink, { data }: PostgresDatabaseOptions): A
   };
 }
 
-/** What is read whole, and followed from there by what others change. */
+/** The data that is read whole, and then followed by the changes of others. */
 function isNumbered(name: QuestionName): boolean {
   return name === "people" || name === "access" || name === "installs";
 }
@@ -188,7 +188,7 @@ async function append(
     const refused = await link.inRecords("*", async (db) => await writeRecords(db, { kind, rows, limits }));
     return { written: count - refused, refused, lost: 0, commitMs: commitMs() };
   } catch {
-    // Whether it is there is not known; what is written twice would be worse than what is counted as lost.
+    // Whether it is there is not known; writing it twice would be worse than counting it as lost.
     return { written: 0, refused: 0, lost: count, commitMs: commitMs() };
   }
 }

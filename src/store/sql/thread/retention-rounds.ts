@@ -8,11 +8,13 @@ export interface RoundParts {
   readonly records: () => RetainedRecords | undefined;
   /** Undefined while it cannot be used. */
   readonly chain: () => AuditChain | undefined;
-  /** Whether nobody reads the chain as a whole just now. */
+  /** Whether no one reads the chain as a whole just now. */
   readonly isFree: () => boolean;
 }
 
-/** Deletes one piece of what is too old at each call. False when there is nothing more, until the next round. */
+/**
+ * Deletes one piece of the rows that are too old at each call. False when there is nothing more, until the next round.
+ */
 export function createRetentionRounds({ limits, records, chain, isFree }: RoundParts): () => Promise<boolean> {
   let round: RetentionStep[] | undefined;
 

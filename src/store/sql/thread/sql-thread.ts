@@ -18,7 +18,7 @@ export interface SqlThreadOptions {
   /** Its heap, without the pages of SQLite. */
   readonly heapMb: number;
   readonly onReply: (reply: SqlReply) => void;
-  /** It is gone, for a reason in words. Called once, and last. */
+  /** It has ended, for a reason in words. Called once, and last. */
   readonly onEnded: (reason: string) => void;
 }
 

@@ -82,7 +82,7 @@ async function tryRetain(desk: SqliteDatabase): Promise<boolean> {
   try {
     return await desk.retain();
   } catch {
-    // What is wrong shows itself to who writes; deleting can wait for the next round.
+    // A problem shows itself to the next write; deleting can wait for the next round.
     return false;
   }
 }

@@ -22,7 +22,7 @@ import type { Transact } from "../transact.ts";
 import type { StateTables } from "../tables.ts";
 
 /**
- * What the worker thread does: both databases, and what is asked of them. One thing at a time, but for `verifyAudit`
+ * The work of the worker thread: both databases, and the questions to them. One thing at a time, but for `verifyAudit`
  * and `calls`.
  */
 export interface SqliteDatabase {
@@ -39,7 +39,7 @@ export interface SqliteDatabase {
   ask(name: QuestionName, text: string): Promise<string>;
   /** At files and disk; call it every few seconds. */
   look(): Promise<void>;
-  /** Deletes one piece of what is too old. False when there is nothing more, until the next round. */
+  /** Deletes one piece of the rows that are too old. False when there is nothing more, until the next round. */
   retain(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -220,7 +220,7 @@ function createAnswers(
   }
 
   async function writeState<T>(write: (opened: StateDatabase) => Promise<T>): Promise<T> {
-    // A file that is gone takes entries that nobody will ever find.
+    // A file that was removed takes entries that will never be found.
     await state.look();
     const opened = use(state);
     try {

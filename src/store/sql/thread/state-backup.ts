@@ -56,7 +56,7 @@ export function removeDownload(state: string): void {
 
 /**
  * Puts a backup in the place of the state, which is closed meanwhile and kept under another name. The backup itself is
- * only read: what is looked at and opened is a copy. Throws BadBackup, and the state is as it was.
+ * only read: a copy of it is checked and opened. Throws BadBackup, and the state is as it was.
  */
 export async function restoreState(
   driver: SqlDriver,
@@ -71,7 +71,7 @@ export async function restoreState(
     state.close();
     const kept = existsSync(path) ? `${path}.before-restore-${nowMs}` : null;
     if (kept !== null) renameSync(path, kept);
-    // What is left of a log belongs to what was there before.
+    // The rest of a log belongs to the file that was there before.
     for (const log of ["-wal", "-shm"]) if (existsSync(path + log)) renameSync(path + log, `${kept ?? path}${log}`);
     renameSync(copy, path);
     return { kept };

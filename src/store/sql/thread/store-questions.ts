@@ -7,7 +7,7 @@ export interface OpenQuestions {
   /** Gives the id to ask it with. */
   add(question: Question): number;
   settle(reply: Extract<SqlReply, { kind: "answer" | "refused" }>): void;
-  /** Nobody will answer them any more. */
+  /** They will not be answered any more. */
   failAll(error: GatewayError): void;
 }
 

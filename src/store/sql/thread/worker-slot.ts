@@ -1,7 +1,7 @@
 import type { SqlRequest } from "../sql-messages.ts";
 import type { SqlThread } from "./sql-thread.ts";
 
-/** The place of the worker thread: whoever sits in it, what is posted to it is kept until somebody does. */
+/** The place of the worker thread: messages that are posted to it are kept until there is a thread in it. */
 export interface WorkerSlot {
   readonly isTaken: boolean;
   /** Requests that wait for the next one. */
@@ -11,11 +11,11 @@ export interface WorkerSlot {
   post(request: SqlRequest): void;
   /** Tells the one that sits there to close, after what was posted before. What comes from now on waits. */
   dismiss(): void;
-  /** The one that sat there is gone. */
+  /** The one that was in it has ended. */
   clear(): void;
   /** Forgets what waits. */
   forget(): void;
-  /** Whether the process stays for it, whoever it is. */
+  /** Whether the process stays for it, no matter which thread it is. */
   hold(isHeld: boolean): void;
 }
 

@@ -2,7 +2,7 @@ import { CompiledQuery, sql, type Kysely } from "kysely";
 
 /**
  * Batches of calls wait in another form from now on. Those that an earlier version left, in the seconds after a burst,
- * are written into their rows; what is damaged in them is left out.
+ * are written into their rows; damaged ones are left out.
  */
 export async function sortOldBacklog(db: Kysely<unknown>, isRowFault: IsRowFault): Promise<void> {
   const write = createRowsWriter(db, isRowFault);
@@ -15,7 +15,7 @@ export async function sortOldBacklog(db: Kysely<unknown>, isRowFault: IsRowFault
   }
 }
 
-/** Whether the database refused a row for what is in it. */
+/** Whether the database refused a row for its content. */
 type IsRowFault = (error: unknown) => boolean;
 
 interface OldBatch {

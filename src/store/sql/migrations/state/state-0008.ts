@@ -1,8 +1,8 @@
 import { sql, type Kysely } from "kysely";
 
 /**
- * Logging in at identity providers: what is kept of a removed user's identities, which memberships and roles a provider
- * gave, in which login an app was connected, and what may be used only once.
+ * Logging in at identity providers: the rows that stay of a removed user's identities, which memberships and roles a
+ * provider gave, in which login an app was connected, and what may be used only once.
  */
 export async function addLoginsElsewhere(db: Kysely<unknown>): Promise<void> {
   // Nothing has written identities before this step.
@@ -11,7 +11,7 @@ export async function addLoginsElsewhere(db: Kysely<unknown>): Promise<void> {
     .createTable("identity")
     .addColumn("issuer", "text", (column) => column.notNull())
     .addColumn("subject", "text", (column) => column.notNull())
-    // Null once the user was removed: whoever it was does not come back by logging in again.
+    // Null once the user was removed: that person does not come back by logging in again.
     .addColumn("user_id", "text", (column) => column.references("user.id").onDelete("set null"))
     .addColumn("label", "text", (column) => column.notNull())
     .addColumn("created_at_ms", "integer", (column) => column.notNull())

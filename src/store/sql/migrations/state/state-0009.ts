@@ -2,7 +2,7 @@ import { sql, type Kysely } from "kysely";
 
 /**
  * Whether an admin of the gateway wrote a template's address. Of the templates that are there already, those whose last
- * change was by the owner of the data directory or by somebody who is an admin now: of all others nobody can tell.
+ * change was by the owner of the data directory or by somebody who is an admin now: of all others that is not known.
  */
 export async function addTemplateMakers(db: Kysely<unknown>): Promise<void> {
   await db.schema

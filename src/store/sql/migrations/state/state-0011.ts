@@ -1,6 +1,9 @@
 import { sql, type Kysely } from "kysely";
 
-/** Searches that members keep as tests. They go with the membership, whoever ends it, also while one is being kept. */
+/**
+ * Searches that members keep as tests. They are deleted with the membership, no matter who ends it, also while one is
+ * being kept.
+ */
 export async function createKeptSearches(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable("kept_search")
