@@ -110,7 +110,9 @@ async function driveServer(world: World, { what, items = 1, bytes, shapes }: Inp
   const longer = Buffer.byteLength(write(most)) / most;
   const written = longer > 1 ? write(Math.floor(most / longer) - 64) : write(most);
   if (!isJson(written)) return;
-  await writeFile(world.orders, JSON.stringify({ place: what, count: items, json: written }));
+  // In one step: the server reads them at each request.
+  await writeFile(`${world.orders}.new`, JSON.stringify({ place: what, count: items, json: written }));
+  await rename(`${world.orders}.new`, world.orders);
   const slug = what.startsWith("http.") ? "distant" : "hostile";
   await ask("POST", `${world.url}/api/instances/${slug}/restart`);
   const endpoint = `${world.url}/mcp`;
