@@ -108,7 +108,7 @@ async function driveServer(world: World, { what, items = 1, bytes, shapes }: Inp
   const write = (size: number): string => (shapes === "text" ? JSON.stringify(make(size)) : make(size));
   // What is escaped is longer, and what is longer than a message may be is not looked at.
   const longer = Buffer.byteLength(write(most)) / most;
-  const written = longer > 1 ? write(Math.floor(most / longer) - 64) : write(most);
+  const written = longer > 1 ? write(Math.max(1, Math.floor(most / longer) - 64)) : write(most);
   if (!isJson(written)) return;
   // In one step: the server reads them at each request.
   await writeFile(`${world.orders}.new`, JSON.stringify({ place: what, count: items, json: written }));

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { parse as parseQuery } from "node:querystring";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { requireRight, type Rights } from "../../engine/policy/rights.ts";
 import type { Principal } from "../../kernel/principal.ts";
@@ -97,6 +98,9 @@ type RequestBody = Pick<PublicRequest, "body" | "bytes">;
 
 const noBody: RequestBody = Object.freeze({ body: {}, bytes: Buffer.alloc(0) });
 
+/** Parsing takes no longer than a few milliseconds below it. */
+const largeBody = 524_288;
+
 /** Of a body that anybody may send. */
 const openBodyBytes = 16_384;
 
@@ -132,7 +136,13 @@ async function readJson(deps: RestDeps, { request, principal }: Incoming, mostBy
   const bytes = await new Promise<Buffer>((resolve, reject) => {
     readBody(request, limits, who, (error, read) => (error === undefined ? resolve(read) : reject(error)));
   });
-  return { bytes, body: bytes.length === 0 ? {} : parseJsonBody(bytes, jsonDepth).value };
+  if (bytes.length === 0) return { bytes, body: {} };
+  if (bytes.length <= largeBody) return { bytes, body: parseJsonBody(bytes, jsonDepth).value };
+  // Putting the pieces of a large body together, parsing it and using it take a turn of the event loop each.
+  await nextTurn();
+  const body = parseJsonBody(bytes, jsonDepth).value;
+  await nextTurn();
+  return { bytes, body };
 }
 
 function toRequest({ request, response }: Incoming, route: Route, place: Place | undefined, query: string) {

@@ -89,8 +89,11 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
       case "POST": {
         const since = deps.presence.losses;
         readBody(request, bodyLimits, principal.user ?? principal.id, (error, body) => {
+          const incoming = { request, response, endpoint, principal };
           if (error !== undefined) refuse(response, error);
-          else receiveInTime({ request, response, endpoint, principal }, body, since);
+          // Putting its pieces together took a turn of its own.
+          else if (body.length > largeBody) setImmediate(() => receiveInTime(incoming, body, since));
+          else receiveInTime(incoming, body, since);
         });
         return;
       }
