@@ -385,6 +385,37 @@ describe.each(Object.entries(clients))("%s", (_name, create) => {
   });
 });
 
+describe("our own client", () => {
+  test("takes only so much of a fast response in one turn of the event loop", async () => {
+    const length = 16 * 2 ** 20;
+    const { client } = await serve(createSocketPool, (socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n\r\n`);
+      socket.write(Buffer.alloc(length, 0x7a));
+    });
+    let inTurn = 0;
+    let most = 0;
+    let bytes = 0;
+    await new Promise<void>((resolve, reject) => {
+      const handler: ResponseHandler = {
+        onConnected: () => true,
+        onHead: () => undefined,
+        onBody(_bytes, start, end) {
+          if (inTurn === 0) setImmediate(() => (inTurn = 0));
+          inTurn += end - start;
+          most = Math.max(most, inTurn);
+          bytes += end - start;
+        },
+        onComplete: resolve,
+        onTransportFailure: ({ reason }) => reject(new Error(reason)),
+      };
+      client.send({ method: "GET", path: "/", headers: [], body: null }, handler);
+    });
+    expect(bytes).toBe(length);
+    // What is read when the limit has been reached is one buffer more.
+    expect(most).toBeLessThanOrEqual(262_144 + 65_536);
+  });
+});
+
 describe("a proxy for plain URLs", () => {
   /** Passes requests with whole URLs on, as proxies do; and the pieces of what it was asked. */
   async function proxy(): Promise<{ readonly port: number; readonly heads: readonly string[] }> {

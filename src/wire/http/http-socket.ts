@@ -11,6 +11,14 @@ export interface HttpSocketOwner {
 /** How long to keep a connection whose server has answered but not yet read the whole request. */
 const unsentGraceMs = 1_000;
 
+/**
+ * Bytes of a connection that are taken in one turn of the event loop. When they arrive quickly, up to 32 buffers would
+ * be, which can be a million lines of an event stream.
+ */
+const mostPerTurn = 262_144;
+/** Smaller pieces are not counted: they are whole answers, and many of them are read in a turn anyway. */
+const countedPiece = 32_768;
+
 /** One connection to a server (RFC 9112), with at most one request in flight. */
 export class HttpSocket implements RequestInFlight {
   readonly #socket: Socket;
@@ -20,6 +28,9 @@ export class HttpSocket implements RequestInFlight {
   #failure: TransportFailure = { kind: "closed", reason: "" };
   #isOpen = true;
   #isPaused = false;
+  #takenInTurn = 0;
+  /** The socket is read again in the next turn. */
+  #isResting = false;
   /** Monotonic ms until which the server keeps the connection open without a request. */
   idleUntilMs = 0;
   /** Monotonic ms at which the last response was complete. */
@@ -88,6 +99,7 @@ export class HttpSocket implements RequestInFlight {
       this.destroy();
       return;
     }
+    if (bytes.length >= countedPiece) this.#rest(bytes.length);
     let taken: number;
     try {
       taken = this.#reader.feed(bytes);
@@ -125,7 +137,23 @@ export class HttpSocket implements RequestInFlight {
   #readOn(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    if (this.isOpen) this.#socket.resume();
+    if (this.isOpen && !this.#isResting) this.#socket.resume();
+  }
+
+  /** Leaves the rest of what has arrived to the next turn, where this turn has read much. */
+  #rest(length: number): void {
+    if (this.#takenInTurn === 0) setImmediate(() => this.#beginTurn());
+    this.#takenInTurn += length;
+    if (this.#takenInTurn < mostPerTurn || this.#isResting) return;
+    this.#isResting = true;
+    this.#socket.pause();
+  }
+
+  #beginTurn(): void {
+    this.#takenInTurn = 0;
+    if (!this.#isResting) return;
+    this.#isResting = false;
+    if (this.isOpen && !this.#isPaused) this.#socket.resume();
   }
 
   #onEnd(): void {
