@@ -68,14 +68,17 @@ interface PrivateOperation<P extends z.ZodObject, Q extends z.ZodObject, B exten
   readonly right: Right;
   // Written as a method, so that a list can contain operations with different parts.
   /** Resolves to a value, which is the answer as JSON, or to a reply of reply.ts. */
-  run(services: Services, asking: Asking<z.output<P>, z.output<Q>, BodyOf<B>>): unknown;
+  run(services: Services, asking: Asking<z.output<P>, z.output<Q>, BodyOf<B>>): Outcome | Promise<Outcome>;
 }
 
 interface PublicOperation<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> extends Facts<P, Q, B> {
   /** It needs no credential: its body has a secret, or it reveals nothing about anybody. */
   readonly isPublic: true;
-  run(services: Services, asking: PublicAsking<z.output<P>, z.output<Q>, BodyOf<B>>): unknown;
+  run(services: Services, asking: PublicAsking<z.output<P>, z.output<Q>, BodyOf<B>>): Outcome | Promise<Outcome>;
 }
+
+/** A value, and not the schema of one, which often has the same name. */
+type Outcome = object & { readonly _zod?: never };
 
 type BodyOf<B extends z.ZodType> = z.ZodType extends B ? JsonObject : z.output<B>;
 

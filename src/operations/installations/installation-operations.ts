@@ -4,11 +4,11 @@ import type { InstallationPatch, NewInstallation } from "../../people/installati
 import { viewInstallation, type InstallationView } from "../../people/installations/install-view.ts";
 import * as shapes from "./install-request.ts";
 import { expectedOf } from "../asking/people-request.ts";
-import { done } from "../people/people-schemas.ts";
+import { done as doneShape } from "../people/people-schemas.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import { operation, type Operation } from "../operation.ts";
-import { revised } from "../reply.ts";
+import { revised, done } from "../reply.ts";
 import type { Services } from "../services.ts";
 
 const tag = "Servers of teams";
@@ -132,7 +132,7 @@ const removeInstallation = operation({
   id: "removeInstallation",
   tag,
   summary: "Take a server away from a team, with everything that was set for it",
-  responses: answers(done, "Its processes end.", [404, 409, 415]),
+  responses: answers(doneShape, "Its processes end.", [404, 409, 415]),
   async run(services, request) {
     const { team, installation } = request.params;
     const { installs, teamId, actor } = shapes.installRequest(services, request, team);

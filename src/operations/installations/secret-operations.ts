@@ -3,10 +3,11 @@ import { teamAdmin, type Right } from "../../engine/policy/rights.ts";
 import type { SecretLine } from "../../people/installations/secret-changes.ts";
 import * as shapes from "./install-request.ts";
 import { toIso } from "../asking/people-request.ts";
-import { done } from "../people/people-schemas.ts";
+import { done as doneShape } from "../people/people-schemas.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import { operation, type Operation } from "../operation.ts";
+import { done } from "../reply.ts";
 
 const tag = "Servers of teams";
 /** Admins of a team see that secrets exist. */
@@ -65,7 +66,7 @@ const putSecret = operation({
   tag,
   summary: "Set a secret of a team, which templates use as ${secret:NAME}",
   body: secretBody,
-  responses: answers(done, "It is encrypted, and cannot be read again.", [404, 415, 503]),
+  responses: answers(doneShape, "It is encrypted, and cannot be read again.", [404, 415, 503]),
   async run(services, request) {
     const { team, secret } = request.params;
     const { installs, teamId, actor } = shapes.installRequest(services, request, team);
@@ -82,7 +83,7 @@ const removeSecret = operation({
   id: "removeSecret",
   tag,
   summary: "Remove a secret of a team",
-  responses: answers(done, "It is gone.", [404, 415]),
+  responses: answers(doneShape, "It is gone.", [404, 415]),
   async run(services, request) {
     const { team, secret } = request.params;
     const { installs, teamId, actor } = shapes.installRequest(services, request, team);

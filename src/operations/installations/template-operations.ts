@@ -9,11 +9,11 @@ import type { Template } from "../../people/installations/template-catalog.ts";
 import * as shapes from "./install-request.ts";
 import { requireLoginForPrograms } from "../asking/manager.ts";
 import { expectedOf, requirePeople } from "../asking/people-request.ts";
-import { done } from "../people/people-schemas.ts";
+import { done as doneShape } from "../people/people-schemas.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import { operation, type Operation } from "../operation.ts";
-import { revised } from "../reply.ts";
+import { revised, done } from "../reply.ts";
 import type { RestPeople, RestInstalls } from "../services.ts";
 
 const tag = "Servers of teams";
@@ -169,7 +169,7 @@ const removeTemplate = operation({
   id: "removeTemplate",
   tag,
   summary: "Remove a template that nobody has installed",
-  responses: answers(done, "It is gone.", [404, 409, 415]),
+  responses: answers(doneShape, "It is gone.", [404, 409, 415]),
   async run(services, request) {
     const { installs } = requirePeople(services);
     await installs.templates.remove(shapes.actorOf(services, request), request.params.template);

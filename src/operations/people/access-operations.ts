@@ -4,11 +4,12 @@ import type { AppLine, SessionLine } from "../../people/authorization-server/use
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { requirePeople, senderOf, toIso } from "../asking/people-request.ts";
-import { done } from "./people-schemas.ts";
+import { done as doneShape } from "./people-schemas.ts";
 import { answers } from "../responses.ts";
 import { findUser } from "./user-operations.ts";
 import * as schemas from "../schemas.ts";
 import { operation, type Operation } from "../operation.ts";
+import { done } from "../reply.ts";
 
 const tag = "People";
 const time = z.iso.datetime();
@@ -67,7 +68,7 @@ const revokeOwnApp = operation({
   tag,
   summary: "Take an app's access back",
   description: "Ends its streams and calls at once. The app has to ask again.",
-  responses: answers(done, "It has no access any more.", [404]),
+  responses: answers(doneShape, "It has no access any more.", [404]),
   async run(services, request) {
     const { principal, params } = request;
     await requirePeople(services).access.revokeApp(senderOf(request), params.id, userOf(principal));
@@ -95,7 +96,7 @@ const endOwnSession = operation({
   id: "endMySession",
   tag,
   summary: "Log one of your browsers out",
-  responses: answers(done, "It is logged out.", [404]),
+  responses: answers(doneShape, "It is logged out.", [404]),
   async run(services, request) {
     const { principal, params } = request;
     await requirePeople(services).access.endSession(senderOf(request), params.id, userOf(principal));
@@ -124,7 +125,7 @@ const revokeUserApp = operation({
   id: "revokeUserApp",
   tag,
   summary: "Take the access of a user's app back",
-  responses: answers(done, "It has no access any more.", [404]),
+  responses: answers(doneShape, "It has no access any more.", [404]),
   async run(services, request) {
     const { access, book } = requirePeople(services);
     const { id, item } = request.params;
@@ -170,7 +171,7 @@ const endUserSession = operation({
   id: "endUserSession",
   tag,
   summary: "Log a user out of one browser",
-  responses: answers(done, "It is logged out.", [404]),
+  responses: answers(doneShape, "It is logged out.", [404]),
   async run(services, request) {
     const { access, book } = requirePeople(services);
     const { id, item } = request.params;

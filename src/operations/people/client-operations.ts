@@ -3,10 +3,11 @@ import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { ClientLine } from "../../people/authorization-server/registered-clients.ts";
 import { requirePeople, senderOf, toIso } from "../asking/people-request.ts";
-import { done, listParameters } from "./people-schemas.ts";
+import { done as doneShape, listParameters } from "./people-schemas.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import { operation, type Operation } from "../operation.ts";
+import { done } from "../reply.ts";
 
 const tag = "People";
 
@@ -116,7 +117,7 @@ const removeClient = operation({
   id: "removeOAuthClient",
   tag,
   summary: "Remove an app, with the access that it has to anybody's servers",
-  responses: answers(done, "It is not known any more, and what it had opened has ended.", [404]),
+  responses: answers(doneShape, "It is not known any more, and what it had opened has ended.", [404]),
   async run(services, request) {
     await requirePeople(services).clients.remove(senderOf(request), request.params.id);
     return done;
