@@ -85,9 +85,12 @@ function replaceVolatile(text: string, { home, url }: { readonly home: string; r
     [/\b\d\d:\d\d UTC/g, "CLOCK UTC"],
     [/"buckets":\[[^\]]*\]/g, '"buckets":[]'],
     [/("(?:pid|\w*Ms|\w*_ms|\w*MsSum|\w*MsMax|\w*[bB]ytes|revision|answer_tokens)\\?":)-?[\d.]+/g, "$10"],
-    [/\b\d+(?:\.\d+)? (ms|s|min|h|MB|KB|GB)\b/g, "N $1"],
+    [/\b\d+(?:\.\d+)? (ms|MB|KB|GB)\b/g, "N $1"],
+    [/\b\d+(?:\.\d+)? (?:s|min|h)\b/g, "N s"],
     [/\b\d+(?:\.\d+)?(ms|s|m|h)\b/g, "N$1"],
     [/(N MB +)\d+/g, "$1PID"],
+    // The time that the search took is part of the answer.
+    [/~\d+ tokens for a model/g, "~N tokens for a model"],
     [/ {2,}/g, "  "],
     [/ +$/gm, ""],
   ];

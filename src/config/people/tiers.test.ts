@@ -216,7 +216,7 @@ test("fields that cannot be meant are refused, with the field's name", () => {
     [[{ path: "env.A", type: "number", default: "x" }], "expected a number"],
     [[{ path: "env.A", enum: ["a"] }], "type enum"],
     [[{ path: "env.A", lokced: true }], "lokced"],
-    [[{ path: "args", required: true }], "nobody has to give"],
+    [[{ path: "args", required: true }], "optional texts"],
     ["none", "expected Array"],
   ] as const)
     expect(() => parseTierFields(fields, "stdio")).toThrow(
