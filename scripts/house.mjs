@@ -89,7 +89,7 @@ export const wings = [
       { name: "servers", about: "servers and instances" },
       { name: "people", about: "users, teams, members, invitations, apps, oneself" },
       { name: "records", about: "calls, logs, events, audit, usage, status" },
-      { name: "asking", about: "what operations share: who asks, what that sender may change, how long it may take" },
+      { name: "request", about: "what operations share: who asks, what that sender may change, how long it may take" },
     ],
   },
   {

@@ -6,9 +6,9 @@ import type { Responses } from "./responses.ts";
 import type { Services } from "./services.ts";
 
 /** Facts about a request, whichever way it came. */
-export interface Asked {
+export interface RequestFacts {
   /** The way it came, as the audit names it. */
-  readonly via: "rest" | "owner";
+  readonly via: string;
   /** The address of the sender; null where it is the same machine. */
   readonly ip: string | null;
   /** The gateway's address as the sender knows it, without a slash at its end. */
@@ -28,7 +28,7 @@ export interface Asked {
 }
 
 /** A request whose parts have been checked with the operation's schemas. */
-export interface PublicAsking<P = unknown, Q = unknown, B = unknown> extends Asked {
+export interface OpenRequest<P = unknown, Q = unknown, B = unknown> extends RequestFacts {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
@@ -39,7 +39,7 @@ export interface PublicAsking<P = unknown, Q = unknown, B = unknown> extends Ask
 }
 
 /** The same of a sender with a credential. */
-export interface Asking<P = unknown, Q = unknown, B = unknown> extends PublicAsking<P, Q, B> {
+export interface OperationRequest<P = unknown, Q = unknown, B = unknown> extends OpenRequest<P, Q, B> {
   readonly principal: Principal;
 }
 
@@ -68,13 +68,13 @@ interface PrivateOperation<P extends z.ZodObject, Q extends z.ZodObject, B exten
   readonly right: Right;
   // Written as a method, so that a list can contain operations with different parts.
   /** Resolves to a value, which is the answer as JSON, or to a reply of reply.ts. */
-  run(services: Services, asking: Asking<z.output<P>, z.output<Q>, BodyOf<B>>): Outcome | Promise<Outcome>;
+  run(services: Services, asking: OperationRequest<z.output<P>, z.output<Q>, BodyOf<B>>): Outcome | Promise<Outcome>;
 }
 
 interface PublicOperation<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> extends Facts<P, Q, B> {
   /** It needs no credential: its body has a secret, or it reveals nothing about anybody. */
   readonly isPublic: true;
-  run(services: Services, asking: PublicAsking<z.output<P>, z.output<Q>, BodyOf<B>>): Outcome | Promise<Outcome>;
+  run(services: Services, asking: OpenRequest<z.output<P>, z.output<Q>, BodyOf<B>>): Outcome | Promise<Outcome>;
 }
 
 /** A value, and not the schema of one, which often has the same name. */

@@ -40,7 +40,7 @@ const descriptions = {
   400: "The request is wrong.",
   401: "A credential is missing or not valid.",
   403: "Not allowed.",
-  404: "There is no such thing, or not for whoever asks.",
+  404: "There is no such thing, or not for the caller.",
   409: "It does not fit what is there: several things have the name, or a rule forbids it.",
   412: "It was changed since it was read.",
   413: "The body is too large.",

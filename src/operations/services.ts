@@ -5,7 +5,7 @@ import type { ToolEntry } from "../catalog/model/snapshot.ts";
 import type { LazyNames } from "../catalog/model/names/lazy-names.ts";
 import type { View, ViewServer } from "../catalog/model/view.ts";
 import type { ServerConfig, Settings } from "../config/config.ts";
-import type { Management } from "./asking/management.ts";
+import type { Management } from "./request/management.ts";
 import type { LiveEvents } from "../records/events/live-events.ts";
 import type { StatusReader } from "../records/gateway-status.ts";
 import type { AuditHistory } from "../records/audit/audit-history.ts";

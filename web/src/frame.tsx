@@ -23,10 +23,10 @@ import { chooseTeam, logOut, sessionStore, type Session } from "./api/session.ts
 import { Who } from "./api/who.ts";
 import { Keys } from "./keys.tsx";
 import { Login, LoginAgain } from "./login.tsx";
-import { Button } from "./parts/button.tsx";
-import { SelectField } from "./parts/field.tsx";
+import { Button } from "./parts/basic/button.tsx";
+import { SelectField } from "./parts/basic/field.tsx";
 import { Page } from "./parts/page.tsx";
-import { Empty, FailureNote, Skeleton } from "./parts/states.tsx";
+import { Empty, FailureNote, Skeleton } from "./parts/basic/states.tsx";
 import { plain } from "./words/format.ts";
 
 const use = [

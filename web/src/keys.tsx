@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { Modal } from "./parts/confirm.tsx";
-import { Facts } from "./parts/facts.tsx";
+import { Modal } from "./parts/basic/confirm.tsx";
+import { Facts } from "./parts/basic/facts.tsx";
 
 const keys = [
   ["/", "Find a tool"],

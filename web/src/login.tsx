@@ -2,9 +2,9 @@ import { Dialog } from "@base-ui/react/dialog";
 import { useEffect, useState } from "react";
 import { toFailure, type ApiFailure } from "./api/failure.ts";
 import { loginPage, logIn, type LoginWays } from "./api/session.ts";
-import { Button, CopyButton } from "./parts/button.tsx";
-import { TextField } from "./parts/field.tsx";
-import { FailureNote } from "./parts/states.tsx";
+import { Button, CopyButton } from "./parts/basic/button.tsx";
+import { TextField } from "./parts/basic/field.tsx";
+import { FailureNote } from "./parts/basic/states.tsx";
 import { plain } from "./words/format.ts";
 
 interface LoginProps {

@@ -62,23 +62,23 @@ const routes = [
     getParentRoute,
     path: "/people",
     validateSearch: texts("tab", "match"),
-    component: lazyRouteComponent(() => import("./pages/people.tsx"), "People"),
+    component: lazyRouteComponent(() => import("./pages/teams/people.tsx"), "People"),
   }),
   createRoute({
     getParentRoute,
     path: "/teams/$team",
     validateSearch: texts("tab"),
-    component: lazyRouteComponent(() => import("./pages/team.tsx"), "Team"),
+    component: lazyRouteComponent(() => import("./pages/teams/team.tsx"), "Team"),
   }),
   createRoute({
     getParentRoute,
     path: "/teams/$team/servers/$installation",
-    component: lazyRouteComponent(() => import("./pages/installation.tsx"), "InstallationPage"),
+    component: lazyRouteComponent(() => import("./pages/teams/installation.tsx"), "InstallationPage"),
   }),
   createRoute({
     getParentRoute,
     path: "/me",
-    component: lazyRouteComponent(() => import("./pages/me.tsx"), "Me"),
+    component: lazyRouteComponent(() => import("./pages/teams/me.tsx"), "Me"),
   }),
   createRoute({ getParentRoute, path: "/logged-in", component: LoggedIn }),
   createRoute({

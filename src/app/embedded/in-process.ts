@@ -1,8 +1,7 @@
 import { withLossTold } from "../../catalog/exposure/meta/restart-notice.ts";
 import { renderShared } from "../../catalog/exposure/meta/meta.ts";
 import { readDiscoverArguments } from "../../catalog/exposure/meta/meta-arguments.ts";
-import { resolveTool } from "../../catalog/exposure/text/tool-lookup.ts";
-import { UnseenServer } from "../../catalog/exposure/text/not-yet-listed.ts";
+import { resolveTool, UnseenServer } from "../../catalog/exposure/text/tool-lookup.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { CallContext } from "../../kernel/call/call-context.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";

@@ -13,7 +13,7 @@ import type {
   ConfigProblem,
   Management,
   SettingStanding,
-} from "../../operations/asking/management.ts";
+} from "../../operations/request/management.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { redactTexts } from "../../records/redaction/redacted-value.ts";
 import { createRedaction } from "../../records/redaction/redaction.ts";

@@ -9,7 +9,7 @@ import { InvalidConfig } from "../../config/file/problems.ts";
 import { createConfigSecrets } from "../../config/secrets.ts";
 import { findServers } from "../../config/file/source.ts";
 import { readEntryRules } from "../../config/entry/tool-rule.ts";
-import type { ConfigEntries, ConfigEntry, Management } from "../../operations/asking/management.ts";
+import type { ConfigEntries, ConfigEntry, Management } from "../../operations/request/management.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { redactTexts } from "../../records/redaction/redacted-value.ts";
 import { createRedaction } from "../../records/redaction/redaction.ts";

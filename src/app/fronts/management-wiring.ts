@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import type { EditableConfig } from "../../config/edit/config-edit.ts";
 import { variableOf, type ConfigFlags } from "../../config/given.ts";
-import type { Management } from "../../operations/asking/management.ts";
+import type { Management } from "../../operations/request/management.ts";
 import { createConfigEditor } from "./config-editor.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
 import { createOwnCommands } from "./own-commands.ts";

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { abortAfter } from "../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { CommandOutcome, Management } from "../../operations/asking/management.ts";
+import type { CommandOutcome, Management } from "../../operations/request/management.ts";
 
 export interface OwnCommandsDeps {
   /** The program and what precedes the words of every command: Node and the file of our command. */

@@ -94,6 +94,14 @@ describe("lists of several servers", () => {
       expect(() => resolveCompletion(view, ref)).toThrow(GatewayError);
   });
 
+  test("a URI of a known server is passed up to a limit, and refused beyond it without being taken apart", () => {
+    const long = (characters: number): string => `one|db://${"x".repeat(characters - 9)}`;
+    expect(resolveRead(view, long(65_536), "native")).toMatchObject({ kind: "read", server: { slug: "one" } });
+    expect(() => resolveRead(view, long(65_537), "native")).toThrow(
+      expect.objectContaining({ code: "RESOURCE_UNKNOWN", data: { uri: long(200) } }),
+    );
+  });
+
   test("a server's own URI whose host is its slug is read as it is listed, unless it was given out for another", () => {
     const owner = sampleInstance("maps", []);
     const offering = (...uris: string[]) =>

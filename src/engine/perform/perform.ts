@@ -4,7 +4,7 @@ import type { InstanceId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { CallAudit } from "../../records/audit/call-audit.ts";
-import type { ApprovalStage } from "./stages/approval.ts";
+import type { ApprovalStage } from "./stages/gate.ts";
 import { createAuditedRun } from "./stages/audited-run.ts";
 import { withForeignNotesTold } from "./foreign-note.ts";
 import type { Outcome, OutcomeOf } from "./outcome.ts";

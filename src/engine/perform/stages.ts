@@ -1,8 +1,7 @@
 import type { Intent } from "../../catalog/exposure/intent.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { ApprovalStage } from "./stages/approval.ts";
-import type { Gate } from "./stages/gate.ts";
+import type { ApprovalStage, Gate } from "./stages/gate.ts";
 import type { Outcome } from "./outcome.ts";
 import type { RecordEndStage } from "./stages/record-end.ts";
 import type { RecordStartStage } from "./stages/record-start.ts";

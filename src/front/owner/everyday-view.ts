@@ -1,7 +1,6 @@
 import { isUnseen } from "../../catalog/exposure/discover/discover-text.ts";
-import { resolveTool } from "../../catalog/exposure/text/tool-lookup.ts";
+import { resolveTool, UnseenServer } from "../../catalog/exposure/text/tool-lookup.ts";
 import type { ViewServer } from "../../catalog/model/view.ts";
-import { UnseenServer } from "../../catalog/exposure/text/not-yet-listed.ts";
 import { abortAfter } from "../../kernel/runtime/abort.ts";
 import { noArguments } from "../../kernel/call/call-arguments.ts";
 import type { CallContext } from "../../kernel/call/call-context.ts";

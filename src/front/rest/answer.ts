@@ -14,6 +14,9 @@ export interface Answer {
   readonly body: Buffer | string;
 }
 
+export const noStore: Headers = { "Cache-Control": "no-store" };
+/** Of lists of which other people get others, and that change all the time. */
+export const listHeaders: Headers = { ...noStore, Vary: "Accept, Authorization, Origin" };
 export const jsonType = "application/json; charset=utf-8";
 
 /** A value as JSON. Numbers that JavaScript cannot hold keep their digits. */

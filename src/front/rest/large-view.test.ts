@@ -10,7 +10,7 @@ import { localPrincipal } from "../../kernel/principal.ts";
 import type { RestDeps } from "./deps.ts";
 import { createExecuteHandler } from "./execute/execute-handler.ts";
 import { createRestQuestions } from "../../operations/tools/asked-questions.ts";
-import type { Asking } from "../../operations/operation.ts";
+import type { OperationRequest } from "../../operations/operation.ts";
 import type { Services } from "../../operations/services.ts";
 import { toolOperations } from "../../operations/tools/tool-operations.ts";
 
@@ -40,7 +40,7 @@ const spellings = ["s-19:a-199", "s-19-a-199", "s_19__a-199", "s_19.a-199"];
 test.each(spellings)("one tool of a large view is shown after names are made in turns: %s", async (path) => {
   const { view, deps, waits } = start();
   const operation = toolOperations.find(({ route }) => route === "GET /api/tools/{path}");
-  const request = { principal: localPrincipal, params: { path } } as unknown as Asking;
+  const request = { principal: localPrincipal, params: { path } } as unknown as OperationRequest;
   const answer = (await operation?.run(deps as unknown as Services, request as never)) as { text: { bytes: Buffer } };
   expect(String(answer.text.bytes)).toContain('"path":"s-19:a-199"');
   expect(waits()).toBeGreaterThan(0);

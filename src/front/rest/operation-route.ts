@@ -1,19 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type * as z from "zod";
-import type { Asked, Operation, PublicAsking } from "../../operations/operation.ts";
+import type { RequestFacts, Operation, OpenRequest } from "../../operations/operation.ts";
 import { checkPart } from "../../operations/part-check.ts";
 import { replyKind, type Reply } from "../../operations/reply.ts";
 import type { Services } from "../../operations/services.ts";
 import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import { isFromDashboard } from "../web/session-request.ts";
-import { bytesAnswer, cachedAnswer, createdAnswer, jsonAnswer, type Answer } from "./answer.ts";
+import { bytesAnswer, cachedAnswer, createdAnswer, jsonAnswer, listHeaders, noStore, type Answer } from "./answer.ts";
 import { abortedWith } from "./streams/client-gone.ts";
 import type { RestDeps } from "./deps.ts";
 import { answerRecords } from "./streams/record-export.ts";
 import { publicRoute, route, type PublicRequest, type Route } from "./route.ts";
-
-const noStore = { "Cache-Control": "no-store" };
-const listHeaders = { ...noStore, Vary: "Accept, Authorization, Origin" };
 
 /** An operation as a route of REST. */
 export function operationRoute(deps: RestDeps, services: Services, operation: Operation): Route {
@@ -34,41 +31,42 @@ export function operationRoute(deps: RestDeps, services: Services, operation: Op
     return publicRoute({
       ...facts,
       handle: async (request) =>
-        toAnswer(await operation.run(services, toAsking(deps, operation, request)), deps.publicUrl(request.raw)),
+        toAnswer(await operation.run(services, toOperationRequest(deps, operation, request)), () =>
+          deps.publicUrl(request.raw),
+        ),
     });
   return route({
     ...facts,
     right: operation.right,
     async handle(request) {
       const { principal } = request;
-      const asking = Object.assign(toAsking(deps, operation, request), { principal });
+      const asking = Object.assign(toOperationRequest(deps, operation, request), { principal });
       const outcome = await operation.run(services, asking);
       if (replyKind(outcome) === "records")
         return await answerRecords(services, request, (outcome as Extract<Reply, { list: unknown }>).list);
-      return toAnswer(outcome, deps.publicUrl(request.raw));
+      return toAnswer(outcome, () => deps.publicUrl(request.raw));
     },
   });
 }
 
 /** The parts of a request that its route has not checked yet, and the facts about it. */
-function toAsking(
+function toOperationRequest(
   deps: RestDeps,
   { body: schema, isBodyOpen }: Operation,
   request: PublicRequest,
-): PublicAsking<Record<string, unknown>, Record<string, unknown>, JsonObject> {
+): OpenRequest<Record<string, unknown>, Record<string, unknown>, JsonObject> {
   const { params, query, body, bytes, principal, raw, response } = request as PublicRequest<
     Record<string, unknown>,
     Record<string, unknown>
   >;
-  // The body of a DELETE or GET is never looked at.
   const checked =
     schema === undefined || isBodyOpen === true ? body : (checkPart(schema as z.ZodObject, "body", body) as JsonObject);
   // Assigned, because a copy would ask for what most operations never look at.
-  return Object.assign(toAsked(deps, raw, response), { params, query, body: checked, bytes, principal });
+  return Object.assign(toRequestFacts(deps, raw, response), { params, query, body: checked, bytes, principal });
 }
 
 /** The facts of a request that an operation may know. */
-export function toAsked(deps: RestDeps, raw: IncomingMessage, response: ServerResponse): Asked {
+export function toRequestFacts(deps: RestDeps, raw: IncomingMessage, response: ServerResponse): RequestFacts {
   let signal: AbortSignal | undefined;
   return {
     via: "rest",
@@ -96,7 +94,8 @@ export function loginAgeMs({ browsers, clock }: RestDeps, request: IncomingMessa
   return beganMs === undefined ? undefined : clock.now() - beganMs;
 }
 
-function toAnswer(outcome: unknown, base: string): Answer {
+/** @param base the address of the gateway, for new things */
+function toAnswer(outcome: unknown, base: () => string): Answer {
   const kind = replyKind(outcome);
   if (kind === undefined) return jsonAnswer(outcome, noStore);
   const reply = outcome as Reply;
@@ -106,6 +105,6 @@ function toAnswer(outcome: unknown, base: string): Answer {
     return { headers: { "Content-Type": `${reply.type}; charset=utf-8`, ...listHeaders }, body: reply.content };
   if ("name" in reply)
     return jsonAnswer(reply.saved, { ...noStore, "Content-Disposition": `attachment; filename="${reply.name}"` });
-  if ("path" in reply) return createdAnswer(`${base}${reply.path}`, toAnswer(reply.value, base));
+  if ("path" in reply) return createdAnswer(`${base()}${reply.path}`, toAnswer(reply.value, base));
   throw new Error("a list of records was asked for by somebody without a credential");
 }

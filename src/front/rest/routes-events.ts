@@ -23,7 +23,11 @@ const query = z.object({
     .describe("Types, separated by commas. `mcp.server.*` means all that begin so. Without it: all."),
   server: z.string().max(100).optional().describe("Only events of this server, by its slug."),
   instance: z.string().max(500).optional().describe("Only events of this instance."),
-  after: z.string().max(100).optional().describe("The same as `Last-Event-ID`, for whoever cannot send the header."),
+  after: z
+    .string()
+    .max(100)
+    .optional()
+    .describe("The same as `Last-Event-ID`, for clients that cannot send the header."),
 });
 const headers = z.object({
   "Last-Event-ID": z.string().optional().describe("The id of the last event that arrived: what came since is sent."),
@@ -61,7 +65,7 @@ function followEvents(deps: RestDeps): Route {
       summary: "What happens, as it happens",
       description:
         "Server-sent events: `event` is the type and `data` an Event. The last 1,000 events of the last 5 minutes are " +
-        "replayed to whoever comes back with `Last-Event-ID`. An event `reset` says that some are missing, and that " +
+        "replayed to a client that comes back with `Last-Event-ID`. An event `reset` says that some are missing, and that " +
         "whatever was read before should be read again. Of more than ten events a second of one instance and person, " +
         "the newest of each type is sent in the next second, with the number of those left out.",
       headers,

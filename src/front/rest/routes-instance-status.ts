@@ -52,7 +52,7 @@ function followStatus(deps: RestDeps): Route {
       summary: "The status of one instance, now and whenever it changes",
       description:
         "Server-sent events: `status` with an InstanceStanding, at once and with every change. `gone` is the last one " +
-        "of an instance that is not there any more, or not for whoever asks. Admins of a team see those of its members.",
+        "of an instance that was removed, or that the caller may no longer see. Admins of a team see those of its members.",
       responses: {
         ...answers(standing, "", [404, 429]),
         200: { description: "Each as JSON.", content: { [eventStreamType]: standing } },

@@ -8,8 +8,8 @@ import { isLoopback, refuseOtherPages, refusePlainNetwork, toCookie, toEndedCook
 import type { VisitingPerson } from "../web/browsers.ts";
 import { jsonAnswer, type Answer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
-import { toAsked } from "./operation-route.ts";
-import { requireOwner } from "../../operations/asking/manager.ts";
+import { toRequestFacts } from "./operation-route.ts";
+import { requireOwner } from "../../operations/request/manager.ts";
 import { checkPart } from "../../operations/part-check.ts";
 import * as people from "../../operations/people/people-schemas.ts";
 import { answers } from "../../operations/responses.ts";
@@ -223,7 +223,10 @@ function listSessions(deps: RestDeps): Route {
       responses: answers(sessionList, "Newest first."),
     },
     async handle(request) {
-      requireOwner(deps, Object.assign(toAsked(deps, request.raw, request.response), { principal: request.principal }));
+      requireOwner(
+        deps,
+        Object.assign(toRequestFacts(deps, request.raw, request.response), { principal: request.principal }),
+      );
       const own = deps.browsers.sessionOf(request.raw)?.id;
       const browsers = await Promise.all(
         deps.browsers.sessions.list().map(async (one) => ({
@@ -265,7 +268,10 @@ function endSession(deps: RestDeps): Route {
       ),
     },
     async handle(request): Promise<Answer> {
-      requireOwner(deps, Object.assign(toAsked(deps, request.raw, request.response), { principal: request.principal }));
+      requireOwner(
+        deps,
+        Object.assign(toRequestFacts(deps, request.raw, request.response), { principal: request.principal }),
+      );
       const { id: actor, team } = request.principal;
       const { id } = request.params;
       await deps.audit.order({ actor, team, via: "rest", action: "session.end", object: id });

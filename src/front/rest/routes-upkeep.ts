@@ -6,8 +6,8 @@ import type { RestDeps } from "./deps.ts";
 import { answers } from "../../operations/responses.ts";
 import { route, type RestRequest, type Route } from "./route.ts";
 import { noteUpkeep } from "../../operations/gateway/database-operations.ts";
-import { whileAllowed } from "../../operations/asking/tracked.ts";
-import { toAsked } from "./operation-route.ts";
+import { whileAllowed } from "../../operations/request/tracked.ts";
+import { toRequestFacts } from "./operation-route.ts";
 
 const tag = "Gateway";
 const recentOnly = "Takes a login with a browser of the last 15 minutes; a token does not do.";
@@ -38,7 +38,9 @@ function backUp(deps: RestDeps): Route {
     },
     async handle(request) {
       // Before it is written: the backup tells of itself.
-      const asking = Object.assign(toAsked(deps, request.raw, request.response), { principal: request.principal });
+      const asking = Object.assign(toRequestFacts(deps, request.raw, request.response), {
+        principal: request.principal,
+      });
       await noteUpkeep(deps, asking, "state.backup");
       return await whileAllowed(deps, asking, async (signal) => await sendBackup(deps, request, signal));
     },

@@ -2,7 +2,8 @@ import * as z from "zod";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { configurationSchema } from "../../config/settings/config-schema.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { requireLoginForPrograms, requireManager } from "../asking/manager.ts";
+import { order } from "../request/command-run.ts";
+import { requireLoginForPrograms, requireManager } from "../request/manager.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import { operation, type Operation } from "../operation.ts";
@@ -118,8 +119,7 @@ const saveConfig = operation({
       });
     const { text } = request.body;
     requireLoginForPrograms(services, request);
-    const { id: actor, team } = request.principal;
-    await services.audit.order({ actor, team, via: "rest", action: "config.save", object: "" });
+    await order(services, request, "config.save", "");
     return await management.save(text, etag);
   },
 });

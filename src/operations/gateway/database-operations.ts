@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { gatewayUpkeep } from "../../engine/policy/rights.ts";
 import { actorOf } from "../installations/install-request.ts";
-import { requirePeople } from "../asking/people-request.ts";
+import { requirePeople } from "../request/people-request.ts";
 import { answers } from "../responses.ts";
-import { operation, type Operation, type Asking } from "../operation.ts";
+import { operation, type Operation, type OperationRequest } from "../operation.ts";
 import type { Services } from "../services.ts";
 
 const tag = "Gateway";
@@ -64,7 +64,7 @@ const rotateKeys = operation({
 
 export async function noteUpkeep(
   services: Pick<Services, "audit">,
-  { principal, via, ip }: Pick<Asking, "principal" | "via" | "ip">,
+  { principal, via, ip }: Pick<OperationRequest, "principal" | "via" | "ip">,
   action: string,
 ): Promise<void> {
   const { id: actor, team } = principal;

@@ -3,12 +3,12 @@ import * as z from "zod";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { callToJson, logToJson } from "../../records/calls/record-json.ts";
-import { requireManager } from "../asking/manager.ts";
+import { requireManager } from "../request/manager.ts";
 import { toReader } from "../records/record-query.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import { file } from "../reply.ts";
-import { operation, type Operation, type Asking } from "../operation.ts";
+import { operation, type Operation, type OperationRequest } from "../operation.ts";
 import type { Services } from "../services.ts";
 
 /** Enough to see what went wrong before somebody looked, and little enough to be read through before it is sent. */
@@ -28,7 +28,7 @@ const supportBundle = z
 
 async function recordsOf(
   services: Services,
-  { principal }: Pick<Asking, "principal">,
+  { principal }: Pick<OperationRequest, "principal">,
 ): Promise<{ readonly failedCalls: readonly object[] | null; readonly logs: readonly object[] | null }> {
   const reader = toReader(services, principal);
   try {

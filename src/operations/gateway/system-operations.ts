@@ -13,7 +13,7 @@ const showInside = operation({
   tag,
   summary: "The gateway's inside",
   description: "Only with `debugRoute` (TOOLYARD_DEBUG_ROUTE=true).",
-  responses: answers(schemas.json, "Facts for whoever looks for a fault.", [404]),
+  responses: answers(schemas.json, "Facts for finding faults.", [404]),
   run(services) {
     if (!services.settings().debugRoute)
       throw new GatewayError("ROUTE_UNKNOWN", "there is nothing at this path", {

@@ -4,8 +4,8 @@ import type { Actor } from "../../people/installations/install-rights.ts";
 import { mostValues } from "../../people/installations/value-plan.ts";
 import type { InstallationSettings } from "../../people/installations/tiered-servers.ts";
 import type { Services, RestInstalls } from "../services.ts";
-import { requirePeople } from "../asking/people-request.ts";
-import type { Asking } from "../operation.ts";
+import { requirePeople } from "../request/people-request.ts";
+import type { OperationRequest } from "../operation.ts";
 import * as schemas from "../schemas.ts";
 
 /** What teams installed, with who asks and the team that the path names, or their own. */
@@ -18,7 +18,7 @@ export interface InstallRequest {
 /** Throws CONFIG_INVALID where there are no teams, and PERSON_UNKNOWN for one that is not there. */
 export function installRequest(
   services: Services,
-  { principal, via, ip }: Pick<Asking, "principal" | "via" | "ip">,
+  { principal, via, ip }: Pick<OperationRequest, "principal" | "via" | "ip">,
   team: string | undefined,
 ): InstallRequest {
   const { book, installs } = requirePeople(services);
@@ -31,7 +31,10 @@ export function installRequest(
 }
 
 /** Of a person who may be in no team. */
-export function actorOf(services: Services, { principal, via, ip }: Pick<Asking, "principal" | "via" | "ip">): Actor {
+export function actorOf(
+  services: Services,
+  { principal, via, ip }: Pick<OperationRequest, "principal" | "via" | "ip">,
+): Actor {
   const member = requirePeople(services).book.members.get(principal.id);
   const membership = member && { id: member.row.id, teamId: member.team.id, role: member.row.role };
   const about = { id: principal.id, via, ip };

@@ -8,11 +8,11 @@ import type { Instance } from "../../servers/instance/instance.ts";
 import type { InstallationRow } from "../../store/install-rows.ts";
 import { installRequest, type InstallRequest } from "./install-request.ts";
 import { actionTimeoutMs } from "../servers/own-instance.ts";
-import { senderOf } from "../asking/people-request.ts";
+import { senderOf } from "../request/people-request.ts";
 import { answers, executing } from "../responses.ts";
 import { installationParams } from "./installation-operations.ts";
 import * as schemas from "../schemas.ts";
-import { operation, type Operation, type Asking } from "../operation.ts";
+import { operation, type Operation, type OperationRequest } from "../operation.ts";
 import type { Services } from "../services.ts";
 
 const tag = "Servers of teams";
@@ -107,7 +107,7 @@ const testInstallation = operation({
   tag,
   summary: "Try a server of a team, with one's own values",
   description:
-    "Starts the instance of whoever asks, or the one that the team shares, where it does not run, also after it " +
+    "Starts the caller's instance, or the one that the team shares, where it does not run, also after it " +
     "failed too often, and has it list what it offers; three at once for a team, and thirty a minute. That it does not work is an answer, and no failure.",
   responses: answers(tested, "Whether it works, and what to do where it does not.", [404, 409, 415, 429]),
   async run(services, request) {
@@ -141,7 +141,7 @@ function isDown({ state }: Pick<Instance, "state">): boolean {
 /** Throws INSTALLATION_CONFLICT for an admin of the gateway who is not in the team: it runs for its members. */
 function testable(
   services: Services,
-  { principal }: Pick<Asking, "principal">,
+  { principal }: Pick<OperationRequest, "principal">,
   { row, installs }: Pick<Ordered, "row" | "installs">,
 ): Instance {
   const own = services.instancesOf(principal).find(({ server }) => server.installed?.id === row.id);
@@ -159,7 +159,7 @@ interface Ordered extends InstallRequest {
 /** The installation that a path names, after the audit has who asked for what. */
 async function order(
   services: Services,
-  request: Asking<z.output<typeof installationParams>>,
+  request: OperationRequest<z.output<typeof installationParams>>,
   action: string,
 ): Promise<Ordered> {
   const { team, installation } = request.params;

@@ -3,7 +3,7 @@ import { teamAdmin, teamReading, type Right } from "../../engine/policy/rights.t
 import type { InstallationPatch, NewInstallation } from "../../people/installations/install-changes.ts";
 import { viewInstallation, type InstallationView } from "../../people/installations/install-view.ts";
 import * as shapes from "./install-request.ts";
-import { expectedOf } from "../asking/people-request.ts";
+import { expectedOf } from "../request/people-request.ts";
 import { done as doneShape } from "../people/people-schemas.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";

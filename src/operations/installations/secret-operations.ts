@@ -2,7 +2,7 @@ import * as z from "zod";
 import { teamAdmin, type Right } from "../../engine/policy/rights.ts";
 import type { SecretLine } from "../../people/installations/secret-changes.ts";
 import * as shapes from "./install-request.ts";
-import { toIso } from "../asking/people-request.ts";
+import { toIso } from "../request/people-request.ts";
 import { done as doneShape } from "../people/people-schemas.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";

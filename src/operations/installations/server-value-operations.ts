@@ -8,7 +8,7 @@ import {
 } from "../../people/installations/install-view.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import * as shapes from "./install-request.ts";
-import { expectedOf, requirePeople, toIso } from "../asking/people-request.ts";
+import { expectedOf, requirePeople, toIso } from "../request/people-request.ts";
 import { answers } from "../responses.ts";
 import { installationParams } from "./installation-operations.ts";
 import * as schemas from "../schemas.ts";
@@ -37,7 +37,7 @@ const writings = [
     verb: "replace",
     what: "Replace all",
     others:
-      "Whatever else is set is taken away, secrets too: nobody can read those, so that a change of what was read is a PATCH.",
+      "Whatever else is set is taken away, secrets too: they cannot be read, so use PATCH to change values that were read.",
   },
 ] as const;
 type Writing = (typeof writings)[number];

@@ -7,8 +7,8 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { reaches, type Principal } from "../../kernel/principal.ts";
 import type { Template } from "../../people/installations/template-catalog.ts";
 import * as shapes from "./install-request.ts";
-import { requireLoginForPrograms } from "../asking/manager.ts";
-import { expectedOf, requirePeople } from "../asking/people-request.ts";
+import { requireLoginForPrograms } from "../request/manager.ts";
+import { expectedOf, requirePeople } from "../request/people-request.ts";
 import { done as doneShape } from "../people/people-schemas.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
@@ -168,7 +168,7 @@ const removeTemplate = operation({
   right: teamAdmin,
   id: "removeTemplate",
   tag,
-  summary: "Remove a template that nobody has installed",
+  summary: "Remove a template that is not installed",
   responses: answers(doneShape, "It is gone.", [404, 409, 415]),
   async run(services, request) {
     const { installs } = requirePeople(services);

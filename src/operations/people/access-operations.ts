@@ -3,7 +3,7 @@ import { gatewayAdmin, ownCredentials } from "../../engine/policy/rights.ts";
 import type { AppLine, SessionLine } from "../../people/authorization-server/user-access.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import { requirePeople, senderOf, toIso } from "../asking/people-request.ts";
+import { requirePeople, senderOf, toIso } from "../request/people-request.ts";
 import { done as doneShape } from "./people-schemas.ts";
 import { answers } from "../responses.ts";
 import { findUser } from "./user-operations.ts";
@@ -17,7 +17,7 @@ const time = z.iso.datetime();
 const app = z
   .object({
     id: z.string(),
-    name: z.string().describe("As the app names itself; nobody has checked it."),
+    name: z.string().describe("As the app names itself; unverified."),
     client: z.string().describe("Its id at the authorization server, or the address of its document."),
     user: z.string(),
     team: z.string(),
@@ -54,7 +54,7 @@ const listOwnApps = operation({
   id: "listMyApps",
   tag,
   summary: "Apps that act for you, in all of your teams",
-  responses: answers(appList, "Without what they were given, which nobody has."),
+  responses: answers(appList, "Without their tokens, which are not kept."),
   run: (services, { principal }) => ({
     apps: requirePeople(services).access.appsOf(userOf(principal)).map(toApp),
   }),
@@ -82,7 +82,7 @@ const listOwnSessions = operation({
   id: "listMySessions",
   tag,
   summary: "Browsers that you are logged in with",
-  responses: answers(logins, "Without their cookies, which nobody has."),
+  responses: answers(logins, "Without their cookies, which are not kept."),
   run(services, { principal, session: own }) {
     const { access } = requirePeople(services);
     return { sessions: access.sessionsOf(userOf(principal)).map((line) => toSession(line, own)) };

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { ClientLine } from "../../people/authorization-server/registered-clients.ts";
-import { requirePeople, senderOf, toIso } from "../asking/people-request.ts";
+import { requirePeople, senderOf, toIso } from "../request/people-request.ts";
 import { done as doneShape, listParameters } from "./people-schemas.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
@@ -65,7 +65,7 @@ const listClients = operation({
   tag,
   summary: "Apps that are registered",
   description: "Apps that publish a document of their own are not: they are with those whom they act for.",
-  responses: answers(clientList, "One page: first those of admins, without their secrets, which nobody has."),
+  responses: answers(clientList, "One page: first those of admins, without their secrets, which are not kept."),
   async run(services, { query }) {
     const { clients, nextCursor } = await requirePeople(services).clients.list(query);
     return { clients: clients.map(toShown), nextCursor };
@@ -87,7 +87,7 @@ const showClient = operation({
   id: "getOAuthClient",
   tag,
   summary: "One app that is registered",
-  responses: answers(client, "Without its secret, which nobody has.", [404]),
+  responses: answers(client, "Without its secret, which is not kept.", [404]),
   async run(services, request) {
     const found = await requirePeople(services).clients.find(request.params.id);
     if (found === undefined) throw new GatewayError("PERSON_UNKNOWN", "there is no such client", { hint: "" });

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ownCredentials, requireRight, teamAdmin } from "../../engine/policy/rights.ts";
 import type { InviteRow } from "../../store/people-rows.ts";
-import { changesBy, madeJson, requirePeople, teamAt, toIso } from "../asking/people-request.ts";
+import { changesBy, madeJson, requirePeople, teamAt, toIso } from "../request/people-request.ts";
 import * as shapes from "./people-schemas.ts";
 import { answers, creations } from "../responses.ts";
 import * as schemas from "../schemas.ts";
@@ -21,7 +21,7 @@ const newInvite = z.object({
 const madeInvite = z
   .object({
     id: z.string(),
-    secret: z.string().describe("Shown only now, and good once: whoever has it joins the team."),
+    secret: z.string().describe("Shown only now, and good once: its holder joins the team."),
     expires: z.iso.datetime(),
   })
   .meta({ id: "MadeInvite" });
@@ -42,7 +42,7 @@ const listInvites = operation({
   id: "listInvites",
   tag,
   summary: "Invitations into a team",
-  responses: answers(inviteList, "Without their secrets, which nobody has.", [404]),
+  responses: answers(inviteList, "Without their secrets, which are not kept.", [404]),
   run(services, { params: { team } }) {
     const people = requirePeople(services);
     const { id } = teamAt(people, team);
@@ -58,7 +58,7 @@ const addInvite = operation({
   id: "addInvite",
   tag,
   summary: "Invite somebody into a team",
-  description: "Good once, for 72 hours, and only as long as whoever invites may do so.",
+  description: "Good once, for 72 hours, and only as long as the inviter may invite.",
   body: newInvite,
   responses: creations(madeInvite, "The invitation.", [404, 409, 415]),
   async run(services, request) {

@@ -3,7 +3,7 @@ import { ownCredentials, reading } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { HeldPat, Member } from "../../people/directory/books/member.ts";
-import { changesBy, madeJson, requirePeople, toIso } from "../asking/people-request.ts";
+import { changesBy, madeJson, requirePeople, toIso } from "../request/people-request.ts";
 import * as shapes from "./people-schemas.ts";
 import { answers, creations } from "../responses.ts";
 import * as schemas from "../schemas.ts";
@@ -16,7 +16,7 @@ const usualDays = 90;
 
 const me = z
   .object({
-    id: z.string().describe("As calls and the audit name whoever asks."),
+    id: z.string().describe("As calls and the audit name the caller."),
     user: z.object({ id: z.string(), name: z.string(), role: shapes.userRole }).nullable(),
     team: schemas.nullableText,
     roles: z.array(z.string()),
@@ -63,7 +63,7 @@ const listTokens = operation({
   id: "listMyTokens",
   tag,
   summary: "Your tokens for this team",
-  responses: answers(tokenList, "Without the tokens themselves, which nobody has."),
+  responses: answers(tokenList, "Without the tokens themselves, which are not kept."),
   run(services, { principal }) {
     const pats = requirePeople(services).book.members.get(principal.id)?.pats ?? new Map<string, HeldPat>();
     return { tokens: [...pats.values()].map(toToken) };

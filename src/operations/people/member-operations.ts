@@ -2,7 +2,7 @@ import * as z from "zod";
 import { gatewayAdmin, teamReading, type Right } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Member } from "../../people/directory/books/member.ts";
-import { changesBy, expectedOf, pageOf, requirePeople, teamAt, toIso } from "../asking/people-request.ts";
+import { changesBy, expectedOf, pageOf, requirePeople, teamAt, toIso } from "../request/people-request.ts";
 import * as shapes from "./people-schemas.ts";
 import { answers, creations } from "../responses.ts";
 import * as schemas from "../schemas.ts";
@@ -77,7 +77,7 @@ const changeMember = operation({
   id: "changeMember",
   tag,
   summary: "Give a member another role",
-  description: "Admins of a team manage its members, its owners manage its admins; nobody changes their own role.",
+  description: "Admins of a team manage its members, its owners manage its admins; no one changes their own role.",
   body: withRole,
   responses: answers(shapes.member, "The member after that.", [404, 409, 412, 415]),
   async run(services, request) {

@@ -67,7 +67,7 @@ export const team = z
     limits,
     created: time,
     members: z.int(),
-    role: teamRole.nullable().describe("What whoever asks is in it."),
+    role: teamRole.nullable().describe("The caller's role in it."),
   })
   .meta({ id: "Team" });
 

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { ownCredentials, teamAdmin, teamOwner, teamReading, type Right } from "../../engine/policy/rights.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { TeamRow } from "../../store/people-rows.ts";
-import { changesBy, expectedOf, madeJson, pageOf, requirePeople, teamAt, toIso } from "../asking/people-request.ts";
+import { changesBy, expectedOf, madeJson, pageOf, requirePeople, teamAt, toIso } from "../request/people-request.ts";
 import * as shapes from "./people-schemas.ts";
 import { answers, creations } from "../responses.ts";
 import { membershipsOf } from "./me-operations.ts";

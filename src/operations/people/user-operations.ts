@@ -2,7 +2,7 @@ import * as z from "zod";
 import { gatewayAdmin, requireRecentLogin } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { UserRow } from "../../store/people-rows.ts";
-import { changesBy, expectedOf, madeJson, pageOf, requirePeople, toIso } from "../asking/people-request.ts";
+import { changesBy, expectedOf, madeJson, pageOf, requirePeople, toIso } from "../request/people-request.ts";
 import * as shapes from "./people-schemas.ts";
 import { answers, creations } from "../responses.ts";
 import { toMembership } from "./me-operations.ts";
@@ -99,7 +99,7 @@ const renameUser = operation({
   tag,
   summary: "Give a user another name, or an e-mail address",
   description:
-    "Of a provider with `linkByEmail`, whoever comes with that address, verified, is taken for this user. " +
+    "Of a provider with `linkByEmail`, a person with that address, verified, is taken for this user. " +
     `Giving an address: ${recentOnly}`,
   body: changed,
   responses: answers(shapes.user, "The user after that.", [404, 409, 412, 415]),

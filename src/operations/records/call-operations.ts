@@ -81,7 +81,7 @@ const eraseQuery = z.strictObject({
   all: isTrue.describe("`true`: without any filter, all that there are."),
 });
 const erasedCalls = z
-  .object({ erased: z.int(), isWhole: z.boolean().describe("False where whoever asked left before the end.") })
+  .object({ erased: z.int(), isWhole: z.boolean().describe("False if the caller left before the end.") })
   .meta({ id: "ErasedCalls" });
 
 const columns = Object.keys(call.shape);

@@ -5,7 +5,7 @@ import { ownRecords } from "../../engine/policy/rights.ts";
 import { filter, recordParameters, toPageQuery, toReader } from "./record-query.ts";
 import { answers, withExports } from "../responses.ts";
 import * as schemas from "../schemas.ts";
-import { operation, type Operation, type Asking } from "../operation.ts";
+import { operation, type Operation, type OperationRequest } from "../operation.ts";
 import { records, type Reply } from "../reply.ts";
 import type { Services } from "../services.ts";
 
@@ -64,7 +64,7 @@ const listInstanceLogs = operation({
   run: (services, request) => answerLogs(services, request, request.params.id),
 });
 
-type LogRequest = Asking<unknown, z.output<typeof logQuery> & { readonly server?: string | undefined }>;
+type LogRequest = OperationRequest<unknown, z.output<typeof logQuery> & { readonly server?: string | undefined }>;
 
 function answerLogs(services: Services, request: LogRequest, instance: string | undefined): Reply {
   const { level, text, server, limit } = request.query;

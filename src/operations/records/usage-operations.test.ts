@@ -3,7 +3,7 @@ import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 import type { UsageQuery, UsageSum } from "../../store/record-store.ts";
 import type { Services } from "../services.ts";
-import type { Asking } from "../operation.ts";
+import type { OperationRequest } from "../operation.ts";
 import { usageOperations } from "./usage-operations.ts";
 
 const nowMs = Date.UTC(2026, 10, 22, 12);
@@ -44,11 +44,12 @@ async function ask({ query = {}, roles = [], isOpen = false, accept, sums = [] }
   const usage = usageOperations.find(({ route }) => route === "GET /api/usage");
   if (usage === undefined || usage.isPublic === true) throw new Error("there is such an operation");
   const principal = { id: "ann" as PrincipalId, team: null, roles, scopes: [], user: null, via: "config" };
-  const asking = { accept, principal, query: usage.query?.parse(query) ?? {}, params: {} } as unknown as Asking<
-    Record<string, unknown>,
-    Record<string, unknown>,
-    JsonObject
-  >;
+  const asking = {
+    accept,
+    principal,
+    query: usage.query?.parse(query) ?? {},
+    params: {},
+  } as unknown as OperationRequest<Record<string, unknown>, Record<string, unknown>, JsonObject>;
   const told = (await usage.run(services, asking)) as { readonly type?: string; readonly content?: string };
   return { asked: asked[0], type: told.type, text: told.content ?? JSON.stringify(told) };
 }

@@ -185,7 +185,7 @@ const showTokens = operation({
   }),
   id: "showTokens",
   tag,
-  summary: "What definitions cost whoever asks, and what finding tools saves",
+  summary: "What definitions cost the caller, and what finding tools saves",
   description:
     "Definitions that are not counted yet are counted now, and are estimated until then: ask again when `isExact` is false.",
   responses: answers(tokenReport, "Tokens of definitions, and of finding."),

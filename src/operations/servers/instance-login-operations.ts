@@ -5,11 +5,11 @@ import type { Principal } from "../../kernel/principal.ts";
 import { ownCredentials, reading, usingServers } from "../../engine/policy/rights.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import { findInstance } from "./own-instance.ts";
-import { senderOf } from "../asking/people-request.ts";
+import { senderOf } from "../request/people-request.ts";
 import { done as doneShape } from "../people/people-schemas.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
-import { operation, type Operation, type Asking } from "../operation.ts";
+import { operation, type Operation, type OperationRequest } from "../operation.ts";
 import { done } from "../reply.ts";
 import type { Services } from "../services.ts";
 
@@ -22,14 +22,14 @@ const login = z
     takesLogin: z.boolean().describe("Whether its server can be logged in at."),
     hasLogin: z.boolean(),
     isShared: z.boolean().describe("Whether one login is for everybody who uses it."),
-    mayLogIn: z.boolean().describe("Whether whoever asks decides on that login."),
+    mayLogIn: z.boolean().describe("Whether the caller decides on that login."),
     url: schemas.nullableText.describe("The page where its person logs in; null in a gateway without such pages."),
   })
   .meta({ id: "InstanceLogin" });
 
 const connectPage = z
   .object({
-    url: z.string().describe("Opened in a browser in which the same person is logged in, and nobody else."),
+    url: z.string().describe("Opened in a browser in which that person, and no one else, is logged in."),
     status: z.enum(instanceStatuses),
     hasLogin: z.boolean(),
   })
@@ -43,8 +43,8 @@ const connect = operation({
   tag,
   summary: "Where the instance's person logs in at its server, and gives values of their own",
   description:
-    "The login begins there and ends there, in a browser of that person: whoever is sent the address by somebody " +
-    "else can do nothing with it.",
+    "The login begins there and ends there, in a browser of that person: others who are sent " +
+    "the address can do nothing with it.",
   responses: answers(connectPage, "The address of the page.", [404, 409, 415]),
   async run(services, request) {
     const { principal, params: asked } = request;
@@ -106,7 +106,7 @@ function requireDeciding(services: Services, principal: Principal, instance: Ins
 
 async function note(
   services: Services,
-  request: Asking,
+  request: OperationRequest,
   about: { readonly action: string; readonly object: string },
 ): Promise<void> {
   const { id: actor, via, ip } = senderOf(request);

@@ -13,7 +13,7 @@ import {
   findOwnInstance,
   instanceSchema,
 } from "./own-instance.ts";
-import { toIso } from "../asking/people-request.ts";
+import { toIso } from "../request/people-request.ts";
 import { answers, executing } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import { operation, type Operation } from "../operation.ts";
@@ -123,10 +123,10 @@ function runAction({ name, summary, find, run }: Action): Operation {
     summary,
     responses: answers(instanceSchema, "The instance as it stands then.", executing),
     async run(services, request) {
-      const { principal } = request;
+      const { principal, via } = request;
       const instance = find(services, principal, request.params.id);
       const { id: actor, team } = principal;
-      await services.audit.order({ actor, team, via: "rest", action: `server.${name}`, object: instance.id });
+      await services.audit.order({ actor, team, via, action: `server.${name}`, object: instance.id });
       await run(instance, abortAfter(actionTimeoutMs), principal);
       return describeInstance(instance, request, services);
     },

@@ -5,7 +5,7 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { requireScope } from "../../engine/policy/scopes.ts";
 import type { Services } from "../services.ts";
-import type { Asking } from "../operation.ts";
+import type { OperationRequest } from "../operation.ts";
 
 /** The schema of the address at which clients reach one instance alone, with a token of its own. */
 export const endpointSchema = {
@@ -69,7 +69,7 @@ export function findOwnInstance(services: Services, principal: Principal, id: st
 /** An instance in the words and addresses of the sender of the request. */
 export function describeInstance(
   instance: Instance,
-  request: Pick<Asking, "principal" | "base">,
+  request: Pick<OperationRequest, "principal" | "base">,
   services: Services,
 ): z.output<typeof instanceSchema> {
   const view = services.viewOf(request.principal);
@@ -90,7 +90,7 @@ export function describeInstance(
 /** Path and URL of the endpoint that shows only this instance. */
 export function endpointOf(
   { id }: Instance,
-  { base }: Pick<Asking, "base">,
+  { base }: Pick<OperationRequest, "base">,
 ): { readonly endpoint: string; readonly url: string } {
   const endpoint = `/i/${encodeURIComponent(id)}/mcp`;
   return { endpoint, url: `${base}${endpoint}` };

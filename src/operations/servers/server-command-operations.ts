@@ -3,11 +3,11 @@ import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import { instanceStatuses } from "../../kernel/status.ts";
-import { order, outcome, plainWord, runOwn, type Outcome } from "../asking/command-run.ts";
-import { requireLoginForPrograms, requireManager } from "../asking/manager.ts";
+import { order, outcome, plainWord, runOwn, type Outcome } from "../request/command-run.ts";
+import { requireLoginForPrograms, requireManager } from "../request/manager.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
-import { operation, type Operation, type Asking } from "../operation.ts";
+import { operation, type Operation, type OperationRequest } from "../operation.ts";
 import type { Services } from "../services.ts";
 
 const tag = "Clients and servers";
@@ -46,7 +46,7 @@ const trial = z
     offers: z
       .object({ tools: z.int(), resources: z.int(), templates: z.int(), prompts: z.int(), skills: z.int() })
       .nullable()
-      .describe("All that it offers; null when nobody knows."),
+      .describe("All that it offers; null when unknown."),
     tools: z
       .array(z.object({ name: z.string(), description: z.string(), readOnly: z.boolean() }))
       .describe("Those that the rules of its entry let through."),
@@ -105,7 +105,7 @@ const tryServer = operation({
 });
 
 /** Of whose trials these are: those of the caller's team, and otherwise those of the gateway. */
-function keyOf(services: Services, { principal }: Pick<Asking, "principal">): string {
+function keyOf(services: Services, { principal }: Pick<OperationRequest, "principal">): string {
   const team = principal.team === null ? undefined : services.people()?.book.teamOf(principal.team);
   return team?.id ?? "";
 }

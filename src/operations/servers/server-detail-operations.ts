@@ -2,7 +2,7 @@ import * as z from "zod";
 import { gatewayAdmin, reading } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";
-import { requireManager } from "../asking/manager.ts";
+import { requireManager } from "../request/manager.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import { operation, type Operation } from "../operation.ts";
@@ -17,7 +17,7 @@ const serverDetails = z
     namespace: z.string(),
     instance: z.string(),
     status: z.string(),
-    isKnown: z.boolean().describe("Whether it was ever connected: otherwise nobody knows what follows."),
+    isKnown: z.boolean().describe("Whether it was ever connected: otherwise the following members are unknown."),
     name: schemas.nullableText.describe("What the server calls itself."),
     title: schemas.nullableText,
     version: schemas.nullableText,
@@ -28,7 +28,7 @@ const serverDetails = z
     offers: z
       .object({ tools: z.int(), resources: z.int(), templates: z.int(), prompts: z.int(), skills: z.int() })
       .describe("All that it offers."),
-    shownTools: z.int().describe("Those that the rules let whoever asks see."),
+    shownTools: z.int().describe("Those that the rules let the caller see."),
     handshake: z
       .array(z.object({ step: z.string(), why: z.string() }))
       .describe("What failed of the handshake of its last start, in order."),
@@ -68,7 +68,7 @@ const showServer = operation({
   id: "showServer",
   tag,
   summary: "One server: what it says of itself, and what it offers",
-  responses: answers(serverDetails, "The server, as whoever asks sees it.", [404]),
+  responses: answers(serverDetails, "The server, as the caller sees it.", [404]),
   run(services, { principal, params: { slug } }) {
     const server = services.viewOf(principal).server(slug);
     if (server === undefined)

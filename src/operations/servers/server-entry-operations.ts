@@ -3,12 +3,12 @@ import { lookAtEntry, entryPatchChanges } from "../../config/edit/entry-patch.ts
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { toCachedText } from "../cached-text.ts";
-import { order } from "../asking/command-run.ts";
-import type { ConfigEntries, ConfigEntry } from "../asking/management.ts";
-import { requireLoginForPrograms, requireManager } from "../asking/manager.ts";
+import { order } from "../request/command-run.ts";
+import type { ConfigEntries, ConfigEntry } from "../request/management.ts";
+import { requireLoginForPrograms, requireManager } from "../request/manager.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
-import { requireVersion } from "../asking/version-check.ts";
+import { requireVersion } from "../request/version-check.ts";
 import { operation, type Operation } from "../operation.ts";
 
 const tag = "Servers and instances";
@@ -19,7 +19,7 @@ const serverEntry = z
     slug: z.string(),
     key: z.string().describe("Its name in the file."),
     file: z.string(),
-    entry: z.unknown().describe("As it stands in the file, without secrets: `(hidden)` or `[redacted]` instead."),
+    entry: z.unknown().describe("As it is in the file, without secrets: `(hidden)` or `[redacted]` instead."),
     etag: z.string(),
     problem: schemas.nullableText.describe("Why the server is off; null where it is not."),
     warnings: z.array(z.string()).describe("What in it has no effect, with its line and column."),

@@ -40,7 +40,7 @@ const listServers = operation({
   id: "listServers",
   tag,
   summary: "All servers",
-  responses: answers(serverList, "Servers of whoever asks.", [304]),
+  responses: answers(serverList, "Servers of the caller.", [304]),
   run(services, { principal }) {
     const view = services.viewOf(principal);
     const make = () => ({ servers: view.servers.map((server) => describeServer(server, services)) });

@@ -13,7 +13,7 @@ import type { FailureCode } from "../../kernel/failures/failures.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isJsonObject, type JsonBytes } from "../../kernel/text/json-bytes.ts";
 import { parseErrorObject } from "../../wire/mcp/error-object.ts";
-import { restClient } from "../asking/rest-context.ts";
+import { restClient } from "../request/tracked.ts";
 import { findApp } from "./find-app.ts";
 import { parseJsonBody, type JsonBody } from "../json-body.ts";
 

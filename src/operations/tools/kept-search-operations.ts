@@ -9,10 +9,10 @@ import {
 } from "../../engine/perform/intents/kept-runs.ts";
 import { ownRecords, ownWork } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { restContext } from "../asking/rest-context.ts";
+import { restContext } from "../request/tracked.ts";
 import { answers, creations } from "../responses.ts";
 import * as schemas from "../schemas.ts";
-import { operation, type Operation, type Asking } from "../operation.ts";
+import { operation, type Operation, type OperationRequest } from "../operation.ts";
 import { created, done } from "../reply.ts";
 import type { Services } from "../services.ts";
 
@@ -51,7 +51,7 @@ const keptSearchRun = z
     searches: z.array(
       keptSearch.extend({
         rankNow: rank,
-        toolExists: z.boolean().describe("Whether whoever asks may call a tool of this path now."),
+        toolExists: z.boolean().describe("Whether the caller may call a tool of this path now."),
         first: schemas.nullableText.describe("The tool that is found first now; null where nothing is."),
       }),
     ),
@@ -132,7 +132,10 @@ const removeOne = operation({
   },
 });
 
-function workOf(services: Services, { principal, signal }: Pick<Asking, "principal" | "signal">): KeptRunWork {
+function workOf(
+  services: Services,
+  { principal, signal }: Pick<OperationRequest, "principal" | "signal">,
+): KeptRunWork {
   const context = restContext(principal, signal);
   return { performer: services.performer, view: services.viewOf(principal), context };
 }

@@ -3,7 +3,7 @@ import type { ViewServer } from "../../catalog/model/view.ts";
 import type { Intent } from "../../catalog/exposure/intent.ts";
 import type { NamespaceUse } from "../../engine/namespaces/namespace-usage.ts";
 import { ownRecords, reading } from "../../engine/policy/rights.ts";
-import { restContext } from "../asking/rest-context.ts";
+import { restContext } from "../request/tracked.ts";
 import { findApp } from "./find-app.ts";
 import { answers, executing } from "../responses.ts";
 import * as schemas from "../schemas.ts";
@@ -22,7 +22,7 @@ const namespaceList = z
         category: schemas.nullableText,
         priority: z.enum(["high", "normal", "low"]),
         toolCount: z.int(),
-        loaded: z.boolean().describe("For whoever asks."),
+        loaded: z.boolean().describe("For the caller."),
       }),
     ),
   })

@@ -1,16 +1,15 @@
 import * as z from "zod";
 import { resolveCompletion, resolvePrompt } from "../../catalog/exposure/native.ts";
-import { toJsonBytes } from "../../kernel/text/json-bytes.ts";
+import { toJsonBytes, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import { reading, usingServers } from "../../engine/policy/rights.ts";
 import type { OriginalRequest } from "../../engine/perform/work.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import { relayedFailure, toShown } from "./execute.ts";
 import { answers, executing } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import { operation, type Operation } from "../operation.ts";
 import { bytes } from "../reply.ts";
-import { whileTracked } from "../asking/tracked.ts";
+import { whileTracked } from "../request/tracked.ts";
 
 const tag = "Tools and resources";
 

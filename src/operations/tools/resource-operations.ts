@@ -5,14 +5,13 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { CallContext } from "../../kernel/call/call-context.ts";
 import { ownRecords, reading } from "../../engine/policy/rights.ts";
 import { relayedFailure, toShown } from "./execute.ts";
-import { restContext } from "../asking/rest-context.ts";
+import { restContext, whileTracked } from "../request/tracked.ts";
 import { leaseMs } from "./resource-leases.ts";
 import { answers, executing } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import { operation, type Operation } from "../operation.ts";
 import { cached, bytes } from "../reply.ts";
 import type { Services } from "../services.ts";
-import { whileTracked } from "../asking/tracked.ts";
 
 const tag = "Tools and resources";
 
@@ -53,7 +52,7 @@ const watchOne = operation({
   summary: "Be told when a resource changes",
   description:
     "Subscribes at its server, which stays awake meanwhile. `GET /api/events` then has `resource.updated` whenever " +
-    "the server announces a change; on a shared server whoever is no admin is not told of which resource. UPSTREAM_PROTOCOL " +
+    "the server announces a change; on a shared server, only admins are told of which resource. UPSTREAM_PROTOCOL " +
     "says that the server announces none.",
   body: watchBody,
   responses: answers(watched, "It is watched.", executing),

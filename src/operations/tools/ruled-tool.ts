@@ -2,8 +2,8 @@ import { resolveTool } from "../../catalog/exposure/text/tool-lookup.ts";
 import { noArguments } from "../../kernel/call/call-arguments.ts";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Services } from "../services.ts";
-import type { ConfigEntries } from "../asking/management.ts";
-import type { Asking } from "../operation.ts";
+import type { ConfigEntries } from "../request/management.ts";
+import type { OperationRequest } from "../operation.ts";
 
 /** A tool by the slug of its server and the server's own name. */
 export interface Ruled {
@@ -22,7 +22,7 @@ export interface ToolPlace {
 /** What each of these paths may mean. Throws TOOL_AMBIGUOUS for a name that several tools have. */
 export async function placesOf(
   services: Services,
-  { principal }: Pick<Asking, "principal">,
+  { principal }: Pick<OperationRequest, "principal">,
   paths: readonly string[],
 ): Promise<readonly ToolPlace[]> {
   const view = services.viewOf(principal);

@@ -5,7 +5,7 @@ import { fieldNames } from "../../catalog/search/language/fields.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { reading } from "../../engine/policy/rights.ts";
-import { restContext } from "../asking/rest-context.ts";
+import { restContext } from "../request/tracked.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import { operation, type Operation } from "../operation.ts";

@@ -11,7 +11,7 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { toCachedText } from "../cached-text.ts";
 import { reading } from "../../engine/policy/rights.ts";
-import { restContext } from "../asking/rest-context.ts";
+import { restContext } from "../request/tracked.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import { operation, type Operation } from "../operation.ts";
@@ -48,7 +48,7 @@ const toolSummary = z
     server: z.string(),
     namespace: z.string(),
     read_only: z.boolean(),
-    annotations: schemas.json.describe("What the server says of what it does: hints, which nobody has checked."),
+    annotations: schemas.json.describe("What the server says the tool does: unverified hints."),
     input: z.string().describe("Compact signature."),
     upstream_name: z.string().describe("The server's own name for it, which the rules of its entry use."),
     tokens: z.int().describe("What its definition costs in a flat list."),

@@ -4,15 +4,15 @@ import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { phraseLengthLimit, phraseLimit } from "../../kernel/call/tool-phrases.ts";
 import { toCachedText } from "../cached-text.ts";
-import { order } from "../asking/command-run.ts";
-import type { ConfigEntry } from "../asking/management.ts";
-import { requireManager } from "../asking/manager.ts";
+import { order } from "../request/command-run.ts";
+import type { ConfigEntry } from "../request/management.ts";
+import { requireManager } from "../request/manager.ts";
 import { answers } from "../responses.ts";
 import { requireEntry } from "../servers/server-entry-operations.ts";
 import { placesOf, requireRuled, type Ruled, type ToolPlace } from "./ruled-tool.ts";
 import * as schemas from "../schemas.ts";
-import { requireVersion } from "../asking/version-check.ts";
-import { operation, type Operation, type Asking } from "../operation.ts";
+import { requireVersion } from "../request/version-check.ts";
+import { operation, type Operation, type OperationRequest } from "../operation.ts";
 import type { Services } from "../services.ts";
 
 const tag = "Tools and resources";
@@ -184,7 +184,7 @@ const removeRule = operation({
   run: async (services, request) => await writeRule(services, request, noRule),
 });
 
-async function writeRule(services: Services, request: Asking<z.output<typeof params>>, rule: ToolRule) {
+async function writeRule(services: Services, request: OperationRequest<z.output<typeof params>>, rule: ToolRule) {
   const management = requireManager(services, request);
   const { path } = request.params;
   await order(services, request, "config.tool.change", path);

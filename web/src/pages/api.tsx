@@ -2,13 +2,13 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { queries } from "../api/queries.ts";
-import { Button, CopyButton } from "../parts/button.tsx";
+import { Button, CopyButton } from "../parts/basic/button.tsx";
 import { Page, Section } from "../parts/page.tsx";
-import { Empty, Loaded, Skeleton } from "../parts/states.tsx";
+import { Empty, Loaded, Skeleton } from "../parts/basic/states.tsx";
 import { routesOf, toCurl, type ApiRoute, type OpenApi } from "../words/api-operation.ts";
 import { plain } from "../words/format.ts";
 
-const ApiTrial = lazy(async () => ({ default: (await import("../parts/api-trial.tsx")).ApiTrial }));
+const ApiTrial = lazy(async () => ({ default: (await import("../parts/api/api-trial.tsx")).ApiTrial }));
 const here = getRouteApi("/api");
 
 /** The REST API, as its own description has it; each operation can be tried. */

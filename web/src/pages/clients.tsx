@@ -3,12 +3,12 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, valueOf, type Schemas } from "../api/client.ts";
 import { lastUseDays, queries, useOrder } from "../api/queries.ts";
-import { knownText } from "../parts/last-use.tsx";
-import { Button, CopyButton } from "../parts/button.tsx";
-import { ClientChange, type Action } from "../parts/client-change.tsx";
-import { ListCopies } from "../parts/list-copies.tsx";
+import { knownText } from "../parts/servers/last-use.tsx";
+import { Button, CopyButton } from "../parts/basic/button.tsx";
+import { ClientChange, type Action } from "../parts/api/client-change.tsx";
+import { ListCopies } from "../parts/servers/list-copies.tsx";
 import { Page, Section } from "../parts/page.tsx";
-import { Empty, FailureNote, Loaded } from "../parts/states.tsx";
+import { Empty, FailureNote, Loaded } from "../parts/basic/states.tsx";
 import { ago, agoByHour, count, counted, duration, fullTime, plain } from "../words/format.ts";
 import { toCommand } from "../words/words.ts";
 

@@ -2,11 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Schemas } from "../api/client.ts";
 import { queries } from "../api/queries.ts";
-import { CopyButton } from "../parts/button.tsx";
-import { FirstSteps, NeedsYou } from "../parts/needs-you.tsx";
+import { CopyButton } from "../parts/basic/button.tsx";
+import { FirstSteps, NeedsYou } from "../parts/records/needs-you.tsx";
 import { Page, Section } from "../parts/page.tsx";
-import { Activity, Failures, Saved, Slowest } from "../parts/recent-use.tsx";
-import { Loaded } from "../parts/states.tsx";
+import { Activity, Failures, Saved, Slowest } from "../parts/servers/recent-use.tsx";
+import { Loaded } from "../parts/basic/states.tsx";
 import { counted, duration, plain } from "../words/format.ts";
 
 /** What a person should see first: what needs them, what happened, what it saves. */

@@ -3,17 +3,17 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { api, valueOf } from "../api/client.ts";
 import { queries, useOrder } from "../api/queries.ts";
-import { Button } from "../parts/button.tsx";
+import { Button } from "../parts/basic/button.tsx";
 import { Page } from "../parts/page.tsx";
-import { detailOf, limitOf, SearchForm } from "../parts/search-form.tsx";
-import { Need } from "../parts/search-need.tsx";
-import { ModelAnswer, Summary, Unusable } from "../parts/search-summary.tsx";
-import { Empty, FailureNote, Skeleton } from "../parts/states.tsx";
-import { TabLinks } from "../parts/tab-links.tsx";
+import { detailOf, limitOf, SearchForm } from "../parts/search/search-form.tsx";
+import { Need } from "../parts/search/search-need.tsx";
+import { ModelAnswer, Summary, Unusable } from "../parts/search/search-summary.tsx";
+import { Empty, FailureNote, Skeleton } from "../parts/basic/states.tsx";
+import { TabLinks } from "../parts/basic/tab-links.tsx";
 import { plain } from "../words/format.ts";
 
 const here = getRouteApi("/search");
-const KeptSearches = lazy(async () => ({ default: (await import("../parts/kept-searches.tsx")).KeptSearches }));
+const KeptSearches = lazy(async () => ({ default: (await import("../parts/search/kept-searches.tsx")).KeptSearches }));
 const tabs = [
   ["try", "Try"],
   ["kept", "Kept as tests"],

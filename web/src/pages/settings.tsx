@@ -2,13 +2,13 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy } from "react";
 import { queries } from "../api/queries.ts";
 import { useWho } from "../api/who.ts";
-import { ConfigEditor } from "../parts/config-editor.tsx";
+import { ConfigEditor } from "../parts/settings/config-editor.tsx";
 import { Page } from "../parts/page.tsx";
-import { SettingsForm } from "../parts/settings-form.tsx";
-import { Empty, Loaded } from "../parts/states.tsx";
+import { SettingsForm } from "../parts/settings/settings-form.tsx";
+import { Empty, Loaded } from "../parts/basic/states.tsx";
 import { plain } from "../words/format.ts";
 
-const JsonEditor = lazy(async () => ({ default: (await import("../parts/json-editor.tsx")).JsonEditor }));
+const JsonEditor = lazy(async () => ({ default: (await import("../parts/settings/json-editor.tsx")).JsonEditor }));
 
 /** The configuration file: with comments, checked before it is saved, and compared with what runs. */
 export function Settings() {

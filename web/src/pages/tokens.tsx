@@ -3,10 +3,10 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Schemas } from "../api/client.ts";
 import { queries } from "../api/queries.ts";
-import { DataTable, type Column } from "../parts/data-table.tsx";
-import { ListCopies } from "../parts/list-copies.tsx";
+import { DataTable, type Column } from "../parts/basic/data-table.tsx";
+import { ListCopies } from "../parts/servers/list-copies.tsx";
 import { Page, Section } from "../parts/page.tsx";
-import { Empty, Loaded } from "../parts/states.tsx";
+import { Empty, Loaded } from "../parts/basic/states.tsx";
 import { count, counted, plain, tokenCount } from "../words/format.ts";
 import { toCommand } from "../words/words.ts";
 

@@ -3,14 +3,14 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useState, useSyncExternalStore } from "react";
 import { queries } from "../api/queries.ts";
 import { sessionStore } from "../api/session.ts";
-import { SelectField } from "../parts/field.tsx";
+import { SelectField } from "../parts/basic/field.tsx";
 import { Page } from "../parts/page.tsx";
-import { Skeleton } from "../parts/states.tsx";
-import { PinnedTools } from "../parts/pinned-tools.tsx";
-import { ToolTable } from "../parts/tool-table.tsx";
+import { Skeleton } from "../parts/basic/states.tsx";
+import { PinnedTools } from "../parts/tools/pinned-tools.tsx";
+import { ToolTable } from "../parts/tools/tool-table.tsx";
 import { plain } from "../words/format.ts";
 
-const ToolRules = lazy(async () => ({ default: (await import("../parts/tool-rules.tsx")).ToolRules }));
+const ToolRules = lazy(async () => ({ default: (await import("../parts/tools/tool-rules.tsx")).ToolRules }));
 const here = getRouteApi("/tools");
 const changeChoices = [
   ["", "All"],

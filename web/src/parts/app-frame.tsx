@@ -1,4 +1,4 @@
-import "./zod-setting.ts";
+import "./settings/zod-setting.ts";
 import { AppBridge, PostMessageTransport, type McpUiHostContext } from "@modelcontextprotocol/ext-apps/app-bridge";
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
@@ -7,10 +7,10 @@ import { problemOf } from "../api/failure.ts";
 import { sandboxUrl, toAppPolicy, withPolicy, type AppMeta } from "../words/app-policy.ts";
 import { memberText } from "../words/exact-json.ts";
 import { plain } from "../words/format.ts";
-import { Button } from "./button.tsx";
-import { Modal } from "./confirm.tsx";
+import { Button } from "./basic/button.tsx";
+import { Modal } from "./basic/confirm.tsx";
 import { Section } from "./page.tsx";
-import { FailureNote, Loaded } from "./states.tsx";
+import { FailureNote, Loaded } from "./basic/states.tsx";
 
 interface AppFrameProps {
   readonly tool: Schemas["ToolDetails"];

@@ -5,7 +5,8 @@ import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { CallArguments } from "../../../kernel/call/call-arguments.ts";
 import { indexNames, nearestIn, type NameIndex } from "./suggestions.ts";
 import type { Intent } from "../intent.ts";
-import { UnseenServer } from "./not-yet-listed.ts";
+import type { FailureCode } from "../../../kernel/failures/failures.ts";
+import type { InstanceId } from "../../../kernel/ids.ts";
 
 const nearestShown = 5;
 const toolsShown = 30;
@@ -125,5 +126,15 @@ function notKnownYet({ slug, status, reason, advice, instance }: ViewServer): Ga
       return new UnseenServer(instance, "SERVER_STARTING", `${slug} is being started again: ${reason}`);
     default:
       return new UnseenServer(instance, "SERVER_STARTING", `${slug} is starting and its tools are not known yet`);
+  }
+}
+
+/** Thrown for a name of a server whose tools are still unknown. The tool may exist once the server is up. */
+export class UnseenServer extends GatewayError {
+  readonly instance: InstanceId;
+
+  constructor(instance: InstanceId, code: FailureCode, message: string) {
+    super(code, message);
+    this.instance = instance;
   }
 }

@@ -3,7 +3,7 @@ import { isForModel, renderFailure } from "../../../catalog/exposure/text/failur
 import { isMetaTool, type MetaToolName } from "../../../catalog/exposure/meta/meta-tools.ts";
 import type { ListKind, PinnedTools } from "../../../catalog/exposure/exposure.ts";
 import type { Intent } from "../../../catalog/exposure/intent.ts";
-import { UnseenServer } from "../../../catalog/exposure/text/not-yet-listed.ts";
+import { UnseenServer } from "../../../catalog/exposure/text/tool-lookup.ts";
 import type { Listing } from "../../../catalog/model/names/names.ts";
 import type { LazyNames } from "../../../catalog/model/names/lazy-names.ts";
 import type { Pins } from "../../../catalog/discovery/pins.ts";

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { UnseenServer } from "../../../catalog/exposure/text/not-yet-listed.ts";
+import { UnseenServer } from "../../../catalog/exposure/text/tool-lookup.ts";
 import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { traceContextOf, withTraceContext } from "../../../kernel/runtime/trace-context.ts";
 import type { Principal } from "../../../kernel/principal.ts";

@@ -9,7 +9,7 @@ import { isJsonObject } from "../../../kernel/text/json-bytes.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import type { RestDeps } from "../deps.ts";
 import type { EventStream } from "../streams/event-response.ts";
-import { restContext } from "../../../operations/asking/rest-context.ts";
+import { restContext } from "../../../operations/request/tracked.ts";
 import { askedClient, toExecuteAnswer } from "../../../operations/tools/execute.ts";
 import type { RestQuestions } from "../../../operations/tools/asked-questions.ts";
 

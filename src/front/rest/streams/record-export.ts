@@ -1,9 +1,9 @@
 import { once } from "node:events";
-import { jsonAnswer, type Answer } from "../answer.ts";
+import { jsonAnswer, listHeaders, type Answer } from "../answer.ts";
 import { toCsv } from "../../../operations/records/csv.ts";
 import type { RecordList } from "../../../operations/reply.ts";
 import type { Services } from "../../../operations/services.ts";
-import { whileAllowed } from "../../../operations/asking/tracked.ts";
+import { whileAllowed } from "../../../operations/request/tracked.ts";
 import { abortedWith } from "./client-gone.ts";
 import { mostPerPage } from "../../../operations/records/record-query.ts";
 import type { RestRequest } from "../route.ts";
@@ -16,9 +16,6 @@ const exportLimits = { rows: 100_000, pages: 1_000 };
 
 const types = { ndjson: "application/x-ndjson", csv: "text/csv" } as const;
 type Format = keyof typeof types | "json";
-
-/** Other people get other lists, and they change all the time. */
-const headers = { "Cache-Control": "no-store", Vary: "Accept, Authorization, Origin" };
 
 /** Answers in the form that `Accept` prefers. An export is answered here; nothing is returned then. */
 export async function answerRecords<Row>(
@@ -34,7 +31,10 @@ export async function answerRecords<Row>(
       async (signal) => await exportRecords(request, list, { format, signal }),
     );
   const { rows, next } = await list.read(list);
-  return jsonAnswer({ [list.name]: rows.map(list.toJson), nextCursor: next === null ? null : String(next) }, headers);
+  return jsonAnswer(
+    { [list.name]: rows.map(list.toJson), nextCursor: next === null ? null : String(next) },
+    listHeaders,
+  );
 }
 
 /** Whichever is named first; anything else gets JSON. */
@@ -60,7 +60,7 @@ async function exportRecords<Row>(
   signal.throwIfAborted();
   response.writeHead(200, {
     ...own,
-    ...headers,
+    ...listHeaders,
     "Content-Type": `${types[format]}; charset=utf-8`,
     "Content-Disposition": `attachment; filename="${list.file}.${format}"`,
   });

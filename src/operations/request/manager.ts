@@ -1,0 +1,44 @@
+import { requireRecentLogin } from "../../engine/policy/rights.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { Services } from "../services.ts";
+import type { Management } from "./management.ts";
+import type { OperationRequest } from "../operation.ts";
+
+/**
+ * Changes of the configuration start programs, so that being able to reach the gateway is not enough: it takes an admin
+ * who is logged in at the dashboard, or has a token. A gateway without credentials gives none; any program and any user
+ * of the machine could say to be its owner. Throws FORBIDDEN.
+ */
+export function requireManager(
+  services: Services,
+  asking: Pick<OperationRequest, "principal" | "isFromDashboard">,
+): Management {
+  requireOwner(services, asking);
+  const { management } = services;
+  if (management !== undefined) return management;
+  throw new GatewayError("FORBIDDEN", "the configuration of this gateway is not changed over REST", {
+    hint: "Change it where the gateway is started.",
+  });
+}
+
+/**
+ * A stolen token must not start programs: in a gateway for teams, what brings one in takes a login with a browser of
+ * the last minutes as well. Throws LOGIN_NOT_RECENT. Without people of its own a gateway has no such logins.
+ */
+export function requireLoginForPrograms(services: Services, asking: Pick<OperationRequest, "loginAgeMs">): void {
+  if (services.people() !== undefined) requireRecentLogin(asking.loginAgeMs());
+}
+
+/** The same for data that only those who run the gateway may see. Throws FORBIDDEN. */
+export function requireOwner(
+  services: Pick<Services, "isOpen">,
+  asking: Pick<OperationRequest, "principal" | "isFromDashboard">,
+): void {
+  const { principal, isFromDashboard } = asking;
+  if (!principal.roles.includes("admin")) throw new GatewayError("FORBIDDEN", "only an admin may do that");
+  // A request with the header of a session has a valid one by now.
+  if (!services.isOpen() || isFromDashboard) return;
+  throw new GatewayError("FORBIDDEN", "that takes a login, because this gateway asks nobody who they are", {
+    hint: "Use the dashboard (`toolyard open`) or a command of `toolyard`.",
+  });
+}

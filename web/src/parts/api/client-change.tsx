@@ -1,0 +1,163 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, valueOf, type Schemas } from "../../api/client.ts";
+import { useOrder } from "../../api/queries.ts";
+import { plain } from "../../words/format.ts";
+import { Button } from "../basic/button.tsx";
+import { Modal } from "../basic/confirm.tsx";
+import { CheckField } from "../basic/field.tsx";
+import { FailureNote, Skeleton } from "../basic/states.tsx";
+
+/** What can be done to a client's file. */
+export type Action = "connect" | "disconnect" | "undo";
+
+interface ClientChangeProps {
+  readonly id: string;
+  /** As people call the client. */
+  readonly name: string;
+  readonly action: Action;
+  readonly onClose: () => void;
+}
+
+const titles: Readonly<Record<Action, string>> = {
+  connect: "Connect",
+  disconnect: "Disconnect",
+  undo: "Undo the last change of",
+};
+
+async function change({
+  id,
+  action,
+  ...body
+}: {
+  readonly id: string;
+  readonly action: Action;
+  readonly apply: boolean;
+  readonly replace: boolean;
+}) {
+  const params = { path: { id } };
+  if (action === "connect") return await valueOf(api.POST("/api/clients/{id}/connect", { params, body }));
+  if (action === "disconnect") return await valueOf(api.POST("/api/clients/{id}/disconnect", { params, body }));
+  return await valueOf(api.POST("/api/clients/{id}/undo", { params, body }));
+}
+
+/** Shows what would be changed first; nothing is written before. */
+export function ClientChange({ id, name, action, onClose }: ClientChangeProps) {
+  const [replace, setReplace] = useState(false);
+  const preview = useQuery({
+    queryKey: ["client-change", id, action, replace],
+    queryFn: async () => await change({ id, action, apply: false, replace }),
+    staleTime: 0,
+    gcTime: 0,
+  });
+  const apply = useOrder(async () => await change({ id, action, apply: true, replace }), { changes: [["clients"]] });
+  return (
+    <Modal
+      title={`${titles[action]} ${plain(name)}`}
+      isOpen
+      onClose={onClose}
+      actions={
+        apply.data === undefined && (
+          <Button
+            look="main"
+            isBusy={apply.isPending || preview.data === undefined || !changesAnything(preview.data)}
+            onClick={() => apply.mutate()}
+          >
+            Change the file
+          </Button>
+        )
+      }
+    >
+      {action === "connect" && apply.data === undefined && (
+        <CheckField
+          label="Switch off in the client what the gateway has as well"
+          hint="Otherwise its model sees both."
+          checked={replace}
+          onChange={({ target }) => setReplace(target.checked)}
+        />
+      )}
+      {preview.isPending && <Skeleton />}
+      {preview.isError && <FailureNote error={preview.error} />}
+      {apply.data === undefined && preview.data !== undefined && <Preview action={action} outcome={preview.data} />}
+      {apply.error !== null && <FailureNote error={apply.error} />}
+      {apply.data !== undefined && <Done outcome={apply.data} />}
+    </Modal>
+  );
+}
+
+/** What the command of the same name says to programs: what it says in a terminal names its options. */
+interface ChangeFacts {
+  readonly outcome: string;
+  /** Lines of the files, without secrets. */
+  readonly changes: readonly string[];
+  readonly notes: readonly string[];
+  /** How the client is made to read its file again. */
+  readonly reload: string;
+}
+
+function factsOf({ ok, facts }: Schemas["CommandOutcome"]): ChangeFacts | undefined {
+  return ok ? (facts[0] as unknown as ChangeFacts | undefined) : undefined;
+}
+
+function changesAnything(outcome: Schemas["CommandOutcome"]): boolean {
+  return (factsOf(outcome)?.changes.length ?? 0) > 0;
+}
+
+const unchanged: Readonly<Record<Action, string>> = {
+  connect: "It is connected already: nothing has to be changed.",
+  disconnect: "Nothing in its file leads to this gateway.",
+  undo: "Its file is what it was before the last change already.",
+};
+
+function Preview({ action, outcome }: { readonly action: Action; readonly outcome: Schemas["CommandOutcome"] }) {
+  const facts = factsOf(outcome);
+  if (facts === undefined) return <Refused outcome={outcome} />;
+  return (
+    <>
+      {facts.changes.length === 0 ? (
+        <p>{unchanged[action]}</p>
+      ) : (
+        <pre tabIndex={0} className="wrap" aria-label="What would be changed">
+          {plain(facts.changes.join("\n"))}
+        </pre>
+      )}
+      <Notes notes={facts.notes} />
+    </>
+  );
+}
+
+function Done({ outcome }: { readonly outcome: Schemas["CommandOutcome"] }) {
+  const facts = factsOf(outcome);
+  if (facts === undefined) return <Refused outcome={outcome} />;
+  return (
+    <div className="note good" role="status">
+      <div className="grow">
+        <p>The file is changed. {plain(facts.reload)}</p>
+        <Notes notes={facts.notes} />
+      </div>
+    </div>
+  );
+}
+
+function Notes({ notes }: { readonly notes: readonly string[] }) {
+  if (notes.length === 0) return null;
+  return (
+    <ul aria-label="To know">
+      {notes.map((note) => (
+        <li key={note}>{plain(note)}</li>
+      ))}
+    </ul>
+  );
+}
+
+/** Why the file cannot be changed. */
+function Refused({ outcome: { text } }: { readonly outcome: Schemas["CommandOutcome"] }) {
+  return (
+    <div className="note bad" role="alert">
+      <div className="grow">
+        <p>Nothing was changed.</p>
+        <p className="description">{plain(text.replaceAll(/^toolyard: /gm, ""))}</p>
+      </div>
+    </div>
+  );
+}

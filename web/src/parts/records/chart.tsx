@@ -1,0 +1,110 @@
+import { useEffect, useRef } from "react";
+import UPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { count, time } from "../../words/format.ts";
+
+export interface ChartProps {
+  /** What it shows, for those who do not see it. */
+  readonly label: string;
+  /** Seconds since 1970. */
+  readonly times: readonly number[];
+  readonly lines: readonly { readonly label: string; readonly color: string; readonly values: readonly number[] }[];
+}
+
+const heightPx = 150;
+
+/** Lines over time. Loaded with the first page that has one. */
+export function Chart({ label, times, lines }: ChartProps) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return undefined;
+    const style = getComputedStyle(element);
+    const color = (name: string): string => style.getPropertyValue(name).trim();
+    const bars = UPlot.paths.bars?.({ size: [0.7, 24] });
+    const hours = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+    const axis = {
+      stroke: style.color,
+      grid: { stroke: style.borderTopColor, width: 1 },
+      ticks: { show: false },
+      font: "11px system-ui",
+    };
+    const plot = new UPlot(
+      {
+        width: element.clientWidth,
+        height: heightPx,
+        cursor: { y: false, drag: { x: false, y: false } },
+        legend: { show: false },
+        scales: {
+          x: { time: true },
+          y: { range: (_plot, _least, most) => [0, Math.max(4, Math.ceil((most ?? 0) * 1.1))] },
+        },
+        axes: [
+          { ...axis, size: 26, values: (_plot, ticks) => ticks.map((tick) => hours.format(tick * 1_000)) },
+          {
+            ...axis,
+            size: 44,
+            values: (_plot, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? count(tick) : "")),
+          },
+        ],
+        series: [
+          {},
+          ...lines.map((line) => ({
+            label: line.label,
+            stroke: color(line.color),
+            fill: color(line.color),
+            width: 1,
+            points: { show: false },
+            ...(bars === undefined ? {} : { paths: bars }),
+          })),
+        ],
+      },
+      // A bar of nothing would be a line at the bottom.
+      [[...times], ...lines.map(({ values }) => values.map((value) => (value === 0 ? null : value)))],
+      element,
+    );
+    const watcher = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: heightPx }));
+    watcher.observe(element);
+    return () => {
+      watcher.disconnect();
+      plot.destroy();
+    };
+  }, [times, lines]);
+  return (
+    <figure className="chart">
+      <div ref={place} className="plot" role="img" aria-label={label} />
+      <figcaption>
+        {lines.map((line) => (
+          <span key={line.label} className="legend">
+            <span className={`dot ${line.color.slice(2)}`} aria-hidden /> {line.label}
+          </span>
+        ))}
+        <details>
+          <summary>As a table</summary>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">From</th>
+                {lines.map((line) => (
+                  <th key={line.label} scope="col">
+                    {line.label}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {times.map((at, index) => (
+                <tr key={at}>
+                  <td>{time(new Date(at * 1_000).toISOString())}</td>
+                  {lines.map((line) => (
+                    <td key={line.label}>{count(line.values[index] ?? 0)}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </details>
+      </figcaption>
+    </figure>
+  );
+}

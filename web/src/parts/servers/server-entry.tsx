@@ -1,0 +1,81 @@
+import { api, valueOf, type Schemas } from "../../api/client.ts";
+import { useOrder } from "../../api/queries.ts";
+import { plain } from "../../words/format.ts";
+import { Button } from "../basic/button.tsx";
+import { ConfirmButton } from "../basic/confirm.tsx";
+import { OutcomeNote } from "../basic/outcome-note.tsx";
+import { Section } from "../page.tsx";
+import { FailureNote } from "../basic/states.tsx";
+
+type Change = "enable" | "disable" | "test" | "login" | "logout" | "remove";
+
+/** What the configuration says of it; each of these is the command of that name. */
+export function ServerEntry({ server }: { readonly server: Schemas["ServerStatus"] }) {
+  const { mutate, isPending, variables, data, error } = useOrder(
+    async (change: Change) => {
+      const params = { path: { slug: server.server } };
+      if (change === "enable") return await valueOf(api.POST("/api/servers/{slug}/enable", { params }));
+      if (change === "disable") return await valueOf(api.POST("/api/servers/{slug}/disable", { params }));
+      if (change === "login") return await valueOf(api.POST("/api/servers/{slug}/login", { params }));
+      if (change === "logout") return await valueOf(api.POST("/api/servers/{slug}/logout", { params }));
+      if (change === "test") return await valueOf(api.POST("/api/servers/{slug}/test", { params }));
+      return await valueOf(api.DELETE("/api/servers/{slug}", { params }));
+    },
+    { changes: [["status"], ["config"], ["tools"]] },
+  );
+  const isBusy = (change: Change): boolean => isPending && variables === change;
+  return (
+    <Section title="Configuration">
+      <div className="actions">
+        <Button isBusy={isBusy("test")} onClick={() => mutate("test")}>
+          Try it apart from the gateway
+        </Button>
+        {server.next?.step === "enable" ? (
+          <Button look="main" isBusy={isBusy("enable")} onClick={() => mutate("enable")}>
+            Switch on
+          </Button>
+        ) : (
+          <Button isBusy={isBusy("disable")} onClick={() => mutate("disable")}>
+            Switch off
+          </Button>
+        )}
+        {server.transport !== "stdio" && (
+          <>
+            <Button
+              look={server.status === "requires_reauth" ? "main" : "plain"}
+              isBusy={isBusy("login")}
+              onClick={() => mutate("login")}
+            >
+              Log in
+            </Button>
+            <Button look="plain" isBusy={isBusy("logout")} onClick={() => mutate("logout")}>
+              Forget the login
+            </Button>
+          </>
+        )}
+        <ConfirmButton
+          label="Take out"
+          look="danger"
+          question={`Take ${server.title} out of the configuration?`}
+          about={<p>The file as it was is kept beside it. Clients lose its tools at once.</p>}
+          isBusy={isBusy("remove")}
+          onYes={() => mutate("remove")}
+        />
+      </div>
+      {isPending && (
+        <p role="status">
+          {variables === "login"
+            ? "A browser opens on the machine of the gateway: log in there, within three minutes."
+            : "Working on it."}
+        </p>
+      )}
+      {error !== null && <FailureNote error={error} />}
+      {data !== undefined && <OutcomeNote outcome={data} done="Done." />}
+      {data !== undefined && data.facts.length > 0 && (
+        <pre tabIndex={0} className="wrap">
+          {plain(JSON.stringify(data.facts, undefined, 2))}
+        </pre>
+      )}
+    </Section>
+  );
+}
