@@ -1,4 +1,4 @@
-import { backslash, openBrace, openBracket, quote } from "../../wire/json/characters.ts";
+import { backslash, lineFeed, lowerN, openBrace, openBracket, quote } from "../../wire/json/characters.ts";
 import { skipSpace } from "../../wire/json/json-scan.ts";
 
 /** How text is written: as it is, or between the quotes of a JSON string. */
@@ -9,16 +9,21 @@ const longLine = 160;
 /** A text whose lines are longer than this on the average cannot be cut or searched by lines. */
 const unreadableLine = 1_000;
 
-/** Whether it is JSON that somebody wrote without line ends, as far as can be told from its beginning and its lines. */
+/** How much of a text is looked at: reading all of a large one would take tens of milliseconds. */
+const judgedBytes = 1_048_576;
+
+/** Whether it is JSON that was written without line ends, as far as can be told from its first mebibyte. */
 export function isDense(bytes: Buffer, spelling: Spelling): boolean {
   const first = bytes[firstSign(bytes, spelling)];
   if (first !== openBrace && first !== openBracket) return false;
-  const most = bytes.length / unreadableLine;
-  const lineEnd = spelling === "plain" ? "\n" : "\\n";
+  const end = Math.min(bytes.length, judgedBytes);
+  const most = end / unreadableLine;
   let lines = 1;
-  for (let at = bytes.indexOf(lineEnd); at !== -1; at = bytes.indexOf(lineEnd, at + lineEnd.length)) {
-    if (spelling === "plain" || !isEscaped(bytes, at)) lines += 1;
-    if (lines >= most) return false;
+  // Byte by byte: each call of Buffer's search costs more than the few signs that lie between two backslashes.
+  for (let at = 0; at < end && lines < most; at += 1) {
+    const byte = bytes[at];
+    if (spelling === "plain") lines += byte === lineFeed ? 1 : 0;
+    else if (byte === backslash) lines += bytes[(at += 1)] === lowerN ? 1 : 0;
   }
   return lines < most;
 }
@@ -29,13 +34,6 @@ function firstSign(bytes: Buffer, spelling: Spelling): number {
   while (spelling === "escaped" && bytes[at] === backslash && "nrt".includes(String.fromCharCode(bytes[at + 1] ?? 0)))
     at = skipSpace(bytes, at + 2, bytes.length);
   return at;
-}
-
-/** Whether a sign has an odd number of backslashes before it. */
-function isEscaped(bytes: Buffer, at: number): boolean {
-  let run = 0;
-  while (bytes[at - run - 1] === backslash) run += 1;
-  return run % 2 === 1;
 }
 
 /**

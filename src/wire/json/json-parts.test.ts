@@ -20,11 +20,15 @@ const hostile: readonly (readonly [string, Buffer])[] = [
   ["lists in lists", full(() => "[[[[1]]]]", "[", "]")],
   ["texts", full((at) => `"${at}"`, "[", "]")],
   ["digits", full(() => "1", "[", "]")],
+  ["digits of one number", Buffer.from("7".repeat(4_000_000))],
+  ["digits of a fraction", Buffer.from(`0.${"7".repeat(4_000_000)}`)],
+  ["digits behind much space", Buffer.from(`${" ".repeat(100_000)}-1${"0".repeat(170_000)}e5`)],
+  ["an exponent of digits", Buffer.from(`[1, 1e${"7".repeat(4_000_000)}]`)],
   ["what breaks off", full((at) => `"k${at}":{}`, "{", "")],
 ];
 
 test.each(hostile)(
-  "FAULT 14: a message of a million small things is refused before it is parsed: %s",
+  "FAULT 14: a message of a million small things, or of one endless number, is refused before it is parsed: %s",
   (_what, json) => {
     expect(hasManyParts(json)).toBe(true);
     const message = Buffer.concat([
@@ -47,6 +51,8 @@ test.each(hostile)(
 test("what people send is not: long texts, tables, many numbers", () => {
   for (const value of [
     "漢".repeat(1_300_000),
+    "7".repeat(4_000_000),
+    Number(`1${"0".repeat(300)}`),
     '"\\{[,'.repeat(400_000),
     Array.from({ length: 900_000 }, (_, at) => at % 10),
     Array.from({ length: 5_000 }, (_, at) => ({ id: at, name: `n${at}`, tags: ["a", "b"], note: "x".repeat(500) })),
