@@ -61,7 +61,10 @@ export const wings = [
           { name: "answers", about: "outcomes and errors as the protocol's texts" },
         ],
       },
-      { name: "owner", about: "the door of the data directory's owner: commands and clients of `toolyard stdio`" },
+      {
+        name: "owner",
+        about: "the door of the data directory's owner: REST for commands, and clients of `toolyard stdio`",
+      },
       {
         name: "rest",
         about: "operations over HTTP; loaded at the first request",

@@ -14,7 +14,7 @@ import { startGateway, type RunningGateway } from "../../test/harness/gateway.ts
 import { execute, rpc, send } from "../../test/harness/rpc.ts";
 import { until } from "../../test/harness/until.ts";
 import { childrenOf, discover } from "../../test/instances/observing.ts";
-import { control } from "../../src/cli/gateway/owner-client.ts";
+import { ownersWay } from "../../src/cli/gateway/rest-way.ts";
 import { listGateways } from "../../src/store/files/safe/gateway-places.ts";
 import { readStartTime } from "../../src/servers/process/process-table.ts";
 import { inspectable, openHeapReader } from "./inspector.ts";
@@ -283,7 +283,9 @@ async function cycles(): Promise<void> {
     if (place === undefined) throw new Error("no lock");
     const { holder } = place;
     const restart = async (count: number): Promise<void> => {
-      for (let cycle = 0; cycle < count; cycle += 1) await control(holder, { command: "restart", name: "tiny" });
+      const request = { method: "POST", path: "/api/instances/tiny/restart" } as const;
+      const headers = { "content-type": "application/json" };
+      for (let cycle = 0; cycle < count; cycle += 1) await ownersWay(holder).send({ ...request, headers, body: "{}" });
     };
     const look = async (): Promise<(string | number)[]> => {
       // Patience with a server that stops lasts for ten seconds, also when it is gone at once.

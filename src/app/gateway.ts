@@ -10,7 +10,6 @@ import { toDashboardLink } from "../kernel/dashboard-link.ts";
 import { createHttpFront, type HttpFront, type HttpFrontOptions } from "./owner/http-front.ts";
 import { createInProcess, type InProcess } from "./embedded/in-process.ts";
 import { readOverview, type Overview } from "./records/status-report.ts";
-import { createOwner, type Owner, type OwnerOptions } from "./owner/owner.ts";
 
 /** A gateway, as those see it who run one: commands, embedders and tests. What it is made of stays in `app`. */
 export interface Gateway extends AsyncDisposable {
@@ -56,8 +55,6 @@ export interface Gateway extends AsyncDisposable {
    * somebody already, or no people are kept.
    */
   setupLink(): Promise<string | undefined>;
-  /** What the owner of the data directory may do with it from another process. */
-  openOwner(options: Pick<OwnerOptions, "secret" | "stop" | "load">): Owner;
   /**
    * MCP at `/mcp` on a pair of streams, as its owner. Resolves when the client has disconnected and its requests are
    * answered.
@@ -104,7 +101,6 @@ export function buildGateway(config: Config, deps: GatewayDeps): Gateway {
       if (people === undefined || people.directory.book.users.size > 0) return undefined;
       return `/setup#${(await people.access.accounts.createLink(undefined, "owner")).code}`;
     },
-    openOwner: (options) => createOwner({ ...options, gateway: parts, started: config }),
     async serveStdio(streams) {
       const endpoint = parts.mcp.endpointOf("/mcp");
       if (endpoint === undefined) return;

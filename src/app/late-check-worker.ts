@@ -10,7 +10,6 @@ requireBuild(buildId);
 
 const loads: Readonly<Record<LateModule, () => Promise<unknown>>> = {
   rest: async () => await Promise.all([import("./fronts/rest-front.ts"), storeBackend.late.rest()]),
-  everyday: async () => await import("./fronts/rest-front.ts"),
   search: async () =>
     await Promise.all([
       import("../catalog/search/language.ts"),

@@ -93,7 +93,6 @@ export function createLateModules({
 
 const names: Readonly<Record<LateModule, string>> = {
   rest: "the REST API",
-  everyday: "the code for commands such as `toolyard call`",
   search: "the search engine",
   logins: "the use of logins",
   http: "the connection to remote servers",

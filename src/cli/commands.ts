@@ -1,5 +1,5 @@
 import { clientCommandRows } from "./command/client-command-rows.ts";
-import { account, common, settingOptions, type Command } from "./command/command-row.ts";
+import { account, common, elsewhere, settingOptions, type Command } from "./command/command-row.ts";
 import { everydayCommandRows } from "./command/everyday-command-rows.ts";
 import { installCommandRows } from "./command/install-command-rows.ts";
 import { peopleCommandRows } from "./command/people-command-rows.ts";
@@ -76,6 +76,7 @@ says, whatever a configuration does.`,
     about: "Lists the servers of the running gateway with their status, and what to do about them.",
     options: {
       ...common,
+      ...elsewhere,
       watch: { about: "keep running, and show every change" },
       json: { about: "print one JSON object for each gateway, or with --watch for each change" },
     },
@@ -134,7 +135,7 @@ first, and only written if it answers. A running gateway applies the change at o
       team: { word: "TEAM", about: "get, set, unset: whose server it is" },
       user: { word: "NAME", about: "get, set, unset: values of this person's own instead of the team's" },
       me: { about: "get, set, unset: your own values, at a gateway where you are logged in (`toolyard login URL`)" },
-      gateway: { word: "URL", about: "with --me or --team: a gateway elsewhere, where you are logged in" },
+      ...elsewhere,
       origins: { about: "show: where each value comes from: a line of the file, a flag, a variable, or the default" },
       json: { about: "print one JSON object" },
     },
@@ -162,6 +163,7 @@ one, --start starts them, tries them and stops them again. Of AI clients it read
     about: "Lists the calls of the running gateway, with the caller, the outcome and the cost of each.",
     options: {
       ...common,
+      ...elsewhere,
       follow: { short: "f", about: "keep running, and show new calls as they come" },
       failed: { about: "only those that failed" },
       server: { word: "S", about: "only those of this server or instance" },
@@ -177,6 +179,7 @@ one, --start starts them, tries them and stops them again. Of AI clients it read
     about: "Shows what servers of the running gateway wrote to stderr, and sent as log messages.",
     options: {
       ...common,
+      ...elsewhere,
       follow: { short: "f", about: "keep running, and show new lines as they come" },
       level: { word: "L", about: "only lines of this level and above: debug, info, warning, error" },
       limit: { word: "N", about: "how many of the latest lines (default: 100; with -f 10)" },
@@ -188,7 +191,7 @@ one, --start starts them, tries them and stops them again. Of AI clients it read
     words: 0,
     usage: "toolyard tokens [options]",
     about: "Shows what tools cost a model in tokens, and what finding them saves.",
-    options: { ...common, json: { about: "print one JSON object for each gateway" } },
+    options: { ...common, ...elsewhere, json: { about: "print one JSON object for each gateway" } },
     notes: `Counted as o200k counts; other models differ by up to 10 to 20 %. Numbers marked with ~ are estimates.`,
     load: async () => (await import("./short-commands.ts")).shortCommands.tokens,
   },
@@ -198,6 +201,7 @@ one, --start starts them, tries them and stops them again. Of AI clients it read
     about: "Sums up the calls of the running gateway: how many, how many failed, how long they took, what they cost.",
     options: {
       ...common,
+      ...elsewhere,
       by: {
         word: "B,B",
         about:
@@ -229,7 +233,7 @@ the data directory. Without a terminal and without --yes, it ends with code 2 wh
     words: 1,
     usage: "toolyard restart <server|instance> [options]",
     about: "Restarts a server in the running gateway, even one that failed too often.",
-    options: common,
+    options: { ...common, ...elsewhere },
     load: async () => (await import("./short-commands.ts")).shortCommands.restart,
   },
   stop: {
@@ -245,6 +249,7 @@ the data directory. Without a terminal and without --yes, it ends with code 2 wh
     about: "Prints what happens in the running gateway, as it happens.",
     options: {
       ...common,
+      ...elsewhere,
       follow: { short: "f", about: "keep running until the gateway ends or the command is interrupted" },
       types: { word: "T,T", about: "only these types, such as `mcp.server.*,auth.denied` (default: all)" },
       json: { about: "print each event as one line of JSON" },
@@ -258,6 +263,7 @@ the data directory. Without a terminal and without --yes, it ends with code 2 wh
       "Lists who changed what and who was denied access, verifies that the list was not tampered with, or exports it.",
     options: {
       ...common,
+      ...elsewhere,
       action: { word: "A", about: "only entries with this action, such as `config.apply`" },
       follow: { short: "f", about: "keep running, and show new entries as they come; only beside a running gateway" },
       limit: { word: "N", about: "how many of the latest entries (default: 50; with -f 10; an export has all)" },

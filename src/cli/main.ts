@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { homeDirectories } from "../config/file/directories.ts";
 import { UntrustedConfig } from "../config/found-config.ts";
 import type { FailureCode } from "../kernel/failures/failures.ts";
-import { toGatewayError } from "../kernel/failures/gateway-error.ts";
+import { toGatewayError, type GatewayError } from "../kernel/failures/gateway-error.ts";
 import { ignoreBrokenPipes } from "./command/broken-pipe.ts";
 import { commandHelp, generalHelp, usageOf } from "./command/help.ts";
 import type { Command, Options } from "./command/command-row.ts";
@@ -147,6 +147,25 @@ function parsedOptions(options: Options): Readonly<Record<string, ParsedOption>>
   };
 }
 
+function indented(line: string): string {
+  return line === "" ? "" : `  ${line}`;
+}
+
+/** What a tool takes, and what may have been meant. */
+function meantBy({ data = {} }: GatewayError): readonly string[] {
+  const list = (name: string): readonly string[] => {
+    const given = data[name];
+    return Array.isArray(given) ? given.map(String) : [];
+  };
+  const { signature } = data;
+  const exact = [...list("tool_paths"), ...list("uris")];
+  const meant = [...new Set([...list("closest"), ...exact])];
+  return [
+    ...(typeof signature === "string" ? [`It takes ${signature}`] : []),
+    ...(meant.length === 0 ? [] : [`${exact.length > 0 ? "One of" : "Closest"}: ${meant.join(", ")}`]),
+  ];
+}
+
 ignoreBrokenPipes(process.stdout, process.stderr);
 main(process.argv.slice(2)).then(
   (code) => {
@@ -154,9 +173,9 @@ main(process.argv.slice(2)).then(
   },
   (error: unknown) => {
     const failure = toGatewayError(error);
-    process.stderr.write(
-      `toolyard: ${failure.message}\n${failure.code === "INTERNAL" ? `${String(failure.stack)}\n` : `  ${failure.hint}\n`}`,
-    );
+    const isFault = failure.code === "INTERNAL" && failure.cause !== undefined;
+    const more = isFault ? [String(failure.stack)] : [failure.hint, ...meantBy(failure)].map(indented);
+    process.stderr.write([`toolyard: ${failure.message}`, ...more.filter((line) => line.trim() !== ""), ""].join("\n"));
     process.exitCode = wrongOnes.includes(failure.code) ? wrongUsage : 1;
   },
 );

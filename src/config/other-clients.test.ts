@@ -158,6 +158,7 @@ describe("envFile", () => {
     ["A=1\n=x\nB=2", "line 2 is not NAME=value"],
     ["A B=1", "line 1 is not NAME=value"],
     ["A=1\0", "has a NUL character"],
+    ["\n".repeat(10_000), "has more than 10000 lines"],
   ])("%j is not half read", (text, problem) => {
     expect(parseEnvFile(text)).toEqual({ problem });
   });

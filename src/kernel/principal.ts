@@ -37,6 +37,11 @@ export const localPrincipal: Principal = Object.freeze({
   scopes: Object.freeze([]),
 });
 
+/** How the audit names somebody who asks: the owner of the data directory is no principal of its own. */
+export function auditName({ id, via }: Pick<Principal, "id" | "via">): string {
+  return via === "owner" ? "owner" : id;
+}
+
 /** Whether the principal's credential is for this server. */
 export function reaches({ only }: Principal, slug: string): boolean {
   return only === undefined || only.includes(slug);

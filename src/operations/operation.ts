@@ -43,11 +43,13 @@ export interface OperationRequest<P = unknown, Q = unknown, B = unknown> extends
   readonly principal: Principal;
 }
 
-interface Facts<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> {
+type RouteLine = `${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} /${string}`;
+
+interface Facts<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType, R extends RouteLine, A> {
   /** Unique and never changed: generated clients name their functions after it. */
   readonly id: string;
   /** Method and path. Segments in braces are parameters: `GET /api/tools/{path}`. */
-  readonly route: `${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} /${string}`;
+  readonly route: R;
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
@@ -59,10 +61,16 @@ interface Facts<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodTyp
   readonly body?: B;
   /** Whether the schema of the body only describes it: the operation itself reports faults in it. */
   readonly isBodyOpen?: true;
-  readonly responses: Responses;
+  readonly responses: Responses<A>;
 }
 
-interface PrivateOperation<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> extends Facts<P, Q, B> {
+interface PrivateOperation<
+  P extends z.ZodObject,
+  Q extends z.ZodObject,
+  B extends z.ZodType,
+  R extends RouteLine = RouteLine,
+  A = unknown,
+> extends Facts<P, Q, B, R, A> {
   readonly isPublic?: false;
   /** Checked before a body is read and before anything is looked up. */
   readonly right: Right;
@@ -71,7 +79,13 @@ interface PrivateOperation<P extends z.ZodObject, Q extends z.ZodObject, B exten
   run(services: Services, asking: OperationRequest<z.output<P>, z.output<Q>, BodyOf<B>>): Outcome | Promise<Outcome>;
 }
 
-interface PublicOperation<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> extends Facts<P, Q, B> {
+interface PublicOperation<
+  P extends z.ZodObject,
+  Q extends z.ZodObject,
+  B extends z.ZodType,
+  R extends RouteLine = RouteLine,
+  A = unknown,
+> extends Facts<P, Q, B, R, A> {
   /** It needs no credential: its body has a secret, or it reveals nothing about anybody. */
   readonly isPublic: true;
   run(services: Services, asking: OpenRequest<z.output<P>, z.output<Q>, BodyOf<B>>): Outcome | Promise<Outcome>;
@@ -91,12 +105,39 @@ export type Operation<
   B extends z.ZodType = z.ZodType,
 > = PrivateOperation<P, Q, B> | PublicOperation<P, Q, B>;
 
-/** Derives the types of `run` from the schemas. */
+/** What a client has to know of an operation: its route, what it takes, and what it answers. */
+export interface OperationTypes {
+  readonly route: RouteLine;
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly answer: unknown;
+}
+
+/** An operation that tells clients its types. There is no such member. */
+export type TypedOperation<T extends OperationTypes> = Operation & { readonly [types]?: T };
+
+declare const types: unique symbol;
+
+/** The types of an operation: `TypesOf<typeof addInvite>["answer"]`. */
+export type TypesOf<O> = O extends { readonly [types]?: infer T extends OperationTypes } ? T : never;
+
+interface Told<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType, R extends RouteLine, A> {
+  readonly route: R;
+  readonly params: z.input<P>;
+  readonly query: z.input<Q>;
+  readonly body: z.input<B>;
+  readonly answer: A;
+}
+
+/** Derives the types of `run`, and those that clients see, from the schemas. */
 export function operation<
   P extends z.ZodObject = z.ZodObject,
   Q extends z.ZodObject = z.ZodObject,
   B extends z.ZodType = z.ZodType,
->(definition: PrivateOperation<P, Q, B>): Operation {
+  R extends RouteLine = RouteLine,
+  A = unknown,
+>(definition: PrivateOperation<P, Q, B, R, A>): TypedOperation<Told<P, Q, B, R, A>> {
   return definition as unknown as Operation;
 }
 
@@ -105,6 +146,8 @@ export function publicOperation<
   P extends z.ZodObject = z.ZodObject,
   Q extends z.ZodObject = z.ZodObject,
   B extends z.ZodType = z.ZodType,
->(definition: Omit<PublicOperation<P, Q, B>, "isPublic">): Operation {
+  R extends RouteLine = RouteLine,
+  A = unknown,
+>(definition: Omit<PublicOperation<P, Q, B, R, A>, "isPublic">): TypedOperation<Told<P, Q, B, R, A>> {
   return { ...definition, isPublic: true } as unknown as Operation;
 }

@@ -1,4 +1,7 @@
-import type { Page } from "../store/record-store.ts";
+import type { EventBus } from "../kernel/events/event-bus.ts";
+import type { GatewayEvent } from "../kernel/events/event.ts";
+import type { Page, PageQuery } from "../store/record-store.ts";
+import type { LostLines } from "./records/log-gaps.ts";
 import { toCachedText, type CachedText } from "./cached-text.ts";
 
 /** A list that can be read as pages of JSON, or at once as lines of JSON or as CSV. */
@@ -12,8 +15,23 @@ export interface RecordList<Row> {
   readonly file: string;
   read(page: { readonly limit: number; readonly before: number | undefined }): Promise<Page<Row>>;
   toJson(row: Row): object;
+  /** Asked for with `follow=true`: the rows are sent as lines of JSON, and then those that come. */
+  readonly follow?: FollowedList<Row>;
   /** For a list that keeps who exported it. The export fails as this does. */
   readonly beforeExport?: (format: "ndjson" | "csv") => Promise<void>;
+}
+
+/** How a list that grows is followed. */
+export interface FollowedList<Row> {
+  /** How many of the rows that there are already are sent first. */
+  readonly newest: number;
+  /** Tells that there may be more. */
+  readonly event: GatewayEvent["type"];
+  readonly events: Pick<EventBus, "on">;
+  /** Newest first. */
+  read(page: PageQuery): Promise<Page<Row & { readonly id: number }>>;
+  /** Begins to count lost lines. Undefined where none are lost but those that are said to be missed. */
+  readonly countLost?: () => Omit<LostLines, "end"> & { end(found: readonly Row[]): number };
 }
 
 /** How an operation answers with something else than a value that must not be cached. */

@@ -1,9 +1,11 @@
 import type { Readable } from "node:stream";
+import type { Discovery } from "../catalog/discovery/discovery.ts";
 import type { Pins } from "../catalog/discovery/pins.ts";
 import type { KeptSearches } from "../catalog/discovery/kept-searches.ts";
 import type { ToolEntry } from "../catalog/model/snapshot.ts";
 import type { LazyNames } from "../catalog/model/names/lazy-names.ts";
 import type { View, ViewServer } from "../catalog/model/view.ts";
+import type { ConfigDifference } from "../config/edit/config-comparison.ts";
 import type { ServerConfig, Settings } from "../config/config.ts";
 import type { Management } from "./request/management.ts";
 import type { LiveEvents } from "../records/events/live-events.ts";
@@ -21,6 +23,7 @@ import type { NamespaceLoads } from "../engine/namespaces/namespace-loads.ts";
 import type { Routing } from "../engine/calls/routing.ts";
 import type { Subscriptions } from "../engine/calls/subscriptions/subscriptions.ts";
 import type { Performer } from "../engine/perform/perform.ts";
+import type { EventBus } from "../kernel/events/event-bus.ts";
 import type { Clock } from "../kernel/runtime/clock.ts";
 import type { InstanceId } from "../kernel/ids.ts";
 import type { StoreUpkeep } from "../store/store-upkeep.ts";
@@ -31,6 +34,7 @@ import type { InstallChanges } from "../people/installations/install-changes.ts"
 import type { InstalledServers } from "../people/installations/installed-servers.ts";
 import type { SecretChanges } from "../people/installations/secret-changes.ts";
 import type { TemplateCatalog } from "../people/installations/template-catalog.ts";
+import type { Accounts } from "../people/authorization-server/accounts.ts";
 import type { RegisteredClients } from "../people/authorization-server/registered-clients.ts";
 import type { UserAccess } from "../people/authorization-server/user-access.ts";
 import type { PeopleChanges } from "../people/directory/people-changes.ts";
@@ -46,6 +50,8 @@ export interface TokensQuestion {
   readonly principal: Principal;
   readonly exposure: ExposureName | undefined;
   readonly of: string | undefined;
+  /** How long definitions that are not counted yet are waited for. */
+  readonly waitMs: number;
 }
 
 /** The people of the database, as REST reads and changes them. */
@@ -57,6 +63,7 @@ export interface RestPeople {
   readonly access: UserAccess;
   /** Apps that are registered at our authorization server. */
   readonly clients: RegisteredClients;
+  readonly accounts: Pick<Accounts, "createLink">;
 }
 
 /** What teams installed. */
@@ -93,6 +100,8 @@ export interface ServerLogins {
 export interface RestUpkeep extends Pick<StoreUpkeep, "check"> {
   /** Rejects with BACKUP_UNUSABLE, and with RATE_LIMITED while another one is read. */
   backup(): Promise<BackupFile>;
+  /** Writes it to a path of this machine. */
+  readonly backupTo: StoreUpkeep["backup"];
 }
 
 /** A backup that was written for one reader. */
@@ -113,6 +122,15 @@ export interface Connection {
   readonly idleMs: number | null;
 }
 
+/** How the configuration file differs from the configuration in force. */
+export interface ConfigDrift {
+  readonly file: string | null;
+  /** Why the file cannot be used as it is; null when it can. */
+  readonly refused: string | null;
+  /** What the file would change, without secrets. Empty when it is refused. */
+  readonly differences: readonly ConfigDifference[];
+}
+
 /** What operations do their work with: the same objects as MCP. */
 export interface Services {
   readonly version: string;
@@ -125,6 +143,7 @@ export interface Services {
   readonly isOpen: () => boolean;
   /** Whether apps get their tokens from this gateway: then it is the authorization server of all its resources. */
   readonly hasLogins: boolean;
+  readonly events: Pick<EventBus, "on">;
   /** Events as they happen. */
   readonly live: () => Promise<Pick<LiveEvents, "follow">>;
   /**
@@ -139,6 +158,10 @@ export interface Services {
   readonly adopting: (principal: Principal) => Promise<void> | undefined;
   readonly viewOf: (principal: Principal) => View;
   readonly namesInTurns: LazyNames;
+  /** Resolves when servers that were never seen before have come up, or the signal aborts. */
+  readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
+  /** What people say when they need a tool, as far as the search knows. */
+  readonly phrasesOf: Discovery["phrasesOf"];
   /** The person with this id, for an admin who asks for what that person sees. */
   readonly personOf: (id: string, signal: AbortSignal) => Promise<Principal | undefined>;
   readonly routing: Pick<Routing, "wake">;
@@ -174,6 +197,12 @@ export interface Services {
   readonly upkeep: RestUpkeep;
   /** Undefined where the people are those of the configuration alone. */
   readonly people: () => RestPeople | undefined;
+  /** Path and fragment of a link to the dashboard that works once. */
+  readonly dashboardLink: () => string;
+  /** The configuration file, compared with the configuration in force. */
+  readonly configDrift: () => Promise<ConfigDrift>;
+  /** Why people are refused; undefined where they are let in. */
+  readonly peopleRefusal: () => string | undefined;
   /** Facts shown at `/api/status/debug`. */
   readonly debugFacts: () => JsonObject;
   /** Removes every secret from a text that a server wrote. */

@@ -357,7 +357,11 @@ export interface StoreProblem {
  * - `away`: the server of the database cannot be reached; goes away by itself when it can.
  * - `failed`: anything else that the system says.
  */
-export type StoreProblemKind = "worker" | "driver" | "full" | "damaged" | "newer" | "replaced" | "away" | "failed";
+export const storeProblemKinds = [
+  ...(["worker", "driver", "full", "damaged"] as const),
+  ...(["newer", "replaced", "away", "failed"] as const),
+] as const;
+export type StoreProblemKind = (typeof storeProblemKinds)[number];
 
 export interface StoreFigures {
   /** Rows that wait in this thread. */

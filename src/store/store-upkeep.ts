@@ -1,6 +1,7 @@
 import { question, type Asked } from "./question.ts";
 
-export type DatabaseName = "records" | "state";
+export const databaseNames = ["records", "state"] as const;
+export type DatabaseName = (typeof databaseNames)[number];
 
 export const upkeepQuestions = {
   /**

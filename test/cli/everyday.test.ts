@@ -249,7 +249,7 @@ describe("lists", () => {
     expect(table[0]).toMatch(/^TOOL +EFFECT +TOKENS +STATUS +DESCRIPTION$/);
     expect(table.slice(1).every((line) => line.startsWith("everything:"))).toBe(true);
     const all = (await toolyard("tools", "--json")).stdout.trimEnd().split("\n");
-    const paths = all.map((line) => (JSON.parse(line) as { path: string }).path);
+    const paths = all.map((line) => (JSON.parse(line) as { tool_path: string }).tool_path);
     expect(paths).toContain("bad:echo");
     expect(paths).not.toContain("bad:segv");
     expect((await toolyard("tools", "--match", "sum numbers")).stdout).toMatch(/^everything:get-sum +reads/m);

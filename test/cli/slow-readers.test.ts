@@ -1,14 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openOwnerSocket } from "../../src/cli/gateway/owner-client.ts";
-import type { GatewayHolder } from "../../src/store/gateway-holder.ts";
 import { badServer, mainFile, startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { locksIn } from "../harness/places.ts";
 import { run, untilOnline } from "../harness/rest.ts";
 import { until } from "../harness/until.ts";
 
@@ -50,40 +49,25 @@ test("`logs -f` says how many lines of a flood were lost", async () => {
   await ended;
 });
 
-function holder(): GatewayHolder {
-  const gateways = join(directory, "data", "gateways");
-  const [name = ""] = readdirSync(gateways);
-  const lock = readdirSync(join(gateways, name)).find((file) => file.includes("lock")) ?? "";
-  return JSON.parse(readFileSync(join(gateways, name, lock), "utf8")) as GatewayHolder;
-}
-
 describe("a reader that closes its side of the connection", () => {
   test.each([
-    [{ command: "events" }, '"ok":true'],
-    [{ command: "events", types: ["mcp.request.*"] }, '"ok":true'],
-    [{ command: "calls", follow: true, limit: 1 }, '"call"'],
-    [{ command: "logs", follow: true, limit: 1 }, '"log"'],
-  ])("and not the other is let go by the gateway: %j", async (command, begun) => {
+    ["/api/events", "id: "],
+    ["/api/events?types=mcp.request.*", "id: "],
+    ["/api/calls?follow=true&newest=1", '"method"'],
+    ["/api/logs?follow=true&newest=1", '"line"'],
+  ])("and not the other is let go by the gateway: %s", async (path, begun) => {
     await run(gateway.url, "bad:stderr", { text: "WARN: something" });
-    const { socket } = await openOwnerSocket(holder(), "control", "/mcp");
+    const [holder] = locksIn(join(directory, "data"));
+    if (holder === undefined) throw new Error("no gateway runs");
+    const { socket } = await openOwnerSocket(holder, "rest", "/mcp");
     const lines: string[] = [];
     createInterface({ input: socket }).on("line", (line) => lines.push(line));
-    socket.write(`${JSON.stringify(command)}\n`);
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: toolyard\r\n\r\n`);
     await until(() => lines.some((line) => line.includes(begun)));
     const ended = once(socket, "end");
     socket.end();
     await ended;
     await run(gateway.url, "bad:echo", {});
     await untilOnline(gateway.url);
-  });
-
-  test("together with the command still gets what it asked for", async () => {
-    const { socket } = await openOwnerSocket(holder(), "control", "/mcp");
-    const lines: string[] = [];
-    createInterface({ input: socket }).on("line", (line) => lines.push(line));
-    const ended = once(socket, "end");
-    socket.end(`${JSON.stringify({ command: "calls", limit: 2 })}\n`);
-    await ended;
-    expect(lines.filter((line) => line.includes('"call"'))).toHaveLength(2);
   });
 });

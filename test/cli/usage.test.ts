@@ -19,7 +19,7 @@ afterAll(async () => await team[Symbol.asyncDispose]());
 const toolyard = async (...words: string[]): Promise<CommandResult> => await runCommand([...words, ...place]);
 
 interface Sum {
-  readonly group: readonly string[];
+  readonly group: Readonly<Record<string, string>>;
   readonly calls: number;
   readonly errors: number;
 }
@@ -27,20 +27,20 @@ interface Sum {
 test("usage sums up what was called, by what is asked for, with people by their names", async () => {
   for (const who of ["bob", "bob", "cid"] as const)
     await team.ask(cast[who], "POST", "/execute/own%3Aenv", { body: {} });
-  const sums = async (...words: string[]): Promise<{ sums: readonly Sum[]; names: Record<string, string> }> =>
+  const sums = async (...words: string[]): Promise<{ usage: readonly Sum[]; names: Record<string, string> }> =>
     await team.command("usage", ...words);
   const byTeam = await until(async () => {
-    const found = (await sums("--by", "team")).sums.map(({ group, calls }) => [...group, calls]);
+    const found = (await sums("--by", "team")).usage.map(({ group, calls }) => [group["team"], calls]);
     return found.length === 2 && found;
   });
   expect(byTeam).toEqual([
     ["red", 2],
     ["blue", 1],
   ]);
-  const { sums: people, names } = await sums("--by", "principal,tool", "--team", "red");
+  const { usage: people, names } = await sums("--by", "principal,tool", "--team", "red");
   expect(people).toMatchObject([{ calls: 2, errors: 0 }]);
-  expect(names[people[0]?.group[0] ?? ""]).toBe("bob (red)");
-  expect((await sums("--tool", "own:nothing")).sums).toEqual([]);
+  expect(names[people[0]?.group["principal"] ?? ""]).toBe("bob (red)");
+  expect((await sums("--tool", "own:nothing")).usage).toEqual([]);
   const { code, stdout } = await toolyard("usage", "--by", "principal");
   expect(code).toBe(0);
   expect(stdout.split("\n")[0]).toMatch(/^PRINCIPAL +CALLS +FAILED +MEAN +LONGEST +TOKENS IN +OUT$/);
@@ -51,7 +51,7 @@ test("usage says what it cannot do, and of what it is one", async () => {
   for (const [words, text] of [
     [["--by", "server,moon"], "hour, day, team"],
     [["--by", "server,server"], "each once"],
-    [["--by", "server,tool,client,team"], "up to three"],
+    [["--by", "server,tool,client,team"], "more than three"],
   ] as const) {
     const { code, stderr } = await toolyard("usage", ...words);
     expect([words, code, stderr]).toEqual([words, 1, expect.stringContaining(text)]);

@@ -83,7 +83,10 @@ function replaceVolatile(text: string, { home, url }: { readonly home: string; r
     [/\b1[78]\d{11}\b/g, "EPOCH"],
     [/\b\d{16}\b/g, "RECORD"],
     [/\b\d\d:\d\d UTC/g, "CLOCK UTC"],
-    [/"buckets":\[[^\]]*\]/g, '"buckets":[]'],
+    [/"latency":\[[^\]]*\]/g, '"latency":[]'],
+    [/"durationMs":\{[^}]*\}/g, '"durationMs":{}'],
+    // Whether they have been counted by then is a matter of time.
+    [/"tokens":\d+,"tokens_exact":(?:true|false)/g, '"tokens":N,"tokens_exact":false'],
     [/("(?:pid|\w*Ms|\w*_ms|\w*MsSum|\w*MsMax|\w*[bB]ytes|revision|answer_tokens)\\?":)-?[\d.]+/g, "$10"],
     [/\b\d+(?:\.\d+)? (ms|MB|KB|GB)\b/g, "N $1"],
     [/\b\d+(?:\.\d+)? (?:s|min|h)\b/g, "N s"],

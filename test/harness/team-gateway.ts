@@ -77,7 +77,7 @@ export async function startTeamGateway(
       const { link } = await team.command("user", "link", name);
       const browser = createPageBrowser();
       const page = await browser.open(`${gateway.url}/setup`);
-      await browser.submit(page, { code: link.code, password, again: password });
+      await browser.submit(page, { code: link.split("#")[1], password, again: password });
       return { cookie: `ty_session=${browser.cookies.get("ty_session") ?? ""}` };
     },
     async again(between = async () => await Promise.resolve()) {

@@ -316,7 +316,7 @@ test("FAULT J: tokens, codes, cookies and secrets are in no file, log, record or
     renewed.access_token,
     renewed.refresh_token,
     code,
-    link.code,
+    link.split("#")[1],
     String(secret.json["client_secret"]),
     password,
   ];

@@ -325,7 +325,7 @@ describe("team import", () => {
       "the team has a server of this name",
       "it is switched off",
     ]);
-    expect((await world.command("team", "import", "nix", "--file", file())).stderr).toContain("there is no team");
+    expect((await world.command("team", "import", "nix", "--file", file())).stderr).toContain("there is no such team");
   });
 
   const program = (env: Readonly<Record<string, string>>): object => ({

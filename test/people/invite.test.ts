@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(async () => await world[Symbol.asyncDispose]());
 
 async function invite(...words: string[]): Promise<string> {
-  const { invited } = await world.ask("invite", "new", "--team", "red", ...words);
+  const invited = await world.ask("invite", "new", "--team", "red", ...words);
   return `${world.url}/invite/${invited.secret}`;
 }
 

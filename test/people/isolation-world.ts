@@ -197,7 +197,11 @@ async function addPeople(gateway: RunningGateway, ask: Ask, known: Known): Promi
   // A program takes a login of the last minutes, and no token.
   const { link } = await command("user", "link", "root");
   const browser = createPageBrowser();
-  await browser.submit(await browser.open(`${gateway.url}/setup`), { code: link.code, password, again: password });
+  await browser.submit(await browser.open(`${gateway.url}/setup`), {
+    code: link.split("#")[1],
+    password,
+    again: password,
+  });
   const headers = { cookie: `ty_session=${browser.cookies.get("ty_session") ?? ""}` };
   const told = await ask({ method: "POST", path: "/api/templates", headers, body: { slug: "mail", entry, fields } });
   if (told.status >= 300) throw new Error(told.text);
@@ -233,7 +237,7 @@ async function addPeople(gateway: RunningGateway, ask: Ask, known: Known): Promi
     const { link } = await command("user", "link", name);
     const browser = createPageBrowser();
     const page = await browser.open(`${gateway.url}/setup`);
-    const done = await browser.submit(page, { code: link.code, password, again: password });
+    const done = await browser.submit(page, { code: link.split("#")[1], password, again: password });
     const cookie = browser.cookies.get("ty_session");
     if (cookie === undefined) throw new Error(done.text);
     for (const colour of teams) {

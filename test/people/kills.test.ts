@@ -2,14 +2,14 @@ import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { control } from "../../src/cli/gateway/owner-client.ts";
+import { askOwner } from "../harness/owner-door.ts";
 import { createVault } from "../../src/people/installations/vault.ts";
 import { randomId } from "../../src/kernel/text/random-id.ts";
 import { openKeyRing } from "../../src/store/files/safe/key-ring-file.ts";
 import { seal, unseal } from "../../src/store/files/safe/sealing.ts";
 import { loadDriver } from "../../src/store/sql/sqlite/sql-driver.ts";
 import { badServer } from "../harness/gateway.ts";
-import { locksIn, onlyPlace } from "../harness/places.ts";
+import { onlyPlace } from "../harness/places.ts";
 import { hasNoPostgres, startPostgres, type Postgres } from "../harness/postgres.ts";
 import { createRandom } from "../harness/random.ts";
 import { run } from "../harness/rest.ts";
@@ -90,9 +90,9 @@ async function killAgainAndAgain(world: TeamWorld, select: Select, kills: number
 
   /** As `toolyard key rotate` asks it, without a process for each. */
   async function rotate(isDeep: boolean): Promise<void> {
-    const [lock] = locksIn(join(world.directory, "data"));
-    const answer = await control(lock as never, { command: "installs", task: "key.rotate", isDeep } as never);
-    if ("error" in answer && answer.error !== undefined) throw new Error(JSON.stringify(answer.error));
+    const dataDir = join(world.directory, "data");
+    const { status, text } = await askOwner(dataDir, "POST", "/api/system/keys/rotate", { data: isDeep });
+    if (status !== 200) throw new Error(text);
     rotations += 1;
   }
 

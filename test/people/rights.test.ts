@@ -1,10 +1,13 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createRoutes } from "../../src/front/rest/rest.ts";
+import { openOwnerSocket } from "../../src/cli/gateway/owner-client.ts";
 import type { RestDeps } from "../../src/front/rest/deps.ts";
+import type { Route } from "../../src/front/rest/route.ts";
 import { loadDriver } from "../../src/store/sql/sqlite/sql-driver.ts";
 import { addCast, startTeamGateway, type Cast, type TeamGateway, type Told } from "../harness/team-gateway.ts";
-import { onlyPlace } from "../harness/places.ts";
+import { askOwner } from "../harness/owner-door.ts";
+import { locksIn, onlyPlace } from "../harness/places.ts";
 import { until } from "../harness/until.ts";
 
 /** The routes of the router itself: listing them calls none of what they work with. */
@@ -63,6 +66,8 @@ const passing: Readonly<Record<string, readonly (keyof Cast)[]>> = {
   "team-admin": ["ann", "olga", "tom"],
   "team-owner": ["ann", "olga"],
   admin: ["ann"],
+  // Only through the door of the data directory's owner.
+  owner: [],
 };
 
 describe.each(
@@ -84,7 +89,7 @@ describe.each(
       // Where the path names no team it is one's own, and cid owns blue.
       const isOwn = who === "cid" && !path.includes("{team}") && right.role.startsWith("team");
       const may = passing[right.role]?.includes(who) === true || isOwn;
-      const isForeign = who === "cid" && path.includes("{team}") && right.role !== "anyone" && right.role !== "admin";
+      const isForeign = who === "cid" && path.includes("{team}") && !["anyone", "admin", "owner"].includes(right.role);
       const isRefused = status === 401 || (status === 403 && json?.code === "FORBIDDEN");
       if (isForeign) expect([who, status, json?.code]).toEqual([who, 404, "PERSON_UNKNOWN"]);
       // Of a browser that has logged in: a token alone is none.
@@ -214,4 +219,49 @@ test("FAULT 94: what is another team's is answered byte for byte as what is nowh
   expect((await ask(cast.bob, "GET", `/api/instances/${String(instance?.id)}`)).status).toBe(200);
   expect((await ask(cast.bob, "GET", `/api/teams/red/members/${String(me.id)}`)).status).toBe(200);
   expect((await ask(cast.olga, "DELETE", `/api/teams/red/invites/${String(invite.id)}`)).status).toBe(200);
+});
+
+describe("the owner of the data directory", () => {
+  const dataDir = (): string => join(team.directory, "data");
+  const secret = (): string => locksIn(dataDir())[0]?.secret ?? "";
+
+  test("may use every route, and is one person more", async () => {
+    const refused: string[] = [];
+    for (const { method, path, isPublic, isStream } of routes as readonly (Route & { readonly isStream?: boolean })[]) {
+      // What does not end by itself, is no JSON, or is of a browser that is logged in.
+      if (isPublic === true || isStream === true || /\/(?:session|backup)$/.test(path)) continue;
+      const { status, text } = await askOwner(
+        dataDir(),
+        method,
+        pathOf(path, "red"),
+        method === "GET" ? undefined : {},
+      );
+      if (status === 401 || (status === 403 && !/config|import|commands/.test(path)))
+        refused.push(`${method} ${path} ${status} ${text}`);
+    }
+    expect(refused).toEqual([]);
+  });
+
+  test("is nobody who comes any other way, whatever they bring", async () => {
+    const ownersOnly = routes.filter((one) => one.isPublic !== true && one.right.role === "owner");
+    expect(ownersOnly.length).toBeGreaterThan(1);
+    for (const { method, path } of ownersOnly)
+      for (const headers of [
+        { authorization: `Bearer ${secret()}` },
+        { authorization: `Bearer ${secret()}`, "toolyard-endpoint": "/mcp", "x-forwarded-for": "127.0.0.1" },
+        { authorization: `Bearer ${tokens.ann}`, "x-toolyard-owner": secret(), via: "owner" },
+      ]) {
+        const body = method === "GET" ? {} : { body: {} };
+        const { status } = await team.ask("", method, pathOf(path, "red"), { headers, ...body });
+        expect([path, status >= 401 && status <= 403]).toEqual([path, true]);
+      }
+  });
+
+  test("gets in with the secret alone, and to nothing but REST", async () => {
+    await expect(
+      openOwnerSocket({ pid: 1, url: team.gateway.url, secret: `${secret()}x` }, "rest", "/mcp"),
+    ).rejects.toThrow("refused (403)");
+    expect((await askOwner(dataDir(), "POST", "/mcp", {})).status).toBe(404);
+    expect(JSON.parse((await askOwner(dataDir(), "GET", "/api/me")).text)).toMatchObject({ via: "owner", team: null });
+  });
 });

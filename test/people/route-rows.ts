@@ -1,11 +1,13 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "vitest";
 import { badServer } from "../harness/gateway.ts";
 import type { Cast } from "../harness/team-gateway.ts";
 
 /** Ids and names that earlier rows have learned. */
 export type Ids = Record<string, string>;
-/** A person with a token, a browser of ann who has just logged in, or nobody. */
-export type Who = keyof Cast | "browser" | "nobody";
+/** A person with a token, a browser of ann who has just logged in, the owner of the data directory, or nobody. */
+export type Who = keyof Cast | "browser" | "owner" | "nobody";
 
 /** What a route does for whoever may, and what it says to somebody who may not. */
 export interface Row {
@@ -35,6 +37,7 @@ const noPerson: Row["refusal"] = [404, "PERSON_UNKNOWN"];
 const noInstance: Row["refusal"] = [404, "SERVER_UNKNOWN"];
 const notRecent: Row["refusal"] = [403, "LOGIN_NOT_RECENT"];
 
+const backupFile = join(tmpdir(), `toolyard-rows-${process.pid}-${Date.now()}.db`);
 const red = { team: "red" };
 const mail = { ...red, installation: "mail" };
 const remote = { url: "https://mcp.example.com/mcp" };
@@ -358,7 +361,72 @@ export const rows: readonly Row[] = [
   // The gateway's own.
   { route: "GET /api/system/db", who: "browser", gives: { ok: true }, not: "ann", refusal: notRecent },
   { route: "POST /api/system/keys/rotate", who: "browser", not: "ann", refusal: notRecent },
+  {
+    ...{ route: "PUT /api/system/backup", who: "owner", statusWithPostgres: 422, body: () => ({ path: backupFile }) },
+    ...{ not: "ann", refusal: forbidden },
+  },
   { route: "POST /api/system/backup", who: "browser", statusWithPostgres: 422, not: "ann", refusal: notRecent },
+  { route: "GET /api/system/people", who: "ann", gives: { users: 8, refusal: null }, not: "olga", refusal: forbidden },
+  // How others get in.
+  {
+    ...{ route: "POST /api/setup-links", who: "browser", body: () => ({ user: "bob" }) },
+    ...{ gives: { link: expect.stringContaining("/setup#") as string }, not: "ann", refusal: notRecent },
+  },
+  {
+    ...{ route: "PUT /api/users/{id}/account", at: { id: "bob" }, who: "owner", gives: { done: true } },
+    ...{ body: () => ({ issuer: "https://sso.example.com", subject: "7" }), not: "ann", refusal: notRecent },
+  },
+  {
+    ...{
+      route: "POST /api/users/{id}/tokens",
+      at: { id: "bob" },
+      who: "owner",
+      status: 201,
+      body: () => ({ team: "red", days: 1 }),
+    },
+    ...{ learns: { id: ({ id }) => id }, not: "ann", refusal: notRecent },
+  },
+  {
+    ...{
+      route: "GET /api/tokens",
+      query: "?user=bob",
+      who: "ann",
+      gives: { tokens: expect.arrayContaining([expect.objectContaining({ user: "bob", team: "red" })]) as unknown },
+    },
+    ...{ not: "olga", refusal: forbidden },
+  },
+  { route: "DELETE /api/tokens/{id}", who: "ann", gives: { done: true }, not: "olga", refusal: forbidden },
+  {
+    ...{ route: "GET /api/auth/apps", query: "?user=bob", who: "ann", gives: { apps: [] } },
+    ...{ not: "olga", refusal: forbidden },
+  },
+  {
+    ...{ route: "DELETE /api/auth/apps/{id}", at: { id: "none" }, who: "ann", status: 404 },
+    ...{ not: "olga", refusal: forbidden },
+  },
+  {
+    ...{ route: "GET /api/auth/sessions", query: "?user=ann", who: "owner", gives: { sessions: [{ user: "ann" }] } },
+    ...{ learns: { id: ({ sessions }) => sessions[0].id }, not: "olga", refusal: forbidden },
+  },
+  {
+    ...{ route: "GET /api/teams/{team}/installations/{installation}/members/{member}/values", who: "owner" },
+    ...{
+      at: { ...mail, member: "bob" },
+      gives: { fields: expect.any(Array) as unknown },
+      not: "ann",
+      refusal: forbidden,
+    },
+  },
+  {
+    ...{ route: "PATCH /api/teams/{team}/installations/{installation}/members/{member}/values", who: "owner" },
+    ...{
+      at: { ...mail, member: "bob" },
+      body: () => ({ values: { "env.KEY": "of-bob" } }),
+      gives: { fields: expect.any(Array) as unknown },
+    },
+    ...{ not: "ann", refusal: forbidden },
+  },
+  { route: "DELETE /api/auth/sessions/{id}", who: "owner", gives: { done: true }, not: "olga", refusal: forbidden },
   // The end of what there was.
   {
     ...{ route: "DELETE /api/teams/{team}/installations/{installation}", at: mail, who: "tom", gives: { done: true } },

@@ -77,7 +77,7 @@ describe.skipIf(hasNoPostgres)("two gateways of one PostgreSQL, behind one name"
     const { link } = await ask(first, "user", "link", "ann");
     ann = createPageBrowser({ stopAt: callbackUrl });
     const page = await ann.open(`${publicUrl}/setup`);
-    await ann.submit(page, { code: link.code, password, again: password });
+    await ann.submit(page, { code: link.split("#")[1], password, again: password });
   });
   afterAll(async () => {
     await first[Symbol.asyncDispose]();

@@ -76,7 +76,7 @@ export async function startTeamWorld(options: TeamWorldOptions = {}): Promise<Te
       const { link } = await world.ask("user", "link", name);
       const browser = createPageBrowser(options);
       const page = await browser.open(`${gateway.url}/setup`);
-      const done = await browser.submit(page, { code: link.code, password, again: password });
+      const done = await browser.submit(page, { code: link.split("#")[1], password, again: password });
       if (!done.text.includes(`You are <strong>${name}</strong>`)) throw new Error(done.text);
       return browser;
     },

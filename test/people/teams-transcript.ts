@@ -98,7 +98,13 @@ try {
   say("first admin. Her page then says:");
   const { link } = await world.ask("user", "link");
   const ann = createPageBrowser();
-  const about = { code: link.code, name: "ann", team: "red", password: "a long password", again: "a long password" };
+  const about = {
+    code: link.split("#")[1],
+    name: "ann",
+    team: "red",
+    password: "a long password",
+    again: "a long password",
+  };
   const account = await ann.submit(await ann.open(`${world.url}/setup`), about);
   block(read(account.text).split("\n").slice(0, 2).join("\n"));
   const key = { path: "env.CANARY", type: "secret", required: true, description: "The key of your mail account" };

@@ -93,9 +93,12 @@ test("what is typed for another purpose is refused, and no login goes over the n
   const { code, stderr } = await toolyard("login", "http://tools.example.com:3001/mcp");
   expect([code, stderr]).toEqual([1, expect.stringContaining("Write https://tools.example.com:3001/mcp.")]);
   const words = ["config", "get", "own", "--gateway", world.url];
-  for (const more of [[], ["--me", "--user", "bob"], ["--me", "--team", "red"], ["--team", "red", "--user", "bob"]]) {
+  for (const more of [
+    ["--me", "--user", "bob"],
+    ["--me", "--team", "red"],
+  ]) {
     const refused = await toolyard(...words, ...more);
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/--me(?:\|--team TEAM)? --gateway URL/)]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("--me --gateway URL")]);
   }
 });
 
@@ -137,7 +140,7 @@ test("every command reaches a gateway through the company's proxy", async () => 
   await company.ask("user", "add", "ann", "--admin", "--team", "red");
   const ann = createPageBrowser({ leadsTo: (url) => url.replace(publicUrl, company.url) });
   const { link } = await company.ask("user", "link", "ann");
-  await ann.submit(await ann.open(`${publicUrl}/setup`), { code: link.code, password, again: password });
+  await ann.submit(await ann.open(`${publicUrl}/setup`), { code: link.split("#")[1], password, again: password });
   const env = { HTTPS_PROXY: proxy.url(), NODE_EXTRA_CA_CERTS: certificates.path("ca"), NO_PROXY: "" };
   const command = runCommand(home, ["login", publicUrl], env);
   const page = await ann.open(await command.address());

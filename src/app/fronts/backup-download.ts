@@ -32,5 +32,6 @@ export function createRestUpkeep(opened: () => Promise<Pick<RecordStore, "upkeep
     }
   }
 
-  return { backup, check: async () => await (await opened()).upkeep.check() };
+  const backupTo: RestUpkeep["backupTo"] = async (path) => await (await opened()).upkeep.backup(path);
+  return { backup, backupTo, check: async () => await (await opened()).upkeep.check() };
 }

@@ -1,21 +1,13 @@
-import { compareConfigs, type ConfigDifference } from "../../config/edit/config-comparison.ts";
+import { compareConfigs } from "../../config/edit/config-comparison.ts";
 import type { Config } from "../../config/config.ts";
 import { createConfigSecrets } from "../../config/secrets.ts";
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { redactTexts } from "../../records/redaction/redacted-value.ts";
 import { createRedaction } from "../../records/redaction/redaction.ts";
+import type { ConfigDrift } from "../../operations/services.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
 
-/** The state of the configuration file, compared with the configuration in force. */
-export interface ConfigStanding {
-  readonly file: string | null;
-  /** Why the file cannot be used as it is; null when it can. */
-  readonly refused: string | null;
-  /** What the file would change, without secrets. Empty when it is refused. */
-  readonly differences: readonly ConfigDifference[];
-}
-
-export interface ConfigStandingDeps {
+export interface ConfigDriftDeps {
   readonly gateway: Pick<GatewayParts, "config" | "redaction">;
   /** Reads the configuration file as it is now, with the flags and variables of the start. */
   readonly load: () => Promise<Config>;
@@ -24,7 +16,7 @@ export interface ConfigStandingDeps {
 }
 
 /** Compares the file as it is now with what the gateway has in force. */
-export async function readConfigStanding({ gateway, load, started }: ConfigStandingDeps): Promise<ConfigStanding> {
+export async function readConfigDrift({ gateway, load, started }: ConfigDriftDeps): Promise<ConfigDrift> {
   const file = gateway.config().file ?? null;
   const known = gateway.redaction.text;
   try {

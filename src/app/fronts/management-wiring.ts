@@ -21,6 +21,8 @@ export interface Surroundings {
   readonly loadText: (file: string, text: string) => Promise<Config>;
   /** Called before the file is written. */
   readonly beforeSave: (opened: EditableConfig, text: string) => Promise<void>;
+  /** Reads the configuration file as it is now, with the flags and variables of the start. */
+  readonly load: () => Promise<Config>;
   /** The configuration of the start. */
   readonly started: Config;
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { reaches, type Principal } from "../../kernel/principal.ts";
 import { toRedactedJson } from "../../records/redaction/redacted-json.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
@@ -13,6 +14,8 @@ import { createRestUpkeep } from "./backup-download.ts";
 import type { Browsers } from "../../front/web/browsers.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
 import { createManagement, type Surroundings } from "./management-wiring.ts";
+import { toDashboardLink } from "../../kernel/dashboard-link.ts";
+import { readConfigDrift } from "./config-drift.ts";
 import { hasRole } from "../../engine/policy/rights.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
@@ -20,27 +23,30 @@ import { connectPage } from "../people/people-wiring.ts";
 import { mayDecideLogin } from "../people/person-servers.ts";
 import { takesLogin } from "../servers/server-logins.ts";
 
-// With REST, because both share so much that two modules would be several files more at each start.
-export { loadEveryday } from "./owner-everyday.ts";
+// With REST, because all share so much that each by itself would be several files more at a start.
 export { openBrowsers } from "../people/browser-wiring.ts";
 export { loadDashboard } from "./web-front.ts";
 
 export interface RestNeeds {
   readonly log: Log;
+  /** Whether a request came through the owner's door. */
+  readonly isOwner: (request: IncomingMessage) => boolean;
   readonly browsers: Browsers;
   /** Undefined where the configuration cannot be changed over REST. */
   readonly surroundings: Surroundings | undefined;
 }
 
 /** The REST API of a gateway, loaded at its first request. */
-export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }: RestNeeds): RestHandler {
+export function loadRest(gateway: GatewayParts, { log, isOwner, browsers, surroundings }: RestNeeds): RestHandler {
   const { parts } = gateway.mcp;
   return createRest({
     version: gateway.version,
     settings: () => gateway.config().settings,
     bodyLimits: parts.limits,
     bodyRoom: parts.bodyRoom,
+    isOwner,
     authenticate(request) {
+      if (isOwner(request)) return gateway.owner;
       const session = browsers.sessionOf(request);
       if (session !== undefined) return browsers.principalOf(session, request);
       const principal = gateway.authenticator.authenticate(request);
@@ -56,12 +62,15 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
     hasLogins: gateway.team !== undefined,
     admit: parts.admission.admit,
     openStream: parts.admission.openStream,
+    events: gateway.events,
     live: gateway.live.load,
     track: (principal, controller) => trackController(parts.running, principal, controller),
     adopting: gateway.fleet.adopting,
     presence: gateway.presence,
     viewOf: gateway.viewOf,
     namesInTurns: gateway.namesInTurns,
+    settled: gateway.settled,
+    phrasesOf: gateway.discovery.phrasesOf,
     personOf: gateway.personOf,
     routing: gateway.routing,
     performer: gateway.performer,
@@ -81,7 +90,7 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
     revokeTokens: async (instance, principal) => await gateway.instanceTokens.revoke(instance, principal.id),
     metrics: gateway.metrics,
     usage: gateway.usage.usage,
-    tokens: async (ask) => await gateway.usage.tokens({ ...ask, waitMs: 0 }),
+    tokens: gateway.usage.tokens,
     toolTokens: async (view) => await countTools(gateway, view),
     clock: parts.clock,
     history: gateway.standing.history,
@@ -93,6 +102,13 @@ export function loadRest(gateway: GatewayParts, { log, browsers, surroundings }:
     onDenied: (request, failure, principal) => gateway.audit.deny(toDenial(request, failure, principal)),
     upkeep: createRestUpkeep(gateway.records.opened),
     people: () => toRestPeople(gateway),
+    peopleRefusal: gateway.unreadyPeople,
+    dashboardLink: () => toDashboardLink(gateway.loginCodes.make()),
+    async configDrift() {
+      const file = gateway.config().file ?? null;
+      if (surroundings === undefined) return { file, refused: null, differences: [] };
+      return await readConfigDrift({ gateway, ...surroundings });
+    },
     debugFacts: () => debugFacts(gateway),
     redact: gateway.redaction.said,
     redactJson: (value) => toRedactedJson(value, gateway.redaction.text),
@@ -115,8 +131,8 @@ function toRestPeople({ team, config, fleet }: GatewayParts): RestPeople | undef
     fileServers: () => config().servers,
     instancesOf: fleet.ofInstallation,
   };
-  const { users: access, clients } = people.access;
-  return { book: people.directory.book, changes: people.changes, installs, access, clients };
+  const { users: access, clients, accounts } = people.access;
+  return { book: people.directory.book, changes: people.changes, installs, access, clients, accounts };
 }
 
 /** MCP clients with a session, and how many programs use the gateway without one. */
@@ -185,6 +201,7 @@ function createInstanceAccess({
   return {
     managedInstance(principal, id) {
       const instance = fleet.get(id as InstanceId);
+      if (principal.via === "owner") return instance;
       if (instance === undefined || !reaches(principal, instance.server.slug)) return undefined;
       const slug = teamOf(instance);
       return slug !== undefined && runs(principal, slug) ? instance : undefined;

@@ -13,7 +13,7 @@ import { toDenial } from "../people/audited-access.ts";
 import { showFrontPage } from "../fronts/front-page-facts.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
 import type { Surroundings } from "../fronts/management-wiring.ts";
-import type { Owner } from "./owner.ts";
+import { createOwner, type Owner, type OwnerOptions } from "./owner.ts";
 
 /** The gateway over HTTP. */
 export interface HttpFront {
@@ -23,11 +23,13 @@ export interface HttpFront {
   /** Accepts nothing new, and waits for running calls until the signal aborts. */
   drain(signal: AbortSignal): Promise<void>;
   close(): void;
+  /** Undefined where there is no door for one. */
+  readonly owner: Owner | undefined;
 }
 
 export interface HttpFrontOptions {
-  /** The owner's door. */
-  readonly onConnect?: Owner["onConnect"] | undefined;
+  /** What the door of the data directory's owner needs; without it there is none. */
+  readonly owner?: Pick<OwnerOptions, "secret" | "stop"> | undefined;
   /** Undefined where the configuration cannot be changed over REST. */
   readonly surroundings?: Surroundings | undefined;
 }
@@ -46,19 +48,23 @@ function isShared(gateway: GatewayParts, address: string): boolean {
 export function createHttpFront(
   gateway: GatewayParts,
   log: Log,
-  { onConnect, surroundings }: HttpFrontOptions = {},
+  { owner: ownerOptions, surroundings }: HttpFrontOptions = {},
 ): HttpFront {
   let originRules = createOriginRules(gateway.config().settings);
   gateway.events.on(["config.changed"], () => {
     originRules = createOriginRules(gateway.config().settings);
   });
   const loadFront = async () => await gateway.late.load("rest", async () => await import("../fronts/rest-front.ts"));
+  const owner =
+    ownerOptions &&
+    createOwner({ ...ownerOptions, gateway, rest: (request, response) => server.rest(request, response) });
   const server: HttpServer = createHttpServer({
     mcp: { endpointOf: gateway.mcp.endpointOf, cardAt: gateway.mcp.cardAt, handle: gateway.mcp.http, refuse },
     frontPage: async (request, response) => await showFrontPage(gateway, request, response),
     async loadRest() {
       const { loadRest, openBrowsers } = await loadFront();
-      return loadRest(gateway, { log, browsers: await openBrowsers(gateway), surroundings });
+      const isOwner = owner?.isOwner ?? (() => false);
+      return loadRest(gateway, { log, isOwner, browsers: await openBrowsers(gateway), surroundings });
     },
     loadDashboard: async () => (await loadFront()).loadDashboard(gateway),
     people:
@@ -88,11 +94,12 @@ export function createHttpFront(
       const problems = gateway.records.problems();
       return { unready: unusableStore(problems) ?? gateway.unreadyPeople(), unrecorded: toReason(problems) };
     },
-    onConnect,
+    onConnect: owner?.onConnect,
     onDenied: (request, failure) => gateway.audit.deny(toDenial(request, failure)),
     log,
   });
   return {
+    owner,
     handle: server.handle,
     listen: server.listen,
     async drain(signal) {

@@ -82,7 +82,7 @@ export async function openTeamAccess(deps: TeamAccessDeps): Promise<TeamAccess> 
     ...{ directory, store, change, sessions, passwords, clock, isName },
     onDenied: deny,
   });
-  const users = createUserAccess({ directory, sessions, change });
+  const users = createUserAccess({ directory, sessions, change, store, clock });
   const clients = createRegisteredClients({ store, change, directory, sealing: createSealing(store.key), clock });
   return {
     ...{ store, change, accounts, sessions, passwords, deny, users, clients },

@@ -10,7 +10,7 @@ import { createPeopleChanges, type PeopleChanges } from "../../people/directory/
 import { createDatabaseContact, type DatabaseContact } from "../../people/directory/database-contact.ts";
 import { createTeamDirectory, type TeamDirectory } from "../../people/directory/team-directory.ts";
 import { createToken, hashToken } from "../../people/identity/token.ts";
-import { ownerActor, type ChangeActor } from "../../people/directory/change-queue.ts";
+import type { ChangeActor } from "../../people/directory/change-queue.ts";
 import type { InstalledChanges } from "../../servers/instance/fleet/fleet.ts";
 import { installedId, personalId } from "../../servers/instance/fleet/desired-instances.ts";
 import type { PeopleWrites } from "../../store/people-rows.ts";
@@ -25,8 +25,6 @@ export interface TeamPeople {
   readonly directory: TeamDirectory;
   /** What somebody may do with them. */
   readonly changes: (by: ChangeActor) => PeopleChanges;
-  /** The changes that the owner of the data directory may make: all of them. */
-  readonly asOwner: PeopleChanges;
   readonly installs: TeamInstalls;
   readonly access: TeamAccess;
   /** What this person's team installed: the same array until that changes. */
@@ -126,7 +124,6 @@ export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> 
 
   return {
     ...{ directory, installs: opened, access, changes },
-    asOwner: changes(ownerActor),
     serversOf(id) {
       const member = book.members.get(id);
       return member === undefined ? none : opened.servers.of(member.team.id);

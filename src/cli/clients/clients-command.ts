@@ -1,11 +1,12 @@
 import type { FoundClient, FoundFile } from "../../config/clients/import/read-clients.ts";
 import { canUndo } from "../../config/clients/connect/client-edit.ts";
 import { clientNamed } from "../../config/clients/table/client-table.ts";
-import type { ConnectedLine } from "../../app/owner/owner-commands.ts";
+import type { listConnections } from "../../operations/gateway/owner-operations.ts";
+import type { GatewayHolder } from "../../store/gateway-holder.ts";
 import { findDataDirectory, type CommandContext } from "../command/command-context.ts";
 import { findClients } from "../import/import-command.ts";
 import { isOn } from "../command/options.ts";
-import { control } from "../gateway/owner-client.ts";
+import { ownersClient } from "../gateway/gateway-client.ts";
 import { findOwnGateways } from "../gateway/local-gateways.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { toTable } from "../terminal/table.ts";
@@ -48,11 +49,25 @@ export async function listClients(context: CommandContext): Promise<number> {
 /** The connected clients of all gateways of this machine; undefined while none runs. */
 async function readConnected(context: CommandContext): Promise<readonly ConnectedLine[] | undefined> {
   const { running } = await findOwnGateways(context);
-  const answers = await Promise.all(
-    running.map(async (holder) => await control(holder, { command: "clients" }).catch(() => undefined)),
-  );
-  const told = answers.flatMap((answer) => (answer?.clients === undefined ? [] : [answer.clients]));
-  return told.length === 0 ? undefined : told.flat();
+  const ask = async (holder: GatewayHolder) =>
+    await ownersClient(holder).ask<typeof listConnections>("GET /api/connections", {});
+  const answers = await Promise.all(running.map(async (holder) => await ask(holder).catch(() => undefined)));
+  const told = answers.flatMap((answer) => answer ?? []);
+  return told.length === 0
+    ? undefined
+    : countByName(told.flatMap(({ clients }) => clients.map(({ client }) => client)));
+}
+
+/** How many sessions and streams a program has open. The name is untrusted; null for one that gives none. */
+interface ConnectedLine {
+  readonly name: string | null;
+  readonly sessions: number;
+}
+
+function countByName(names: readonly (string | null)[]): readonly ConnectedLine[] {
+  const counts = new Map<string | null, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].map(([name, sessions]) => ({ name, sessions }));
 }
 
 interface LineFacts {

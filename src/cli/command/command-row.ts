@@ -56,6 +56,11 @@ export const common: Options = {
   ...settingOptions("common"),
 };
 
+/** The option of every command that asks a gateway, and may ask one elsewhere. */
+export const elsewhere: Options = {
+  gateway: { word: "URL", about: "a gateway elsewhere, where you are logged in (`toolyard login URL`)" },
+};
+
 /** The option that names a person. */
 export const principal = (about: string): Options => ({ principal: { word: "NAME", about } });
 

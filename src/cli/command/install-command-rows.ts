@@ -1,7 +1,8 @@
-import { common, type Command, type Options } from "./command-row.ts";
+import { common, elsewhere, type Command, type Options } from "./command-row.ts";
 
 const ofTeam: Options = {
   ...common,
+  ...elsewhere,
   team: { word: "TEAM", about: "the team; may be left out where there is only one" },
   json: { about: "print one JSON object" },
 };
@@ -65,6 +66,7 @@ export const installCommandRows: Readonly<Record<string, Command>> = {
     about: "Makes a new key for the secrets of teams.",
     options: {
       ...common,
+      ...elsewhere,
       data: { about: "also make new keys for all teams, and encrypt every secret again" },
       json: { about: "print one JSON object" },
     },

@@ -1,4 +1,4 @@
-import { common, principal, type Command, type Options } from "./command-row.ts";
+import { common, elsewhere, principal, type Command, type Options } from "./command-row.ts";
 
 const ofTeam: Options = {
   team: { word: "TEAM", about: "the team that it is for" },
@@ -15,6 +15,7 @@ export const peopleCommandRows: Readonly<Record<string, Command>> = {
     about: "Lists, adds, changes and removes the users of a running gateway for teams.",
     options: {
       ...common,
+      ...elsewhere,
       ...ofTeam,
       role: { word: "ROLE", about: "add: owner, admin or member of the team; role: admin or user of the gateway" },
       admin: { about: "add: an admin of the gateway, whose team is made where it is missing" },
@@ -40,6 +41,7 @@ identity provider is. Disabling, resetting and removing end what the user has op
     about: "Lists, adds and changes the teams of a running gateway for teams, and who is in them.",
     options: {
       ...common,
+      ...elsewhere,
       add: { word: "USER", about: "members: put this user into the team" },
       remove: { word: "USER", about: "members: take this user out, with all tokens for this team" },
       user: { word: "USER", about: "role, owner: the member whose it is to be" },
@@ -72,6 +74,7 @@ limits away.`,
     about: "Invites people into a team of a running gateway for teams: prints a link that is good once, for 72 hours.",
     options: {
       ...common,
+      ...elsewhere,
       team: { word: "TEAM", about: "the team that it is for" },
       about: { word: "TEXT", about: "new: for whom it is, as lists show it" },
       ...teamRole,
@@ -87,6 +90,7 @@ Programs send the part after /invite/ to POST /api/invites/accept.`,
     about: "Makes a bearer token, and prints it once; lists and revokes those of a gateway for teams.",
     options: {
       ...common,
+      ...elsewhere,
       ...principal("new: whose token it is in the configuration (default: the local user's)"),
       user: { word: "NAME", about: "new, list: whose token of a running gateway for teams it is" },
       ...ofTeam,
@@ -105,6 +109,7 @@ ends what was opened with the token at once.`,
     about: "Lists the apps that act for people of a running gateway for teams, and takes their access back.",
     options: {
       ...common,
+      ...elsewhere,
       user: { word: "NAME", about: "only those of this user" },
       json: { about: "print one JSON object" },
     },
@@ -117,6 +122,7 @@ ends what was opened with the token at once.`,
     about: "Lists the browsers that people of a running gateway for teams are logged in with, and logs them out.",
     options: {
       ...common,
+      ...elsewhere,
       user: { word: "NAME", about: "only those of this user" },
       json: { about: "print one JSON object" },
     },
@@ -129,6 +135,7 @@ ends what was opened with the token at once.`,
     about: "Lists the apps that are registered at a running gateway for teams, registers one, and removes one.",
     options: {
       ...common,
+      ...elsewhere,
       redirect: {
         word: "URL",
         isRepeated: true,

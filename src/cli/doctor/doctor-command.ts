@@ -4,7 +4,8 @@ import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
 import { dataDirectoryOf, readConfig, type CommandContext } from "../command/command-context.ts";
 import { isOn } from "../command/options.ts";
-import { control } from "../gateway/owner-client.ts";
+import { ownersClient } from "../gateway/gateway-client.ts";
+import { readStatus } from "../gateway/gateway-client.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { findGateways } from "../gateway/running-gateways.ts";
 import { findProblems } from "../setup/config-command.ts";
@@ -120,14 +121,13 @@ async function runningGateway(context: CommandContext, tell: Tell): Promise<Gate
 /** The gateway itself, then its servers as it has them. */
 async function examineGateway(holder: GatewayHolder, { version }: CommandContext): Promise<readonly Finding[]> {
   try {
-    const { status } = await control(holder, { command: "status" });
+    const status = await readStatus(ownersClient(holder));
     const where = `the gateway of process ${holder.pid}${holder.url === null ? "" : ` at ${holder.url}`}`;
     const again = "Run `toolyard stop`, and start it again.";
     const about =
       holder.version === version
         ? fine(`${where} runs this version, ${version}`)
         : doubtful(`${where} runs version ${holder.version}, and this is ${version}`, again);
-    if (status === undefined) return [about, doubtful("it cannot say how it is", again)];
     return [
       about,
       ...(status.restart === null ? [] : [doubtful(status.restart, again)]),

@@ -1,10 +1,13 @@
-import type { PeopleStanding } from "../../app/owner/owner-people.ts";
+import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { checkDatabases } from "../../operations/gateway/database-operations.ts";
+import type { TypesOf } from "../../operations/operation.ts";
+import type { showPeopleHealth } from "../../operations/people/account-operations.ts";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { checkClock } from "./doctor-machine.ts";
 import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
-import { control } from "../gateway/owner-client.ts";
+import { ownersClient, type GatewayClient } from "../gateway/gateway-client.ts";
 import { requestPlainly } from "../gateway/plain-request.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { toReason } from "../servers/registry-client.ts";
@@ -20,7 +23,12 @@ export async function checkTeam(
   env: CommandContext["env"],
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
-  const { standing } = (await control(holder, { command: "people", task: "people.standing" })).people ?? {};
+  const gateway = ownersClient(holder);
+  const standing = await gateway.ask<typeof showPeopleHealth>("GET /api/system/people", {}).catch((error: unknown) => {
+    // It has no people of its own.
+    if (toGatewayError(error).code === "CONFIG_INVALID") return undefined;
+    throw error;
+  });
   if (standing === undefined) return [];
   const seen: Dated[] = [];
   const ask: Ask = async (url) => {
@@ -30,7 +38,7 @@ export async function checkTeam(
   };
   const findings = [
     checkPeople(standing),
-    ...(await checkDatabases(holder)),
+    ...(await readDatabases(gateway).catch(toFinding)),
     ...(await checkPublicUrl(standing, ask)),
     ...checkProxies(standing),
     ...(await Promise.all(standing.providers.map(async (provider) => await checkProvider(provider, ask)))),
@@ -40,6 +48,7 @@ export async function checkTeam(
   return clock === undefined ? findings : [...findings, clock];
 }
 
+type PeopleStanding = TypesOf<typeof showPeopleHealth>["answer"];
 type Ask = (url: string) => Promise<Answer>;
 
 interface Dated {
@@ -57,14 +66,18 @@ function checkPeople({ users, admins, refusal }: PeopleStanding): Finding {
   return fine(said);
 }
 
-async function checkDatabases(holder: GatewayHolder): Promise<readonly Finding[]> {
-  const { ok, message, hint, upkeep } = await control(holder, { command: "upkeep", task: "check" });
-  if (!ok) return [broken(plainText(message ?? "the databases cannot be read"), plainText(hint ?? ""))];
-  return (upkeep?.databases ?? []).map(({ database, engine, steps, faults }) => {
+async function readDatabases(gateway: GatewayClient): Promise<readonly Finding[]> {
+  const { databases } = await gateway.ask<typeof checkDatabases>("GET /api/system/db", {});
+  return databases.map(({ database, engine, steps, faults }) => {
     const what = `database ${database}: ${engine}, schema ${steps.at(-1) ?? "none"}`;
     if (faults.length === 0) return fine(plainText(what));
     return broken(plainText(`${what}: ${faults.join("; ")}`), "`toolyard db check` says where it is.");
   });
+}
+
+function toFinding(error: unknown): readonly Finding[] {
+  const { message, hint } = toGatewayError(error);
+  return [broken(message, hint)];
 }
 
 /** Whether clients that are given the address reach this gateway there, with their own path and over TLS. */

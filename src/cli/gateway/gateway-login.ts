@@ -1,5 +1,5 @@
+import { Readable } from "node:stream";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import { addressRulesFor } from "../../servers/logins/protocol/addresses.ts";
 import {
   parseCredential,
@@ -9,16 +9,15 @@ import {
 } from "../../servers/logins/credential.ts";
 import { createOutgoing, type LoginPlace, type Outgoing } from "../../servers/logins/outgoing.ts";
 import type { LoginOptions } from "../../servers/logins/login-flow.ts";
-import type { LoginAnswer } from "../../servers/logins/flow/login-route.ts";
 import { renewTokens, revokeTokens } from "../../servers/logins/renew.ts";
 import { openOwnDataDirectory, storeIn, type CommandContext } from "../command/command-context.ts";
 import { placeOfGateway, toGatewayBase } from "./gateway-address.ts";
-import { plainText, shorten } from "../terminal/plain-text.ts";
+import type { RestWay } from "./rest-way.ts";
 
 /** The scopes of a person's commands there. `--scope` restricts them. */
 const usualScopes = "mcp:read mcp:tools:execute mcp:admin";
-/** Characters of what a gateway elsewhere says. */
-const mostSaid = 500;
+/** A call of a tool may take 15 minutes, and its result 16 MB. */
+const restLimits = { bytes: 64 * 1024 * 1024, timeoutMs: 16 * 60_000 };
 /** A token that ends so soon is renewed before it is used. */
 const renewEarlyMs = 60_000;
 
@@ -70,56 +69,32 @@ export async function logOutAtGateway(
 }
 
 /**
- * One request to a gateway's REST, as the person who is logged in there, and by the way that logins take: through the
- * same proxy, with their limits of time and size. Rejects with what the gateway answers, with GATEWAY_UNREACHABLE, and
- * with the signal's reason.
+ * Requests to a gateway's REST, as the person who is logged in there, and by the way that logins take: through the same
+ * proxy, to addresses within reach. Rejects with LOGIN_FAILED where no one is logged in.
  */
-export type AskGateway = (method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: object) => Promise<unknown>;
-
-/** Rejects with LOGIN_FAILED where no one is logged in. */
-export async function openGateway(context: CommandContext, address: string, signal: AbortSignal): Promise<AskGateway> {
+export async function openWay(context: CommandContext, address: string, signal: AbortSignal): Promise<RestWay> {
   const account = await openAccount(context, address);
   const { base, outgoing } = account;
-  return async (method, path, body) => {
-    const token = await usableToken(account, signal);
-    const headers = {
-      authorization: `Bearer ${token}`,
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-    };
-    const request = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
-    const answer = await outgoing(`${base}${path}`, request, signal).catch((cause: unknown) => {
-      if (signal.aborted || !(cause instanceof GatewayError)) throw cause;
-      throw new GatewayError("GATEWAY_UNREACHABLE", cause.message, { cause });
-    });
-    return readAnswer(base, answer);
+  const way: RestWay = {
+    base,
+    isStreaming: false,
+    async send({ method, path, headers, body }) {
+      const authorization = `Bearer ${await usableToken(account, signal)}`;
+      const given = { method, headers: { ...headers, authorization }, limits: restLimits };
+      const request = { ...given, ...(body === undefined ? {} : { body }) };
+      const answer = await outgoing(`${base}${path}`, request, signal).catch((cause: unknown) => {
+        if (signal.aborted || !(cause instanceof GatewayError)) throw cause;
+        throw new GatewayError("GATEWAY_UNREACHABLE", cause.message, { cause });
+      });
+      if (answer.status === 401) throw loggedOut(base);
+      return { status: answer.status, text: answer.body.toString("utf8") };
+    },
+    async open(request) {
+      const { status, text } = await way.send(request);
+      return { status, chunks: Readable.from([Buffer.from(text)]) };
+    },
   };
-}
-
-function readAnswer(base: string, { status, body }: LoginAnswer): unknown {
-  const value = parseJson(body.toString("utf8"));
-  if (status >= 200 && status < 300) {
-    if (isJsonObject(value)) return value;
-    // As a hotel's page for guests does, which answers for everybody.
-    throw new GatewayError("LOGIN_FAILED", `what answers at ${base} is no gateway`, {
-      hint: "Open it in a browser: something on the way may want to be agreed to first.",
-    });
-  }
-  if (status === 401) throw loggedOut(base);
-  const said = isJsonObject(value) ? value : {};
-  // It comes from another machine, and is printed on a terminal.
-  const text = (name: string): string =>
-    typeof said[name] === "string" ? plainText(shorten(said[name], mostSaid)) : "";
-  throw new GatewayError("LOGIN_FAILED", text("message") || text("detail") || `${base} answered ${status}`, {
-    hint: text("hint"),
-  });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
+  return way;
 }
 
 interface Account {

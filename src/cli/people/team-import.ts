@@ -1,23 +1,23 @@
 import { resolve } from "node:path";
-import type { InstallsAnswer, InstallsRequest } from "../../app/owner/owner-installs.ts";
 import { parseDocument, type Document } from "../../config/file/document.ts";
 import { readConfigText } from "../../config/file/file.ts";
 import { findServers, type ServerPlace } from "../../config/file/source.ts";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { GatewayHolder } from "../../store/gateway-holder.ts";
+import type { addInstallation } from "../../operations/installations/installation-operations.ts";
+import type { listSecrets, putSecret, removeSecret } from "../../operations/installations/secret-operations.ts";
+import type { addTemplate, removeTemplate } from "../../operations/installations/template-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn, listOption } from "../command/options.ts";
-import { control } from "../gateway/owner-client.ts";
+import { openGatewayClient, type GatewayClient } from "../gateway/gateway-client.ts";
 import { plainText } from "../terminal/plain-text.ts";
-import { findGateway } from "../gateway/running-gateways.ts";
+import { installationsOf, templatesOf } from "./team-lists.ts";
 import { planServers, type KnownOfTeam, type PlannedServer } from "./team-import-plan.ts";
 import { askYes, canAsk } from "../terminal/yes-or-no.ts";
 
 /** `toolyard team import TEAM --file FILE`: a template of the team and an installation for each server of a file. */
 export async function importTeam(context: CommandContext, team: string, file: string): Promise<number> {
-  const holder = await findGateway({ ...context, flags: { ...context.flags, team: undefined } });
-  const ask: Ask = async (request) => await askGateway(holder, team, request);
-  const known = await readKnown(ask, context);
+  const gateway = await openGatewayClient(context);
+  const known = await readKnown({ gateway, team }, context);
   const path = resolve(context.cwd, file);
   const document = parseDocument(await readConfigText(path), path);
   const wanted = wantedServers(document, listOption(context, "only"));
@@ -29,7 +29,7 @@ export async function importTeam(context: CommandContext, team: string, file: st
   const isJson = isOn(context, "json");
   if (!isJson) for (const plan of plans) process.stdout.write(`${toLine(plan)}\n`);
   const isAgreed = fresh.length > 0 && !isOn(context, "dry-run") && (await agree(context, fresh.length, team));
-  const done = isAgreed ? await installAll(ask, fresh) : [];
+  const done = isAgreed ? await installAll({ gateway, team }, fresh) : [];
   const isWhole = done.every(({ failed }) => failed === undefined);
   if (isJson) process.stdout.write(`${JSON.stringify({ ok: isWhole, plan: plans.map(toJson), done })}\n`);
   else for (const { name, failed } of done) process.stdout.write(`${name}: ${failed ?? "installed"}\n`);
@@ -48,18 +48,16 @@ function wantedServers(document: Document, only: readonly string[]): readonly Se
   return found.filter(({ key }) => only.length === 0 || only.includes(key));
 }
 
-type Ask = (request: InstallsRequest) => Promise<InstallsAnswer>;
-
-async function askGateway(holder: GatewayHolder, team: string, request: InstallsRequest): Promise<InstallsAnswer> {
-  const { ok, code, message, hint, installs } = await control(holder, { command: "installs", team, ...request });
-  if (ok) return installs ?? {};
-  throw new GatewayError(code ?? "CONFIG_INVALID", message ?? "it failed", hint === undefined ? {} : { hint });
+interface OfTeam {
+  readonly gateway: GatewayClient;
+  readonly team: string;
 }
 
-async function readKnown(ask: Ask, { env }: CommandContext): Promise<KnownOfTeam> {
-  const { installations = [] } = await ask({ task: "list" });
-  const { templates = [] } = await ask({ task: "template.list" });
-  const { secrets = [] } = await ask({ task: "secret.list" });
+async function readKnown({ gateway, team }: OfTeam, { env }: CommandContext): Promise<KnownOfTeam> {
+  const installations = await installationsOf(gateway, team);
+  const templates = await templatesOf(gateway, team);
+  const params = { team };
+  const { secrets } = await gateway.ask<typeof listSecrets>("GET /api/teams/{team}/secrets", { params });
   const ofFile = templates.filter(({ source }) => source === "file");
   const taken = new Map<string, string>();
   for (const { slug } of templates.filter(({ team }) => team !== null))
@@ -77,11 +75,11 @@ interface Done {
 }
 
 /** One after the other; what fails leaves the others alone. */
-async function installAll(ask: Ask, plans: readonly PlannedServer[]): Promise<readonly Done[]> {
+async function installAll(ofTeam: OfTeam, plans: readonly PlannedServer[]): Promise<readonly Done[]> {
   const written = new Set<string>();
   const done: Done[] = [];
   for (const plan of plans) {
-    const failed = await installOne(ask, plan, written);
+    const failed = await installOne(ofTeam, plan, written);
     done.push(failed === undefined ? { name: plan.name } : { name: plan.name, failed: plainText(failed) });
   }
   return done;
@@ -92,33 +90,45 @@ async function installAll(ask: Ask, plans: readonly PlannedServer[]): Promise<re
  * use, too.
  */
 async function installOne(
-  ask: Ask,
+  ofTeam: OfTeam,
   { name, entry, secrets }: PlannedServer,
   written: Set<string>,
 ): Promise<string | undefined> {
   const fresh = [...secrets].filter(([secret]) => !written.has(secret));
   const made: string[] = [];
   let template: string | undefined;
+  const { gateway, team } = ofTeam;
   try {
-    ({ template } = await ask({ task: "template.add", name, entry, fields: [] }));
-    for (const [secret, text] of fresh) {
-      await ask({ task: "secret.set", name: secret, text });
+    const body = { slug: name, team, entry: { ...entry }, fields: [] };
+    template = (await gateway.ask<typeof addTemplate>("POST /api/templates", { body })).id;
+    for (const [secret, value] of fresh) {
+      const given = { params: { team, secret }, body: { value } };
+      await gateway.ask<typeof putSecret>("PUT /api/teams/{team}/secrets/{secret}", given);
       made.push(secret);
     }
-    await ask({ task: "install", name });
+    const given = { params: { team }, body: { template: name } };
+    await gateway.ask<typeof addInstallation>("POST /api/teams/{team}/installations", given);
     for (const secret of made) written.add(secret);
     return undefined;
   } catch (error) {
-    return toGatewayError(error).message + (await takeAway(ask, template, made));
+    return toGatewayError(error).message + (await takeAway(ofTeam, template, made));
   }
 }
 
 /** What has to be added to the reason of a failure: nothing, unless something stays. */
-async function takeAway(ask: Ask, template: string | undefined, secrets: readonly string[]): Promise<string> {
+async function takeAway(
+  { gateway, team }: OfTeam,
+  template: string | undefined,
+  secrets: readonly string[],
+): Promise<string> {
   try {
     // First, because it is refused where the server was installed after all, which then needs its secrets.
-    if (template !== undefined) await ask({ task: "template.remove", name: template });
-    for (const name of secrets) await ask({ task: "secret.remove", name });
+    if (template !== undefined)
+      await gateway.ask<typeof removeTemplate>("DELETE /api/templates/{template}", { params: { template } });
+    for (const secret of secrets) {
+      const params = { team, secret };
+      await gateway.ask<typeof removeSecret>("DELETE /api/teams/{team}/secrets/{secret}", { params });
+    }
     return "";
   } catch (error) {
     return `; its template or its secrets are still there: ${toGatewayError(error).message}`;

@@ -1,7 +1,7 @@
 import { createToken } from "../../people/identity/token.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { textOption } from "../command/options.ts";
-import { personalToken } from "./people-command.ts";
+import { personalToken } from "./user-command.ts";
 
 const wrongUsage = 2;
 

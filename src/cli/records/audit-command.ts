@@ -83,9 +83,10 @@ async function exportAll(source: AuditSource, context: CommandContext): Promise<
   const limit = readLimit(context) ?? Number.POSITIVE_INFINITY;
   let written = 0;
   const write = async (): Promise<void> => {
-    for await (const page of pages(source, { context, limit, format })) {
-      written += page.length;
-      process.stdout.write(format === "csv" ? toCsv(page.map(auditToCells)) : page.map(auditToLine).join(""));
+    for await (const entry of source.exported(textOption(context, "action"))) {
+      process.stdout.write(format === "csv" ? toCsv([auditToCells(entry)]) : auditToLine(entry));
+      written += 1;
+      if (written >= limit) return;
     }
   };
   // On a terminal the entries themselves show that it goes on.
@@ -114,7 +115,6 @@ async function verify(source: AuditSource, context: CommandContext): Promise<num
 interface Wanted {
   readonly context: CommandContext;
   readonly limit: number;
-  readonly format?: string;
   /** Only entries behind this place. */
   readonly after?: number | undefined;
 }
@@ -122,12 +122,12 @@ interface Wanted {
 /** Newest first. */
 async function* pages(
   source: AuditSource,
-  { context, limit, format, after }: Wanted,
+  { context, limit, after }: Wanted,
 ): AsyncGenerator<readonly AuditJson[], void> {
   const action = textOption(context, "action");
   let left = limit;
   for (let before: number | undefined; left > 0;) {
-    const { entries, next } = await source.page({ limit: Math.min(left, mostPerPage), before, after, action, format });
+    const { entries, next } = await source.page({ limit: Math.min(left, mostPerPage), before, after, action });
     yield entries;
     left -= entries.length;
     if (next === null) return;

@@ -1,14 +1,29 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { AuditPage, AuditRequest, ControlAnswer } from "../../app/owner/owner-commands.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { toCheck, type AuditCheck } from "../../records/audit/audit-history.ts";
-import { auditToJson } from "../../records/audit/audit-json.ts";
-import type { GatewayHolder } from "../../store/gateway-holder.ts";
+import { auditToJson, type AuditJson } from "../../records/audit/audit-json.ts";
+import type { listAudit, verifyAudit } from "../../operations/records/audit-operations.ts";
 import { openDataDirectory, readConfig, servedBy, storeIn, type CommandContext } from "../command/command-context.ts";
-import { control } from "../gateway/owner-client.ts";
-import { findGateway } from "../gateway/running-gateways.ts";
+import { textOption } from "../command/options.ts";
+import { openGatewayClient, ownersClient, type GatewayClient } from "../gateway/gateway-client.ts";
 import { openUnservedStore } from "../gateway/unserved-store.ts";
+
+/** What is asked of the audit. */
+export interface AuditRequest {
+  /** 1 to 1,000. */
+  readonly limit: number;
+  readonly before?: number | undefined;
+  /** Only those behind this place. */
+  readonly after?: number | undefined;
+  readonly action?: string | undefined;
+}
+
+export interface AuditPage {
+  /** Newest first. */
+  readonly entries: readonly AuditJson[];
+  readonly next: number | null;
+}
 
 /** Where a command reads the audit: from the gateway that runs, or from its files while none does. */
 export interface AuditSource extends AsyncDisposable {
@@ -16,32 +31,52 @@ export interface AuditSource extends AsyncDisposable {
   readonly isLive: boolean;
   page(request: AuditRequest): Promise<AuditPage>;
   verify(): Promise<AuditCheck>;
+  /** All entries, newest first. A gateway writes into the audit that it was exported. */
+  exported(action: string | undefined): AsyncGenerator<AuditJson, void>;
 }
 
 /** Rejects with GATEWAY_AMBIGUOUS, and with STORE_UNAVAILABLE where there is no audit. */
 export async function openAuditSource(context: CommandContext): Promise<AuditSource> {
   try {
-    return askGateway(await findGateway(context));
+    return askGateway(await openGatewayClient(context));
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== "GATEWAY_UNREACHABLE") throw error;
+    if (textOption(context, "gateway") !== undefined) throw error;
     return await openFiles(context);
   }
 }
 
-function askGateway(holder: GatewayHolder): AuditSource {
-  async function ask(command: Parameters<typeof control>[1]): Promise<ControlAnswer> {
-    const answer = await control(holder, command);
-    if (answer.ok) return answer;
-    throw new GatewayError("STORE_UNAVAILABLE", answer.message ?? "the audit cannot be read", {
-      hint: answer.hint ?? "",
-    });
-  }
+function askGateway(gateway: GatewayClient): AuditSource {
   return {
     isLive: true,
-    page: async (request) => (await ask({ command: "audit", ...request })).audit as AuditPage,
-    verify: async () => (await ask({ command: "audit-verify" })).check as AuditCheck,
+    async page({ limit, before, after, action }) {
+      const query = { limit: String(limit), cursor: toCursor(before), after: toCursor(after), action };
+      const { entries, nextCursor } = await gateway.ask<typeof listAudit>("GET /api/audit", { query });
+      return { entries, next: nextCursor === null ? null : Number(nextCursor) };
+    },
+    verify: async () => await gateway.ask<typeof verifyAudit>("GET /api/audit/verify", {}),
+    async *exported(action) {
+      // So many at once: what comes behind them is asked for again.
+      for (let cursor: string | undefined, read = mostExported; read === mostExported;) {
+        read = 0;
+        const query = { action, cursor };
+        for await (const line of gateway.lines({ path: "/api/audit", query, accept: "application/x-ndjson" })) {
+          const entry = JSON.parse(line) as AuditJson;
+          read += 1;
+          cursor = String(entry.seq);
+          yield entry;
+        }
+      }
+    },
     [Symbol.asyncDispose]: async () => undefined,
   };
+}
+
+/** Rows of one export. */
+const mostExported = 100_000;
+
+function toCursor(place: number | undefined): string | undefined {
+  return place === undefined ? undefined : String(place);
 }
 
 /** Holds the gateway's lock meanwhile, so that no gateway opens the same files. */
@@ -52,13 +87,21 @@ async function openFiles(context: CommandContext): Promise<AuditSource> {
   const check = config.settings.database === undefined ? requireAudit : () => undefined;
   check(place);
   const store = await openUnservedStore(context, config, check);
-  if (!("records" in store)) return askGateway(store);
+  if (!("records" in store)) return askGateway(ownersClient(store));
   const { records } = store;
+  const page: AuditSource["page"] = async (asked) => {
+    const { rows, next } = await records.audits(asked);
+    return { entries: rows.map(auditToJson), next };
+  };
   return {
     isLive: false,
-    async page({ limit, before, after, action }) {
-      const { rows, next } = await records.audits({ limit, before, after, action });
-      return { entries: rows.map(auditToJson), next };
+    page,
+    async *exported(action) {
+      for (let before: number | undefined | null; before !== null;) {
+        const { entries, next } = await page({ limit: 1_000, before, action });
+        yield* entries;
+        before = next;
+      }
     },
     verify: async () => toCheck(await records.verifyAudit(), 0),
     [Symbol.asyncDispose]: async () => await store[Symbol.asyncDispose](),

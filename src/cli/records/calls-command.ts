@@ -1,22 +1,25 @@
-import type { CallJson } from "../../records/calls/record-json.ts";
+import type { TypesOf } from "../../operations/operation.ts";
+import type { listCalls } from "../../operations/records/call-operations.ts";
 import { countText } from "../../kernel/text/count-text.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn, textOption } from "../command/options.ts";
 import { toCell, toClockText, toMsText } from "../terminal/record-cells.ts";
-import { printRecords, readRecordOptions, type RowsShown } from "./records-output.ts";
+import { printRecords, type RowsShown } from "./records-output.ts";
+
+type CallJson = TypesOf<typeof listCalls>["answer"]["calls"][number];
 
 /** `toolyard calls`: prints the newest calls, the oldest of them first. */
 export async function calls(context: CommandContext): Promise<number> {
-  const asked = {
-    ...readRecordOptions(context, 20),
-    failed: isOn(context, "failed"),
-    server: textOption(context, "server"),
-    tool: textOption(context, "tool"),
-  };
-  return await printRecords(context, { command: "calls", ...asked }, shown);
+  const filters = { failed: isOn(context, "failed") ? "true" : undefined, tool: textOption(context, "tool") };
+  return await printRecords(context, { filters, server: textOption(context, "server"), standard: 20 }, shown);
 }
 
 const shown: RowsShown<CallJson> = {
+  path: "/api/calls",
+  async read(gateway, query) {
+    const { calls: rows, nextCursor } = await gateway.ask<typeof listCalls>("GET /api/calls", { query });
+    return { rows, nextCursor };
+  },
   columns: [
     { heading: "TIME", width: 8 },
     { heading: "CALL", width: 30 },
@@ -26,7 +29,6 @@ const shown: RowsShown<CallJson> = {
     { heading: "TOKENS IN", width: 9, align: "right" },
     { heading: "OUT", width: 10, align: "right" },
   ],
-  rowOf: ({ call }) => call,
   toCells: (call, now) => [
     toClockText(call.time, now),
     toCell(call.method === "tools/call" ? call.name : `${call.server} ${call.method} ${call.name}`, 60),

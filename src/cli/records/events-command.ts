@@ -1,9 +1,8 @@
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn, textOption } from "../command/options.ts";
-import { followEvents, type EventLine } from "../gateway/owner-client.ts";
+import { openGatewayClient, requireStreaming } from "../gateway/gateway-client.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { toClockText } from "../terminal/record-cells.ts";
-import { findGateway } from "../gateway/running-gateways.ts";
 
 /** `toolyard events -f`: prints what happens in the running gateway, until it ends or the command is interrupted. */
 export async function events(context: CommandContext): Promise<number> {
@@ -11,34 +10,45 @@ export async function events(context: CommandContext): Promise<number> {
     process.stderr.write("toolyard: events are printed as they happen: `toolyard events -f`\n");
     return 2;
   }
+  const isJson = isOn(context, "json");
   const types = textOption(context, "types")
     ?.split(",")
-    .map((type) => type.trim());
-  const isJson = isOn(context, "json");
-  for await (const line of followEvents(await findGateway(context), types)) {
-    if (!line.ok) {
-      process.stderr.write(`toolyard: ${line.message ?? "there are no events"}\n  ${line.hint ?? ""}\n`);
-      return 1;
+    .map((type) => type.trim())
+    .join(",");
+  const gateway = await openGatewayClient(context);
+  requireStreaming(gateway);
+  let type = "";
+  for await (const line of gateway.lines({ path: "/api/events", query: { types }, accept: "text/event-stream" })) {
+    if (line.startsWith("event: ")) type = line.slice("event: ".length);
+    else if (line.startsWith("data: ") && type !== "") {
+      const data = line.slice("data: ".length);
+      const text = type === "reset" ? toReset(isJson) : isJson ? data : toLine(JSON.parse(data) as PublishedEvent);
+      process.stdout.write(`${text}\n`);
+      type = "";
     }
-    const text = isJson ? toJsonLine(line) : toLine(line);
-    if (text !== undefined) process.stdout.write(`${text}\n`);
   }
   return 0;
 }
 
-function toJsonLine({ event, reset }: EventLine): string | undefined {
-  if (reset === true) return JSON.stringify({ type: "reset" });
-  return event === undefined ? undefined : JSON.stringify(event);
+function toReset(isJson: boolean): string {
+  return isJson ? JSON.stringify({ type: "reset" }) : "... some events are missing here";
+}
+
+/** As REST sends it. */
+interface PublishedEvent {
+  readonly type: string;
+  readonly time: string;
+  readonly instance: string | null;
+  readonly principal: string | null;
+  readonly coalesced?: number;
+  readonly data: Readonly<Record<string, unknown>>;
 }
 
 /** Longer ones, such as lists of tools, are cut: `--json` has all of it. */
 const longestData = 300;
 
 /** `12:34:56  type  server or instance  principal  name=value ...` */
-function toLine({ event, reset }: EventLine): string | undefined {
-  if (reset === true) return "... some events are missing here";
-  if (event === undefined) return undefined;
-  const { type, time, instance, principal, coalesced, data } = event;
+function toLine({ type, time, instance, principal, coalesced, data }: PublishedEvent): string {
   const facts = Object.entries(data).map(
     ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
   );

@@ -1,44 +1,109 @@
 import { countText } from "../../kernel/text/count-text.ts";
-import type { RecordLine, RecordsCommand } from "../../app/owner/owner-records.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isOn, textOption } from "../command/options.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { ownerLines } from "../gateway/owner-lines.ts";
-import { findGateway } from "../gateway/running-gateways.ts";
+import { openGatewayClient, requireStreaming, type GatewayClient } from "../gateway/gateway-client.ts";
+import { readStatus } from "../gateway/gateway-client.ts";
+import { toSlug } from "../../config/words/slug.ts";
 import { toTable } from "../terminal/table.ts";
 import { padCells, type LineColumn } from "../terminal/record-cells.ts";
 
-/** How rows of one kind are shown. */
+/** How rows of one kind are shown, and where they are. */
 export interface RowsShown<Row> {
+  readonly path: "/api/calls" | "/api/logs";
   readonly columns: readonly LineColumn[];
-  readonly rowOf: (line: RecordLine) => Row | undefined;
   readonly toCells: (row: Row, now: Date) => readonly string[];
   /** Said to a person where there are none. */
   readonly nothing: string;
+  /** One page, newest first. */
+  readonly read: (
+    gateway: GatewayClient,
+    query: PageOfRows,
+  ) => Promise<{ readonly rows: readonly Row[]; readonly nextCursor: string | null }>;
 }
+
+/** Beside what only one kind of rows is asked for. */
+interface PageOfRows extends NamedServer {
+  readonly limit: string;
+  readonly cursor?: string | undefined;
+}
+
+interface NamedServer {
+  readonly server?: string | undefined;
+  readonly instance?: string | undefined;
+}
+
+/** Filters, as the list has them. */
+type Filters = Readonly<Record<string, string | undefined>>;
 
 /** Prints rows as a table, then as lines while they come, or all of them as JSON. */
 export async function printRecords<Row>(
   context: CommandContext,
-  command: RecordsCommand,
+  asked: { readonly filters: Filters; readonly server: string | undefined; readonly standard: number },
   shown: RowsShown<Row>,
 ): Promise<number> {
-  const isTable = !isOn(context, "json") && !command.follow;
-  const rows: Row[] = [];
-  // The heading is for people, who need the names of the columns; a program that reads lines needs none among them.
-  if (command.follow && !isOn(context, "json") && process.stdout.isTTY)
-    process.stdout.write(`${padCells(headingsOf(shown.columns), shown.columns)}\n`);
-  for await (const line of ownerLines<RecordLine>(await findGateway(context), command)) {
-    if (!line.ok) return fail(line);
-    if (line.missed === true) process.stderr.write("toolyard: more happened than could be shown: some are left out\n");
-    if (line.lost !== undefined) process.stderr.write(`toolyard: ${toLost(line.lost)}\n`);
-    const row = shown.rowOf(line);
-    if (row === undefined) continue;
-    if (isTable) rows.push(row);
-    else process.stdout.write(`${isOn(context, "json") ? JSON.stringify(row) : toLine(row, shown)}\n`);
+  const isJson = isOn(context, "json");
+  const isFollowed = isOn(context, "follow");
+  const limit = readLimit(context, isFollowed ? followedRows : asked.standard);
+  const gateway = await openGatewayClient(context);
+  const filters = { ...asked.filters, ...(await findServer(gateway, asked.server)) };
+  if (isFollowed) return await follow(gateway, { isJson, limit, filters }, shown);
+  const rows = await readNewest(gateway, { limit, filters }, shown);
+  if (isJson) for (const row of rows) process.stdout.write(`${JSON.stringify(row)}\n`);
+  else if (rows.length > 0) process.stdout.write(`${toRows(rows, shown).join("\n")}\n`);
+  else process.stderr.write(`${shown.nothing}\n`);
+  return 0;
+}
+
+/** A removed server is not known any more, but may have left records: its name is then taken for a slug. */
+async function findServer(gateway: GatewayClient, name: string | undefined): Promise<NamedServer> {
+  if (name === undefined) return {};
+  const { servers } = await readStatus(gateway);
+  if (servers.some(({ server }) => server === name)) return { server: name };
+  if (servers.some(({ instance }) => instance === name)) return { instance: name };
+  const slug = toSlug(name);
+  return { server: servers.some(({ server }) => server === slug) ? slug : name };
+}
+
+const mostPerPage = 1_000;
+
+/** The oldest of them first. */
+async function readNewest<Row>(
+  gateway: GatewayClient,
+  { limit, filters }: { readonly limit: number; readonly filters: Filters },
+  { read }: RowsShown<Row>,
+): Promise<readonly Row[]> {
+  const all: Row[] = [];
+  for (let cursor: string | undefined; all.length < limit;) {
+    const page = await read(gateway, { ...filters, limit: String(Math.min(mostPerPage, limit - all.length)), cursor });
+    all.push(...page.rows);
+    if (page.nextCursor === null) break;
+    cursor = page.nextCursor;
   }
-  if (rows.length > 0) process.stdout.write(`${toRows(rows, shown).join("\n")}\n`);
-  else if (isTable) process.stderr.write(`${shown.nothing}\n`);
+  return all.toReversed();
+}
+
+interface Following {
+  readonly isJson: boolean;
+  readonly limit: number;
+  readonly filters: Filters;
+}
+
+async function follow<Row>(
+  gateway: GatewayClient,
+  { isJson, limit, filters }: Following,
+  shown: RowsShown<Row>,
+): Promise<number> {
+  // The heading is for people, who need the names of the columns; a program that reads lines needs none among them.
+  if (!isJson && process.stdout.isTTY) process.stdout.write(`${padCells(headingsOf(shown.columns), shown.columns)}\n`);
+  requireStreaming(gateway);
+  const query = { ...filters, newest: String(limit), follow: "true" };
+  for await (const line of gateway.lines({ path: shown.path, query, accept: "application/x-ndjson" })) {
+    const row = JSON.parse(line) as Row & { readonly missed?: true; readonly lost?: number };
+    if (row.missed === true) process.stderr.write("toolyard: more happened than could be shown: some are left out\n");
+    else if (row.lost !== undefined) process.stderr.write(`toolyard: ${toLost(row.lost)}\n`);
+    else process.stdout.write(`${isJson ? line : padCells(shown.toCells(row, new Date()), shown.columns)}\n`);
+  }
   return 0;
 }
 
@@ -50,10 +115,6 @@ function headingsOf(columns: readonly LineColumn[]): readonly string[] {
   return columns.map(({ heading }) => heading);
 }
 
-function toLine<Row>(row: Row, { toCells, columns }: RowsShown<Row>): string {
-  return padCells(toCells(row, new Date()), columns);
-}
-
 function toRows<Row>(rows: readonly Row[], { columns, toCells }: RowsShown<Row>): readonly string[] {
   const now = new Date();
   return toTable(
@@ -62,31 +123,12 @@ function toRows<Row>(rows: readonly Row[], { columns, toCells }: RowsShown<Row>)
   );
 }
 
-function fail({ message, hint }: RecordLine): number {
-  process.stderr.write(`toolyard: ${message ?? "they cannot be read"}\n  ${hint ?? ""}\n`);
-  return 1;
-}
-
-/** What both commands can be asked. `standard` is how many rows are shown at first. Throws CONFIG_INVALID. */
-export function readRecordOptions(
-  context: CommandContext,
-  standard: number,
-): Pick<RecordsCommand, "follow" | "limit" | "failed" | "level" | "tool" | "server"> {
-  const follow = isOn(context, "follow");
-  return {
-    follow,
-    limit: readLimit(textOption(context, "limit")) ?? (follow ? followedRows : standard),
-    server: undefined,
-    tool: undefined,
-    level: undefined,
-    failed: false,
-  };
-}
-
 const followedRows = 10;
 
-function readLimit(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
+/** How many rows are shown. Throws CONFIG_INVALID. */
+export function readLimit(context: Pick<CommandContext, "flags" | "env">, standard: number): number {
+  const text = textOption(context, "limit");
+  if (text === undefined) return standard;
   if (!/^\d{1,5}$/.test(text) || Number(text) > 10_000)
     throw new GatewayError("CONFIG_INVALID", `--limit: ${JSON.stringify(text)} is no whole number up to 10000`, {
       hint: "Give a number of rows, such as --limit 50.",

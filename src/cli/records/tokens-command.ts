@@ -1,25 +1,25 @@
 import { countText } from "../../kernel/text/count-text.ts";
-import type { TokenReport } from "../../records/usage/token-report.ts";
+import type { TypesOf } from "../../operations/operation.ts";
+import type { showTokens } from "../../operations/records/usage-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn } from "../command/options.ts";
-import { control } from "../gateway/owner-client.ts";
+import { gatewayText, openGatewayClients } from "../gateway/gateway-client.ts";
 import { plainText } from "../terminal/plain-text.ts";
-import { findGateways } from "../gateway/running-gateways.ts";
 import { toTable } from "../terminal/table.ts";
 import { whileWaiting } from "../terminal/waiting-line.ts";
 
+type TokenReport = TypesOf<typeof showTokens>["answer"];
+
 /** `toolyard tokens`: what definitions cost, of the gateway that is meant or of all that run. */
 export async function tokens(context: CommandContext): Promise<number> {
-  let code = 0;
-  for (const holder of await findGateways(context)) {
-    const answer = await whileWaiting("Counting tokens", async () => await control(holder, { command: "tokens" }));
-    if (answer.tokens === undefined) {
-      process.stderr.write(`toolyard: ${answer.message ?? "this gateway cannot tell"}\n  ${answer.hint ?? ""}\n`);
-      code = 1;
-    } else if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(answer.tokens)}\n`);
-    else process.stdout.write(`gateway ${holder.url ?? ""} (process ${holder.pid})\n${toText(answer.tokens)}`);
+  for (const { gateway, holder } of await openGatewayClients(context)) {
+    const query = { wait: "10" };
+    const ask = async () => await gateway.ask<typeof showTokens>("GET /api/usage/tokens", { query });
+    const report = await whileWaiting("Counting tokens", ask);
+    if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(report)}\n`);
+    else process.stdout.write(`${gatewayText(gateway, holder)}\n${toText(report)}`);
   }
-  return code;
+  return 0;
 }
 
 function toText(report: TokenReport): string {

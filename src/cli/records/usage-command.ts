@@ -1,35 +1,34 @@
-import type { UsageReport } from "../../app/owner/owner-usage.ts";
 import { countText } from "../../kernel/text/count-text.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { TypesOf } from "../../operations/operation.ts";
+import type { showUsage } from "../../operations/records/usage-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { isOn, textOption } from "../command/options.ts";
-import { control } from "../gateway/owner-client.ts";
+import { isOn, textOption, typedTeam } from "../command/options.ts";
+import { openGatewayClient } from "../gateway/gateway-client.ts";
 import { toCell, toClockText, toMsText } from "../terminal/record-cells.ts";
-import { findGateway } from "../gateway/running-gateways.ts";
 import { toTable } from "../terminal/table.ts";
 
 /** `toolyard usage`: sums of the calls of the running gateway. */
 export async function usage(context: CommandContext): Promise<number> {
-  const request = {
-    by: (textOption(context, "by") ?? "server").split(",").map((name) => name.trim()),
-    days: toNumber("days", textOption(context, "days") ?? "1", 400),
-    limit: toNumber("limit", textOption(context, "limit") ?? "1000", 10_000),
+  const days = toNumber("days", textOption(context, "days") ?? "1", 400);
+  const by = (textOption(context, "by") ?? "server").split(",").map((name) => name.trim());
+  const query = {
+    by: by.join(","),
+    from: new Date(Date.now() - days * dayMs).toISOString(),
+    limit: String(toNumber("limit", textOption(context, "limit") ?? "1000", 10_000)),
     server: textOption(context, "server"),
     tool: textOption(context, "tool"),
+    team: typedTeam(context),
   };
-  const { team } = context.flags;
-  // `--team` is a name here, and that of `serve` a setting.
-  const holder = await findGateway({ ...context, flags: { ...context.flags, team: undefined } });
-  const named = typeof team === "string" ? { team } : {};
-  const answer = await control(holder, { command: "usage", ...request, ...named });
-  if (answer.usage === undefined) {
-    process.stderr.write(`toolyard: ${answer.message ?? "this gateway cannot tell"}\n  ${answer.hint ?? ""}\n`);
-    return 1;
-  }
-  if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(answer.usage)}\n`);
-  else show(answer.usage);
+  const gateway = await openGatewayClient(context);
+  const report = await gateway.ask<typeof showUsage>("GET /api/usage", { query });
+  if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(report)}\n`);
+  else show(report);
   return 0;
 }
+
+const dayMs = 86_400_000;
+type UsageReport = TypesOf<typeof showUsage>["answer"];
 
 /** Throws CONFIG_INVALID. */
 function toNumber(option: string, text: string, most: number): number {
@@ -40,7 +39,7 @@ function toNumber(option: string, text: string, most: number): number {
   });
 }
 
-function show({ by, sums, names, sinceMs, fromMs }: UsageReport): void {
+function show({ by, usage: sums, names, since, from }: UsageReport): void {
   if (sums.length === 0) return void process.stderr.write("nothing was called\n");
   const now = new Date();
   const figures = ["CALLS", "FAILED", "MEAN", "LONGEST", "TOKENS IN", "OUT"] as const;
@@ -49,17 +48,16 @@ function show({ by, sums, names, sinceMs, fromMs }: UsageReport): void {
     ...figures.map((heading) => ({ heading, align: "right" as const })),
   ];
   const rows = sums.map((sum) => [
-    ...by.map((dimension, at) => toGroup(dimension, sum.group[at] ?? null, { names, now })),
+    ...by.map((dimension) => toGroup(dimension, sum.group[dimension] ?? null, { names, now })),
     countText(sum.calls),
     countText(sum.errors),
-    toMsText(sum.calls === 0 ? 0 : sum.durationMsSum / sum.calls),
-    toMsText(sum.durationMsMax),
+    toMsText(sum.calls === 0 ? 0 : sum.durationMs.sum / sum.calls),
+    toMsText(sum.durationMs.max),
     countText(sum.argumentTokens),
     countText(sum.resultTokens),
   ]);
   process.stdout.write(`${toTable(columns, rows).join("\n")}\n`);
-  if (sinceMs !== null && sinceMs > fromMs)
-    process.stderr.write(`what was before ${toClockText(new Date(sinceMs).toISOString(), now)} is not known\n`);
+  if (since !== null && since > from) process.stderr.write(`what was before ${toClockText(since, now)} is not known\n`);
 }
 
 const longestName = 60;
@@ -70,8 +68,8 @@ function toGroup(
   { names, now }: { readonly names: UsageReport["names"]; readonly now: Date },
 ): string {
   if (value === null) return "-";
-  if (dimension === "day") return new Date(Number(value)).toISOString().slice(0, 10);
-  if (dimension === "hour") return toClockText(new Date(Number(value)).toISOString(), now).slice(0, -3);
+  if (dimension === "day") return value.slice(0, 10);
+  if (dimension === "hour") return toClockText(value, now).slice(0, -3);
   if (dimension === "code" && value === "") return "ok";
   return toCell(dimension === "principal" ? (names[value] ?? value) : value, longestName);
 }

@@ -1,8 +1,11 @@
-import type { InstanceLine } from "../../app/owner/owner-commands.ts";
+import { toSlug } from "../../config/words/slug.ts";
+import type { restartOne } from "../../operations/servers/instance-operations.ts";
 import { abortAfter, sleep } from "../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { findDataDirectory, storeIn, type CommandContext } from "../command/command-context.ts";
-import { control } from "../gateway/owner-client.ts";
+import { openGatewayClient } from "../gateway/gateway-client.ts";
+import { stopByDoor } from "../gateway/owner-client.ts";
+import { readStatus, type ServerStatus } from "../gateway/gateway-client.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { showWaiting } from "../terminal/waiting-line.ts";
 import { describeGateway, findGateway } from "../gateway/running-gateways.ts";
@@ -14,14 +17,21 @@ export async function restart(context: CommandContext): Promise<number> {
     process.stderr.write("toolyard: which server? `toolyard restart <server|instance>`\n");
     return 2;
   }
-  const holder = await findGateway(context);
+  const gateway = await openGatewayClient(context);
+  const { servers } = await readStatus(gateway);
+  const chosen = servers.filter((one) => one.instance === name || one.server === name || one.server === toSlug(name));
+  if (chosen.length === 0)
+    throw new GatewayError("SERVER_UNKNOWN", `there is no server or instance ${name.slice(0, 200)}`, {
+      hint: "`toolyard status` lists them.",
+    });
   const waiting = showWaiting(`waiting for ${plainText(name)} to start`, process.stderr);
-  const answer = await control(holder, { command: "restart", name }).finally(waiting.end);
-  if (!answer.ok) {
-    process.stderr.write(`toolyard: ${answer.message ?? "it could not be restarted"}\n  ${answer.hint ?? ""}\n`);
-    return 1;
-  }
-  for (const line of answer.instances ?? []) process.stdout.write(toText(line));
+  const restartOf = async (id: string): Promise<void> => {
+    await gateway.ask<typeof restartOne>("POST /api/instances/{id}/restart", { params: { id } });
+  };
+  await Promise.all(chosen.map(async ({ instance }) => await restartOf(instance))).finally(waiting.end);
+  const after = await readStatus(gateway);
+  const ids = new Set(chosen.map(({ instance }) => instance));
+  for (const line of after.servers) if (ids.has(line.instance)) process.stdout.write(toText(line));
   return 0;
 }
 
@@ -35,7 +45,7 @@ const lookMs = 50;
  */
 export async function stop(context: CommandContext): Promise<number> {
   const holder = await findGateway(context);
-  await control(holder, { command: "stop" });
+  await stopByDoor(holder);
   const { dataDir } = await findDataDirectory(context);
   const { lock } = storeIn(dataDir, context);
   const isThere = async () => (await lock.list()).some(({ pid }) => pid === holder.pid);
@@ -53,7 +63,7 @@ export async function stop(context: CommandContext): Promise<number> {
   return 0;
 }
 
-function toText({ id, status: state, dormant, tools, pid, reason }: InstanceLine): string {
+function toText({ instance: id, status: state, dormant, tools, pid, reason }: ServerStatus): string {
   const shown = dormant ? "dormant" : state;
   const facts = [
     `${tools} tools`,

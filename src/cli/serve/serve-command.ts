@@ -76,13 +76,11 @@ export async function serve(given: CommandContext): Promise<number> {
     place: claimed.folder,
   });
   const stopping = createStopping(log);
-  const owner = gateway.openOwner({
-    secret: lock.secret,
-    stop: () => stopping.ask("asked by the owner"),
-    load: async () => await readServable(context, config),
-  });
   const front = gateway.openHttp({
-    onConnect: owner.onConnect,
+    owner: {
+      secret: lock.secret,
+      stop: () => stopping.ask("asked by the owner"),
+    },
     surroundings: {
       program: [process.execPath, process.argv[1] ?? ""],
       environment: context.env,
@@ -92,13 +90,27 @@ export async function serve(given: CommandContext): Promise<number> {
       dataDir,
       loadText: async (file, text) => await readConfigText(context, { file, text }),
       beforeSave: async (opened, text) => await carryTrust(context, opened, text),
+      load: async () => await readServable(context, config),
       started: config,
     },
   });
   try {
     const address = await front.listen(config.settings.host, config.settings.port);
     const url = toUrl(config.settings.host, address.port);
-    await run({ context, config, gateway, owner, lock, url, log, output, screen, visit, stopping, idleExitMs });
+    await run({
+      context,
+      config,
+      gateway,
+      owner: front.owner,
+      lock,
+      url,
+      log,
+      output,
+      screen,
+      visit,
+      stopping,
+      idleExitMs,
+    });
     await front.drain(stopping.drainUntil(gateway.config().settings.instances.drainTimeoutMs));
   } finally {
     await gateway.stop(stopping.waitUntil());
@@ -112,7 +124,7 @@ interface Running {
   readonly context: CommandContext;
   readonly config: Config;
   readonly gateway: Gateway;
-  readonly owner: Owner;
+  readonly owner: Owner | undefined;
   readonly lock: GatewayLock;
   readonly url: string;
   readonly log: Log;
@@ -134,7 +146,7 @@ async function whenServersMayStart({ gateway, owner, idleExitMs, stopping }: Run
   if (gateway.waitingStarts < availableParallelism()) return;
   const isBackground = idleExitMs !== undefined;
   const latestMs = performance.now() + (isBackground ? 1_000 : 60);
-  const isAnswered = (): boolean => isBackground && (gateway.listedBy().length > 0 || owner.isCommanded);
+  const isAnswered = (): boolean => isBackground && (gateway.listedBy().length > 0 || owner?.isCommanded === true);
   while (performance.now() < latestMs && !isAnswered() && !stopping.asked.aborted)
     await sleep(20, stopping.asked).catch(() => undefined);
 }
@@ -159,7 +171,7 @@ async function run(running: Running): Promise<void> {
   if (idleExitMs !== undefined)
     whenUnused(
       {
-        isUsed: () => owner.clients > 0 || gateway.requests.running > 0,
+        isUsed: () => (owner?.clients ?? 0) > 0 || gateway.requests.running > 0,
         uses: () => gateway.requests.total,
         afterMs: idleExitMs,
         clock: systemClock,

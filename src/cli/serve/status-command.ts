@@ -1,54 +1,46 @@
 import { sleep } from "../../kernel/runtime/abort.ts";
-import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { GatewayStatus, ServerStatus } from "../../records/gateway-status.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn } from "../command/options.ts";
-import { control } from "../gateway/owner-client.ts";
+import { openGatewayClient, openGatewayClients, type GatewayClient } from "../gateway/gateway-client.ts";
+import { readStatus, type GatewayStatus, type ServerStatus } from "../gateway/gateway-client.ts";
 import { toClockText, toInstanceText } from "../terminal/record-cells.ts";
-import { findGateway, findGateways } from "../gateway/running-gateways.ts";
 import { statusText, toStatusLines } from "../terminal/status-text.ts";
 
 /** `toolyard status`: a row for each instance, of the gateway that is meant or of all that run. */
 export async function status(context: CommandContext): Promise<number> {
   const isJson = isOn(context, "json");
-  if (isOn(context, "watch")) return await watch(await findGateway(context), isJson);
-  const holders = await findGateways(context);
-  for (const holder of holders) {
-    const found = await readStatus(holder);
-    process.stdout.write(
-      isJson ? `${JSON.stringify(found)}\n` : `${toLines(holder, found, holders.length > 1).join("\n")}\n`,
-    );
+  if (isOn(context, "watch")) return await watch(await openGatewayClient(context), isJson);
+  const all = await openGatewayClients(context);
+  for (const { gateway, holder } of all) {
+    const found = await readStatus(gateway);
+    const lines = toLines(gateway, found, all.length > 1 ? holder : undefined);
+    process.stdout.write(isJson ? `${JSON.stringify(found)}\n` : `${lines.join("\n")}\n`);
   }
   return 0;
 }
 
-/** Rejects with GATEWAY_UNREACHABLE. */
-async function readStatus(holder: GatewayHolder): Promise<GatewayStatus> {
-  const { status: found } = await control(holder, { command: "status" });
-  if (found === undefined)
-    throw new GatewayError("GATEWAY_UNREACHABLE", `the gateway of process ${holder.pid} is of another version`, {
-      hint: "Run `toolyard stop` and start it again.",
-    });
-  return found;
-}
-
-function toLines({ url, pid, serves }: GatewayHolder, found: GatewayStatus, isOneOfMany: boolean): readonly string[] {
-  const which = isOneOfMany ? ` ${serves.configFile ?? "without a configuration file"}` : "";
-  return [`gateway ${url ?? ""} (process ${pid})${which}`, ...toStatusLines(found, Date.now())];
+function toLines(
+  { base }: GatewayClient,
+  found: GatewayStatus,
+  oneOfMany: GatewayHolder | undefined,
+): readonly string[] {
+  const which = oneOfMany === undefined ? "" : ` ${oneOfMany.serves.configFile ?? "without a configuration file"}`;
+  const process = found.pid === null ? "" : ` (process ${found.pid})`;
+  return [`gateway ${base}${process}${which}`, ...toStatusLines(found, Date.now())];
 }
 
 const lookMs = 1_000;
 
 /** On a terminal the same lines are drawn again; elsewhere every change is a line. Ends when the gateway does. */
-async function watch(holder: GatewayHolder, isJson: boolean): Promise<number> {
+async function watch(gateway: GatewayClient, isJson: boolean): Promise<number> {
   const show = !isJson && process.stdout.isTTY ? createRedraw(process.stdout) : undefined;
   const told = new Map<string, string>();
   for (const never = new AbortController(); ; await sleep(lookMs, never.signal)) {
-    const found = await readStatus(holder);
+    const found = await readStatus(gateway);
     const changed = found.servers.filter((server) => isNews(told, server));
     const isGone = forget(told, found.servers);
-    if (show !== undefined) show(toLines(holder, found, false));
+    if (show !== undefined) show(toLines(gateway, found, undefined));
     else if (!isJson) for (const server of changed) process.stdout.write(`${toChange(server)}\n`);
     else if (changed.length > 0 || isGone) process.stdout.write(`${JSON.stringify(found)}\n`);
   }

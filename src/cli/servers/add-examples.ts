@@ -3,7 +3,7 @@ import { reportChange } from "./change-report.ts";
 import { dataDirectoryOf, type CommandContext } from "../command/command-context.ts";
 import { openEditedConfig, pathForNew } from "./edited-config.ts";
 import { exampleServers } from "./example-servers.ts";
-import { refuseUsage } from "../gateway/everyday-run.ts";
+import { refuseUsage } from "../terminal/wrong-usage.ts";
 import { isOn } from "../command/options.ts";
 
 /** `toolyard servers add --examples`: three servers to try the gateway with, without those that are there already. */

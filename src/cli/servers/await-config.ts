@@ -1,10 +1,12 @@
 import { abortAfter, sleep } from "../../kernel/runtime/abort.ts";
-import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
+import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isComing } from "../../kernel/failures/status-words.ts";
 import type { ServerStatus } from "../../records/gateway-status.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
+import type { compareConfig } from "../../operations/gateway/owner-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { control } from "../gateway/owner-client.ts";
+import { ownersClient, type GatewayClient } from "../gateway/gateway-client.ts";
+import { readStatus } from "../gateway/gateway-client.ts";
 import { findGateways } from "../gateway/running-gateways.ts";
 import { showWaiting } from "../terminal/waiting-line.ts";
 
@@ -49,23 +51,20 @@ export async function waitInForce(context: CommandContext, wanted: WantedServer)
   if (holder === undefined) return { kind: "nobody" };
   const waiting = showWaiting("waiting for the running gateway to apply it", process.stderr);
   try {
-    const applied = await waitApplied(holder, wanted.key);
+    const gateway = ownersClient(holder);
+    const applied = await waitApplied(gateway, wanted.key);
     if (applied !== undefined) return applied;
-    return { kind: "applied", servers: await waitSettled(holder, wanted) };
+    return { kind: "applied", servers: await waitSettled(gateway, wanted) };
   } finally {
     waiting.end();
   }
 }
 
 /** Undefined when it is in force. */
-async function waitApplied(holder: GatewayHolder, key: string): Promise<InForce | undefined> {
+async function waitApplied(gateway: GatewayClient, key: string): Promise<InForce | undefined> {
   const limit = abortAfter(applyMs);
   for (;;) {
-    const { config } = await control(holder, { command: "config" });
-    if (config === undefined)
-      throw new GatewayError("GATEWAY_UNREACHABLE", `the gateway of process ${holder.pid} is of another version`, {
-        hint: "The file is changed. Run `toolyard stop` and start the gateway again.",
-      });
+    const config = await gateway.ask<typeof compareConfig>("GET /api/config/drift", {});
     if (config.refused !== null) return { kind: "refused", reason: config.refused };
     if (!config.differences.some(({ path }) => path.startsWith(`servers.${key}.`))) return undefined;
     if (limit.aborted) return { kind: "late", reason: "it has not applied the change yet" };
@@ -73,11 +72,11 @@ async function waitApplied(holder: GatewayHolder, key: string): Promise<InForce 
   }
 }
 
-async function waitSettled(holder: GatewayHolder, { slug, isToRun }: WantedServer): Promise<readonly ServerStatus[]> {
+async function waitSettled(gateway: GatewayClient, { slug, isToRun }: WantedServer): Promise<readonly ServerStatus[]> {
   const limit = abortAfter(startMs);
   for (;;) {
-    const { status } = await control(holder, { command: "status" });
-    const servers = (status?.servers ?? []).filter(({ server }) => server === slug);
+    const { servers: all } = await readStatus(gateway);
+    const servers = all.filter(({ server }) => server === slug);
     const isSettled = servers.every((server) => !isComing(server.status));
     if (limit.aborted || (isSettled && (servers.length > 0 || !isToRun))) return servers;
     await sleep(lookMs, never);

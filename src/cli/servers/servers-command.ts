@@ -2,7 +2,8 @@ import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-erro
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
 import { readConfig, type CommandContext } from "../command/command-context.ts";
 import { isOn } from "../command/options.ts";
-import { control } from "../gateway/owner-client.ts";
+import { ownersClient } from "../gateway/gateway-client.ts";
+import { readStatus } from "../gateway/gateway-client.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { findGateways } from "../gateway/running-gateways.ts";
 import { toServerTable } from "../terminal/status-text.ts";
@@ -47,8 +48,7 @@ function onlyName(words: readonly string[], action: string): string {
 async function listServers(context: CommandContext): Promise<number> {
   const [holder] = await runningGateways(context);
   if (holder === undefined) return await listConfigured(context);
-  const { status } = await control(holder, { command: "status" });
-  const found = status?.servers ?? [];
+  const { servers: found } = await readStatus(ownersClient(holder));
   if (isOn(context, "json")) process.stdout.write(`${JSON.stringify({ running: true, servers: found })}\n`);
   else if (found.length > 0) process.stdout.write(`${toServerTable(found, Date.now()).join("\n")}\n`);
   else process.stderr.write("There are no servers. `toolyard servers add` adds one.\n");

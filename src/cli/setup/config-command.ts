@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import type { compareConfig } from "../../operations/gateway/owner-operations.ts";
 import { configurationSchema } from "../../config/settings/config-schema.ts";
 import { listValues } from "../../app/fronts/config-values.ts";
 import { findFile } from "../../config/file/file.ts";
@@ -7,9 +8,8 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { readConfig, type CommandContext } from "../command/command-context.ts";
 import { teamConfig } from "../people/installs-command.ts";
 import { isOn, textOption } from "../command/options.ts";
-import { control } from "../gateway/owner-client.ts";
+import { openGatewayClient } from "../gateway/gateway-client.ts";
 import { plainText } from "../terminal/plain-text.ts";
-import { findGateway } from "../gateway/running-gateways.ts";
 import { toTable } from "../terminal/table.ts";
 
 const wrongConfiguration = 2;
@@ -113,12 +113,8 @@ function shortPlace(origin: string, file: string | undefined): string {
 
 /** What the file says otherwise than the running gateway. */
 async function diff(context: CommandContext): Promise<number> {
-  const answer = await control(await findGateway(context), { command: "config" });
-  const standing = answer.config;
-  if (standing === undefined)
-    throw new GatewayError("GATEWAY_UNREACHABLE", "the running gateway is of another version", {
-      hint: "Run `toolyard stop` and start it again.",
-    });
+  const gateway = await openGatewayClient(context);
+  const standing = await gateway.ask<typeof compareConfig>("GET /api/config/drift", {});
   if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(standing)}\n`);
   if (standing.refused !== null) {
     process.stderr.write(

@@ -1,8 +1,8 @@
-import type { UpkeepAnswer, UpkeepRequest } from "../../app/owner/owner-upkeep.ts";
+import type { checkDatabases, writeBackup } from "../../operations/gateway/database-operations.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { DatabaseCheck, StoreUpkeep } from "../../store/store-upkeep.ts";
+import type { StoreUpkeep } from "../../store/store-upkeep.ts";
 import { readConfig, type CommandContext } from "../command/command-context.ts";
-import { control } from "../gateway/owner-client.ts";
+import { ownersClient } from "../gateway/gateway-client.ts";
 import { findGateway } from "../gateway/running-gateways.ts";
 import { openUnservedStore, type UnservedStore } from "../gateway/unserved-store.ts";
 
@@ -22,16 +22,16 @@ export async function openUpkeep(context: CommandContext): Promise<UpkeepSource>
     const { backup, check } = store.records.upkeep;
     return { backup, check, unserved: store, [Symbol.asyncDispose]: async () => await store[Symbol.asyncDispose]() };
   }
-  const ask = async (request: UpkeepRequest): Promise<UpkeepAnswer> => {
-    const { ok, message, hint, code, upkeep } = await control(store, { command: "upkeep", ...request });
-    if (ok) return upkeep ?? {};
-    const about = hint === undefined ? {} : { hint };
-    throw new GatewayError(code ?? "STORE_UNAVAILABLE", message ?? "the gateway refused", about);
-  };
+  const gateway = ownersClient(store);
   return {
     unserved: undefined,
-    backup: async (path) => ({ path, bytes: (await ask({ task: "backup", path })).bytes ?? 0 }),
-    check: async () => (await ask({ task: "check" })).databases as readonly DatabaseCheck[],
+    async backup(path) {
+      const body = { path };
+      return { path, ...(await gateway.ask<typeof writeBackup>("PUT /api/system/backup", { body })) };
+    },
+    async check() {
+      return (await gateway.ask<typeof checkDatabases>("GET /api/system/db", {})).databases;
+    },
     [Symbol.asyncDispose]: async () => undefined,
   };
 }

@@ -2,9 +2,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { abortAfter } from "../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { loginTimeoutMs } from "../../servers/logins/flow/login-limits.ts";
+import type { listInstances, showInstance } from "../../operations/servers/instance-operations.ts";
+import type { connect, removeLogin, showLogin } from "../../operations/servers/instance-login-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { isGatewayAddress, toGatewayBase } from "../gateway/gateway-address.ts";
-import { openGateway, type AskGateway } from "../gateway/gateway-login.ts";
+import { createGatewayClient, type GatewayClient } from "../gateway/gateway-client.ts";
+import { openWay } from "../gateway/gateway-login.ts";
 import { textOption } from "../command/options.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { misused } from "../terminal/wrong-usage.ts";
@@ -14,15 +17,6 @@ const askMs = 1_000;
 
 /** These are about a login that this machine makes. The gateway makes this one, by itself. */
 const ownOptions = ["principal", "device", "scope", "client-id", "client-metadata-url", "callback-port"] as const;
-
-/** As the gateway answers, which may be of another version. */
-interface Standing {
-  readonly status?: string;
-  readonly takesLogin?: boolean;
-  readonly hasLogin?: boolean;
-  readonly isShared?: boolean;
-  readonly url?: string;
-}
 
 /**
  * `toolyard login SERVER --gateway URL`: a person logs in at a server behind a gateway elsewhere. That happens on the
@@ -37,21 +31,21 @@ export async function loginElsewhere(
   const asked = readNames(context, "login");
   if (typeof asked === "number") return asked;
   const { name, base } = asked;
-  const ask = await openGateway(context, base, signal);
-  const at = await findServer(ask, name);
-  const before = (await ask("GET", `${at}/login`)) as Standing;
-  if (before.takesLogin !== true)
+  const gateway = createGatewayClient(await openWay(context, base, signal));
+  const params = { id: await findServer(gateway, name) };
+  const { takesLogin } = await gateway.ask<typeof showLogin>("GET /api/instances/{id}/login", { params });
+  if (!takesLogin)
     throw new GatewayError("LOGIN_FAILED", `${plainText(name)} takes no login`, {
       hint: `\`toolyard config get ${plainText(name)} --me --gateway ${base}\` shows what it takes from you.`,
     });
-  if (await isUsable(ask, at)) {
+  if (await isUsable(gateway, params)) {
     process.stdout.write(`logged in to ${plainText(name)} already\n`);
     return 0;
   }
-  const { url = "" } = (await ask("POST", `${at}/connect`, {})) as Standing;
+  const { url } = await gateway.ask<typeof connect>("POST /api/instances/{id}/connect", { params });
   if (!isGatewayAddress(url)) throw new GatewayError("LOGIN_FAILED", "the gateway names no page for it");
   show(plainText(name), plainText(url));
-  await untilUsable(ask, at, signal);
+  await untilUsable(gateway, params, signal);
   process.stdout.write(`logged in to ${plainText(name)}\n`);
   return 0;
 }
@@ -61,11 +55,11 @@ export async function logoutElsewhere(context: CommandContext, signal: AbortSign
   const asked = readNames(context, "logout");
   if (typeof asked === "number") return asked;
   const { name, base } = asked;
-  const ask = await openGateway(context, base, signal);
-  const at = await findServer(ask, name);
-  const { hasLogin } = (await ask("GET", `${at}/login`)) as Standing;
-  if (hasLogin === true) await ask("DELETE", `${at}/login`, {});
-  process.stdout.write(`${hasLogin === true ? "logged out of" : "no one was logged in to"} ${plainText(name)}\n`);
+  const gateway = createGatewayClient(await openWay(context, base, signal));
+  const params = { id: await findServer(gateway, name) };
+  const { hasLogin } = await gateway.ask<typeof showLogin>("GET /api/instances/{id}/login", { params });
+  if (hasLogin) await gateway.ask<typeof removeLogin>("DELETE /api/instances/{id}/login", { params });
+  process.stdout.write(`${hasLogin ? "logged out of" : "no one was logged in to"} ${plainText(name)}\n`);
   return 0;
 }
 
@@ -82,31 +76,33 @@ function readNames(
   return { name, base: toGatewayBase(address) };
 }
 
-/** Where the person's own instance of a server is. Rejects with SERVER_UNKNOWN. */
-async function findServer(ask: AskGateway, name: string): Promise<string> {
-  const { instances } = (await ask("GET", "/api/instances")) as {
-    readonly instances?: readonly { readonly id: string; readonly server: string }[];
-  };
-  const found = (instances ?? []).find(({ id, server }) => server === name || id === name);
-  if (found !== undefined) return `/api/instances/${encodeURIComponent(found.id)}`;
-  const names = (instances ?? []).map(({ server }) => server).slice(0, 50);
+/** The id of the person's own instance of a server. Rejects with SERVER_UNKNOWN. */
+async function findServer(gateway: GatewayClient, name: string): Promise<string> {
+  const { instances } = await gateway.ask<typeof listInstances>("GET /api/instances", {});
+  const found = instances.find(({ id, server }) => server === name || id === name);
+  if (found !== undefined) return found.id;
+  const names = instances.map(({ server }) => server).slice(0, 50);
   throw new GatewayError("SERVER_UNKNOWN", `you have no server ${plainText(name)} there`, {
     hint: plainText(`You have ${names.join(", ") || "none"}.`),
   });
 }
 
 /** A login that the server does not take any more is none. */
-async function isUsable(ask: AskGateway, at: string): Promise<boolean> {
-  const { hasLogin } = (await ask("GET", `${at}/login`)) as Standing;
-  if (hasLogin !== true) return false;
-  const { status } = (await ask("GET", at)) as Standing;
+async function isUsable(gateway: GatewayClient, params: { readonly id: string }): Promise<boolean> {
+  const { hasLogin } = await gateway.ask<typeof showLogin>("GET /api/instances/{id}/login", { params });
+  if (!hasLogin) return false;
+  const { status } = await gateway.ask<typeof showInstance>("GET /api/instances/{id}", { params });
   return status !== "requires_reauth";
 }
 
-async function untilUsable(ask: AskGateway, at: string, signal: AbortSignal): Promise<void> {
+async function untilUsable(
+  gateway: GatewayClient,
+  params: { readonly id: string },
+  signal: AbortSignal,
+): Promise<void> {
   // For finding the page, logging in at the gateway first where that is needed, and at the server.
   const limit = abortAfter(2 * loginTimeoutMs, signal);
-  while (!(await isUsable(ask, at))) {
+  while (!(await isUsable(gateway, params))) {
     await delay(askMs, undefined, { signal: limit }).catch(() => undefined);
     signal.throwIfAborted();
     if (limit.aborted)

@@ -5,3 +5,9 @@ export function misused(usage: string): number {
 }
 
 const wrongUsage = 2;
+
+/** Tells that a command was typed wrongly. Resolves to the exit code. */
+export function refuseUsage(message: string, usage: string): number {
+  process.stderr.write(`toolyard: ${message}\n  ${usage}\n`);
+  return wrongUsage;
+}

@@ -1,13 +1,18 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { EverydayLine, ToolDetailsLine } from "../../front/owner/everyday-lines.ts";
-import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
+import type { TypesOf } from "../../operations/operation.ts";
+import type { answerAsked } from "../../operations/tools/question-operations.ts";
+import type { showTool } from "../../operations/tools/tool-operations.ts";
+import { scanMembers } from "../../wire/json/json-scan.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { toArgumentsText } from "./argument-words.ts";
-import { openEveryday, type EverydayTalk } from "../gateway/everyday-gateway.ts";
-import { askEveryday, refuseUsage } from "../gateway/everyday-run.ts";
+import { toFailure, type GatewayClient } from "../gateway/gateway-client.ts";
+import { openStartedGateway, whenListed } from "../gateway/started-gateway.ts";
+import { refuseUsage } from "../terminal/wrong-usage.ts";
+import { readTool } from "./show-command.ts";
 import { createProgressLine } from "../terminal/progress-line.ts";
 import { answerQuestion } from "../terminal/question-form.ts";
 import { printResult } from "./result-output.ts";
@@ -17,14 +22,14 @@ export async function call(context: CommandContext): Promise<number> {
   const [name, ...words] = context.positionals;
   if (name === undefined) return refuseUsage("which tool?", "toolyard call <tool> [name=value ... | JSON | -]");
   const whole = await readWhole(words);
-  using talk = await openEveryday(context);
-  let text = whole;
-  if (whole === undefined && words.length > 0) {
-    const details = await readDetails(talk, name);
-    if (details === undefined) return 1;
-    text = await toArgumentsText(words, details.inputSchema, async (path) => await readArgument(context, path));
-  }
-  return await carryOut(context, talk, { name, arguments: text });
+  const gateway = await openStartedGateway(context);
+  const typed = async (): Promise<string> => {
+    if (words.length === 0) return "";
+    const { definition } = JSON.parse(await readTool(gateway, name)) as TypesOf<typeof showTool>["answer"];
+    return await toArgumentsText(words, definition.inputSchema, async (path) => await readArgument(context, path));
+  };
+  const body = whole ?? (await typed());
+  return await whenListed(gateway, async () => await carryOut(context, gateway, { name, body }));
 }
 
 /** Arguments that are given as one JSON text. Undefined where there are none, or single ones. */
@@ -66,30 +71,65 @@ async function readArgument({ cwd }: CommandContext, path: string): Promise<stri
   }
 }
 
-/** Undefined where there is no such tool, which has been told then. */
-async function readDetails(talk: EverydayTalk, name: string): Promise<ToolDetailsLine | undefined> {
-  let found: ToolDetailsLine | undefined;
-  await askEveryday(talk, { command: "show", request: { name, brief: true } }, ({ details }) => {
-    found = details ?? found;
-  });
-  return found;
+interface Wanted {
+  readonly name: string;
+  /** The arguments as a JSON text; empty where there are none. */
+  readonly body: string;
 }
 
-async function carryOut(context: CommandContext, talk: EverydayTalk, request: JsonObject): Promise<number> {
+async function carryOut(context: CommandContext, gateway: GatewayClient, { name, body }: Wanted): Promise<number> {
   const progress = createProgressLine(process.stderr);
-  let printed = 0;
-  const take = async ({ progress: params, question, result }: EverydayLine): Promise<void> => {
-    if (params !== undefined) progress.show(params);
-    if (question === undefined && result === undefined) return;
-    progress.end();
-    if (question !== undefined) talk.answer(await answerQuestion(question));
-    if (result?.warning !== undefined) process.stderr.write(`toolyard: ${plainText(result.warning)}\n`);
-    if (result !== undefined) printed = await printResult(context, result.json);
-  };
+  // Where the answer is given only when it is whole, nothing can be asked on the way.
+  const streamed = { accept: "text/event-stream", headers: { "toolyard-elicitation": "form, url" } };
+  const way = gateway.isStreaming ? streamed : { accept: "application/json" };
+  const path = `/execute/${encodeURIComponent(name)}`;
+  let event = gateway.isStreaming ? "" : "result";
   try {
-    const code = await askEveryday(talk, { command: "call", request }, take);
-    return code === 0 ? printed : code;
+    for await (const line of gateway.lines({ method: "POST", path, ...way, body })) {
+      if (line.startsWith("event: ")) event = line.slice("event: ".length);
+      const data = gateway.isStreaming ? (line.startsWith("data: ") ? line.slice("data: ".length) : undefined) : line;
+      if (data === undefined || data === "") continue;
+      if (event === "progress") progress.show(JSON.parse(data) as JsonObject);
+      if (event === "question") {
+        progress.end();
+        await answer(gateway, JSON.parse(data) as AskedInCall);
+      }
+      if (event === "error") throw toFailure(JSON.parse(data) as JsonObject);
+      if (event !== "result") continue;
+      progress.end();
+      return await printAnswer(context, data);
+    }
+    throw new GatewayError("GATEWAY_UNREACHABLE", `the gateway at ${gateway.base} ended without answering`);
   } finally {
     progress.end();
   }
 }
+
+interface AskedInCall {
+  readonly id: string;
+  readonly method: string;
+  readonly params: JsonObject;
+}
+
+async function answer(gateway: GatewayClient, question: AskedInCall): Promise<void> {
+  const body = JSON.parse(await answerQuestion(question)) as TypesOf<typeof answerAsked>["body"];
+  const params = { id: question.id };
+  await gateway.ask<typeof answerAsked>("POST /api/questions/{id}", { params, body }).catch((error: unknown) => {
+    // It was answered elsewhere, or the server has given up.
+    if (toGatewayError(error).code !== "QUESTION_UNKNOWN") throw error;
+  });
+}
+
+/** Prints what the tool answered, as its server wrote it. */
+async function printAnswer(context: CommandContext, text: string): Promise<number> {
+  const bytes = Buffer.from(text, "utf8");
+  const { warning, error } = JSON.parse(text) as { readonly warning?: string; readonly error?: JsonObject };
+  if (warning !== undefined) process.stderr.write(`toolyard: ${plainText(warning)}\n`);
+  if (error !== undefined)
+    throw new GatewayError("UPSTREAM_PROTOCOL", plainText(`the server answered: ${String(error["message"])}`));
+  const result = scanMembers(bytes, 0, bytes.length, deepest).find((member) => member.is("result"));
+  return await printResult(context, result === undefined ? "{}" : bytes.toString("utf8", result.start, result.end));
+}
+
+/** The gateway has judged the depth already. */
+const deepest = 10_000;

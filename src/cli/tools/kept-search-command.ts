@@ -1,12 +1,16 @@
-import type { KeptLine } from "../../front/owner/everyday-lines.ts";
 import { degradedText } from "../../kernel/failures/degraded-text.ts";
 import { isWorse, placeText, unseenText, verdictOf } from "../../kernel/kept-places.ts";
+import type { TypesOf } from "../../operations/operation.ts";
+import type { keepOne, removeOne, runThem } from "../../operations/tools/kept-search-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { refuseUsage, runEveryday } from "../gateway/everyday-run.ts";
+import { openStartedGateway, waitForServers } from "../gateway/started-gateway.ts";
+import { refuseUsage } from "../terminal/wrong-usage.ts";
 import { isOn, textOption } from "../command/options.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { toCell } from "../terminal/record-cells.ts";
 import { toTable } from "../terminal/table.ts";
+
+type KeptLine = TypesOf<typeof runThem>["answer"]["searches"][number];
 
 /** What `toolyard search` does with searches that are kept as tests; undefined where it is to search. */
 export async function doKept(context: CommandContext, query: string): Promise<number | undefined> {
@@ -27,35 +31,34 @@ async function keep(context: CommandContext, query: string, tool: string): Promi
   const usage = 'toolyard search "words" --keep server:tool';
   if (query === "") return refuseUsage("keep a search for what?", usage);
   if (query.length > longestQuery) return refuseUsage(`these are more than ${longestQuery} characters`, usage);
-  return await runEveryday(context, { command: "kept", request: { keep: query, tool } }, ({ kept }) => {
-    if (kept === undefined) return;
-    if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(kept)}\n`);
-    else process.stdout.write(`kept: ${plainText(kept.tool)} is ${placeText(kept.rank)}\n`);
-    if (kept.toolExists === false)
-      process.stderr.write(`toolyard: it is not known yet whether there is such a tool: ${unseenText}\n`);
-  });
+  const gateway = await openStartedGateway(context);
+  await waitForServers(gateway);
+  const kept = await gateway.ask<typeof keepOne>("POST /api/searches", { body: { query, tool } });
+  if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(kept)}\n`);
+  else process.stdout.write(`kept: ${plainText(kept.tool)} is ${placeText(kept.rank)}\n`);
+  if (!kept.toolExists)
+    process.stderr.write(`toolyard: it is not known yet whether there is such a tool: ${unseenText}\n`);
+  return 0;
 }
 
 async function forget(context: CommandContext, id: string): Promise<number> {
-  const code = await runEveryday(context, { command: "kept", request: { remove: id } }, () => undefined);
-  if (code === 0) process.stdout.write(isOn(context, "json") ? `${JSON.stringify({ removed: id })}\n` : "removed\n");
-  return code;
+  const gateway = await openStartedGateway(context);
+  await gateway.ask<typeof removeOne>("DELETE /api/searches/{id}", { params: { id } });
+  process.stdout.write(isOn(context, "json") ? `${JSON.stringify({ removed: id })}\n` : "removed\n");
+  return 0;
 }
 
 async function check(context: CommandContext): Promise<number> {
-  const all: KeptLine[] = [];
-  const code = await runEveryday(context, { command: "kept", request: {} }, ({ kept, degraded }) => {
-    if (degraded !== undefined) process.stderr.write(`toolyard: found ${plainText(degradedText(degraded))}\n`);
-    if (kept === undefined) return;
-    all.push(kept);
-    if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(toJson(kept))}\n`);
-  });
-  if (code !== 0) return code;
+  const gateway = await openStartedGateway(context);
+  await waitForServers(gateway);
+  const { searches: all, degraded } = await gateway.ask<typeof runThem>("POST /api/searches/run", {});
+  if (degraded !== null) process.stderr.write(`toolyard: found ${plainText(degradedText(degraded))}\n`);
+  if (isOn(context, "json")) for (const kept of all) process.stdout.write(`${JSON.stringify(kept)}\n`);
   if (all.length === 0) {
     process.stderr.write('you keep no search as a test yet: toolyard search "words" --keep server:tool\n');
     return 0;
   }
-  const worse = all.filter((kept) => isWorse(toPlaced(kept))).length;
+  const worse = all.filter(isWorse).length;
   if (!isOn(context, "json")) process.stdout.write(`${toTable(columns, all.map(toCells)).join("\n")}\n`);
   if (worse > 0) process.stderr.write(`toolyard: ${worse} of ${all.length} to look at\n`);
   return worse === 0 ? 0 : 1;
@@ -71,17 +74,8 @@ const columns = [
 ] as const;
 
 function toCells(kept: KeptLine): readonly string[] {
-  const { rank, rankNow } = toPlaced(kept);
+  const { rank, rankNow } = kept;
   const place = (at: number | null): string => (at === null ? "-" : String(at));
-  const verdict = verdictOf(toPlaced(kept));
+  const verdict = verdictOf(kept);
   return [verdict, place(rank), place(rankNow), kept.id, toCell(kept.tool, 80), toCell(kept.query, 120)];
-}
-
-/** As `POST /api/searches/run` has it. */
-function toJson({ now, ...kept }: KeptLine): object {
-  return { ...kept, ...now };
-}
-
-function toPlaced({ rank, now }: KeptLine) {
-  return { rank, rankNow: now?.rankNow ?? null, toolExists: now?.toolExists ?? false };
 }

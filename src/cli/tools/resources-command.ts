@@ -1,20 +1,45 @@
-import type { ResourceLine } from "../../front/owner/everyday-lines.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
+import type { listResources } from "../../operations/tools/resource-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
+import type { GatewayClient } from "../gateway/gateway-client.ts";
+import { printList, type ListAsked } from "../gateway/list-output.ts";
 import { toCell } from "../terminal/record-cells.ts";
-import { printList } from "../gateway/list-output.ts";
+
+interface ResourceRow {
+  readonly isTemplate: boolean;
+  /** As list_mcp_resources gives it. */
+  readonly definition: JsonObject;
+}
 
 /** `toolyard resources [server]`: resources and templates of all servers, with URIs as `toolyard read` takes them. */
 export async function resources(context: CommandContext): Promise<number> {
-  return await printList<ResourceLine>(context, "resources", {
+  return await printList<ResourceRow>(context, {
     columns: [{ heading: "URI" }, { heading: "TYPE" }, { heading: "NAME" }, { heading: "DESCRIPTION" }],
-    rowOf: ({ resource }) => resource,
-    toCells: ({ uri, kind, mimeType, name, description }) => [
-      toCell(uri, 120),
-      kind === "template" ? "template" : toCell(mimeType ?? "-", 40),
-      toCell(name ?? "", 40),
-      toCell(description ?? "", 200),
+    read: readResources,
+    toCells: ({ isTemplate, definition }) => [
+      toCell(textIn(definition, isTemplate ? "uriTemplate" : "uri"), 120),
+      isTemplate ? "template" : toCell(textIn(definition, "mimeType") || "-", 40),
+      toCell(textIn(definition, "title") || textIn(definition, "name"), 40),
+      toCell(textIn(definition, "description"), 200),
     ],
-    toJson: ({ definition }) => definition,
+    toJson: ({ definition }) => JSON.stringify(definition),
     nothing: "there is no such resource",
   });
+}
+
+async function readResources(gateway: GatewayClient, { server, match }: ListAsked): Promise<readonly ResourceRow[]> {
+  const rows: ResourceRow[] = [];
+  for (let cursor: string | undefined; ;) {
+    const query = { server, query: match, cursor };
+    const page = await gateway.ask<typeof listResources>("GET /api/resources", { query });
+    rows.push(...page.resources.map((definition) => ({ isTemplate: false, definition })));
+    rows.push(...page.resource_templates.map((definition) => ({ isTemplate: true, definition })));
+    if (page.nextCursor === undefined) return rows;
+    cursor = page.nextCursor;
+  }
+}
+
+function textIn(given: JsonObject, key: string): string {
+  const value = given[key];
+  return typeof value === "string" ? value : "";
 }

@@ -1,13 +1,19 @@
-import type { ReportedTool, SearchReport } from "../../catalog/exposure/discover/search-report.ts";
 import { doKept } from "./kept-search-command.ts";
 import { countText } from "../../kernel/text/count-text.ts";
 import { degradedText } from "../../kernel/failures/degraded-text.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { TypesOf } from "../../operations/operation.ts";
+import type { trySearch } from "../../operations/tools/search-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn, textOption } from "../command/options.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { toCell, toMsText } from "../terminal/record-cells.ts";
-import { refuseUsage, runEveryday } from "../gateway/everyday-run.ts";
+import { openStartedGateway, waitForServers } from "../gateway/started-gateway.ts";
+import { refuseUsage } from "../terminal/wrong-usage.ts";
 import { toReasons } from "./search-reasons.ts";
+
+type SearchReport = TypesOf<typeof trySearch>["answer"];
+type ReportedTool = SearchReport["queries"][number]["tools"][number];
 
 /** `toolyard search "…"`: what a model that asks this is offered. Teaches the search nothing. */
 export async function search(context: CommandContext): Promise<number> {
@@ -19,12 +25,14 @@ export async function search(context: CommandContext): Promise<number> {
   if (limit !== undefined && !/^([1-9]|[1-4]\d|50)$/.test(limit))
     return refuseUsage(`--limit: ${JSON.stringify(limit)} is no number from 1 to 50`, "toolyard search --limit 20 …");
   const explain = isOn(context, "explain");
-  const request = { query, limit, server: textOption(context, "server"), explain };
-  return await runEveryday(context, { command: "search", request }, ({ search: report }) => {
-    if (report === undefined) return;
-    if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(report)}\n`);
-    else print(report, explain);
-  });
+  const gateway = await openStartedGateway(context);
+  await waitForServers(gateway);
+  const body = { query, limit, server: textOption(context, "server"), explain };
+  const report = await gateway.ask<typeof trySearch>("POST /api/search", { body });
+  if (report.failed !== null) throw new GatewayError("SEARCH_FAILED", report.failed);
+  if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(report)}\n`);
+  else print(report, explain);
+  return 0;
 }
 
 function print(report: SearchReport, isExplained: boolean): void {
@@ -34,7 +42,7 @@ function print(report: SearchReport, isExplained: boolean): void {
     process.stdout.write(`${toLines(tool, at, tools, isExplained).join("\n")}\n`);
   for (const { server, status, reason } of report.unavailable)
     process.stderr.write(
-      `toolyard: cannot be used now: ${server} (${status}${reason === undefined ? "" : `: ${plainText(reason)}`})\n`,
+      `toolyard: cannot be used now: ${server} (${status}${reason === "" ? "" : `: ${plainText(reason)}`})\n`,
     );
   if (tools.length === 0) {
     process.stderr.write("nothing fits; `toolyard tools` lists everything\n");

@@ -1,30 +1,93 @@
-import type { ServerDetailsLine, ToolDetailsLine, ToolUse } from "../../front/owner/everyday-lines.ts";
 import { countText } from "../../kernel/text/count-text.ts";
+import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
+import type { TypesOf } from "../../operations/operation.ts";
+import type { showUsage } from "../../operations/records/usage-operations.ts";
+import type { showServer } from "../../operations/servers/server-detail-operations.ts";
+import type { showTool } from "../../operations/tools/tool-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn } from "../command/options.ts";
 import { plainText } from "../terminal/plain-text.ts";
-import { refuseUsage, runEveryday } from "../gateway/everyday-run.ts";
+import type { GatewayClient } from "../gateway/gateway-client.ts";
+import { openStartedGateway, whenListed } from "../gateway/started-gateway.ts";
+import { refuseUsage } from "../terminal/wrong-usage.ts";
+import { readStatus } from "../gateway/gateway-client.ts";
 import { plainLines } from "../terminal/plain-lines.ts";
+
+type Server = TypesOf<typeof showServer>["answer"];
+type Tool = TypesOf<typeof showTool>["answer"];
 
 /** `toolyard show <tool|server>`: all that is known of one tool, or of one server. */
 export async function show(context: CommandContext): Promise<number> {
   const [name] = context.positionals;
   if (name === undefined) return refuseUsage("which tool or server?", "toolyard show <tool|server> [options]");
-  return await runEveryday(context, { command: "show", request: { name } }, ({ details, serverDetails: server }) => {
-    if (server !== undefined)
-      process.stdout.write(`${isOn(context, "json") ? JSON.stringify(server) : toServerText(server)}\n`);
-    if (details === undefined) return;
-    process.stdout.write(isOn(context, "json") ? `${toJson(details)}\n` : `${toText(details)}\n`);
-  });
+  const gateway = await openStartedGateway(context);
+  const server = await findServer(gateway, name);
+  if (server !== undefined) {
+    const standing = await standingOf(gateway, server.slug);
+    const shown = { ...server, ...standing };
+    process.stdout.write(`${isOn(context, "json") ? JSON.stringify(shown) : toServerText(server, standing)}\n`);
+    return 0;
+  }
+  const text = await readTool(gateway, name);
+  const tool = JSON.parse(text) as Tool;
+  const facts = { ...(await standingOf(gateway, tool.server)), use: await readUse(gateway, tool.tool_path) };
+  process.stdout.write(`${isOn(context, "json") ? withFacts(text, facts) : toText(tool, facts)}\n`);
+  return 0;
 }
 
-function toServerText(server: ServerDetailsLine): string {
-  const { word, reason, version, eras, handshake, oddities } = server;
+/** The text of the answer. Rejects with TOOL_UNKNOWN. */
+export async function readTool(gateway: GatewayClient, path: string): Promise<string> {
+  const ask = async () => await gateway.text<typeof showTool>("GET /api/tools/{path}", { params: { path } });
+  return await whenListed(gateway, ask);
+}
+
+async function findServer(gateway: GatewayClient, slug: string): Promise<Server | undefined> {
+  return await gateway
+    .ask<typeof showServer>("GET /api/servers/{slug}", { params: { slug } })
+    .catch((error: unknown) => {
+      if (toGatewayError(error).code === "SERVER_UNKNOWN") return undefined;
+      throw error;
+    });
+}
+
+/** How its server is, in words for people. */
+interface Standing {
+  readonly word: string;
+  readonly reason: string;
+}
+
+async function standingOf(gateway: GatewayClient, slug: string): Promise<Standing> {
+  const { servers } = await readStatus(gateway);
+  const { word = "", reason = "" } = servers.find(({ server }) => server === slug) ?? {};
+  return { word, reason };
+}
+
+/** Of the last 24 hours; null where that cannot be told. */
+interface Facts extends Standing {
+  readonly use: { readonly calls: number; readonly errors: number } | null;
+}
+
+async function readUse(gateway: GatewayClient, tool: string): Promise<Facts["use"]> {
+  const report = await gateway.ask<typeof showUsage>("GET /api/usage", { query: { tool } }).catch(() => undefined);
+  if (report === undefined) return null;
+  const sum = (of: "calls" | "errors"): number => report.usage.reduce((all, one) => all + one[of], 0);
+  return { calls: sum("calls"), errors: sum("errors") };
+}
+
+/** The answer stays the text that it is, because its numbers may be larger than JavaScript's. */
+function withFacts(text: string, facts: Facts): string {
+  return `${JSON.stringify(facts).slice(0, -1)},${text.trim().slice(1)}`;
+}
+
+function toServerText(server: Server, { word, reason }: Standing): string {
+  const { version, eras, handshake, oddities, offers } = server;
+  const resources = offers.resources + offers.templates;
   const facts: readonly (readonly [string, string])[] = [
     ["status", `${word}${reason === "" ? "" : `: ${plainText(reason)}`}`],
     ["version", plainText(version ?? "not known")],
     ["protocol", eras.length === 0 ? "not known" : eras.join(", ")],
-    ["offers", `${server.tools} tools, ${server.resources} resources, ${server.prompts} prompts`],
+    ["offers", `${server.shownTools} tools, ${resources} resources, ${offers.prompts} prompts`],
     ...rowsOf(
       "handshake",
       handshake.map(({ step, why }) => `${step} failed: ${why}`),
@@ -32,8 +95,9 @@ function toServerText(server: ServerDetailsLine): string {
     ...rowsOf("odd", oddities),
   ];
   const width = Math.max(...facts.map(([name]) => name.length));
+  const { slug, displayName } = server;
   return [
-    `${plainText(server.server)}${server.title === server.server ? "" : `: ${plainText(server.title)}`}`,
+    `${plainText(slug)}${displayName === slug ? "" : `: ${plainText(displayName)}`}`,
     ...facts.map(([name, text]) => `${name.padEnd(width)}  ${text}`),
   ].join("\n");
 }
@@ -42,18 +106,14 @@ function rowsOf(name: string, texts: readonly string[]): (readonly [string, stri
   return texts.map((text, at) => [at === 0 ? name : "", plainText(text)]);
 }
 
-/** The definition stays the text that it is, because its numbers may be larger than JavaScript's. */
-function toJson({ definition, inputSchema: _parsed, ...details }: ToolDetailsLine): string {
-  return `${JSON.stringify(details).slice(0, -1)},"definition":${definition}}`;
-}
-
-function toText(tool: ToolDetailsLine): string {
-  const { path, title, description, input, server, word, reason, tokens, use } = tool;
+function toText(tool: Tool, { word, reason, use }: Facts): string {
+  const { tool_path: path, input, server, tokens, spellings, definition } = tool;
+  const [title, description] = [textIn(definition, "title"), textIn(definition, "description")];
   const status = `${server} is ${word}${reason === "" || word === "online" || word === "asleep" ? "" : `: ${plainText(reason)}`}`;
   const facts: readonly (readonly [string, string])[] = [
     ["takes", plainText(input)],
-    ["says", hintsOf(tool)],
-    ["also called", tool.spellings.map(plainText).join(", ")],
+    ["says", hintsOf(definition)],
+    ["also called", [spellings.flat, spellings.double_underscore, spellings.dot].map(plainText).join(", ")],
     ["tokens", `~${countText(tokens)} where its definition is listed`],
     ["server", status],
     ["use", useOf(use)],
@@ -61,21 +121,27 @@ function toText(tool: ToolDetailsLine): string {
   ];
   const width = Math.max(...facts.map(([name]) => name.length));
   return [
-    `${plainText(path)}${title === null ? "" : `: ${plainText(title)}`}`,
+    `${plainText(path)}${title === undefined ? "" : `: ${plainText(title)}`}`,
     ...plainLines(description ?? "no description").map((line) => `  ${line}`),
     "",
     ...facts.map(([name, text]) => `${name.padEnd(width)}  ${text}`),
   ].join("\n");
 }
 
-function useOf(use: ToolUse | null): string {
+function textIn(given: JsonObject, key: string): string | undefined {
+  const value = given[key];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function useOf(use: Facts["use"]): string {
   if (use === null) return "not known";
   if (use.calls === 0) return "not called in 24 h";
   return `${countText(use.calls)} ${use.calls === 1 ? "call" : "calls"} in 24 h${use.errors === 0 ? "" : `, ${countText(use.errors)} failed`}`;
 }
 
 /** Its annotations, which are what the server says of it, and unchecked. */
-function hintsOf({ annotations }: ToolDetailsLine): string {
+function hintsOf({ annotations }: JsonObject): string {
+  if (!isJsonObject(annotations)) return "nothing about what it does";
   const hints = [
     ["readOnlyHint", "reads only", "changes something"],
     ["destructiveHint", "may destroy", "destroys nothing"],

@@ -1,36 +1,75 @@
-import type { ToolLine } from "../../front/owner/everyday-lines.ts";
-import type { ToolAnnotations } from "../../kernel/call/definitions.ts";
 import { countText } from "../../kernel/text/count-text.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
+import type { TypesOf } from "../../operations/operation.ts";
+import type { showPins } from "../../operations/tools/pin-operations.ts";
+import type { listTools } from "../../operations/tools/tool-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { toCell } from "../terminal/record-cells.ts";
+import { allRows, type GatewayClient } from "../gateway/gateway-client.ts";
 import { printList } from "../gateway/list-output.ts";
+import { readStatus } from "../gateway/gateway-client.ts";
+import { plainText } from "../terminal/plain-text.ts";
+import { toCell } from "../terminal/record-cells.ts";
+
+type ToolPage = Extract<TypesOf<typeof listTools>["answer"], { readonly total: number }>;
+
+/** With the status of its server in a word. */
+type ToolRow = ToolPage["tools"][number] & { readonly word: string };
 
 /** `toolyard tools [server]`: every tool that a call can reach. */
 export async function tools(context: CommandContext): Promise<number> {
-  return await printList<ToolLine>(context, "tools", {
+  const shown = {
     columns: [
       { heading: "TOOL" },
       { heading: "EFFECT" },
       { heading: "TOKENS", align: "right" },
       { heading: "STATUS" },
       { heading: "DESCRIPTION" },
-    ],
-    rowOf: ({ tool }) => tool,
-    toCells: ({ path, annotations, tokens, word, description, title }) => [
+    ] as const,
+    read: readTools,
+    toCells: ({ tool_path: path, annotations, tokens, tokens_exact: isExact, word, description, title }: ToolRow) => [
       toCell(path, 80),
       effectOf(annotations),
-      `~${countText(tokens)}`,
+      `${isExact ? "" : "~"}${countText(tokens)}`,
       word,
       toCell(description ?? title ?? "", 200),
     ],
-    toJson: (tool) => JSON.stringify(tool),
+    toJson: (tool: ToolRow) => JSON.stringify(tool),
     nothing: "there is no such tool",
+  };
+  return await printList(context, shown, async (gateway, { server }) => {
+    if (server === undefined) await tellPinned(gateway);
   });
 }
 
+async function readTools(
+  gateway: GatewayClient,
+  { server, match }: { readonly server: string | undefined; readonly match: string | undefined },
+): Promise<readonly ToolRow[]> {
+  const rows = await allRows(async (page) => {
+    const query = { ...page, server, match };
+    const answer = (await gateway.ask<typeof listTools>("GET /api/tools", { query })) as ToolPage;
+    return { rows: answer.tools, nextCursor: answer.next_cursor ?? null };
+  });
+  const { servers } = await readStatus(gateway);
+  const words = new Map(servers.map((one) => [one.server, one.word]));
+  return rows.map((row) => ({ ...row, word: words.get(row.server) ?? "" }));
+}
+
+async function tellPinned(gateway: GatewayClient): Promise<void> {
+  const { tools: pinned } = await gateway.ask<typeof showPins>("GET /api/pins", {});
+  for (const { tool_path: path, name, tokens, near } of pinned) {
+    const meant = near.length === 0 ? "" : ` (${near.map(plainText).join(", ")}?)`;
+    const text =
+      name === null
+        ? `pinned, but there is no such tool: ${plainText(path)}${meant}`
+        : `pinned: ${plainText(path)} as ${name}, ~${countText(tokens ?? 0)} tokens in each conversation`;
+    process.stderr.write(`toolyard: ${text}\n`);
+  }
+}
+
 /** A tool's description of its effects: hints of servers that were not checked. */
-export function effectOf(annotations: ToolAnnotations): string {
-  if (annotations.readOnlyHint === true) return "reads";
-  if (annotations.destructiveHint === true) return "destroys";
-  return annotations.readOnlyHint === false || annotations.destructiveHint === false ? "writes" : "-";
+export function effectOf(annotations: JsonObject): string {
+  if (annotations["readOnlyHint"] === true) return "reads";
+  if (annotations["destructiveHint"] === true) return "destroys";
+  return annotations["readOnlyHint"] === false || annotations["destructiveHint"] === false ? "writes" : "-";
 }

@@ -55,6 +55,8 @@ function envFilePaths({ document, ...source }: EnvFileSource): string[] {
 
 /** A hundred variables take 10 KiB, a few certificates 100 KiB. */
 const envFileBytes = 1024 * 1024;
+/** Node's parser moves the rest of the text at each line: half a million lines take it three seconds. */
+const mostLines = 10_000;
 
 async function readEnvFile(path: string): Promise<EnvFile> {
   try {
@@ -69,11 +71,21 @@ async function readEnvFile(path: string): Promise<EnvFile> {
  * are found beforehand.
  */
 export function parseEnvFile(text: string): EnvFile {
+  if (text.includes("\0")) return { problem: "has a NUL character" };
+  if (hasManyLines(text)) return { problem: `has more than ${mostLines} lines` };
   const source = text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
-  if (source.includes("\0")) return { problem: "has a NUL character" };
   const wrong = firstWrongLine(source.split("\n"));
   if (wrong !== undefined) return { problem: `line ${wrong} is not NAME=value` };
   return { values: { ...parseEnv(source) } as Record<string, string> };
+}
+
+function hasManyLines(text: string): boolean {
+  let end = -1;
+  for (let lines = 1; lines <= mostLines; lines += 1) {
+    end = text.indexOf("\n", end + 1);
+    if (end === -1) return false;
+  }
+  return true;
 }
 
 /** The number of the first wrong line, counted from 1. A value in quotes may continue over several lines. */

@@ -1,5 +1,5 @@
 import { getNodeValue, parseTree, printParseErrorCode, type Node, type ParseError } from "jsonc-parser";
-import { backslash, quote, space } from "../../wire/json/characters.ts";
+import { backslash, lineFeed, quote, space } from "../../wire/json/characters.ts";
 import { foreignFormat } from "./foreign-format.ts";
 import { InvalidConfig } from "./problems.ts";
 
@@ -305,28 +305,37 @@ function isReserved(key: string, depth: number): boolean {
   return key === "__proto__" || (depth >= 2 && (key === "constructor" || key === "prototype"));
 }
 
-/** Where lines begin is looked up once, and only where a place is told. */
-function createLines(source: string) {
-  let starts: readonly number[] | undefined;
+/** Characters whose line ends are counted together. */
+const blockLength = 4_096;
 
-  function lineStarts(): readonly number[] {
-    const found = [0];
-    for (let next = source.indexOf("\n"); next !== -1; next = source.indexOf("\n", next + 1)) found.push(next + 1);
-    return found;
+/** How many lines there are is counted once, for each block of the text, and only where a place is told. */
+function createLines(source: string) {
+  let endsBefore: Uint32Array | undefined;
+
+  /** Line ends within a part of the text. */
+  function countEnds(from: number, to: number): number {
+    let ends = 0;
+    for (let at = from; at < to; at += 1) if (source.charCodeAt(at) === lineFeed) ends += 1;
+    return ends;
+  }
+
+  function countBlocks(): Uint32Array {
+    const counts = new Uint32Array(Math.ceil(source.length / blockLength) + 1);
+    for (let block = 1; block < counts.length; block += 1)
+      counts[block] =
+        (counts[block - 1] as number) +
+        countEnds((block - 1) * blockLength, Math.min(source.length, block * blockLength));
+    return counts;
   }
 
   return {
     /** `line:column`, both from 1. */
     placeOf(offset: number): string {
-      starts ??= lineStarts();
-      let low = 0;
-      let high = starts.length;
-      while (high - low > 1) {
-        const middle = (low + high) >>> 1;
-        if ((starts[middle] as number) <= offset) low = middle;
-        else high = middle;
-      }
-      return `${low + 1}:${offset - (starts[low] as number) + 1}`;
+      endsBefore ??= countBlocks();
+      const block = Math.floor(Math.min(offset, source.length) / blockLength);
+      const ends = (endsBefore[block] as number) + countEnds(block * blockLength, Math.min(offset, source.length));
+      const start = offset === 0 ? 0 : source.lastIndexOf("\n", offset - 1) + 1;
+      return `${ends + 1}:${offset - start + 1}`;
     },
   };
 }

@@ -4,10 +4,10 @@ import { requireScope, type Scope } from "./scopes.ts";
 
 /**
  * Who may use a route: anyone, for their own things; a member, admin or owner of the team that the path names (of their
- * own team, where it names none); an admin of the gateway. Admins of the gateway may do what the roles in every team
- * may.
+ * own team, where it names none); an admin of the gateway; the owner of its data directory, by commands on its machine.
+ * Admins of the gateway may do what the roles in every team may, and the owner may do everything.
  */
-export const routeRoles = ["anyone", "member", "team-admin", "team-owner", "admin"] as const;
+export const routeRoles = ["anyone", "member", "team-admin", "team-owner", "admin", "owner"] as const;
 export type RouteRole = (typeof routeRoles)[number];
 
 /** What a request has to bring. Each REST route says its own, in `right`: one without does not compile. */
@@ -36,6 +36,8 @@ export const gatewayReading: Right = Object.freeze({ role: "admin", scope: "mcp:
 export const gatewayAdmin: Right = Object.freeze({ role: "admin", scope: "mcp:admin" });
 /** What takes everything away or out of the gateway at once. */
 export const gatewayUpkeep: Right = Object.freeze({ role: "admin", scope: "mcp:admin", recent: true });
+/** What only commands of `toolyard` on the gateway's machine do. */
+export const dataOwner: Right = Object.freeze({ role: "owner", scope: "mcp:admin" });
 export const teamReading: Right = Object.freeze({ role: "member", scope: "mcp:read" });
 export const teamAdmin: Right = Object.freeze({ role: "team-admin", scope: "mcp:admin" });
 export const teamOwner: Right = Object.freeze({ role: "team-owner", scope: "mcp:admin" });
@@ -73,11 +75,16 @@ export function requireRecentLogin(ageMs: number | undefined): void {
 }
 
 function requireRole(principal: Principal, right: Right, { isOpen, team, isTeam }: Rights): void {
+  if (right.role === "owner" && principal.via !== "owner")
+    throw new GatewayError("FORBIDDEN", "only the owner of the gateway's data directory may do that", {
+      hint: "Use a command of `toolyard` on the gateway's machine.",
+    });
   if (isOpen || right.role === "anyone") return;
   const isAdmin = principal.roles.includes("admin");
   if (team !== undefined && !(isAdmin ? isTeam(team) : team === principal.team)) throw noTeam();
   if (isAdmin) return;
-  if (right.role === "admin") throw new GatewayError("FORBIDDEN", "only an admin may do that");
+  if (right.role === "admin" || right.role === "owner")
+    throw new GatewayError("FORBIDDEN", "only an admin may do that");
   if (!hasRole(principal, right.role))
     throw new GatewayError(
       "FORBIDDEN",
@@ -86,11 +93,13 @@ function requireRole(principal: Principal, right: Right, { isOpen, team, isTeam 
 }
 
 export function noTeam(): GatewayError {
-  return new GatewayError("PERSON_UNKNOWN", "there is no such team", { hint: "GET /api/teams lists yours." });
+  return new GatewayError("PERSON_UNKNOWN", "there is no such team", {
+    hint: "`toolyard team list` and GET /api/teams list yours.",
+  });
 }
 
 /** Whether somebody is this in their own team. */
-export function hasRole({ roles, team }: Principal, role: Exclude<RouteRole, "anyone" | "admin">): boolean {
+export function hasRole({ roles, team }: Principal, role: Exclude<RouteRole, "anyone" | "admin" | "owner">): boolean {
   if (team === null) return false;
   if (roles.includes("team-owner") || role === "member") return true;
   return role === "team-admin" && roles.includes("team-admin");

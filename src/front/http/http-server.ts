@@ -76,6 +76,8 @@ export interface HttpServerDeps<Endpoint extends HttpEndpoint> {
 export interface HttpServer extends HttpListener {
   /** For requests that somebody else's server took. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  /** For requests of the owner, which came to no address and are for REST alone. */
+  readonly rest: RestHandler;
 }
 
 const deniedByPlace: ReadonlySet<FailureCode> = new Set(["ORIGIN_FORBIDDEN", "HOST_FORBIDDEN", "PEER_FORBIDDEN"]);
@@ -163,6 +165,7 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
   return {
     ...listener,
     handle,
+    rest,
     drain() {
       draining = true;
       listener.drain();

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 
 /** What a connection with the lock's secret is used for. */
-export type OwnerPurpose = "bridge" | "control";
+export type OwnerPurpose = "bridge" | "rest" | "stop";
 
 export interface OwnerConnection {
   readonly purpose: OwnerPurpose;
@@ -22,9 +22,9 @@ export interface OwnerDoorOptions {
 }
 
 /**
- * The entrance for the owner of the data directory: `CONNECT bridge:1` or `CONNECT control:1`, with the lock's secret
- * as bearer token. CONNECT is used because browsers cannot send it, proxies do not pass it on by accident, and after
- * the answer the socket carries nothing but the bytes of both sides.
+ * The entrance for the owner of the data directory: `CONNECT bridge:1`, `CONNECT rest:1` or `CONNECT stop:1`, with
+ * the lock's secret as bearer token. CONNECT is used because browsers cannot send it, proxies do not pass it on by
+ * accident, and after the answer the socket carries nothing but the bytes of both sides: an MCP client's, or REST.
  */
 export function createOwnerDoor({
   secret,
@@ -38,7 +38,7 @@ export function createOwnerDoor({
     const given = createHash("sha256")
       .update(request.headers.authorization ?? "")
       .digest();
-    const purpose = /^(bridge|control):1$/.exec(request.url ?? "")?.[1];
+    const purpose = /^(bridge|rest|stop):1$/.exec(request.url ?? "")?.[1];
     if (purpose === undefined || !timingSafeEqual(given, expected)) {
       onDenied?.(request);
       socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");

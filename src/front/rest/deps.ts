@@ -16,6 +16,8 @@ export interface RestDeps extends Omit<Services, "texts" | "questions" | "trials
   readonly bodyRoom: BodyRoom;
   /** Throws or rejects with UNAUTHORIZED. */
   readonly authenticate: (request: IncomingMessage) => Principal | Promise<Principal>;
+  /** Whether a request came through the door of the data directory's owner. */
+  readonly isOwner: (request: IncomingMessage) => boolean;
   /** Browsers that are logged in at the dashboard. */
   readonly browsers: Browsers;
   readonly publicUrl: PublicUrl;

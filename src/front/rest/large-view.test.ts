@@ -28,6 +28,8 @@ function start() {
       return wait;
     },
     authenticate: () => localPrincipal,
+    toolTokens: async () => await Promise.resolve(() => ({ tokens: 1, isExact: true })),
+    phrasesOf: async () => await Promise.resolve([]),
     adopting: () => undefined,
     presence: { losses: 0, require: () => undefined },
     bodyLimits: { requestBodyBytes: 1_000, jsonDepth: 10 },

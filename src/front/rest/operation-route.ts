@@ -68,9 +68,10 @@ function toOperationRequest(
 /** The facts of a request that an operation may know. */
 export function toRequestFacts(deps: RestDeps, raw: IncomingMessage, response: ServerResponse): RequestFacts {
   let signal: AbortSignal | undefined;
+  const isOwner = deps.isOwner(raw);
   return {
-    via: "rest",
-    ip: raw.socket.remoteAddress ?? null,
+    via: isOwner ? "owner" : "rest",
+    ip: isOwner ? null : (raw.socket.remoteAddress ?? null),
     accept: raw.headers.accept,
     ifMatch: raw.headers["if-match"],
     isFromDashboard: isFromDashboard(raw),
@@ -88,8 +89,12 @@ export function toRequestFacts(deps: RestDeps, raw: IncomingMessage, response: S
   };
 }
 
-/** How long ago the sender of a request logged in with a browser; undefined for any other credential. */
-export function loginAgeMs({ browsers, clock }: RestDeps, request: IncomingMessage): number | undefined {
+/**
+ * How long ago the sender of a request logged in with a browser; undefined for any other credential. The owner of the
+ * data directory shows with each request that they can read its secret.
+ */
+export function loginAgeMs({ browsers, clock, isOwner }: RestDeps, request: IncomingMessage): number | undefined {
+  if (isOwner(request)) return 0;
   const beganMs = browsers.loggedInAt(request);
   return beganMs === undefined ? undefined : clock.now() - beganMs;
 }

@@ -36,9 +36,11 @@ import { searchOperations } from "../../operations/tools/search-operations.ts";
 import { serverDetailOperations } from "../../operations/servers/server-detail-operations.ts";
 import { serverCommandOperations } from "../../operations/servers/server-command-operations.ts";
 import { serverEntryOperations } from "../../operations/servers/server-entry-operations.ts";
+import { unlistedOperations } from "../../operations/servers/unlisted-operations.ts";
 import { serverOperations } from "../../operations/servers/server-operations.ts";
 import { statusOperations } from "../../operations/records/status-operations.ts";
 import { supportOperations } from "../../operations/gateway/support-operations.ts";
+import { ownerOperations } from "../../operations/gateway/owner-operations.ts";
 import { systemOperations } from "../../operations/gateway/system-operations.ts";
 import { toolOperations } from "../../operations/tools/tool-operations.ts";
 import { toolRuleOperations } from "../../operations/tools/tool-rule-operations.ts";
@@ -48,6 +50,7 @@ import { installationCheckOperations } from "../../operations/installations/inst
 import { secretOperations } from "../../operations/installations/secret-operations.ts";
 import { serverValueOperations } from "../../operations/installations/server-value-operations.ts";
 import { templateOperations } from "../../operations/installations/template-operations.ts";
+import { accountOperations } from "../../operations/people/account-operations.ts";
 import { accessOperations } from "../../operations/people/access-operations.ts";
 import { clientOperations } from "../../operations/people/client-operations.ts";
 import { meOperations } from "../../operations/people/me-operations.ts";
@@ -88,6 +91,7 @@ export function createRoutes(deps: RestDeps, services = toServices(deps)): reado
     ...of(resourceOperations),
     ...of(promptOperations),
     ...of(serverOperations),
+    ...of(unlistedOperations),
     ...of(serverDetailOperations),
     ...of(serverEntryOperations),
     ...of(instanceOperations),
@@ -100,6 +104,7 @@ export function createRoutes(deps: RestDeps, services = toServices(deps)): reado
     ...of(auditOperations),
     ...of(supportOperations),
     ...of(systemOperations),
+    ...of(ownerOperations),
     ...createSystemRoutes(deps),
     ...createEventRoutes(deps),
     ...of(usageOperations),
@@ -109,6 +114,7 @@ export function createRoutes(deps: RestDeps, services = toServices(deps)): reado
     ...of(serverCommandOperations),
     ...of(meOperations),
     ...of(userOperations),
+    ...of(accountOperations),
     ...of(accessOperations),
     ...of(clientOperations),
     ...of(teamOperations),

@@ -14,6 +14,7 @@ test("nobody gets a backup who loses their right while it is made", async () => 
   const tracked = new Set<AbortController>();
   let removed = 0;
   const deps = {
+    isOwner: () => false,
     audit: { order: async () => await Promise.resolve() },
     track(_principal: unknown, controller: AbortController) {
       tracked.add(controller);

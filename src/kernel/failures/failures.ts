@@ -198,7 +198,7 @@ export const failures = {
     http: 404,
     rpc: -31191,
     retry: false,
-    hint: "GET /api/searches lists the searches that you keep.",
+    hint: "`toolyard search --check` and GET /api/searches list the searches that you keep.",
   },
   KEPT_SEARCH_LIMIT: {
     http: 429,
@@ -488,7 +488,7 @@ export const failures = {
     http: 404,
     rpc: -31091,
     retry: false,
-    hint: "GET /api/calls lists your calls that are kept: old records are deleted.",
+    hint: "`toolyard calls` and GET /api/calls list your calls that are kept: old records are deleted.",
   },
   STORE_UNAVAILABLE: {
     http: 503,

@@ -3,7 +3,6 @@ import { otherBuildCode } from "./build-id.ts";
 /** Parts of the program that are loaded only when they are first needed. */
 export type LateModule =
   | "rest"
-  | "everyday"
   | "search"
   | "logins"
   | "http"

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { gatewayUpkeep } from "../../engine/policy/rights.ts";
+import { dataOwner, gatewayUpkeep } from "../../engine/policy/rights.ts";
+import { auditName } from "../../kernel/principal.ts";
 import { actorOf } from "../installations/install-request.ts";
 import { requirePeople } from "../request/people-request.ts";
 import { answers } from "../responses.ts";
@@ -28,14 +29,14 @@ const databaseList = z
   })
   .meta({ id: "DatabaseList" });
 
-const checkDatabases = operation({
+export const checkDatabases = operation({
   route: "GET /api/system/db",
   right: gatewayUpkeep,
   id: "checkDatabases",
   tag,
   summary: "Look through the databases",
   description: `Reads all pages of both, so that it takes a while. ${recentOnly}`,
-  responses: answers(databaseList, "What they are, and what is wrong with them.", [503]),
+  responses: answers(databaseList, "What they are, and their faults.", [503]),
   async run(services, request) {
     await noteUpkeep(services, request, "state.check");
     const databases = (await services.upkeep.check()).map((check) => ({
@@ -46,7 +47,7 @@ const checkDatabases = operation({
   },
 });
 
-const rotateKeys = operation({
+export const rotateKeys = operation({
   route: "POST /api/system/keys/rotate",
   right: gatewayUpkeep,
   id: "rotateKeys",
@@ -62,14 +63,32 @@ const rotateKeys = operation({
   },
 });
 
+export const writeBackup = operation({
+  route: "PUT /api/system/backup",
+  right: dataOwner,
+  id: "writeBackup",
+  tag,
+  summary: "Write people, rights, sealed secrets and the audit to a file",
+  description: "By the gateway's owner alone, with a command on its machine.",
+  body: z.object({ path: z.string().min(1).max(4_096).describe("Absolute, on the gateway's machine.") }),
+  responses: answers(z.object({ bytes: z.int() }), "How large it is.", [415, 503]),
+  async run(services, request) {
+    const { path } = request.body;
+    // Before it is written: the backup tells of itself.
+    await noteUpkeep(services, request, "state.backup", path);
+    const { bytes } = await services.upkeep.backupTo(path);
+    return { bytes };
+  },
+});
+
 export async function noteUpkeep(
   services: Pick<Services, "audit">,
   { principal, via, ip }: Pick<OperationRequest, "principal" | "via" | "ip">,
   action: string,
+  object = "",
 ): Promise<void> {
-  const { id: actor, team } = principal;
-  await services.audit.order({ actor, team, via, action, ip });
+  await services.audit.order({ actor: auditName(principal), team: principal.team, via, action, object, ip });
 }
 
 /** What concerns everything that the gateway keeps. */
-export const databaseOperations: readonly Operation[] = [checkDatabases, rotateKeys];
+export const databaseOperations: readonly Operation[] = [checkDatabases, rotateKeys, writeBackup];

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { auditName } from "../../kernel/principal.ts";
 import type { Actor } from "../../people/installations/install-rights.ts";
 import { mostValues } from "../../people/installations/value-plan.ts";
 import type { InstallationSettings } from "../../people/installations/tiered-servers.ts";
@@ -26,7 +27,7 @@ export function installRequest(
   const teamId = team === undefined ? member?.team.id : book.teamOf(team)?.id;
   if (teamId === undefined) throw new GatewayError("PERSON_UNKNOWN", "there is no such team");
   const membership = member && { id: member.row.id, teamId: member.team.id, role: member.row.role };
-  const about = { id: principal.id, via, ip };
+  const about = { id: auditName(principal), via, ip };
   return { installs, teamId, actor: { ...about, isAdmin: principal.roles.includes("admin"), membership } };
 }
 
@@ -37,7 +38,7 @@ export function actorOf(
 ): Actor {
   const member = requirePeople(services).book.members.get(principal.id);
   const membership = member && { id: member.row.id, teamId: member.team.id, role: member.row.role };
-  const about = { id: principal.id, via, ip };
+  const about = { id: auditName(principal), via, ip };
   return { ...about, isAdmin: principal.roles.includes("admin"), membership };
 }
 

@@ -35,7 +35,7 @@ const patch = newInstallation
   .pick({ name: true, scope: true, locks: true, settings: true })
   .extend({ enabled: z.boolean().optional() });
 
-const listInstallations = operation({
+export const listInstallations = operation({
   route: "GET /api/teams/{team}/installations",
   params: teamParams,
   right: looking,
@@ -61,7 +61,7 @@ function fromFile({ key, slug, displayName, transport, scope, disabledReason }: 
 
 type FileServer = ReturnType<NonNullable<ReturnType<Services["people"]>>["installs"]["fileServers"]>[number];
 
-const addInstallation = operation({
+export const addInstallation = operation({
   route: "POST /api/teams/{team}/installations",
   params: teamParams,
   right: teamAdmin,
@@ -89,7 +89,7 @@ const showInstallation = operation({
   id: "getInstallation",
   tag,
   summary: "One server of a team",
-  responses: answers(shapes.installation, "With what is missing before it can be used.", [304, 404]),
+  responses: answers(shapes.installation, "With the values that are missing before it can be used.", [304, 404]),
   run(services, request) {
     const { team, installation } = request.params;
     const { installs, teamId, actor } = shapes.installRequest(services, request, team);
@@ -125,7 +125,7 @@ const changeInstallation = operation({
   },
 });
 
-const removeInstallation = operation({
+export const removeInstallation = operation({
   route: "DELETE /api/teams/{team}/installations/{installation}",
   params: installationParams,
   right: teamAdmin,

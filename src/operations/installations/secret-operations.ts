@@ -25,7 +25,7 @@ const secretLine = z
   .meta({ id: "Secret" });
 const secretList = z.object({ secrets: z.array(secretLine) }).meta({ id: "SecretList" });
 
-const listSecrets = operation({
+export const listSecrets = operation({
   route: "GET /api/teams/{team}/secrets",
   params: z.object({ team: schemas.name }),
   right: reading,
@@ -58,7 +58,7 @@ const showSecret = operation({
   },
 });
 
-const putSecret = operation({
+export const putSecret = operation({
   route: "PUT /api/teams/{team}/secrets/{secret}",
   params,
   right: teamAdmin,
@@ -76,7 +76,7 @@ const putSecret = operation({
   },
 });
 
-const removeSecret = operation({
+export const removeSecret = operation({
   route: "DELETE /api/teams/{team}/secrets/{secret}",
   params,
   right: teamAdmin,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { teamAdmin, teamReading, type Right } from "../../engine/policy/rights.ts";
+import { dataOwner, teamAdmin, teamReading, type Right } from "../../engine/policy/rights.ts";
 import {
   viewOwnValues,
   viewTeamValues,
@@ -50,7 +50,7 @@ function toReply({ revision, address, fields }: ValuesView): Reply {
   return revised({ revision }, { revision, address, fields: shown });
 }
 
-const showTeamValues = operation({
+export const showTeamValues = operation({
   route: "GET /api/teams/{team}/installations/{installation}/config/team",
   params: installationParams,
   right: teamReading,
@@ -64,9 +64,9 @@ const showTeamValues = operation({
   },
 });
 
-function setTeamValues({ method, verb, what, others }: Writing): Operation {
+function setTeamValues<W extends Writing>({ method, verb, what, others }: W) {
   return operation({
-    route: `${method} /api/teams/{team}/installations/{installation}/config/team`,
+    route: `${method as W["method"]} /api/teams/{team}/installations/{installation}/config/team`,
     params: installationParams,
     right: teamAdmin,
     id: `${verb}TeamValues`,
@@ -86,6 +86,8 @@ function setTeamValues({ method, verb, what, others }: Writing): Operation {
   });
 }
 
+export const patchTeamValues = setTeamValues(writings[0]);
+
 function ownView(
   services: Services,
   request: Parameters<typeof shapes.installRequest>[1],
@@ -102,7 +104,7 @@ function ownView(
   return { installs, actor, show };
 }
 
-const showOwnValues = operation({
+export const showOwnValues = operation({
   route: "GET /api/teams/{team}/installations/{installation}/config/me",
   params: installationParams,
   right: teamReading,
@@ -113,9 +115,9 @@ const showOwnValues = operation({
   run: (services, request) => ownView(services, request, request.params).show(),
 });
 
-function setOwnValues({ method, verb, what, others }: Writing): Operation {
+function setOwnValues<W extends Writing>({ method, verb, what, others }: W) {
   return operation({
-    route: `${method} /api/teams/{team}/installations/{installation}/config/me`,
+    route: `${method as W["method"]} /api/teams/{team}/installations/{installation}/config/me`,
     params: installationParams,
     right: own,
     id: `${verb}OwnValues`,
@@ -133,6 +135,8 @@ function setOwnValues({ method, verb, what, others }: Writing): Operation {
     },
   });
 }
+
+export const patchOwnValues = setOwnValues(writings[0]);
 
 const showMemberPaths = operation({
   route: "GET /api/teams/{team}/installations/{installation}/members/{member}/config",
@@ -153,11 +157,68 @@ const showMemberPaths = operation({
   },
 });
 
+const memberParams = installationParams.extend({ member: schemas.name.describe("The user's name.") });
+
+/** The membership in the team of a path, and who writes its values. Throws PERSON_UNKNOWN. */
+function ofMember(
+  services: Services,
+  request: Parameters<typeof shapes.installRequest>[1],
+  params: z.output<typeof memberParams>,
+) {
+  const { team, installation, member: name } = params;
+  const { installs, teamId, actor } = shapes.installRequest(services, request, team);
+  const found = requirePeople(services)
+    .book.membersIn(teamId)
+    .find(({ user }) => user.name === name);
+  if (found === undefined)
+    throw new GatewayError("PERSON_UNKNOWN", `${JSON.stringify(name.slice(0, 100))} is not in ${team}`);
+  const { id, role } = found.row;
+  const show = (): Reply => {
+    const { id: installationId, tiered } = installs.changes.forMember(teamId, installation);
+    return toReply(viewOwnValues(installs, tiered, { installationId, membershipId: id, teamId }));
+  };
+  return { installs, show, actor: { ...actor, membership: { id, teamId, role } } };
+}
+
+export const showMemberValues = operation({
+  route: "GET /api/teams/{team}/installations/{installation}/members/{member}/values",
+  params: memberParams,
+  right: dataOwner,
+  id: "showMemberValues",
+  tag,
+  summary: "What a member has set for a server",
+  description: "By the gateway's owner alone, with a command on its machine.",
+  responses: answers(shapes.valueList, "The fields, without any secret.", [404]),
+  run: (services, request) => ofMember(services, request, request.params).show(),
+});
+
+export const setMemberValues = operation({
+  route: "PATCH /api/teams/{team}/installations/{installation}/members/{member}/values",
+  params: memberParams,
+  right: dataOwner,
+  id: "setMemberValues",
+  tag,
+  summary: "Set values of a member for a server",
+  description: "By the gateway's owner alone, with a command on its machine. Others stay.",
+  body,
+  responses: answers(shapes.valueList, "The fields after that.", [404, 415]),
+  async run(services, request) {
+    const { installs, actor, show } = ofMember(services, request, request.params);
+    const { values, address } = request.body;
+    await installs.changes.setOwnValues(actor, request.params.installation, { values, address });
+    return show();
+  },
+});
+
 /** What teams and their members set for servers. */
 export const serverValueOperations: readonly Operation[] = [
   showTeamValues,
-  ...writings.map((how) => setTeamValues(how)),
+  patchTeamValues,
+  setTeamValues(writings[1]),
   showOwnValues,
-  ...writings.map((how) => setOwnValues(how)),
+  patchOwnValues,
+  setOwnValues(writings[1]),
   showMemberPaths,
+  showMemberValues,
+  setMemberValues,
 ];

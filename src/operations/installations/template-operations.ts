@@ -27,6 +27,7 @@ const template = z
     source: z.enum(["own", "registry", "file"]),
     transport: z.string(),
     version: z.int(),
+    team: schemas.nullableText.describe("The team whose own it is; null for one of all teams."),
     fields: z.array(z.unknown()).describe("What can be filled in, and by whom."),
   })
   .meta({ id: "Template" });
@@ -41,7 +42,7 @@ const newTemplate = z.object({
 });
 const patch = newTemplate.pick({ entry: true, fields: true });
 
-const listTemplates = operation({
+export const listTemplates = operation({
   route: "GET /api/templates",
   query: z.object({
     team: z.string().max(63).optional().describe("For admins of the gateway: of which team."),
@@ -53,10 +54,16 @@ const listTemplates = operation({
   description: "With a token for single servers, only what those were installed from.",
   responses: answers(list, "All of them.", [404]),
   run(services, { principal, query }) {
-    const { book, installs } = requirePeople(services);
+    const people = requirePeople(services);
+    const { book, installs } = people;
     const teamId = query.team === undefined ? teamOf(book, principal) : namedTeam(book, principal, query.team);
     const isSeen = visibleTo(principal, installs, teamOf(book, principal));
-    return { templates: installs.templates.list(teamId).filter(isSeen).map(toShown) };
+    return {
+      templates: installs.templates
+        .list(teamId)
+        .filter(isSeen)
+        .map((one) => toShown(people, one)),
+    };
   },
 });
 
@@ -83,9 +90,10 @@ function visibleTo(
   return ({ id, slug, source }) => used.has(id) || (source === "file" && reaches(principal, slug));
 }
 
-function toShown({ id, slug, source, version, tiered: { server, fields } }: Template) {
+function toShown({ book, installs }: RestPeople, { id, slug, source, version, tiered: { server, fields } }: Template) {
   const shown = fields.filter(({ visible }) => visible);
-  return { id, slug, source, version, transport: server.transport.kind, fields: shown };
+  const team = book.teams.get(installs.book.templates.get(id)?.teamId ?? "")?.slug ?? null;
+  return { id, slug, source, version, team, transport: server.transport.kind, fields: shown };
 }
 
 const showTemplate = operation({
@@ -98,15 +106,16 @@ const showTemplate = operation({
   description: "Admins of the gateway see those of every team by their ids.",
   responses: answers(template, "Its ETag is what a change says in If-Match.", [304, 404]),
   run(services, { principal, params: asked }) {
-    const { book, installs } = requirePeople(services);
+    const people = requirePeople(services);
+    const { book, installs } = people;
     const teamId = teamOf(book, principal);
     const found = installs.templates.find(teamId, asked.template, principal.roles.includes("admin"));
-    if (visibleTo(principal, installs, teamId)(found)) return revised(found, toShown(found));
+    if (visibleTo(principal, installs, teamId)(found)) return revised(found, toShown(people, found));
     throw new GatewayError("TEMPLATE_UNKNOWN", "there is no such template for your team");
   },
 });
 
-const addTemplate = operation({
+export const addTemplate = operation({
   route: "POST /api/templates",
   right: teamAdmin,
   id: "addTemplate",
@@ -135,7 +144,7 @@ function bringsProgram(entry: object): boolean {
   return !("url" in entry) || typeof entry.url !== "string" || "command" in entry || "envFile" in entry;
 }
 
-const changeTemplate = operation({
+export const changeTemplate = operation({
   route: "PATCH /api/templates/{template}",
   params,
   right: teamAdmin,
@@ -162,7 +171,7 @@ const changeTemplate = operation({
   },
 });
 
-const removeTemplate = operation({
+export const removeTemplate = operation({
   route: "DELETE /api/templates/{template}",
   params,
   right: teamAdmin,

@@ -10,6 +10,7 @@ import { findUser } from "./user-operations.ts";
 import * as schemas from "../schemas.ts";
 import { operation, type Operation } from "../operation.ts";
 import { done } from "../reply.ts";
+import type { RestPeople } from "../services.ts";
 
 const tag = "People";
 const time = z.iso.datetime();
@@ -47,6 +48,7 @@ const ended = z.object({ ended: z.int() }).meta({ id: "EndedBrowserLogins" });
 
 const ofUser = z.object({ id: schemas.name });
 const oneOfUser = ofUser.extend({ item: schemas.name });
+const byUser = z.object({ user: schemas.name.optional().describe("Only those of this user: a name or an id.") });
 
 const listOwnApps = operation({
   route: "GET /api/me/apps",
@@ -180,6 +182,71 @@ const endUserSession = operation({
   },
 });
 
+export const listAllApps = operation({
+  route: "GET /api/auth/apps",
+  query: byUser,
+  right: gatewayAdmin,
+  id: "listAllApps",
+  tag,
+  summary: "Apps that act for people",
+  responses: answers(appList, "Without their tokens, which are not kept.", [404]),
+  run(services, { query }) {
+    const people = requirePeople(services);
+    return { apps: people.access.appsOf(namedUser(people, query)).map(toApp) };
+  },
+});
+
+export const revokeAnyApp = operation({
+  route: "DELETE /api/auth/apps/{id}",
+  params: ofUser,
+  query: byUser,
+  right: gatewayAdmin,
+  id: "revokeAnyApp",
+  tag,
+  summary: "Take the access of anybody's app back",
+  responses: answers(doneShape, "It has no access any more.", [404]),
+  async run(services, request) {
+    const people = requirePeople(services);
+    await people.access.revokeApp(senderOf(request), request.params.id, namedUser(people, request.query));
+    return done;
+  },
+});
+
+export const listAllSessions = operation({
+  route: "GET /api/auth/sessions",
+  query: byUser,
+  right: gatewayAdmin,
+  id: "listAllSessions",
+  tag,
+  summary: "Browsers that people are logged in with",
+  responses: answers(logins, "Without their cookies, which are not kept.", [404]),
+  run(services, { query, session: own }) {
+    const people = requirePeople(services);
+    return { sessions: people.access.sessionsOf(namedUser(people, query)).map((line) => toSession(line, own)) };
+  },
+});
+
+export const endAnySession = operation({
+  route: "DELETE /api/auth/sessions/{id}",
+  params: ofUser,
+  query: byUser,
+  right: gatewayAdmin,
+  id: "endAnySession",
+  tag,
+  summary: "Log anybody's browser out",
+  responses: answers(doneShape, "It is logged out.", [404]),
+  async run(services, request) {
+    const people = requirePeople(services);
+    await people.access.endSession(senderOf(request), request.params.id, namedUser(people, request.query));
+    return done;
+  },
+});
+
+/** Undefined where no user is named, which means all. */
+function namedUser({ book }: RestPeople, { user }: z.output<typeof byUser>): string | undefined {
+  return user === undefined ? undefined : findUser(book, user).id;
+}
+
 /** Throws PEOPLE_CONFLICT: people of the configuration have neither apps nor browsers. */
 function userOf({ user }: Principal): string {
   if (user !== null) return user;
@@ -210,4 +277,8 @@ export const accessOperations: readonly Operation[] = [
   listUserSessions,
   endUserSessions,
   endUserSession,
+  listAllApps,
+  revokeAnyApp,
+  listAllSessions,
+  endAnySession,
 ];

@@ -57,7 +57,7 @@ const providerList = z
   })
   .meta({ id: "LoginProviderList" });
 
-const listClients = operation({
+export const listClients = operation({
   route: "GET /api/auth/clients",
   query: z.object(listParameters),
   right: gatewayAdmin,
@@ -95,7 +95,7 @@ const showClient = operation({
   },
 });
 
-const addClient = operation({
+export const addClient = operation({
   route: "POST /api/auth/clients",
   right: gatewayAdmin,
   id: "addOAuthClient",
@@ -110,7 +110,7 @@ const addClient = operation({
   },
 });
 
-const removeClient = operation({
+export const removeClient = operation({
   route: "DELETE /api/auth/clients/{id}",
   params: z.object({ id: schemas.name }),
   right: gatewayAdmin,

@@ -22,6 +22,7 @@ const madeInvite = z
   .object({
     id: z.string(),
     secret: z.string().describe("Shown only now, and good once: its holder joins the team."),
+    link: z.string().describe("The page at which a person accepts it."),
     expires: z.iso.datetime(),
   })
   .meta({ id: "MadeInvite" });
@@ -35,7 +36,7 @@ const joined = z
   .object({ user: z.string(), team: z.string(), membership: z.string(), made: shapes.madeToken })
   .meta({ id: "Joined" });
 
-const listInvites = operation({
+export const listInvites = operation({
   route: "GET /api/teams/{team}/invites",
   params,
   right: teamAdmin,
@@ -51,7 +52,7 @@ const listInvites = operation({
   },
 });
 
-const addInvite = operation({
+export const addInvite = operation({
   route: "POST /api/teams/{team}/invites",
   params,
   right: teamAdmin,
@@ -65,12 +66,12 @@ const addInvite = operation({
     const { role = "member", about } = request.body;
     const { team } = request.params;
     const { id, secret, expiresAtMs } = await changesBy(services, request).addInvite({ team, role, about });
-    const answer = { id, secret, expires: toIso(expiresAtMs) };
+    const answer = { id, secret, link: `${request.base}/invite/${secret}`, expires: toIso(expiresAtMs) };
     return created(`/api/teams/${team}/invites/${id}`, answer);
   },
 });
 
-const removeInvite = operation({
+export const removeInvite = operation({
   route: "DELETE /api/teams/{team}/invites/{id}",
   params: params.extend({ id: schemas.name }),
   right: teamAdmin,

@@ -29,7 +29,7 @@ const me = z
 
 const tokenList = z.object({ tokens: z.array(shapes.token) }).meta({ id: "PersonalTokenList" });
 
-const showMe = operation({
+export const showMe = operation({
   route: "GET /api/me",
   right: reading,
   id: "showMe",
@@ -123,7 +123,7 @@ const revokeToken = operation({
   },
 });
 
-function toToken({ row }: HeldPat): z.output<typeof shapes.token> {
+export function toToken({ row }: HeldPat): z.output<typeof shapes.token> {
   const { id, name, scopes, only, createdAtMs, expiresAtMs, usedAtMs } = row;
   const times = { created: toIso(createdAtMs), expires: toIso(expiresAtMs) };
   return {

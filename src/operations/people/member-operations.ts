@@ -12,7 +12,10 @@ import type { RestPeople } from "../services.ts";
 
 const tag = "People";
 const teamParams = z.object({ team: schemas.name });
-const params = z.object({ team: schemas.name, member: schemas.name.describe("Id of the membership.") });
+const params = z.object({
+  team: schemas.name,
+  member: schemas.name.describe("Id of the membership, or the user's name."),
+});
 
 /** Who manages whom is decided by the change itself: a member may leave, and no more than that. */
 const managing: Right = { role: "member", scope: "mcp:admin" };
@@ -24,7 +27,7 @@ const memberList = z
 const newMember = z.object({ user: shapes.shortName, role: shapes.teamRole.optional().describe("Default: member.") });
 const withRole = z.object({ role: shapes.teamRole });
 
-const listMembers = operation({
+export const listMembers = operation({
   route: "GET /api/teams/{team}/members",
   params: teamParams,
   query: z.object(shapes.listParameters),
@@ -41,7 +44,7 @@ const listMembers = operation({
   },
 });
 
-const addMember = operation({
+export const addMember = operation({
   route: "POST /api/teams/{team}/members",
   params: teamParams,
   right: gatewayAdmin,
@@ -70,7 +73,7 @@ const showMember = operation({
   run: (services, { params: { team, member } }) => answerMember(requirePeople(services), team, member),
 });
 
-const changeMember = operation({
+export const changeMember = operation({
   route: "PATCH /api/teams/{team}/members/{member}",
   params,
   right: managing,
@@ -88,7 +91,7 @@ const changeMember = operation({
   },
 });
 
-const removeMember = operation({
+export const removeMember = operation({
   route: "DELETE /api/teams/{team}/members/{member}",
   params,
   right: managing,
@@ -105,10 +108,12 @@ const removeMember = operation({
 });
 
 function answerMember(people: RestPeople, slug: string, id: string) {
-  const found = people.book.members.get(id);
-  if (found === undefined || found.team.id !== teamAt(people, slug).id)
+  const team = teamAt(people, slug).id;
+  const found =
+    people.book.members.get(id) ?? people.book.membersIn(team).find(({ user }) => user.name === id || user.id === id);
+  if (found === undefined || found.team.id !== team)
     throw new GatewayError("PERSON_UNKNOWN", "there is no such member in the team", {
-      hint: "GET /api/teams/{team}/members lists them.",
+      hint: "`toolyard team members` and GET /api/teams/{team}/members list them.",
     });
   return revised(found.row, toMember(found));
 }

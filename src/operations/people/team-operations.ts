@@ -34,7 +34,7 @@ const changedTeam = z.object({
 
 const newOwner = z.object({ member: schemas.name.describe("Id of the membership, or the user's name.") });
 
-const listTeams = operation({
+export const listTeams = operation({
   route: "GET /api/teams",
   query: z.object(shapes.listParameters),
   right: listing,
@@ -51,7 +51,7 @@ const listTeams = operation({
   },
 });
 
-const addTeam = operation({
+export const addTeam = operation({
   route: "POST /api/teams",
   right: ownCredentials,
   id: "addTeam",
@@ -84,7 +84,7 @@ const showTeam = operation({
   run: (services, { principal, params: { team } }) => answerTeam(requirePeople(services), principal, team),
 });
 
-const changeTeam = operation({
+export const changeTeam = operation({
   route: "PATCH /api/teams/{team}",
   params,
   right: teamAdmin,
@@ -102,7 +102,7 @@ const changeTeam = operation({
   },
 });
 
-const removeTeam = operation({
+export const removeTeam = operation({
   route: "DELETE /api/teams/{team}",
   params,
   right: teamOwner,
@@ -116,7 +116,7 @@ const removeTeam = operation({
   },
 });
 
-const setOwner = operation({
+export const setOwner = operation({
   route: "PUT /api/teams/{team}/owner",
   params,
   right: teamOwner,

@@ -42,7 +42,7 @@ const changed = z
   .refine(({ name, email }) => name !== undefined || email !== undefined, "has neither a name nor an email");
 const withRole = z.object({ role: shapes.userRole });
 
-const listUsers = operation({
+export const listUsers = operation({
   route: "GET /api/users",
   query: z.object(shapes.listParameters),
   right: gatewayAdmin,
@@ -57,7 +57,7 @@ const listUsers = operation({
   },
 });
 
-const addUser = operation({
+export const addUser = operation({
   route: "POST /api/users",
   right: gatewayAdmin,
   id: "addUser",
@@ -91,7 +91,7 @@ const showUser = operation({
   run: (services, { params: { id } }) => answerUser(requirePeople(services), id),
 });
 
-const renameUser = operation({
+export const renameUser = operation({
   route: "PATCH /api/users/{id}",
   params,
   right: gatewayAdmin,
@@ -114,7 +114,7 @@ const renameUser = operation({
   },
 });
 
-const removeUser = operation({
+export const removeUser = operation({
   route: "DELETE /api/users/{id}",
   params,
   right: gatewayAdmin,
@@ -128,7 +128,7 @@ const removeUser = operation({
   },
 });
 
-function setStatus(verb: string, status: UserRow["status"]): Operation {
+function setStatus<Verb extends "disable" | "enable">(verb: Verb, status: UserRow["status"]) {
   return operation({
     route: `POST /api/users/{id}/${verb}`,
     params,
@@ -145,7 +145,10 @@ function setStatus(verb: string, status: UserRow["status"]): Operation {
   });
 }
 
-const setRole = operation({
+export const disableUser = setStatus("disable", "disabled");
+export const enableUser = setStatus("enable", "active");
+
+export const setRole = operation({
   route: "PUT /api/users/{id}/role",
   params,
   right: gatewayAdmin,
@@ -167,7 +170,7 @@ const setRole = operation({
 
 const revoked = z.object({ revoked: z.int() }).meta({ id: "RevokedPersonalTokens" });
 
-const revokeTokens = operation({
+export const revokeTokens = operation({
   route: "DELETE /api/users/{id}/tokens",
   params,
   right: gatewayAdmin,
@@ -184,7 +187,9 @@ const revokeTokens = operation({
 export function findUser(book: RestPeople["book"], id: string): UserRow {
   const found = book.users.get(id) ?? book.userNamed(id);
   if (found === undefined)
-    throw new GatewayError("PERSON_UNKNOWN", "there is no such user", { hint: "GET /api/users lists them." });
+    throw new GatewayError("PERSON_UNKNOWN", "there is no such user", {
+      hint: "`toolyard user list` and GET /api/users list them.",
+    });
   return found;
 }
 
@@ -205,8 +210,8 @@ export const userOperations: readonly Operation[] = [
   showUser,
   renameUser,
   removeUser,
-  setStatus("disable", "disabled"),
-  setStatus("enable", "active"),
+  disableUser,
+  enableUser,
   setRole,
   revokeTokens,
 ];

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { Principal } from "../../kernel/principal.ts";
+import { auditName, type Principal } from "../../kernel/principal.ts";
 import { auditToJson } from "../../records/audit/audit-json.ts";
 import { gatewayReading } from "../../engine/policy/rights.ts";
 import type { Reader } from "../../records/calls/record-history.ts";
@@ -60,7 +60,7 @@ const auditQuery = z.object({
 
 const columns = Object.keys(auditEntry.shape);
 
-const listAudit = operation({
+export const listAudit = operation({
   route: "GET /api/audit",
   right: { role: "team-admin", scope: "mcp:read" },
   query: auditQuery,
@@ -73,13 +73,13 @@ const listAudit = operation({
   responses: withExports(answers(auditList, "One page.", [503])),
   run(services, request) {
     const { principal, query, via } = request;
-    const { from, to, limit, cursor, ...filters } = query;
-    const page = toPageQuery({ from, to, limit, cursor });
+    const { from, to, limit, cursor, after, ...filters } = query;
+    const page = toPageQuery({ from, to, limit, cursor, after });
     const own = visibleTeam(services, principal);
     const since = own === undefined ? {} : { team: own.slug, fromMs: Math.max(own.sinceMs, page.fromMs ?? 0) };
     // A filter for any other team finds nothing, whether or not there is one.
     const isForeign = own !== undefined && filters.team !== undefined && filters.team !== own.slug;
-    const { id: actor, team } = principal;
+    const [actor, { team }] = [auditName(principal), principal];
     return records({
       name: "entries",
       file: "audit",
@@ -95,7 +95,7 @@ const listAudit = operation({
   },
 });
 
-const verifyAudit = operation({
+export const verifyAudit = operation({
   route: "GET /api/audit/verify",
   right: gatewayReading,
   id: "verifyAudit",

@@ -1,8 +1,10 @@
 import * as z from "zod";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { auditName } from "../../kernel/principal.ts";
 import { callToJson } from "../../records/calls/record-json.ts";
 import { ownRecords, teamAdmin } from "../../engine/policy/rights.ts";
-import { filter, recordParameters, toPageQuery, toReader, toTimes } from "./record-query.ts";
+import { filter, followParameter, recordParameters, toPageQuery, toReader, toTimes } from "./record-query.ts";
+import type { PageQuery } from "../../store/record-store.ts";
 import { answers, withExports } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import { operation, type Operation } from "../operation.ts";
@@ -71,7 +73,7 @@ const callFilters = {
   code: filter,
   failed: isTrue.describe("`true`: only those whose outcome is not `ok`."),
 };
-const callQuery = z.object({ ...callFilters, ...recordParameters });
+const callQuery = z.object({ ...callFilters, ...recordParameters, ...followParameter });
 const { from: fromTime, to: toTime } = recordParameters;
 /** A filter that is misspelt must not erase what it was to leave out. */
 const eraseQuery = z.strictObject({
@@ -86,7 +88,7 @@ const erasedCalls = z
 
 const columns = Object.keys(call.shape);
 
-const listCalls = operation({
+export const listCalls = operation({
   route: "GET /api/calls",
   right: ownRecords,
   query: callQuery,
@@ -98,18 +100,20 @@ const listCalls = operation({
     "tells. As `application/x-ndjson` or `text/csv`, up to 100,000 rows at once.",
   responses: withExports(answers(callList, "One page.", [503])),
   run(services, request) {
-    const { failed, from, to, limit, cursor, ...filters } = request.query;
-    const page = toPageQuery({ from, to, limit, cursor });
+    const { failed, from, to, limit, cursor, after, follow, newest, ...filters } = request.query;
+    const page = toPageQuery({ from, to, limit, cursor, after });
     const asked = { ...filters, ...page, failed: failed === undefined ? undefined : failed === "true" };
     const reader = toReader(services, request.principal);
+    const readCalls = async (part: Partial<PageQuery>) => await services.history.calls(reader, { ...asked, ...part });
     return records({
       name: "calls",
       file: "calls",
       columns,
       limit,
       before: page.before,
-      read: async (part) => await services.history.calls(reader, { ...asked, ...part }),
+      read: readCalls,
       toJson: callToJson,
+      ...(follow ? { follow: { newest, event: "mcp.request.logs", events: services.events, read: readCalls } } : {}),
     });
   },
 });
@@ -137,7 +141,7 @@ const eraseCalls = operation({
       throw new GatewayError("PARAMS_INVALID", "no filter was given: with all=true, all calls are erased", {
         data: { field: "querystring.all" },
       });
-    const facts = { actor: principal.id, via, team: principal.team, ip };
+    const facts = { actor: auditName(principal), via, team: principal.team, ip };
     const filters = Object.fromEntries(named);
     // Before anything is erased: an erasure that cannot be noted is not done.
     await services.audit.order({ ...facts, action: "calls.erase", detail: { filters } });

@@ -1,8 +1,12 @@
 import * as z from "zod";
 import { logToJson } from "../../records/calls/record-json.ts";
-import { logLevels } from "../../store/record-rows.ts";
+import type { EventOf } from "../../kernel/events/event.ts";
+import { levelOf } from "../../records/calls/server-lines.ts";
+import { logLevels, type LogLevel, type ServerLogLine } from "../../store/record-rows.ts";
+import type { PageQuery } from "../../store/record-store.ts";
 import { ownRecords } from "../../engine/policy/rights.ts";
-import { filter, recordParameters, toPageQuery, toReader } from "./record-query.ts";
+import { countLostLines } from "./log-gaps.ts";
+import { filter, followParameter, recordParameters, toPageQuery, toReader } from "./record-query.ts";
 import { answers, withExports } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import { operation, type Operation, type OperationRequest } from "../operation.ts";
@@ -35,11 +39,12 @@ const logQuery = z.object({
     .optional()
     .describe("Lines that contain this, whatever the case of its letters; in SQLite, of A to Z alone."),
   ...recordParameters,
+  ...followParameter,
 });
 
 const description = "The newest lines of each instance are kept. Also as `application/x-ndjson` and `text/csv`.";
 
-const listLogs = operation({
+export const listLogs = operation({
   route: "GET /api/logs",
   right: ownRecords,
   query: logQuery.extend({ server: filter, instance: filter }),
@@ -67,18 +72,38 @@ const listInstanceLogs = operation({
 type LogRequest = OperationRequest<unknown, z.output<typeof logQuery> & { readonly server?: string | undefined }>;
 
 function answerLogs(services: Services, request: LogRequest, instance: string | undefined): Reply {
-  const { level, text, server, limit } = request.query;
+  const { level, text, server, limit, follow, newest } = request.query;
   const page = toPageQuery(request.query);
   const reader = toReader(services, request.principal);
-  return records({
+  const read = async (part: Partial<PageQuery>) =>
+    await services.history.logs(reader, { ...page, level, text, server, instance, ...part });
+  // Others would learn from it that instances wrote something that are not theirs.
+  const countLost =
+    reader.logs === "all" && text === undefined
+      ? { countLost: () => countLostLines(services.events, (line) => isAmong(line, { server, instance, level })) }
+      : {};
+  return records<ServerLogLine>({
     name: "logs",
     file: "logs",
     columns: Object.keys(logLine.shape),
     limit,
     before: page.before,
-    read: async (part) => await services.history.logs(reader, { ...page, level, text, server, instance, ...part }),
+    read,
     toJson: logToJson,
+    ...(follow ? { follow: { newest, event: "mcp.server.logs", events: services.events, read, ...countLost } } : {}),
   });
+}
+
+interface LineFilters {
+  readonly server: string | undefined;
+  readonly instance: string | undefined;
+  readonly level: LogLevel | undefined;
+}
+
+function isAmong(line: EventOf<"mcp.server.logs">, { server, instance, level }: LineFilters): boolean {
+  if (server !== undefined && line.server !== server) return false;
+  if (instance !== undefined && line.instance !== instance) return false;
+  return level === undefined || logLevels.indexOf(levelOf(line)) >= logLevels.indexOf(level);
 }
 
 /** What servers wrote to stderr, and sent as log messages. */

@@ -19,6 +19,18 @@ export const recordParameters = {
   to: time.describe("Exclusive."),
   limit: schemas.clampedNumber({ least: 1, most: mostPerPage, standard: 100 }),
   cursor: schemas.cursor.describe("`nextCursor` of the page before, or the id of a row: older ones follow."),
+  after: schemas.cursor.describe("The id of a row: only newer ones."),
+};
+
+/** Of lists that can be followed. */
+export const followParameter = {
+  follow: schemas.flag.describe(
+    "`true`: lines of JSON, the newest rows with the oldest first, then those that come. A line with `missed` says " +
+      "that some are left out; one with `lost`, how many lines of servers were not kept long enough to be sent.",
+  ),
+  newest: schemas
+    .clampedNumber({ least: 0, most: 10_000, standard: 10 })
+    .describe("With `follow`: how many of the newest rows are sent first."),
 };
 
 /** A text that rows have to have exactly. */
@@ -29,11 +41,12 @@ interface Asked {
   readonly to?: string | undefined;
   readonly limit: number;
   readonly cursor?: string | undefined;
+  readonly after?: string | undefined;
 }
 
 /** Throws PARAMS_INVALID and CURSOR_INVALID. */
-export function toPageQuery({ from, to, limit, cursor }: Asked): PageQuery & TimeRange {
-  return { limit, before: readCursor(cursor), ...toTimes({ from, to }) };
+export function toPageQuery({ from, to, limit, cursor, after }: Asked): PageQuery & TimeRange {
+  return { limit, before: readCursor(cursor), after: readCursor(after), ...toTimes({ from, to }) };
 }
 
 /** Throws PARAMS_INVALID. */
@@ -63,6 +76,8 @@ export function runTeamOf({ people }: Pick<Services, "people">, principal: Princ
  */
 export function toReader(services: Services, principal: Principal): Reader {
   const { id, roles } = principal;
+  // The owner of the data directory can read the database itself.
+  if (principal.via === "owner") return { id, calls: "all", contents: "all", logs: "all" };
   const isAlone = services.isOpen();
   const team = runTeamOf(services, principal);
   return {

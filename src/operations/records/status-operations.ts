@@ -3,6 +3,8 @@ import { transportKinds } from "../../config/entry/transports.ts";
 import { instanceStatuses } from "../../kernel/status.ts";
 import { ownRecords } from "../../engine/policy/rights.ts";
 import { nextSteps } from "../../records/server-standing.ts";
+import { storeProblemKinds } from "../../store/record-store.ts";
+import { databaseNames } from "../../store/store-upkeep.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import { operation, type Operation } from "../operation.ts";
@@ -45,7 +47,12 @@ const storeStanding = z
   .object({
     status: z.enum(["off", "opening", "ready", "degraded", "closed", "failed"]),
     problems: z.array(
-      z.object({ database: schemas.nullableText, kind: z.string(), message: z.string(), hint: z.string() }),
+      z.object({
+        database: z.enum(databaseNames).nullable().describe("Null for both."),
+        kind: z.enum(storeProblemKinds),
+        message: z.string(),
+        hint: z.string(),
+      }),
     ),
     waitingRows: z.int().describe("Rows that are not written yet."),
     droppedRows: z.int().describe("Rows that were lost since the start."),
@@ -75,21 +82,21 @@ const gatewayStatus = z
   })
   .meta({ id: "GatewayStatus" });
 
+export const showStatus = operation({
+  route: "GET /api/status",
+  right: ownRecords,
+  id: "showStatus",
+  tag: "Gateway",
+  summary: "How the gateway is, and each server",
+  description:
+    "An admin sees the instances of all people. Others see theirs and the shared ones, and nothing of the " +
+    "process, its files and its addresses.",
+  responses: answers(gatewayStatus, "The status now."),
+  async run(services, { principal }) {
+    const isAdmin = services.isOpen() || principal.roles.includes("admin");
+    return await services.status({ principal, isAdmin });
+  },
+});
+
 /** The state of the gateway, for every caller. */
-export const statusOperations: readonly Operation[] = [
-  operation({
-    route: "GET /api/status",
-    right: ownRecords,
-    id: "showStatus",
-    tag: "Gateway",
-    summary: "How the gateway is, and each server",
-    description:
-      "An admin sees the instances of all people. Others see theirs and the shared ones, and nothing of the " +
-      "process, its files and its addresses.",
-    responses: answers(gatewayStatus, "The status now."),
-    async run(services, { principal }) {
-      const isAdmin = services.isOpen() || principal.roles.includes("admin");
-      return await services.status({ principal, isAdmin });
-    },
-  }),
-];
+export const statusOperations: readonly Operation[] = [showStatus];

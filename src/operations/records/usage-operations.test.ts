@@ -33,6 +33,7 @@ async function ask({ query = {}, roles = [], isOpen = false, accept, sums = [] }
   const asked: UsageQuery[] = [];
   const services = {
     isOpen: () => isOpen,
+    people: () => undefined,
     clock: { now: () => nowMs },
     usage: {
       async read(question: UsageQuery) {

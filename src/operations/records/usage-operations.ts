@@ -9,7 +9,7 @@ import { latencyBoundsMs } from "../../store/record-rows.ts";
 import { usageDimensions, type UsageDimension, type UsageQuery, type UsageSum } from "../../store/record-store.ts";
 import { ownRecords } from "../../engine/policy/rights.ts";
 import { filter, runTeamOf } from "./record-query.ts";
-import { answers } from "../responses.ts";
+import { answers, type Responses } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import { toCsv } from "./csv.ts";
 import { readTime } from "./time-parameter.ts";
@@ -43,6 +43,7 @@ const usageList = z
     by: z.array(z.enum(usageDimensions)),
     latencyBoundsMs: z.array(z.int()),
     usage: z.array(usageGroup),
+    names: z.record(z.string(), z.string()).describe("Of people whose ids are among the groups: `ann (red)`."),
   })
   .meta({ id: "UsageList" });
 
@@ -128,7 +129,7 @@ type Asked = z.output<typeof usageQuery>;
 
 const { 200: ok, ...failures } = answers(usageList, "Sums, in the order of time, or by calls.");
 
-const showUsage = operation({
+export const showUsage = operation({
   route: "GET /api/usage",
   right: ownRecords,
   query: usageQuery,
@@ -138,7 +139,7 @@ const showUsage = operation({
   responses: {
     200: { description: ok?.description ?? "", content: { ...ok?.content, "text/csv": z.string() } },
     ...failures,
-  },
+  } as Responses<z.output<typeof usageList>>,
   async run(services, { principal, query, accept }) {
     const own = runTeamOf(services, principal);
     const wanted = toQuery(services, query);
@@ -146,7 +147,8 @@ const showUsage = operation({
     const asked = { ...wanted, ...whom };
     const found = isForeign ? { sums: [], sinceMs: null } : await services.usage.read(asked);
     const isCsv = query.format === undefined ? acceptsCsv(accept) : query.format === "csv";
-    return isCsv ? text("text/csv", toCsvText(asked.by, found.sums)) : toUsageList(asked, found);
+    if (isCsv) return text("text/csv", toCsvText(asked.by, found.sums));
+    return { ...toUsageList(asked, found), names: namesOf(services, asked.by, found.sums) };
   },
 });
 
@@ -176,12 +178,15 @@ const showMinutes = operation({
   },
 });
 
-const showTokens = operation({
+export const showTokens = operation({
   route: "GET /api/usage/tokens",
   right: ownRecords,
   query: z.object({
     exposure: z.enum(exposureNames).optional().describe("Default: that of `/mcp`."),
     principal: filter.describe("Whose sessions and spending. Only an admin may name somebody else."),
+    wait: schemas
+      .clampedNumber({ least: 0, most: 10, standard: 0 })
+      .describe("Seconds to wait for definitions that are not counted yet."),
   }),
   id: "showTokens",
   tag,
@@ -191,7 +196,8 @@ const showTokens = operation({
   responses: answers(tokenReport, "Tokens of definitions, and of finding."),
   async run(services, { principal, query }) {
     const of = whose(services, principal, query.principal);
-    return await services.tokens({ principal, exposure: query.exposure, of });
+    const waitMs = query.wait * 1_000;
+    return await services.tokens({ principal, exposure: query.exposure, of, waitMs });
   },
 });
 
@@ -260,7 +266,10 @@ function acceptsCsv(accept: string | undefined): boolean {
   return accept !== undefined && /(?:^|,)\s*text\/csv\b/i.test(accept);
 }
 
-function toUsageList({ fromMs, toMs, by }: UsageQuery, { sums, sinceMs }: UsageAnswer): z.input<typeof usageList> {
+function toUsageList(
+  { fromMs, toMs, by }: UsageQuery,
+  { sums, sinceMs }: UsageAnswer,
+): Omit<z.input<typeof usageList>, "names"> {
   return {
     from: toIso(fromMs),
     to: toIso(toMs),
@@ -279,6 +288,20 @@ function toUsageList({ fromMs, toMs, by }: UsageQuery, { sums, sinceMs }: UsageA
       resultsCut: found.cut,
     })),
   };
+}
+
+function namesOf(
+  { people }: Services,
+  by: readonly UsageDimension[],
+  sums: readonly UsageSum[],
+): Readonly<Record<string, string>> {
+  const at = by.indexOf("principal");
+  const members = people()?.book.members;
+  const named = sums.flatMap(({ group }) => {
+    const member = at === -1 ? undefined : members?.get(group[at] ?? "");
+    return member === undefined ? [] : [[member.row.id, `${member.user.name} (${member.team.slug})`] as const];
+  });
+  return Object.fromEntries(named);
 }
 
 function toValue(dimension: UsageDimension, value: string | null | undefined): string | null {

@@ -3,6 +3,7 @@ import { noTeam } from "../../engine/policy/rights.ts";
 import type { ChangeActor } from "../../people/directory/change-queue.ts";
 import type { MadeToken } from "../../people/directory/people-lookup.ts";
 import type { PeopleChanges } from "../../people/directory/people-changes.ts";
+import { auditName } from "../../kernel/principal.ts";
 import type { TeamRow } from "../../store/people-rows.ts";
 import type { Services, RestPeople } from "../services.ts";
 import type { OpenRequest } from "../operation.ts";
@@ -27,8 +28,8 @@ type Sender = Pick<OpenRequest, "via" | "ip" | "principal">;
 /** The sender of a request, as the audit names them. */
 export function senderOf({ via, ip, principal }: Sender): ChangeActor {
   if (principal === undefined) return { via, ip, id: "unknown", user: null, isAdmin: false };
-  const { id, user, roles } = principal;
-  return { via, ip, id, user, isAdmin: roles.includes("admin") };
+  const { user, roles } = principal;
+  return { via, ip, id: auditName(principal), user, isAdmin: roles.includes("admin") };
 }
 
 /** The team of a path whose right was checked. */

@@ -35,17 +35,25 @@ export async function whileTracked<Result>(
   return await whileAllowed(services, asking, async (signal) => await act(restContext(asking.principal, signal)));
 }
 
-/** A REST client says nothing of itself, and can be asked nothing unless its request says so. */
+/** A REST client says nothing of itself, and can be asked nothing unless its request says so (`askedBy`). */
 export function restContext(
   principal: Principal,
   signal: AbortSignal,
   more?: Pick<CallContext, "onProgress" | "onLog" | "meta">,
 ): CallContext {
-  return { principal, signal, client: restClient, via: "rest", waitedMs: 0, forProgram: true, ...more };
+  const sender = principal.via === "owner" ? terminal : rest;
+  return { principal, signal, ...sender, waitedMs: 0, forProgram: true, ...more };
 }
 
-export const restClient: CallContext["client"] = Object.freeze({
+const restClient: CallContext["client"] = Object.freeze({
   era: "legacy",
   revision: newestLegacyRevision,
   capabilities: Object.freeze({}),
 });
+
+const rest = Object.freeze({ via: "rest", client: restClient } as const);
+/** A person who types commands. */
+const terminal = Object.freeze({
+  via: "owner",
+  client: Object.freeze({ ...restClient, name: "toolyard-cli" }),
+} as const);

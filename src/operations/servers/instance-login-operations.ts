@@ -35,7 +35,7 @@ const connectPage = z
   })
   .meta({ id: "ConnectPage" });
 
-const connect = operation({
+export const connect = operation({
   route: "POST /api/instances/{id}/connect",
   right: usingServers,
   params,
@@ -61,7 +61,7 @@ const connect = operation({
   },
 });
 
-const showLogin = operation({
+export const showLogin = operation({
   route: "GET /api/instances/{id}/login",
   right: reading,
   params,
@@ -78,7 +78,7 @@ const showLogin = operation({
   },
 });
 
-const removeLogin = operation({
+export const removeLogin = operation({
   route: "DELETE /api/instances/{id}/login",
   right: ownCredentials,
   params,

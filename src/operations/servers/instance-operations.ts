@@ -1,7 +1,9 @@
 import * as z from "zod";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { Services } from "../services.ts";
-import type { Principal } from "../../kernel/principal.ts";
+import { auditName, type Principal } from "../../kernel/principal.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { settingNow } from "../../kernel/runtime/setting-now.ts";
 import { abortAfter } from "../../kernel/runtime/abort.ts";
 import { usingServers, ownCredentials, reading } from "../../engine/policy/rights.ts";
 import {
@@ -16,7 +18,7 @@ import {
 import { toIso } from "../request/people-request.ts";
 import { answers, executing } from "../responses.ts";
 import * as schemas from "../schemas.ts";
-import { operation, type Operation } from "../operation.ts";
+import { operation, type Operation, type OperationRequest } from "../operation.ts";
 import { cached } from "../reply.ts";
 
 const tag = "Servers and instances";
@@ -53,7 +55,7 @@ const tokenList = z
 
 const revokedTokens = z.object({ revoked: z.int() }).meta({ id: "RevokedTokens" });
 
-const listInstances = operation({
+export const listInstances = operation({
   route: "GET /api/instances",
   right: reading,
   id: "listInstances",
@@ -68,7 +70,7 @@ const listInstances = operation({
   },
 });
 
-const showInstance = operation({
+export const showInstance = operation({
   route: "GET /api/instances/{id}",
   right: reading,
   params,
@@ -84,38 +86,58 @@ const showInstance = operation({
   },
 });
 
-interface Action {
-  readonly name: string;
+interface Action<Name extends string = string> {
+  readonly name: Name;
   readonly summary: string;
   /** Finds the instance. Actions that stop what others use need a stricter check. */
   readonly find: (services: Services, principal: Principal, id: string) => Instance;
-  readonly run: (instance: Instance, signal: AbortSignal, by: Principal) => Promise<void>;
+  readonly run: (services: Services, instance: Instance, request: ActionRequest) => Promise<void>;
 }
 
-const actions: readonly Action[] = [
-  {
+type ActionRequest = Pick<OperationRequest, "principal" | "signal">;
+
+/** Beside what the server itself may take to start: its turn, and the end of the process before. */
+const restartGraceMs = 600_000;
+
+/** It continues when the client leaves, because others may wait for the same. */
+async function restartInstance(services: Services, instance: Instance, { principal }: ActionRequest): Promise<void> {
+  const { runnerStartMs } = services.settings().instances;
+  const limitMs = runnerStartMs + restartGraceMs;
+  const limit = abortAfter(limitMs);
+  try {
+    await instance.restart(limit, principal.id);
+  } catch (error) {
+    if (!limit.aborted) throw error;
+    throw new GatewayError("START_TIMEOUT", `it did not come up within ${limitMs / 1_000} s`, {
+      hint: `Look at its last output, or raise ${settingNow("instances.runnerStartMs", runnerStartMs)}.`,
+    });
+  }
+}
+
+const actions = {
+  restart: {
     name: "restart",
     summary: "Stop and start it again",
     find: findOwnInstance,
-    run: async (instance, signal, by) => await instance.restart(signal, by.id),
+    run: restartInstance,
   },
-  {
+  stop: {
     name: "stop",
     summary: "Stop it until somebody starts it",
     find: findOwnInstance,
-    run: async (instance) => await instance.stop(),
+    run: async (_services, instance) => await instance.stop(),
   },
-  {
+  refresh: {
     name: "refresh",
     summary: "Read its lists again",
     find: findInstance,
-    run: async (instance, signal) => await instance.refresh(signal),
+    run: async (_services, instance) => await instance.refresh(abortAfter(actionTimeoutMs)),
   },
-];
+} as const satisfies Readonly<Record<string, Action>>;
 
-function runAction({ name, summary, find, run }: Action): Operation {
+function runAction<Name extends string>({ name, summary, find, run }: Action<Name>) {
   return operation({
-    route: `POST /api/instances/{id}/${name}`,
+    route: `POST /api/instances/{id}/${name as Name}`,
     right: usingServers,
     params,
     id: `${name}Instance`,
@@ -125,13 +147,15 @@ function runAction({ name, summary, find, run }: Action): Operation {
     async run(services, request) {
       const { principal, via } = request;
       const instance = find(services, principal, request.params.id);
-      const { id: actor, team } = principal;
-      await services.audit.order({ actor, team, via, action: `server.${name}`, object: instance.id });
-      await run(instance, abortAfter(actionTimeoutMs), principal);
+      const who = { actor: auditName(principal), team: principal.team, via };
+      await services.audit.order({ ...who, action: `server.${name}`, object: instance.id });
+      await run(services, instance, request);
       return describeInstance(instance, request, services);
     },
   });
 }
+
+export const restartOne = runAction(actions.restart);
 
 const tokenPath = "/api/instances/{id}/token";
 
@@ -188,7 +212,9 @@ const revokeTokens = operation({
 export const instanceOperations: readonly Operation[] = [
   listInstances,
   showInstance,
-  ...actions.map((action) => runAction(action)),
+  restartOne,
+  runAction(actions.stop),
+  runAction(actions.refresh),
   listTokens,
   issueToken,
   revokeTokens,

@@ -35,7 +35,9 @@ export function findInstance(services: Pick<Services, "instancesOf">, principal:
   const instance = services.instancesOf(principal).find((candidate) => candidate.id === id);
   // The message does not repeat the id, so that the answers to all unknown ids are the same.
   if (instance === undefined)
-    throw new GatewayError("SERVER_UNKNOWN", "there is no such instance", { hint: "GET /api/instances lists yours." });
+    throw new GatewayError("SERVER_UNKNOWN", "there is no such instance", {
+      hint: "`toolyard status` and GET /api/instances list yours.",
+    });
   return instance;
 }
 

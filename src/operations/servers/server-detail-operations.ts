@@ -61,7 +61,7 @@ const serverSettings = z
   })
   .meta({ id: "ServerSettings" });
 
-const showServer = operation({
+export const showServer = operation({
   route: "GET /api/servers/{slug}",
   right: reading,
   params,
@@ -72,7 +72,9 @@ const showServer = operation({
   run(services, { principal, params: { slug } }) {
     const server = services.viewOf(principal).server(slug);
     if (server === undefined)
-      throw new GatewayError("SERVER_UNKNOWN", "there is no such server", { hint: "GET /api/servers lists yours." });
+      throw new GatewayError("SERVER_UNKNOWN", "there is no such server", {
+        hint: "`toolyard status` and GET /api/servers list yours.",
+      });
     const { catalog } = server;
     const instance = services.instancesOf(principal).find(({ id }) => id === server.instance);
     const told = (name: string): string | null => {

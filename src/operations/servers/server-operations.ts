@@ -59,7 +59,9 @@ const refreshServer = operation({
   async run(services, { principal, params: { slug } }) {
     const known = services.viewOf(principal).server(slug);
     if (known === undefined)
-      throw new GatewayError("SERVER_UNKNOWN", "there is no such server", { hint: "GET /api/servers lists yours." });
+      throw new GatewayError("SERVER_UNKNOWN", "there is no such server", {
+        hint: "`toolyard status` and GET /api/servers list yours.",
+      });
     await findInstance(services, principal, known.instance).refresh(abortAfter(actionTimeoutMs));
     return describeServer(services.viewOf(principal).server(slug) ?? known, services);
   },

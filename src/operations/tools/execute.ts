@@ -13,7 +13,6 @@ import type { FailureCode } from "../../kernel/failures/failures.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isJsonObject, type JsonBytes } from "../../kernel/text/json-bytes.ts";
 import { parseErrorObject } from "../../wire/mcp/error-object.ts";
-import { restClient } from "../request/tracked.ts";
 import { findApp } from "./find-app.ts";
 import { parseJsonBody, type JsonBody } from "../json-body.ts";
 
@@ -24,21 +23,23 @@ export const contextField = "_app_context";
 
 const form = Object.freeze({ form: Object.freeze({}) });
 const url = Object.freeze({ url: Object.freeze({}) });
-/** Clients that answer questions, by the modes that they name. */
-const askedClients: ReadonlyMap<string, CallContext["client"]> = new Map(
+/** What clients can be asked, by the modes that they name. */
+const askedFor: ReadonlyMap<string, CallContext["client"]["capabilities"]> = new Map(
   Object.entries({ form, url, "form url": { ...form, ...url } }).map(([modes, elicitation]) => [
     modes,
-    Object.freeze({ ...restClient, capabilities: Object.freeze({ elicitation: Object.freeze(elicitation) }) }),
+    Object.freeze({ elicitation: Object.freeze(elicitation) }),
   ]),
 );
 
-/** The client of a request with this `Toolyard-Elicitation`; undefined where it names no mode that there is. */
-export function askedClient(header: string | readonly string[] | undefined): CallContext["client"] | undefined {
+/** What the client of a request with this `Toolyard-Elicitation` can be asked; undefined where it names no mode. */
+export function askedBy(
+  header: string | readonly string[] | undefined,
+): CallContext["client"]["capabilities"] | undefined {
   if (header === undefined) return undefined;
   const named = String(header)
     .split(",")
     .map((mode) => mode.trim().toLowerCase());
-  return askedClients.get(["form", "url"].filter((mode) => named.includes(mode)).join(" "));
+  return askedFor.get(["form", "url"].filter((mode) => named.includes(mode)).join(" "));
 }
 
 /** What `POST /execute/{name}` says of the tool that it means. */

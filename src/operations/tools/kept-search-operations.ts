@@ -72,7 +72,7 @@ const listThem = operation({
   },
 });
 
-const keepOne = operation({
+export const keepOne = operation({
   route: "POST /api/searches",
   right: ownWork,
   id: "keepSearch",
@@ -96,7 +96,7 @@ const keepOne = operation({
   },
 });
 
-const runThem = operation({
+export const runThem = operation({
   route: "POST /api/searches/run",
   right: ownRecords,
   id: "runKeptSearches",
@@ -116,7 +116,7 @@ const runThem = operation({
   },
 });
 
-const removeOne = operation({
+export const removeOne = operation({
   route: "DELETE /api/searches/{id}",
   right: ownWork,
   params: z.object({ id: schemas.name }),

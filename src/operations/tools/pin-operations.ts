@@ -35,7 +35,7 @@ const pinList = z
   })
   .meta({ id: "PinList" });
 
-const showPins = operation({
+export const showPins = operation({
   route: "GET /api/pins",
   right: ownRecords,
   id: "listPins",

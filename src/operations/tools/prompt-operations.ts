@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { resolveCompletion, resolvePrompt } from "../../catalog/exposure/native.ts";
+import { chooseServers } from "../../catalog/exposure/resource-list.ts";
 import { toJsonBytes, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import { reading, usingServers } from "../../engine/policy/rights.ts";
 import type { OriginalRequest } from "../../engine/perform/work.ts";
@@ -61,17 +62,17 @@ const completion = z
   .catchall(z.unknown())
   .meta({ id: "Completion" });
 
-const listPrompts = operation({
+export const listPrompts = operation({
   route: "GET /api/prompts",
   right: reading,
   query: z.object({ server: schemas.name.optional() }),
   id: "listPrompts",
   tag,
   summary: "Prompts of all servers",
-  responses: answers(promptList, "All of them, under names that are unique here."),
+  responses: answers(promptList, "All of them, under names that are unique here.", [404]),
   run(services, { principal, query: { server: only } }) {
     const view = services.viewOf(principal);
-    const servers = view.servers.filter(({ shown, slug }) => shown && (only === undefined || slug === only));
+    const servers = chooseServers(view, only).filter(({ shown }) => shown);
     const prompts = servers.flatMap(({ slug, catalog }) =>
       (catalog?.prompts ?? []).map((prompt) => ({
         ...prompt.definition,

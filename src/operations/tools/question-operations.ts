@@ -17,23 +17,23 @@ const questionAnswer = z
   })
   .meta({ id: "QuestionAnswer" });
 
+export const answerAsked = operation({
+  route: "POST /api/questions/{id}",
+  right: usingServers,
+  params: z.object({ id: schemas.name }),
+  id: "answerQuestion",
+  tag: "Execute",
+  summary: "Answer a question of a server",
+  description:
+    "Of a call made with `Accept: text/event-stream` and `Toolyard-Elicitation: form, url`: its stream has " +
+    "events `question` (`{ id, method, params }`), and `question-over` when one needs no answer any more.",
+  body: questionAnswer,
+  responses: answers(z.object({ answered: z.boolean() }), "It was passed to the server.", [404, 413, 415, 429]),
+  run(services, { principal, params, bytes }) {
+    services.questions.answer(params.id, principal, bytes);
+    return { answered: true };
+  },
+});
+
 /** Answers to what servers ask in the middle of calls. */
-export const questionOperations: readonly Operation[] = [
-  operation({
-    route: "POST /api/questions/{id}",
-    right: usingServers,
-    params: z.object({ id: schemas.name }),
-    id: "answerQuestion",
-    tag: "Execute",
-    summary: "Answer a question of a server",
-    description:
-      "Of a call made with `Accept: text/event-stream` and `Toolyard-Elicitation: form, url`: its stream has " +
-      "events `question` (`{ id, method, params }`), and `question-over` when one needs no answer any more.",
-    body: questionAnswer,
-    responses: answers(z.object({ answered: z.boolean() }), "It was passed to the server.", [404, 413, 415, 429]),
-    run(services, { principal, params, bytes }) {
-      services.questions.answer(params.id, principal, bytes);
-      return { answered: true };
-    },
-  }),
-];
+export const questionOperations: readonly Operation[] = [answerAsked];

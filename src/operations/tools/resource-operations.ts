@@ -66,7 +66,7 @@ const watchOne = operation({
   },
 });
 
-const listResources = operation({
+export const listResources = operation({
   route: "GET /api/resources",
   right: reading,
   query: z.object({ server: schemas.name.optional(), query: schemas.words, cursor: schemas.cursor }),
@@ -81,7 +81,7 @@ const listResources = operation({
   },
 });
 
-const readOne = operation({
+export const readOne = operation({
   route: "GET /api/resources/read",
   right: reading,
   query: z.object({ uri: schemas.name.describe("As the list gives it.") }),

@@ -129,28 +129,28 @@ async function readPerson(services: Services, asking: Principal, id: string, sig
   return person;
 }
 
+export const trySearch = operation({
+  route: "POST /api/search",
+  right: reading,
+  id: "trySearch",
+  tag: "Tools and resources",
+  summary: "Try a search, and see why each tool was found",
+  description:
+    "The ranking is that of discover_mcp_tools. With `as`, an admin sees what it is for somebody else, whose past use counts.",
+  body: searchBody,
+  responses: answers(searchReport, "What was found.", [404, 413, 415, 429, 503]),
+  async run(services, { principal, body, signal }) {
+    const { as, explain = false, learn = false, only, ...given } = body;
+    const person = as === undefined ? principal : await readPerson(services, principal, as, signal);
+    const request = { ...readDiscoverArguments(given), explain, isTrial: !learn, only };
+    if (request.queries.every((query) => query === ""))
+      throw new GatewayError("PARAMS_INVALID", "body.query: has no words", { data: { field: "body.query" } });
+    const work = { view: services.viewOf(person), context: restContext(person, signal) };
+    const found = await services.performer.perform({ kind: "discover", request }, work);
+    if (found.kind === "servers") throw new GatewayError("INTERNAL", "a search was answered with servers");
+    return toSearchReport(found, services.settings().results.discoverTokens);
+  },
+});
+
 /** Searching as a person who wants to see how an answer comes about. */
-export const searchOperations: readonly Operation[] = [
-  operation({
-    route: "POST /api/search",
-    right: reading,
-    id: "trySearch",
-    tag: "Tools and resources",
-    summary: "Try a search, and see why each tool was found",
-    description:
-      "The ranking is that of discover_mcp_tools. With `as`, an admin sees what it is for somebody else, whose past use counts.",
-    body: searchBody,
-    responses: answers(searchReport, "What was found.", [404, 413, 415, 429, 503]),
-    async run(services, { principal, body, signal }) {
-      const { as, explain = false, learn = false, only, ...given } = body;
-      const person = as === undefined ? principal : await readPerson(services, principal, as, signal);
-      const request = { ...readDiscoverArguments(given), explain, isTrial: !learn, only };
-      if (request.queries.every((query) => query === ""))
-        throw new GatewayError("PARAMS_INVALID", "body.query: has no words", { data: { field: "body.query" } });
-      const work = { view: services.viewOf(person), context: restContext(person, signal) };
-      const found = await services.performer.perform({ kind: "discover", request }, work);
-      if (found.kind === "servers") throw new GatewayError("INTERNAL", "a search was answered with servers");
-      return toSearchReport(found, services.settings().results.discoverTokens);
-    },
-  }),
-];
+export const searchOperations: readonly Operation[] = [trySearch];

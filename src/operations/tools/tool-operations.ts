@@ -89,11 +89,13 @@ const toolDetails = z
     instance: z.string(),
     spellings: z.object({ path: z.string(), flat: z.string(), double_underscore: z.string(), dot: z.string() }),
     input: z.string(),
+    tokens: z.int().describe("What its definition costs in a flat list."),
+    phrases: z.array(z.string()).describe("What people say when they need it, as far as the search knows."),
     definition: schemas.tool,
   })
   .meta({ id: "ToolDetails" });
 
-const listTools = operation({
+export const listTools = operation({
   route: "GET /api/tools",
   right: reading,
   query: listQuery,
@@ -118,7 +120,7 @@ const listTools = operation({
   },
 });
 
-const showTool = operation({
+export const showTool = operation({
   route: "GET /api/tools/{path}",
   right: reading,
   params: z.object({ path: schemas.name.describe("`server:tool`, or another spelling.") }),
@@ -130,7 +132,9 @@ const showTool = operation({
     const view = services.viewOf(principal);
     for (const listing of ["flat", "namespaced"] as const) await services.namesInTurns(view, listing, params.path);
     const { tool } = resolveTool(view, params.path, noArguments);
-    return cached(toDetails(view, tool));
+    const { tokens } = (await services.toolTokens(view))(serverOf(view, tool), tool);
+    const phrases = [...(await services.phrasesOf(tool))];
+    return cached({ ...toDetails(view, tool), tokens, phrases, definition: tool.definition });
   },
 });
 
@@ -207,7 +211,10 @@ function toSummary(server: ViewServer, tool: ToolEntry, priceOf: PriceOf): z.out
   };
 }
 
-function toDetails(view: View, tool: ToolEntry): z.output<typeof toolDetails> {
+function toDetails(
+  view: View,
+  tool: ToolEntry,
+): Omit<z.output<typeof toolDetails>, "tokens" | "phrases" | "definition"> {
   const { namespace, instance } = serverOf(view, tool);
   return {
     tool_path: tool.path,
@@ -221,7 +228,6 @@ function toDetails(view: View, tool: ToolEntry): z.output<typeof toolDetails> {
       dot: `${namespace}.${tool.definition.name}`,
     },
     input: toSignature(tool.definition.inputSchema, { maxTokens: signatureTokens }).text,
-    definition: tool.definition,
   };
 }
 

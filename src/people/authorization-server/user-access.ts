@@ -1,4 +1,6 @@
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import type { AccessStore } from "../../store/access-store.ts";
 import type { GrantRow } from "../../store/access-rows.ts";
 import type { ChangeActor } from "../directory/change-queue.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";
@@ -39,12 +41,24 @@ export interface UserAccess {
   endSession(by: ChangeActor, id: string, userId?: string): Promise<void>;
   /** Logs a user out of every browser. Resolves to how many there were. */
   endSessions(by: ChangeActor, userId: string): Promise<number>;
+  /**
+   * From then on, a sender with a token or an assertion of this account elsewhere is the user. Rejects with
+   * PEOPLE_CONFLICT where the account is another user's.
+   */
+  linkAccount(by: ChangeActor, userId: string, account: AccountElsewhere): Promise<void>;
+}
+
+export interface AccountElsewhere {
+  readonly issuer: string;
+  readonly subject: string;
 }
 
 export interface UserAccessDeps {
   readonly directory: Pick<TeamDirectory, "book" | "access">;
   readonly sessions: Pick<BrowserSessions, "of">;
   readonly change: ChangeAccess;
+  readonly store: Pick<AccessStore, "identity">;
+  readonly clock: Pick<Clock, "now">;
 }
 
 const idLength = 16;
@@ -54,7 +68,7 @@ export function sessionIdOf({ hash }: { readonly hash: string }): string {
   return hash.slice(0, idLength);
 }
 
-export function createUserAccess({ directory, sessions, change }: UserAccessDeps): UserAccess {
+export function createUserAccess({ directory, sessions, change, store, clock }: UserAccessDeps): UserAccess {
   const { book, access } = directory;
 
   function appsOf(userId: string | undefined): readonly AppLine[] {
@@ -101,6 +115,19 @@ export function createUserAccess({ directory, sessions, change }: UserAccessDeps
       const about = { actor, via, ip, action: "session.end", object, detail: { sessions: rows.length } };
       await change({ goneSessions: rows.map(({ row }) => row.hash) }, about);
       return rows.length;
+    },
+    async linkAccount({ id: actor, via, ip }, userId, account) {
+      const known = await store.identity(account);
+      if (known !== undefined && known.userId !== userId && book.users.has(known.userId ?? ""))
+        throw new GatewayError("PEOPLE_CONFLICT", "this account is already another user's");
+      const now = clock.now();
+      const times = { createdAtMs: now, seenAtMs: now };
+      const object = book.users.get(userId)?.name ?? "";
+      await change(
+        {},
+        { ...{ actor, via, ip, action: "identity.link", object }, detail: { ...account } },
+        { identities: [{ ...account, userId, label: account.subject, ...times }] },
+      );
     },
   };
 }

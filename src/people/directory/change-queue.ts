@@ -18,15 +18,6 @@ export interface ChangeActor {
   readonly isAdmin: boolean;
 }
 
-/** The owner of the data directory: may do everything. */
-export const ownerActor: ChangeActor = Object.freeze({
-  id: "owner",
-  via: "owner",
-  ip: null,
-  user: null,
-  isAdmin: true,
-});
-
 /** A change of people, planned. */
 export interface Plan<Result> extends PlannedChange<PeopleWrites, Result> {
   /** Of users that come into being by it. */

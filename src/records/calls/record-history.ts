@@ -157,5 +157,7 @@ function maySee({ id, calls, team }: Reader, call: Pick<CallRow, "principal" | "
 
 /** The message does not repeat the id, so that the answers to all unknown ids are the same. */
 function unknownInstance(): GatewayError {
-  return new GatewayError("SERVER_UNKNOWN", "there is no such instance", { hint: "GET /api/instances lists yours." });
+  return new GatewayError("SERVER_UNKNOWN", "there is no such instance", {
+    hint: "`toolyard status` and GET /api/instances list yours.",
+  });
 }

@@ -2,15 +2,17 @@ import { request as requestHttp, type IncomingMessage, type RequestOptions } fro
 import { abortReason } from "../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isLoopbackHost, type AddressRules } from "./protocol/addresses.ts";
-import { answerBytes, exchangeTimeoutMs, redirects } from "./flow/login-limits.ts";
+import { redirects, usualLimits, type ExchangeLimits } from "./flow/login-limits.ts";
 import { exchangeRouted, tooLarge, tooSlow, type LoginAnswer, type LoginRoute } from "./flow/login-route.ts";
 
 interface OutgoingRequest {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   /** False: a redirect is returned as it is. */
   readonly follows?: boolean;
+  /** Those of a login where there are none. */
+  readonly limits?: ExchangeLimits;
 }
 
 export type OutgoingAnswer = LoginAnswer;
@@ -40,7 +42,7 @@ export function createOutgoing(rules: AddressRules, { serverUrl, route }: LoginP
     if (routed === undefined) return await exchangePlainly(url, { ...request, headers }, rules, signal);
     if (routed.isProxied && url.origin !== home) await rules.checkName(url.hostname);
     const body = request.body === undefined ? null : Buffer.from(request.body, "utf8").toString("latin1");
-    const wanted = { method: request.method, headers: Object.entries(headers).flat(), body };
+    const wanted = { method: request.method, headers: Object.entries(headers).flat(), body, limits: request.limits };
     return await exchangeRouted(routed.createClient, url, wanted, signal);
   }
 
@@ -102,15 +104,16 @@ async function exchangePlainly(
     agent: false,
     lookup: rules.lookup,
   };
-  const deadline = AbortSignal.timeout(exchangeTimeoutMs);
+  const { limits = usualLimits } = request;
+  const deadline = AbortSignal.timeout(limits.timeoutMs);
   return await new Promise((resolve, reject) => {
     const outgoing = open(url, options, (response) => {
-      readAnswer(url, response).then(resolve, (error: unknown) => {
+      readAnswer(url, response, limits).then(resolve, (error: unknown) => {
         outgoing.destroy();
         reject(error);
       });
     });
-    const giveUp = (): void => void outgoing.destroy(signal.aborted ? abortReason(signal) : tooSlow(url));
+    const giveUp = (): void => void outgoing.destroy(signal.aborted ? abortReason(signal) : tooSlow(url, limits));
     for (const reason of [signal, deadline]) reason.addEventListener("abort", giveUp, { once: true });
     outgoing.once("close", () => signal.removeEventListener("abort", giveUp));
     outgoing.on("error", (error: NodeJS.ErrnoException) =>
@@ -126,13 +129,13 @@ function unreachable(url: URL, error: NodeJS.ErrnoException): GatewayError {
   });
 }
 
-async function readAnswer(url: URL, response: IncomingMessage): Promise<OutgoingAnswer> {
+async function readAnswer(url: URL, response: IncomingMessage, limits: ExchangeLimits): Promise<OutgoingAnswer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
       bytes += chunk.length;
-      if (bytes > answerBytes) throw tooLarge(url);
+      if (bytes > limits.bytes) throw tooLarge(url, limits);
       chunks.push(chunk);
     }
   } catch (error) {

@@ -34,7 +34,7 @@ export type CreateHttpClient = (options: HttpClientOptions) => HttpClient;
 
 /** One HTTP request, ready to be sent. */
 export interface HttpRequest {
-  readonly method: "POST" | "GET" | "PATCH" | "DELETE";
+  readonly method: "POST" | "GET" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   /** A flat list: name, value, name, value. The list is shared between requests and must not be changed. */
   readonly headers: readonly string[];

@@ -218,12 +218,10 @@ export function skipValue(bytes: Buffer, start: number, end: number, maxDepth: n
   if (first !== openBrace && first !== openBracket) return skipScalar(bytes, start, end);
   let depth = 0;
   let at = start;
-  while (at < end) {
-    const byte = bytes[at] as number;
-    if (isPlain[byte] === 1) {
-      at += 1;
-      continue;
-    }
+  for (;;) {
+    while (at < end && isPlain[bytes[at] as number] === 1) at += 1;
+    if (at >= end) break;
+    const byte = bytes[at];
     if (byte === quote) {
       at = skipString(bytes, at + 1, end);
       continue;

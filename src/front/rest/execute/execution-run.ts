@@ -10,7 +10,7 @@ import type { Principal } from "../../../kernel/principal.ts";
 import type { RestDeps } from "../deps.ts";
 import type { EventStream } from "../streams/event-response.ts";
 import { restContext } from "../../../operations/request/tracked.ts";
-import { askedClient, toExecuteAnswer } from "../../../operations/tools/execute.ts";
+import { askedBy, toExecuteAnswer } from "../../../operations/tools/execute.ts";
 import type { RestQuestions } from "../../../operations/tools/asked-questions.ts";
 
 /** A call that was understood, and where its answer goes. */
@@ -52,11 +52,11 @@ export function createExecutionRun(deps: RestDeps, questions: RestQuestions): (e
     try {
       const listen = stream === undefined ? undefined : listenWith(stream);
       const plain = restContext(principal, controller.signal, { ...listen, meta: execution.meta });
-      const client = stream === undefined ? undefined : askedClient(execution.elicitation);
+      const capabilities = stream === undefined ? undefined : askedBy(execution.elicitation);
       const context =
-        stream === undefined || client === undefined
+        stream === undefined || capabilities === undefined
           ? plain
-          : { ...plain, client, ask: questions.asker(principal, stream) };
+          : { ...plain, client: { ...plain.client, capabilities }, ask: questions.asker(principal, stream) };
       const outcome = await deps.performer.perform(intent, { context, view });
       answer(execution, toExecuteAnswer(view, intent, outcome));
     } catch (error) {

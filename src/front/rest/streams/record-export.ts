@@ -1,12 +1,13 @@
 import { once } from "node:events";
 import { jsonAnswer, listHeaders, type Answer } from "../answer.ts";
 import { toCsv } from "../../../operations/records/csv.ts";
-import type { RecordList } from "../../../operations/reply.ts";
+import type { FollowedList, RecordList } from "../../../operations/reply.ts";
 import type { Services } from "../../../operations/services.ts";
 import { whileAllowed } from "../../../operations/request/tracked.ts";
 import { abortedWith } from "./client-gone.ts";
 import { mostPerPage } from "../../../operations/records/record-query.ts";
 import type { RestRequest } from "../route.ts";
+import { followHead, followRecords } from "./record-follow.ts";
 
 /**
  * An export ends after so many rows, or pages that a filter leaves empty: to get more, the reader goes on with the id
@@ -23,6 +24,13 @@ export async function answerRecords<Row>(
   request: RestRequest,
   list: RecordList<Row>,
 ): Promise<Answer | undefined> {
+  const { follow } = list;
+  if (follow !== undefined)
+    return await whileAllowed(
+      services,
+      { principal: request.principal, signal: abortedWith(request.response) },
+      async (signal) => await sendFollowed(request, list, { follow, signal }),
+    );
   const format = formatOf(request.raw.headers.accept);
   if (format !== "json")
     return await whileAllowed(
@@ -35,6 +43,22 @@ export async function answerRecords<Row>(
     { [list.name]: rows.map(list.toJson), nextCursor: next === null ? null : String(next) },
     listHeaders,
   );
+}
+
+/** Ends with the reader, or when the reader may not read any more. */
+async function sendFollowed<Row>(
+  { response, headers }: RestRequest,
+  list: RecordList<Row>,
+  { follow, signal }: { readonly follow: FollowedList<Row>; readonly signal: AbortSignal },
+): Promise<undefined> {
+  const begin = (): void => response.writeHead(200, followHead(headers)).flushHeaders();
+  try {
+    await followRecords(list, follow, { writer: response, signal, begin });
+  } catch (error) {
+    if (!response.headersSent) throw error;
+  }
+  response.end();
+  return undefined;
 }
 
 /** Whichever is named first; anything else gets JSON. */

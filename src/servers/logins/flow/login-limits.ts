@@ -2,6 +2,14 @@
 export const answerBytes = 256 * 1024;
 /** From the first byte out to the last byte in; an authorization server that takes longer is down. */
 export const exchangeTimeoutMs = 15_000;
+
+/** What one exchange may take. */
+export interface ExchangeLimits {
+  readonly bytes: number;
+  readonly timeoutMs: number;
+}
+
+export const usualLimits: ExchangeLimits = Object.freeze({ bytes: answerBytes, timeoutMs: exchangeTimeoutMs });
 /** Redirects of a metadata document. Requests that carry a secret follow none (faults 103, 105). */
 export const redirects = 3;
 /** How long a person may take in the browser. */

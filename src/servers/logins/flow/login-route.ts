@@ -3,7 +3,7 @@ import { abortReason } from "../../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { CreateHttpClient, HttpRequest, TransportFailure } from "../../../wire/http/http-client.ts";
 import { sendWhole, type WholeResponse } from "../../../wire/http/whole-response.ts";
-import { answerBytes, exchangeTimeoutMs } from "./login-limits.ts";
+import { exchangeTimeoutMs, usualLimits, type ExchangeLimits } from "./login-limits.ts";
 
 /**
  * How a login of one server reaches a URL: undefined where a plain connection does. What the server's entry says of
@@ -20,7 +20,7 @@ export interface RoutedClient {
 export interface LoginAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Whole; never more than 256 KB. */
+  /** Whole; never more than its limits allow. */
   readonly body: Buffer;
 }
 
@@ -28,13 +28,16 @@ export interface LoginAnswer {
 const readHeaders = ["content-type", "location", "www-authenticate"] as const;
 
 /**
- * One exchange over a client of its own, closed behind it. Rejects with LOGIN_FAILED after {@link exchangeTimeoutMs},
- * or with the signal's reason.
+ * One exchange over a client of its own, closed behind it. Rejects with LOGIN_FAILED after the time that its limits
+ * allow, or with the signal's reason.
  */
 export async function exchangeRouted(
   createClient: CreateHttpClient,
   url: URL,
-  request: Pick<HttpRequest, "method" | "headers" | "body">,
+  {
+    limits = usualLimits,
+    ...request
+  }: Pick<HttpRequest, "method" | "headers" | "body"> & { readonly limits?: ExchangeLimits | undefined },
   signal: AbortSignal,
 ): Promise<LoginAnswer> {
   const client = createClient({
@@ -43,17 +46,17 @@ export async function exchangeRouted(
     reserved: 1,
     connectTimeoutMs: exchangeTimeoutMs,
   });
-  const deadline = AbortSignal.timeout(exchangeTimeoutMs);
+  const deadline = AbortSignal.timeout(limits.timeoutMs);
   const ended = new AbortController();
   try {
     return await new Promise((resolve, reject) => {
       const once = { once: true, signal: ended.signal };
       signal.addEventListener("abort", () => reject(abortReason(signal)), once);
-      deadline.addEventListener("abort", () => reject(tooSlow(url)), once);
+      deadline.addEventListener("abort", () => reject(tooSlow(url, limits)), once);
       const sent = { ...request, path: `${url.pathname}${url.search}` };
       sendWhole(client, sent, {
-        mostBytes: answerBytes,
-        tooLong: () => tooLarge(url),
+        mostBytes: limits.bytes,
+        tooLong: () => tooLarge(url, limits),
         toError: (failure) => unreachable(url, failure),
       }).then((response) => resolve(toAnswer(response)), reject);
     });
@@ -76,10 +79,10 @@ function unreachable(url: URL, { kind, reason }: TransportFailure): GatewayError
   return new GatewayError("LOGIN_FAILED", `${url.origin} cannot be reached (${reason === "" ? kind : reason})`);
 }
 
-export function tooLarge(url: URL): GatewayError {
-  return new GatewayError("LOGIN_FAILED", `${url.origin} answered with more than ${answerBytes / 1024} KB`);
+export function tooLarge(url: URL, { bytes }: ExchangeLimits): GatewayError {
+  return new GatewayError("LOGIN_FAILED", `${url.origin} answered with more than ${bytes / 1024} KB`);
 }
 
-export function tooSlow(url: URL): GatewayError {
-  return new GatewayError("LOGIN_FAILED", `${url.origin} did not answer within ${exchangeTimeoutMs / 1_000} s`);
+export function tooSlow(url: URL, { timeoutMs }: ExchangeLimits): GatewayError {
+  return new GatewayError("LOGIN_FAILED", `${url.origin} did not answer within ${timeoutMs / 1_000} s`);
 }

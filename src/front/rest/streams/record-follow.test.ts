@@ -4,16 +4,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createTestStore, whenOpened } from "../../../test/harness/records.ts";
-import { until } from "../../../test/harness/until.ts";
-import { createEventBus } from "../../kernel/events/event-bus.ts";
-import type { InstanceId, ServerSlug } from "../../kernel/ids.ts";
-import { createRecordHistory } from "../../records/calls/record-history.ts";
-import { createRecordSink } from "../../records/calls/record-sink.ts";
-import { logServers } from "../../records/calls/server-lines.ts";
-import type { RecordStore } from "../../store/record-store.ts";
-import type { GatewayParts } from "../gateway-parts.ts";
-import { readRecordsCommand, sendRecords, type RecordLine } from "./owner-records.ts";
+import { createTestStore, whenOpened } from "../../../../test/harness/records.ts";
+import { until } from "../../../../test/harness/until.ts";
+import { createEventBus } from "../../../kernel/events/event-bus.ts";
+import type { InstanceId, ServerSlug } from "../../../kernel/ids.ts";
+import { createRecordHistory } from "../../../records/calls/record-history.ts";
+import { createRecordSink } from "../../../records/calls/record-sink.ts";
+import { logServers } from "../../../records/calls/server-lines.ts";
+import type { PageQuery, RecordStore } from "../../../store/record-store.ts";
+import { logToJson, type LogJson } from "../../../records/calls/record-json.ts";
+import type { Reader } from "../../../records/calls/record-history.ts";
+import { countLostLines } from "../../../operations/records/log-gaps.ts";
+import type { RecordList } from "../../../operations/reply.ts";
+import type { ServerLogLine } from "../../../store/record-rows.ts";
+import { followRecords } from "./record-follow.ts";
 
 let folder: string;
 let store: RecordStore;
@@ -35,16 +39,19 @@ test("a reader of `logs` that stalls gets the newest lines, and is told how many
   logServers(events, sink);
   const source = { isOn: true, store: () => store, problems: () => [], dropped: 0 };
   const history = createRecordHistory({ source, instancesOf: () => [], isInstance: () => true });
-  const gateway = { events, fleet: { all: () => [] }, standing: { history } } as unknown as Pick<
-    GatewayParts,
-    "standing" | "fleet" | "events"
-  >;
   // As small as no socket is, so that a few lines fill it.
   const socket = new PassThrough({ highWaterMark: 2_000 });
   const ended = new AbortController();
-  const command = readRecordsCommand({ command: "logs", follow: true, limit: 0 });
-  if (command === undefined) throw new Error("it is no command");
-  const sent = sendRecords(gateway, command, socket, ended.signal);
+  const owner: Reader = { id: "local", calls: "all", contents: "all", logs: "all" };
+  const read = async (page: PageQuery) => await history.logs(owner, page);
+  const countLost = () => countLostLines(events, () => true);
+  const list = { name: "logs", columns: [], limit: 0, before: undefined, file: "", read, toJson: logToJson };
+  const followed = { newest: 0, event: "mcp.server.logs", events, read, countLost } as const;
+  const sent = followRecords<ServerLogLine>(list as unknown as RecordList<ServerLogLine>, followed, {
+    writer: socket,
+    signal: ended.signal,
+    begin: () => undefined,
+  });
   let written = 0;
   const write = (lines: number): void => {
     for (let at = 0; at < lines; at += 1) {
@@ -67,15 +74,15 @@ test("a reader of `logs` that stalls gets the newest lines, and is told how many
     write(50);
     await store.flush();
   }
-  const got: RecordLine[] = [];
-  createInterface({ input: socket }).on("line", (line) => got.push(JSON.parse(line) as RecordLine));
-  const shown = (): number => got.filter(({ log }) => log !== undefined).length;
-  const lost = (): number => got.reduce((sum, line) => sum + (line.lost ?? 0), 0);
+  const got: (LogJson & { readonly lost?: number })[] = [];
+  createInterface({ input: socket }).on("line", (line) => got.push(JSON.parse(line) as (typeof got)[number]));
+  const shown = (): number => got.filter(({ line }) => line !== undefined).length;
+  const lost = (): number => got.reduce((sum, { lost: lines = 0 }) => sum + lines, 0);
   await until(() => shown() + lost() >= written);
   expect(shown() + lost()).toBe(written);
   // Those that were sent before it stalled, and the newest hundred, were not.
   expect(lost()).toBeGreaterThanOrEqual(280);
-  expect(got.findLast(({ log }) => log !== undefined)?.log?.line).toBe(`line ${written}`);
+  expect(got.findLast(({ line }) => line !== undefined)?.line).toBe(`line ${written}`);
   ended.abort();
-  await sent;
+  await sent.catch(() => undefined);
 });

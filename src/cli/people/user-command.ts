@@ -1,0 +1,176 @@
+import { scopes, type Scope } from "../../engine/policy/scopes.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type {
+  addToken,
+  linkAccount,
+  listTokens,
+  makeSetupLink,
+  revokeToken,
+} from "../../operations/people/account-operations.ts";
+import type {
+  addUser,
+  disableUser,
+  enableUser,
+  listUsers,
+  removeUser,
+  renameUser,
+  revokeTokens,
+  setRole,
+} from "../../operations/people/user-operations.ts";
+import type { CommandContext } from "../command/command-context.ts";
+import { isOn, textOption, typedTeam } from "../command/options.ts";
+import { printAnswer, printDone } from "../gateway/list-output.ts";
+import { allRows, openGatewayClient, type GatewayClient } from "../gateway/gateway-client.ts";
+import { plainText } from "../terminal/plain-text.ts";
+import { printTable } from "../terminal/table.ts";
+import { misused } from "../terminal/wrong-usage.ts";
+import { minuteOf, readDays, readTeamRole, showToken } from "./people-options.ts";
+
+/** `toolyard user add|list|link|account|email|disable|enable|role|reset|remove`. */
+export async function user(context: CommandContext): Promise<number> {
+  const [task = "list", name] = context.positionals;
+  if (task === "list") return await listAllUsers(context);
+  if (task === "link") return await printLink(context, await openGatewayClient(context), name);
+  if (name === undefined || !Object.hasOwn(userTasks, task))
+    return misused(`user list, or ${Object.keys(userTasks).join(", ")} with NAME`);
+  return (await userTasks[task]?.(context, name)) ?? 0;
+}
+
+type UserTask = (context: CommandContext, name: string) => Promise<number>;
+
+const userTasks: Readonly<Record<string, UserTask>> = {
+  async add(context, name) {
+    const gateway = await openGatewayClient(context);
+    const about = { name, admin: isOn(context, "admin"), team: typedTeam(context), days: readDays(context) };
+    const body = { ...about, role: readTeamRole(context), email: textOption(context, "email") };
+    const { user: added, made } = await gateway.ask<typeof addUser>("POST /api/users", { body });
+    const code = printAnswer(context, made === null ? {} : { user: added, made }, () => showToken(made));
+    return isOn(context, "password-link") ? await printLink(context, gateway, name) : code;
+  },
+  async account(context, name) {
+    const [issuer, subject] = [textOption(context, "issuer"), textOption(context, "subject")];
+    if (issuer === undefined || subject === undefined) return misused("user account NAME --issuer URL --subject ID");
+    const gateway = await openGatewayClient(context);
+    const given = { params: { id: name }, body: { issuer, subject } };
+    await gateway.ask<typeof linkAccount>("PUT /api/users/{id}/account", given);
+    return printDone(context);
+  },
+  async email(context, name) {
+    const given = textOption(context, "email");
+    if (given === undefined) return misused("user email NAME --email ADDRESS");
+    const gateway = await openGatewayClient(context);
+    const body = { email: given === "none" ? null : given };
+    await gateway.ask<typeof renameUser>("PATCH /api/users/{id}", { params: { id: name }, body });
+    return printDone(context);
+  },
+  async disable(context, id) {
+    const gateway = await openGatewayClient(context);
+    await gateway.ask<typeof disableUser>("POST /api/users/{id}/disable", { params: { id } });
+    return printDone(context);
+  },
+  async enable(context, id) {
+    const gateway = await openGatewayClient(context);
+    await gateway.ask<typeof enableUser>("POST /api/users/{id}/enable", { params: { id } });
+    return printDone(context);
+  },
+  async role(context, id) {
+    const role = textOption(context, "role");
+    if (role !== "admin" && role !== "user")
+      throw new GatewayError("PEOPLE_CONFLICT", "the role of a user is admin or user", {
+        hint: "Give one of the two with --role.",
+      });
+    const gateway = await openGatewayClient(context);
+    await gateway.ask<typeof setRole>("PUT /api/users/{id}/role", { params: { id }, body: { role } });
+    return printDone(context);
+  },
+  async reset(context, id) {
+    const gateway = await openGatewayClient(context);
+    const answer = await gateway.ask<typeof revokeTokens>("DELETE /api/users/{id}/tokens", { params: { id } });
+    return printAnswer(context, answer, ({ revoked }) => process.stdout.write(`${revoked} tokens revoked\n`));
+  },
+  async remove(context, id) {
+    const gateway = await openGatewayClient(context);
+    await gateway.ask<typeof removeUser>("DELETE /api/users/{id}", { params: { id } });
+    return printDone(context);
+  },
+};
+
+async function listAllUsers(context: CommandContext): Promise<number> {
+  const gateway = await openGatewayClient(context);
+  const users = await allRows(async (query) => {
+    const { users: rows, nextCursor } = await gateway.ask<typeof listUsers>("GET /api/users", { query });
+    return { rows, nextCursor };
+  });
+  return printAnswer(context, { users }, () =>
+    printTable(
+      ["USER", "ROLE", "STATUS", "TEAMS"],
+      users.map((one) => [one.name, one.role, one.status, one.teams.map(({ team: slug }) => slug).join(", ")]),
+    ),
+  );
+}
+
+/** Without a name, the link makes the first admin. */
+async function printLink(context: CommandContext, gateway: GatewayClient, name: string | undefined): Promise<number> {
+  const answer = await gateway.ask<typeof makeSetupLink>("POST /api/setup-links", { body: { user: name } });
+  return printAnswer(context, answer, ({ link, expires }) => {
+    process.stdout.write(`${link}\n`);
+    process.stderr.write(
+      `This link sets a password, once, until ${minuteOf(expires)} UTC.
+The page asks for the part after the #, which is not sent with the link.\n`,
+    );
+  });
+}
+
+/** `toolyard token new --user`, `token list` and `token revoke`. */
+export async function personalToken(context: CommandContext): Promise<number> {
+  const [task, id] = context.positionals;
+  const owner = textOption(context, "user");
+  if (task === "list") return await printTokens(context, owner);
+  if (task === "revoke" && id !== undefined) {
+    const gateway = await openGatewayClient(context);
+    await gateway.ask<typeof revokeToken>("DELETE /api/tokens/{id}", { params: { id } });
+    return printDone(context);
+  }
+  if (task !== "new" || owner === undefined) return misused("token new, token list, or token revoke ID");
+  const gateway = await openGatewayClient(context);
+  const about = { name: textOption(context, "name"), team: typedTeam(context), days: readDays(context) };
+  const body = { ...about, scopes: readScopes(context), only: readList(context, "only") };
+  const made = await gateway.ask<typeof addToken>("POST /api/users/{id}/tokens", { params: { id: owner }, body });
+  return printAnswer(context, { made }, () => showToken(made));
+}
+
+async function printTokens(context: CommandContext, owner: string | undefined): Promise<number> {
+  const gateway = await openGatewayClient(context);
+  const answer = await gateway.ask<typeof listTokens>("GET /api/tokens", { query: { user: owner } });
+  return printAnswer(context, answer, ({ tokens }) =>
+    printTable(
+      ["ID", "USER", "TEAM", "EXPIRES", "LAST USED", "FOR", "NAME"],
+      tokens.map((one) => [
+        one.id,
+        one.user,
+        one.team,
+        one.expires.slice(0, 10),
+        one.used === null ? "never" : one.used.slice(0, 13).replace("T", " "),
+        [one.scopes.join(" "), one.only?.join(" ") ?? ""].filter((text) => text !== "").join(" on "),
+        plainText(one.name),
+      ]),
+    ),
+  );
+}
+
+/** Throws PEOPLE_CONFLICT. */
+function readScopes(context: CommandContext): Scope[] | undefined {
+  return readList(context, "scope")?.map((text) => {
+    const scope = scopes.find((known) => known === text);
+    if (scope !== undefined) return scope;
+    throw new GatewayError("PEOPLE_CONFLICT", `there is no scope ${JSON.stringify(text.slice(0, 40))}`, {
+      hint: `They are ${scopes.join(", ")}.`,
+    });
+  });
+}
+
+function readList(context: CommandContext, name: string): string[] | undefined {
+  return textOption(context, name)
+    ?.split(/[\s,]+/)
+    .filter((text) => text !== "");
+}
