@@ -19,7 +19,8 @@ const groups = [
         "The request names a protocol revision that the gateway does not speak; `data.supported` lists those that it does.",
       BODY_TOO_LARGE: "The body is larger than `limits.requestBodyBytes`.",
       BODY_TOO_DEEP: "The JSON nests deeper than `limits.jsonDepth`.",
-      BODY_TOO_COMPLEX: "The JSON holds more than 100,000 texts, objects and lists, more than a million elements, or a number of more than 65,536 digits.",
+      BODY_TOO_COMPLEX:
+        "The JSON holds more than 100,000 texts, objects and lists, more than a million elements, or a number of more than 65,536 digits.",
       BODY_TIMEOUT: "The request did not arrive as a whole within `limits.bodyTimeoutMs`, or its head within 10 s.",
       MEDIA_TYPE_UNSUPPORTED: "The `Content-Type` is not JSON, or the body is compressed.",
       HTTP_METHOD_UNSUPPORTED: "The path exists, the HTTP method does not; `Allow` lists those that do.",
