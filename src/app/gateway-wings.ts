@@ -16,7 +16,7 @@ import { untilAborted } from "../kernel/runtime/abort.ts";
 import type { Clock } from "../kernel/runtime/clock.ts";
 import { GatewayError } from "../kernel/failures/gateway-error.ts";
 import { createLargeBuffers } from "../wire/json/large-buffers.ts";
-import { localPrincipal, type Principal } from "../kernel/principal.ts";
+import { type Principal } from "../kernel/principal.ts";
 import type { GatewayStore, Store } from "../store/store.ts";
 import type { AuditFacts } from "../records/audit/audit-log.ts";
 import { createAudit } from "./records/audit-wing.ts";
@@ -101,7 +101,6 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   });
   const discovery = createSearches({
     ...{ settings, fleet, store: kept, log, clock, loadLate: late.load, teamOf: people.teamOf },
-    samplingClients: () => mcp.samplingClients,
   });
   const engine = createEngine({
     ...deps,
@@ -191,12 +190,6 @@ function buildFront({ current, settings, events, memory, loopGuard, engine, flee
     cursorKey: randomBytes(32),
     instanceOf: fleet.get,
     clients: fleet.clients,
-    // Phrases of a model are used for everyone: one person's model may write them only where there are no others.
-    mayWritePhrases: ({ id }) =>
-      id === localPrincipal.id &&
-      work.directory === undefined &&
-      !settings.team &&
-      current().people.principals.size === 0,
   });
 }
 

@@ -20,7 +20,6 @@ const loads: Readonly<Record<LateModule, () => Promise<unknown>>> = {
       import("../catalog/discovery/meaning/embeddings.ts"),
       import("../catalog/discovery/phrases/enrichment.ts"),
       import("../catalog/discovery/phrases/endpoint-writer.ts"),
-      import("../catalog/discovery/phrases/client-writer.ts"),
       import("../catalog/discovery/fuse.ts"),
       storeBackend.late.search(),
     ]),

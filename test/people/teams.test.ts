@@ -190,10 +190,10 @@ test("everything is there after a restart, also what was acknowledged just befor
   gateway.process.kill("SIGKILL");
   await gateway.stop();
   gateway = await start();
-  expect((await ask("user", "list")).users).toEqual([
-    { name: "ann", role: "admin", status: "active", teams: ["red"] },
-    { name: "bob", role: "user", status: "disabled", teams: ["red"] },
-    { name: "cid", role: "user", status: "active", teams: ["blue"] },
+  expect((await ask("user", "list")).users).toMatchObject([
+    { name: "ann", role: "admin", status: "active", teams: [{ team: "red" }] },
+    { name: "bob", role: "user", status: "disabled", teams: [{ team: "red" }] },
+    { name: "cid", role: "user", status: "active", teams: [{ team: "blue" }] },
   ]);
   expect([await statusOf(ann), await statusOf(cid)]).toEqual([200, 200]);
   await gateway.stop();

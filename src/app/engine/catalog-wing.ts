@@ -1,6 +1,5 @@
 import type { CurrentCatalog } from "../../catalog/model/current.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
-import type { SamplingClients } from "../../catalog/discovery/phrases/client-writer.ts";
 import type { View } from "../../catalog/model/view.ts";
 import { createViews } from "../../catalog/model/views.ts";
 import { createDiscovery, type Discovery } from "../../catalog/discovery/discovery.ts";
@@ -56,8 +55,6 @@ export interface SearchesDeps {
   readonly loadLate: LoadLate;
   /** By the team's id, which no person has; undefined for people without one. */
   readonly teamOf: (principal: PrincipalId) => string | undefined;
-  /** Called with the first search. */
-  readonly samplingClients: () => SamplingClients;
 }
 
 /** Searches. Their engine is loaded at the first one. */
@@ -66,7 +63,6 @@ export function createSearches(deps: SearchesDeps): Discovery {
   // A server that all share has one instance, which is named like it. What one team shares, each person learns alone.
   const sharedWith = (principal: PrincipalId, { server }: ToolEntry): string | null | undefined =>
     fleet.get(server as string as InstanceId)?.owner === null ? (teamOf(principal) ?? null) : undefined;
-  const load = async () =>
-    await loadDiscovery(settings.search, { ...deps, samplingClients: deps.samplingClients(), sharedWith });
+  const load = async () => await loadDiscovery(settings.search, { ...deps, sharedWith });
   return createDiscovery(async () => await loadLate("search", load));
 }

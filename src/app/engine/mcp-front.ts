@@ -1,4 +1,3 @@
-import type { SamplingClients } from "../../catalog/discovery/phrases/client-writer.ts";
 import type { Pins } from "../../catalog/discovery/pins.ts";
 import type { LazyNames } from "../../catalog/model/names/lazy-names.ts";
 import type { View } from "../../catalog/model/view.ts";
@@ -26,7 +25,6 @@ import { createRunningRequests } from "../../front/mcp/running/running-requests.
 import { createLongWaits } from "../../front/mcp/endpoint/long-waits.ts";
 import { createRequestRunner } from "../../front/mcp/endpoint/request-run.ts";
 import { createServerCards } from "../../front/mcp/endpoint/server-card.ts";
-import { createSamplingClients } from "../../front/mcp/sessions/sampling-clients.ts";
 import { createSessionStore } from "../../front/mcp/sessions/session-store.ts";
 import { createMcpSse } from "../../front/mcp/transports/sse.ts";
 import { toWireError } from "../../front/mcp/answers/wire-error.ts";
@@ -71,8 +69,6 @@ export interface McpFrontDeps {
   readonly sessionlessClients: SessionlessClients;
   readonly instanceOf: (id: InstanceId) => Instance | undefined;
   readonly clients: ClientInstances;
-  /** Whether a client of this principal may write phrases, where the configuration asks for it. */
-  readonly mayWritePhrases: (principal: Principal) => boolean;
 }
 
 /** `front/mcp`, connected. */
@@ -82,8 +78,6 @@ export interface McpFront {
   readonly cardAt: ReturnType<typeof createServerCards>;
   /** What a transport other than HTTP (stdio) needs to serve clients. */
   readonly parts: McpHttpDeps;
-  /** Whose model writes phrases, where the configuration asks for it. */
-  readonly samplingClients: SamplingClients;
   /** Does the checks that are due at regular intervals. */
   tick(): void;
   /** Ends the calls that wait for a client to return with answers. */
@@ -102,8 +96,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
   const serverInfoText = asciiJson(serverInfo);
   const ownInstances = createOwnInstances(deps.instanceOf, deps.clients);
   const notifier = createNotifier(deps.events, viewOf, ownInstances, deps.performer.isTaskOf);
-  const sessions = createSessionStore(limits, clock, () => samplingClients.noteReachable());
-  const samplingClients = createSamplingClients({ sessions, mayWrite: deps.mayWritePhrases });
+  const sessions = createSessionStore(limits, clock);
   const profileOf = createProfileOf(() => deps.currentSettings().clients);
   const dispatch = createDispatch({
     viewOf,
@@ -174,7 +167,6 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     endpointOf,
     cardAt: createServerCards({ endpointOf, publicUrl: deps.publicUrl, serverInfo }),
     parts,
-    samplingClients,
     tick() {
       sessions.expire();
       sse.expire();

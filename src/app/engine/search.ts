@@ -4,7 +4,6 @@ import type { EmbeddingSettings, EnrichSettings, SearchSettings } from "../../co
 import type { DiscoveryDeps } from "../../catalog/discovery/discovery.ts";
 import type { Embeddings } from "../../catalog/discovery/meaning/embeddings.ts";
 import type { Enrichment } from "../../catalog/discovery/phrases/enrichment.ts";
-import type { SamplingClients } from "../../catalog/discovery/phrases/client-writer.ts";
 import type { PhraseWriter } from "../../catalog/discovery/phrases/phrase-writer.ts";
 import type { PhrasesOf } from "../../catalog/search/language/phrase-book.ts";
 import type { UseMemory, UseMemoryDeps } from "../../catalog/discovery/memory-of-use.ts";
@@ -19,7 +18,6 @@ export interface SearchDeps {
   readonly store: Pick<GatewayStore, "learned" | "phrases" | "vectors">;
   readonly sharedWith: UseMemoryDeps["sharedWith"];
   readonly teamOf: UseMemoryDeps["teamOf"];
-  readonly samplingClients: SamplingClients;
 }
 
 /**
@@ -103,12 +101,12 @@ async function loadMemory(
 async function loadEnrichment(
   settings: EnrichSettings,
   known: PhrasesOf,
-  { store, clock, log, samplingClients }: SearchDeps,
+  { store, clock, log }: SearchDeps,
 ): Promise<{ enrichment: Enrichment; close: () => Promise<void> }> {
   const [{ createEnrichment }, kept, writer] = await Promise.all([
     import("../../catalog/discovery/phrases/enrichment.ts"),
     store.phrases(),
-    loadWriter(settings, samplingClients),
+    loadWriter(settings),
   ]);
   // An explicit empty list of phrases is respected.
   const isWanting = (tool: ToolEntry): boolean => phrasesIn(tool.definition) === undefined && known(tool).length === 0;
@@ -127,11 +125,7 @@ async function loadEnrichment(
   };
 }
 
-async function loadWriter(settings: EnrichSettings, clients: SamplingClients): Promise<PhraseWriter> {
-  const { from, url = "", model = "", apiKey } = settings;
-  if (from === "client")
-    return (await import("../../catalog/discovery/phrases/client-writer.ts")).createClientWriter(clients);
-  // The configuration was refused if one of them was missing.
+async function loadWriter({ url, model, apiKey }: EnrichSettings): Promise<PhraseWriter> {
   return (await import("../../catalog/discovery/phrases/endpoint-writer.ts")).createEndpointWriter({
     url,
     model,

@@ -1,51 +1,33 @@
 import { text as plainText } from "../file/check.ts";
-import { choice, number, optionalGroup, text, type GroupRule } from "./setting-row.ts";
+import { needed, number, optionalGroup, text } from "./setting-row.ts";
 import { webUrl } from "../words/web-names.ts";
-
-/** An endpoint has an address and a model; a client brings its own. */
-const endpointIsNamed: GroupRule = {
-  holds: ({ from, url, model }) => from === "client" || (url !== undefined && model !== undefined),
-  message: 'expected `url` and `model` of an endpoint, or `from: "client"`',
-  json: {
-    anyOf: [
-      { required: ["url", "model"], properties: { url: {}, model: {} } },
-      { required: ["from"], properties: { from: { not: { const: "endpoint" } } } },
-    ],
-  },
-};
 
 /** `search.enrich`. */
 export const enrichRows = optionalGroup(
   "a model that writes, once per tool, what people say when they need it; not used unless this object is written. It is " +
     "sent names and descriptions of tools, never a query",
   {
-    from: choice({
-      choices: ["endpoint", "client"],
-      fallback: "endpoint",
-      about:
-        "who writes: an OpenAI-compatible chat endpoint, or the model of the connected client, by MCP sampling. A client " +
-        "is asked only while this gateway has no `principals`, only if it declares sampling, and only in revisions up to " +
-        "2025-11-25; it may ask its person every time",
-      reason: "tokens of somebody's own model are spent only where it is written here",
-      isReadAtStart: true,
-    }),
-    url: text({
-      fallback: undefined,
-      fallbackText: "none: required for an endpoint",
-      schema: webUrl,
-      pattern: /^https?:\/\//i,
-      type: "http:// or https:// URL",
-      about: "the endpoint's address",
-      example: "https://models.example.com/v1/chat/completions",
-      isReadAtStart: true,
-    }),
-    model: text({
-      fallback: undefined,
-      fallbackText: "none: required for an endpoint",
-      about: "the model's name",
-      example: "llama3.2",
-      isReadAtStart: true,
-    }),
+    url: needed(
+      text({
+        fallback: undefined,
+        fallbackText: "none: required",
+        schema: webUrl,
+        pattern: /^https?:\/\//i,
+        type: "http:// or https:// URL",
+        about: "the address of an OpenAI-compatible chat endpoint",
+        example: "https://models.example.com/v1/chat/completions",
+        isReadAtStart: true,
+      }),
+    ),
+    model: needed(
+      text({
+        fallback: undefined,
+        fallbackText: "none: required",
+        about: "the model's name",
+        example: "llama3.2",
+        isReadAtStart: true,
+      }),
+    ),
     apiKey: text({
       fallback: undefined,
       schema: plainText,
@@ -94,5 +76,4 @@ export const enrichRows = optionalGroup(
       isReadAtStart: true,
     }),
   },
-  endpointIsNamed,
 );

@@ -39,7 +39,6 @@ describe("a change of the file", () => {
       "search.embeddings.url",
       "search.embeddings.model",
       "search.embeddings.deadlineMs",
-      "search.enrich.from",
       "search.enrich.url",
       "search.enrich.model",
       "search.enrich.parallel",

@@ -29,8 +29,6 @@ const answerByteLimit = 256 * 1024;
 export function createEndpointWriter(endpoint: ChatEndpoint): PhraseWriter {
   return {
     deadlineMs,
-    isReady: () => true,
-    onReady: () => () => undefined,
     write: async (tool, signal) => await requestPhrases(endpoint, tool, signal),
   };
 }

@@ -9,13 +9,7 @@ import {
   type EnrichmentLimits,
 } from "./enrichment-budget.ts";
 import type { SpendingRecord } from "./enrichment-spending.ts";
-import {
-  NobodyToAsk,
-  UnusableAnswer,
-  type PhraseWriter,
-  type SpentTokens,
-  type WrittenAnswer,
-} from "./phrase-writer.ts";
+import { UnusableAnswer, type PhraseWriter, type SpentTokens, type WrittenAnswer } from "./phrase-writer.ts";
 import { createWaitingTools, type WaitingTools } from "../waiting-tools.ts";
 import { createWorkPause } from "./work-pause.ts";
 import { openWrittenPhrases, type PhraseStore, type WrittenPhrases } from "./written-phrases.ts";
@@ -49,7 +43,6 @@ export interface EnrichmentState {
     | "idle"
     | "writing"
     | `waiting for ${BudgetWait["until"]}`
-    | "waiting for a client"
     | "waiting after a failure"
     | "all tokens are spent";
 }
@@ -66,7 +59,7 @@ export interface Enrichment extends Disposable {
 
 /** Reads what was written before, and asks for nothing until the first {@link Enrichment.update}. */
 export async function createEnrichment(deps: EnrichmentDeps): Promise<Enrichment> {
-  const { clock, log, writer } = deps;
+  const { clock, log } = deps;
   let isStopped = false;
   const written = await openWrittenPhrases(deps.store);
   const waiting = createWaitingTools();
@@ -77,7 +70,6 @@ export async function createEnrichment(deps: EnrichmentDeps): Promise<Enrichment
   let lastFreshMs = clock.monotonic();
   const pause = createWorkPause(clock, pump);
   let state: EnrichmentState["state"] = "idle";
-  const forgetWriter = writer.onReady(pump);
 
   function publish(): void {
     const hashes = written.saveFresh(budget.spending);
@@ -107,7 +99,7 @@ export async function createEnrichment(deps: EnrichmentDeps): Promise<Enrichment
   /** Whether a tool may be asked for now; if not, `state` says why. */
   function mayBegin(): boolean {
     if (pause.isOn || isStopped) return false;
-    const obstacle = findObstacle(writer, budget);
+    const obstacle = findObstacle(budget);
     if (obstacle === undefined) return true;
     state = obstacle.state;
     if (obstacle.ms !== undefined) pause.begin(obstacle.ms);
@@ -123,7 +115,7 @@ export async function createEnrichment(deps: EnrichmentDeps): Promise<Enrichment
       waiting.tryAgain(tool);
     } else {
       waiting.add(tool);
-      if (outcome.kind === "nobody" || pause.isOn) return;
+      if (pause.isOn) return;
       state = "waiting after a failure";
       const retryInMs = pause.beginAfterFailure();
       log.warn(
@@ -145,7 +137,6 @@ export async function createEnrichment(deps: EnrichmentDeps): Promise<Enrichment
     state: () => ({ ...countsOf(written, waiting, budget), waiting: waiting.size + active.size, state }),
     [Symbol.dispose]() {
       isStopped = true;
-      forgetWriter();
       pause.cancel();
       for (const request of active.values()) request.abort();
       written.saveFresh(budget.spending);
@@ -169,8 +160,7 @@ interface Obstacle {
 }
 
 /** What keeps the next tool from being asked for. */
-function findObstacle(writer: PhraseWriter, budget: EnrichmentBudget): Obstacle | undefined {
-  if (!writer.isReady()) return { state: "waiting for a client" };
+function findObstacle(budget: EnrichmentBudget): Obstacle | undefined {
   const wait = budget.wait();
   if (wait === "spent") return { state: "all tokens are spent" };
   return wait === undefined ? undefined : { state: `waiting for ${wait.until}`, ms: wait.ms };
@@ -179,7 +169,7 @@ function findObstacle(writer: PhraseWriter, budget: EnrichmentBudget): Obstacle 
 type Outcome =
   | ({ readonly kind: "written" } & WrittenAnswer)
   | { readonly kind: "useless"; readonly spent: SpentTokens }
-  | { readonly kind: "nobody" | "failed"; readonly spent: undefined; readonly reason: string };
+  | { readonly kind: "failed"; readonly spent: undefined; readonly reason: string };
 
 /** Never rejects. */
 async function write({ writer, clock }: EnrichmentDeps, tool: ToolEntry, request: AbortController): Promise<Outcome> {
@@ -191,7 +181,7 @@ async function write({ writer, clock }: EnrichmentDeps, tool: ToolEntry, request
   } catch (error) {
     // The model took its tokens all the same.
     if (error instanceof UnusableAnswer) return { kind: "useless", spent: error.spent ?? unknownSpent };
-    return { kind: error instanceof NobodyToAsk ? "nobody" : "failed", spent: undefined, reason: String(error) };
+    return { kind: "failed", spent: undefined, reason: String(error) };
   } finally {
     cancelDeadline();
   }

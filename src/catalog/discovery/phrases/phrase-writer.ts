@@ -2,18 +2,11 @@ import { isJsonObject } from "../../../kernel/text/json-bytes.ts";
 import { cutPhrases } from "../../../kernel/call/tool-phrases.ts";
 import type { ToolEntry } from "../../model/snapshot.ts";
 
-/** A model that says what people say when they need a tool, however it is reached. */
+/** A model that says what people say when they need a tool. */
 export interface PhraseWriter {
   /** Milliseconds that an answer may take. */
   readonly deadlineMs: number;
-  /** Whether there is anybody to ask at this moment. */
-  isReady(): boolean;
-  /** Calls back whenever there may be somebody to ask again. Returns the function that ends this. */
-  onReady(callback: () => void): () => void;
-  /**
-   * Rejects with {@link UnusableAnswer} when the answer holds no phrases, with {@link NobodyToAsk} when the client or
-   * model that was asked will not or cannot answer any more, and with anything else when asking failed.
-   */
+  /** Rejects with {@link UnusableAnswer} when the answer holds no phrases, and otherwise when asking failed. */
   write(tool: ToolEntry, signal: AbortSignal): Promise<WrittenAnswer>;
 }
 
@@ -40,9 +33,6 @@ export class UnusableAnswer extends Error {
     this.spent = spent;
   }
 }
-
-/** The client or model that was asked refused, did not answer in time, or has left. */
-export class NobodyToAsk extends Error {}
 
 /** Characters of a description that the model reads: the part that says what the tool is for. */
 const descriptionLimit = 1_200;

@@ -35,7 +35,6 @@ function receive(message: Exclude<ClientMessage, { kind: "request" }>, session: 
   switch (message.method) {
     case "notifications/initialized":
       session.isInitialized = true;
-      session.onReachable();
       return;
     case "notifications/cancelled":
       session.requests.cancel(message.params);

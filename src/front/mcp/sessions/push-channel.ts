@@ -20,8 +20,7 @@ export interface PushChannel {
 /** Bytes that may wait on a GET stream. Beyond it the stream is closed: the client reads too slowly, or not at all. */
 const mostWaitingBytes = 8 * 1024 * 1024;
 
-/** `onOpen` runs whenever there is a stream or line that was not there before. */
-export function createPushChannel(onOpen: () => void = () => undefined): PushChannel {
+export function createPushChannel(): PushChannel {
   let stream: ServerResponse | undefined;
   let line: ((message: string) => void) | undefined;
 
@@ -49,11 +48,9 @@ export function createPushChannel(onOpen: () => void = () => undefined): PushCha
     attachStream(next) {
       stream?.end();
       stream = next;
-      onOpen();
     },
     attachLine(send) {
       line = send;
-      onOpen();
     },
     end() {
       stream?.end();

@@ -8,7 +8,7 @@ import { createSession, type Session, type SessionOptions } from "./session.ts";
 
 /** All legacy sessions of the gateway. */
 export interface SessionStore {
-  create(options: Omit<SessionOptions, "nowMs" | "onReachable">): Session;
+  create(options: Omit<SessionOptions, "nowMs">): Session;
   /** The principal's session; undefined when it is not there, expired, or somebody else's. */
   find(id: string, principal: Principal, endpointPath: string): Session | undefined;
   /** Counts as use: a call that ended, a stream that broke off. */
@@ -33,8 +33,7 @@ export interface SessionLimits {
  */
 const mostLooked = 500;
 
-/** `onReachable` runs when something may be asked of one of the clients outside of its requests. */
-export function createSessionStore(limits: SessionLimits, clock: Clock, onReachable?: () => void): SessionStore {
+export function createSessionStore(limits: SessionLimits, clock: Clock): SessionStore {
   const sessions = createHeldSessions();
 
   function end(session: Session, reason: string): void {
@@ -91,7 +90,7 @@ export function createSessionStore(limits: SessionLimits, clock: Clock, onReacha
         throw new GatewayError("SESSION_LIMIT", `${sessions.size} sessions are open (limits.sessions)`, {
           hint: `End sessions with DELETE, or raise ${settingNow("limits.sessions", limits.sessions)}.`,
         });
-      const session = createSession({ ...options, onReachable, nowMs: clock.monotonic() });
+      const session = createSession({ ...options, nowMs: clock.monotonic() });
       sessions.add(session);
       return session;
     },

@@ -47,8 +47,6 @@ export interface Session {
   readonly pushes: PushChannel;
   readonly streams: ResumableStreams;
   readonly watched: WatchedResources;
-  /** Runs when the client is initialized, and when it opens a stream: it may be one that can be asked now. */
-  readonly onReachable: () => void;
   /** Runs when the client says that its roots changed. */
   onRootsChanged: ((params: JsonObject) => void) | undefined;
   /** Runs when the session ends: whatever else belongs to it ends with it. */
@@ -64,14 +62,13 @@ export interface SessionOptions {
   readonly clientName?: string | undefined;
   readonly client?: ClientProfile | undefined;
   readonly told?: ServerTexts | undefined;
-  readonly onReachable?: (() => void) | undefined;
   readonly nowMs: number;
 }
 
 export function createSession(options: SessionOptions): Session {
-  const { nowMs, clientName, onReachable = () => undefined } = options;
+  const { nowMs, clientName } = options;
   const presence = createPresence(programOf(options.principal, "session", clientName), nowMs);
-  const pushes = createPushChannel(onReachable);
+  const pushes = createPushChannel();
   const questions = createClientQuestions({ push: pushes.send, isPushOpen: () => pushes.open });
   const ended = new AbortController();
   let closed = false;
@@ -95,7 +92,6 @@ export function createSession(options: SessionOptions): Session {
       ask: async (question, signal) => await questions.ask(question, () => false, signal),
     },
     isInitialized: false,
-    onReachable,
     logLevel: undefined,
     lastUseMs: nowMs,
     requests: createCancellableRequests(),
