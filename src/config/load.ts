@@ -8,7 +8,7 @@ import { findFile, follow, readConfigFile } from "./file/file.ts";
 import { hashFound, UntrustedConfig, type FoundConfig } from "./found-config.ts";
 import { deepFreeze } from "./words/freeze.ts";
 import { readGiven, type ConfigFlags } from "./given.ts";
-import { allSteps, createSlices } from "../kernel/runtime/slices.ts";
+import { allSteps, slices } from "../kernel/runtime/slices.ts";
 import { noteReads } from "./file/note-reads.ts";
 import { buildPeople } from "./people/people.ts";
 import { predefinedNames } from "./entry/predefined.ts";
@@ -140,7 +140,7 @@ interface ReadSource {
 }
 
 async function assemble(source: ReadSource, options: Omit<LoadOptions, "file">): Promise<Config> {
-  return await createSlices().run(assembling(source, options));
+  return await slices.run(assembling(source, options));
 }
 
 /** In steps, between which requests get a turn: a file may have thousands of servers. */

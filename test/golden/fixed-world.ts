@@ -87,7 +87,7 @@ function replaceVolatile(text: string, { home, url }: { readonly home: string; r
     [/"durationMs":\{[^}]*\}/g, '"durationMs":{}'],
     // Whether they have been counted by then is a matter of time.
     [/"tokens":\d+,"tokens_exact":(?:true|false)/g, '"tokens":N,"tokens_exact":false'],
-    [/("(?:pid|\w*Ms|\w*_ms|\w*MsSum|\w*MsMax|\w*[bB]ytes|revision|answer_tokens)\\?":)-?[\d.]+/g, "$10"],
+    [/("(?:pid|waitingRows|\w*Ms|\w*_ms|\w*MsSum|\w*MsMax|\w*[bB]ytes|revision|answer_tokens)\\?":)-?[\d.]+/g, "$10"],
     [/\b\d+(?:\.\d+)? (ms|MB|KB|GB)\b/g, "N $1"],
     [/\b\d+(?:\.\d+)? (?:s|min|h)\b/g, "N s"],
     [/\b\d+(?:\.\d+)?(ms|s|m|h)\b/g, "N$1"],

@@ -46,4 +46,4 @@ export async function settle(): Promise<void> {
   for (let turn = 0; turn < settleTurns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-const settleTurns = 3;
+const settleTurns = 20;

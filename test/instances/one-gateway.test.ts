@@ -270,10 +270,10 @@ test("the owner's door opens for the secret only, and no browser can knock", asy
       knocking.on("error", reject);
       knocking.end();
     });
-  expect(await knock("control:1", "Bearer nonsense")).toBe(403);
-  expect(await knock("control:1", secret)).toBe(403);
+  expect(await knock("rest:1", "Bearer nonsense")).toBe(403);
+  expect(await knock("rest:1", secret)).toBe(403);
   expect(await knock("example.com:443", `Bearer ${secret}`)).toBe(403);
-  expect(await knock("control:1", `Bearer ${secret}`)).toBe(200);
+  expect(await knock("rest:1", `Bearer ${secret}`)).toBe(200);
   // Other methods know nothing of it.
   expect((await send(`${gateway.url}/bridge:1`, { headers: { authorization: `Bearer ${secret}` } })).status).not.toBe(
     200,

@@ -82,7 +82,7 @@ test("an app that an admin registers is connected as any other, keeps its secret
   expect(made).toMatchObject({ status: 200, secret: expect.stringMatching(/^[\w-]{43}$/) as string });
   const listed = (await world.ask("client", "list")).clients as { id: string }[];
   expect(listed.find(({ id }) => id === made.id)).toMatchObject({
-    ...{ name: "Billing", hasSecret: true, apps: 0, expiresAtMs: null },
+    ...{ name: "Billing", hasSecret: true, apps: 0, expires: null },
   });
   expect(JSON.stringify(listed)).not.toContain(made.secret);
   const browser = await world.logIn("bob", { stopAt: "https://billing.example/" });

@@ -62,7 +62,7 @@ beforeAll(async () => {
     await useLink(link.split("#")[1], { ...about, name: "" }),
     await useLink(link.split("#")[1], about),
   );
-  leftOver = other.code;
+  leftOver = other.split("#")[1];
   token = (await world.ask("token", "new", "--user", "ann", "--team", "red")).made.token;
 });
 afterAll(async () => {

@@ -38,9 +38,11 @@ async function start(toolyard: object = {}): Promise<RunningGateway> {
   return gateway;
 }
 
-const statusOf = async (): Promise<string> =>
-  (await runCommand(["status", "--config", join(directory, "toolyard.json"), "--data-dir", join(directory, "data")]))
-    .stdout;
+async function statusOf(): Promise<string> {
+  const place = ["--config", join(directory, "toolyard.json"), "--data-dir", join(directory, "data")];
+  const { stdout, stderr } = await runCommand(["status", ...place]);
+  return stdout + stderr;
+}
 
 /** On a busy machine, an engine that was just started may take longer than a search may: then it is searched again. */
 async function search(url: string, query = "echo a message"): Promise<string> {
@@ -82,7 +84,7 @@ test(
     expect(await search(gateway.url)).toMatch(/GATEWAY_REPLACED/);
     const called = JSON.stringify(await execute(gateway.url, "every:echo", { message: "still here" }));
     expect(called).toContain("still here");
-    expect(await statusOf()).toContain("restart it: this gateway's files were replaced");
+    expect(await statusOf()).toContain("start the gateway again");
     expect(gateway.stderr().match(/the REST API cannot be loaded/g)).toHaveLength(1);
     await installation.addBuild();
     await installation.addPackages();
@@ -117,7 +119,7 @@ test(
         toolyard: { instances },
       }),
     );
-    await until(async () => /remote +cannot start .*files were replaced/.test(await statusOf()));
+    await until(() => /"server":"remote".*files were replaced|remote.*files were replaced/.test(gateway.stderr()));
     await installation.addBuild();
     await until(async () => /remote +online/.test(await statusOf()));
   },

@@ -4,7 +4,7 @@ import { findClientProfile } from "../../config/rows/client-profiles.ts";
 import type { Config } from "../../config/config.ts";
 import { createLogLevels, type LogLevels } from "../../engine/calls/subscriptions/log-levels.ts";
 import { createRouting, type Routing } from "../../engine/calls/routing.ts";
-import { createSlices } from "../../kernel/runtime/slices.ts";
+import { slices } from "../../kernel/runtime/slices.ts";
 import { createSubscriptions, type Subscriptions } from "../../engine/calls/subscriptions/subscriptions.ts";
 import { createPerformer, type PerformDeps, type Performer } from "../../engine/perform/perform.ts";
 import type { RecordCall } from "../../engine/perform/stages/record-end.ts";
@@ -88,7 +88,6 @@ export function createEngine(deps: EngineDeps): Engine {
       diskBytes: results().keptDiskBytes,
     }),
   });
-  const slices = createSlices();
   const performer = createPerformer({
     routing,
     discovery: deps.discovery,

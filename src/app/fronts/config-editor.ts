@@ -71,6 +71,7 @@ export function createConfigEditor(deps: ConfigEditorDeps): Omit<Management, "ru
 
   return {
     settings,
+    values: async () => await listValues(gateway.config(), deps.startedWith),
     edit: (text, changes) =>
       editText(
         { file: file(), text },

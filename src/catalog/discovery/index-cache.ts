@@ -7,7 +7,7 @@ import { bytesOfIndex, bytesOfPart } from "../search/index/index-size.ts";
 import type { PhrasesOf } from "../search/language/phrase-book.ts";
 import type { Language } from "../search/language.ts";
 import { mergeInSteps, type SearchIndex } from "../search/index/merge.ts";
-import { createSlices } from "../../kernel/runtime/slices.ts";
+import { slices } from "../../kernel/runtime/slices.ts";
 
 /** The index that a search is done in. */
 export interface FoundIndex {
@@ -50,7 +50,6 @@ const usualWaitMs = 3_000;
 
 export function createIndexCache(options: IndexCacheOptions): IndexCache {
   const { language, onBuilt, longestWaitMs = usualWaitMs } = options;
-  const slices = createSlices();
   const numbers = createContentNumbers();
   const merged = createSizedCache<string, SearchIndex>(mergedBytes);
   const partsOf = createPartsOf(options, numbers, (number) => {

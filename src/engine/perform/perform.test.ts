@@ -7,7 +7,7 @@ import { noArguments } from "../../kernel/call/call-arguments.ts";
 import type { CallContext } from "../../kernel/call/call-context.ts";
 import type { GatewayEvent } from "../../kernel/events/event.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { createSlices } from "../../kernel/runtime/slices.ts";
+import { slices } from "../../kernel/runtime/slices.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
 import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
@@ -63,7 +63,7 @@ function performing(
     viewOf: () => view,
     settled: async () => undefined,
     keptResults: { read: async () => undefined },
-    slices: createSlices(),
+    slices,
     instanceOf: () => ({ server: { tools: { allow: undefined, deny } } }) as never,
     events: { emit: (event) => void events.push(event) },
     clock: { now: () => 0, monotonic: () => 0 },

@@ -8,7 +8,7 @@ import type { Intent } from "../../catalog/exposure/intent.ts";
 import { noArguments } from "../../kernel/call/call-arguments.ts";
 import type { CallContext } from "../../kernel/call/call-context.ts";
 import { atOnce } from "../../../test/harness/at-once.ts";
-import { createSlices } from "../../kernel/runtime/slices.ts";
+import { slices } from "../../kernel/runtime/slices.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
 import { createSpillFiles } from "../../store/files/spill-files.ts";
@@ -70,7 +70,6 @@ interface Situation {
   readonly outcome?: Outcome;
 }
 
-const slices = createSlices();
 const runtime = createRuntime(() => performance.now(), 10_000);
 const verdict: ResultBudgetDeps["validators"]["verdict"] = (_key, schema) => toValidator(schema, runtime);
 

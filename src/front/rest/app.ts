@@ -67,7 +67,8 @@ async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promis
   // because it has already closed.
   if (response.destroyed) return;
   response.once("close", route?.isStream === true ? deps.openStream(principal) : deps.admit(principal));
-  const adopting = deps.adopting(principal);
+  // Where there are people, the owner has no servers until a tool is called: to look after others starts none.
+  const adopting = principal.via === "owner" && !deps.isOpen() ? undefined : deps.adopting(principal);
   if (adopting !== undefined) await adopting;
   if (route !== undefined) requireRight(principal, route.right, toRights(deps, request, place));
   const body = isReading(request) ? noBody : await readJson(deps, incoming, deps.bodyLimits.requestBodyBytes);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSlices } from "./slices.ts";
+import { slices } from "./slices.ts";
 
 /** Keeps the processor busy for longer than one turn may take. */
 function* busy(name: string, turns: number, said: string[]): Generator<undefined, string> {
@@ -14,7 +14,7 @@ function* busy(name: string, turns: number, said: string[]): Generator<undefined
 
 test("work that is short is done at once, and its result is given", async () => {
   const said: string[] = [];
-  const work = createSlices().run(
+  const work = slices.run(
     (function* () {
       said.push("worked");
       yield;
@@ -27,7 +27,6 @@ test("work that is short is done at once, and its result is given", async () => 
 
 test("several long works take turns, and everything else of the process has its own between them", async () => {
   const said: string[] = [];
-  const slices = createSlices();
   const both = Promise.all([slices.run(busy("a", 3, said)), slices.run(busy("b", 3, said))]);
   let isOver = false;
   const others = (async () => {
@@ -45,7 +44,6 @@ test("several long works take turns, and everything else of the process has its 
 });
 
 test("work that fails rejects, and the rest goes on", async () => {
-  const slices = createSlices();
   const said: string[] = [];
   const long = slices.run(busy("a", 2, said));
   const failing = slices.run(
@@ -56,4 +54,32 @@ test("work that fails rejects, and the rest goes on", async () => {
   );
   await expect(failing).rejects.toThrow("broken");
   expect(await long).toBe("a");
+});
+
+test("twenty short works at the same time have one slice in a turn, and not one each", async () => {
+  const spent: number[] = [];
+  function* work(): Generator<undefined, void> {
+    for (let step = 0; step < 3; step += 1) {
+      const end = performance.now() + 1;
+      while (performance.now() < end) Math.sqrt(step);
+      yield;
+    }
+  }
+  const startMs = performance.now();
+  const all = Promise.all(Array.from({ length: 20 }, async () => await slices.run(work())));
+  spent.push(performance.now() - startMs);
+  let turns = 0;
+  let isOver = false;
+  const counting = (async () => {
+    while (!isOver) {
+      await new Promise((resolve) => setImmediate(resolve));
+      turns += 1;
+    }
+  })();
+  await all;
+  isOver = true;
+  await counting;
+  // Sixty milliseconds of work: in the first turn a slice of it, and not a third of it, as each by itself would take.
+  expect(spent[0]).toBeLessThan((performance.now() - startMs) / 2);
+  expect(turns).toBeGreaterThan(8);
 });

@@ -1,4 +1,5 @@
 import type { Origin } from "../../config/file/check.ts";
+import type { ListedValue } from "../../config/edit/config-listing.ts";
 import type { ConfigDifference } from "../../config/edit/config-comparison.ts";
 import type { EntryChange } from "../../config/entry/entry-change.ts";
 import type { EntryRules } from "../../config/entry/tool-rule.ts";
@@ -12,6 +13,8 @@ export interface Management {
   read(): Promise<ConfigFile>;
   /** Every setting with its value in force and where that comes from. Rejects with CONFIG_INVALID. */
   settings(): Promise<readonly SettingStanding[]>;
+  /** Every value in force, servers' too, with where it comes from, without secrets. Rejects with CONFIG_INVALID. */
+  values(): Promise<readonly ListedValue[]>;
   /**
    * A text with some values set or removed; comments and layout stay. Writes nothing. Throws CONFIG_INVALID for a text
    * in which that cannot be done.

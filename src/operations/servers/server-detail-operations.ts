@@ -109,7 +109,7 @@ export const showServer = operation({
   },
 });
 
-/** As `toolyard config show --origins` says it, which is run for it: the two cannot differ. */
+/** As `toolyard config show --origins` says it. */
 const showServerSettings = operation({
   route: "GET /api/servers/{slug}/settings",
   right: gatewayAdmin,
@@ -120,14 +120,11 @@ const showServerSettings = operation({
   responses: answers(serverSettings, "Its settings, without secrets."),
   async run(services, request) {
     const management = requireManager(services, request);
-    const words = ["config", "show", "--json", "--origins"];
-    const { code, stdout, stderr } = await management.run(words, request.signal);
-    if (code !== 0) throw new GatewayError("CONFIG_INVALID", services.redact(stderr.trim()).slice(0, 1_000));
-    const { file, values } = JSON.parse(stdout) as z.output<typeof serverSettings>;
+    const { file } = await management.read();
     const start = `servers.${request.params.slug}.`;
-    const own = values
+    const own = (await management.values())
       .filter(({ path }) => path.startsWith(start))
-      .map((row) => ({ ...row, path: row.path.slice(start.length) }));
+      .map(({ path, value, origin }) => ({ path: path.slice(start.length), value, origin }));
     return { file, values: own };
   },
 });

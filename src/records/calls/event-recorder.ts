@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { EventOf } from "../../kernel/events/event.ts";
-import { createSlices } from "../../kernel/runtime/slices.ts";
+import { slices } from "../../kernel/runtime/slices.ts";
 import type { PublishedEvent } from "../../kernel/events/published-events.ts";
 import { stringifyExact } from "../../wire/json/exact-json.ts";
 import type { ToolMetadata } from "../../store/record-rows.ts";
@@ -17,7 +17,6 @@ export function createEventRecorder(
   facts: EventFacts,
 ): (event: PublishedEvent) => void {
   const toJson = createEventToJson(facts);
-  const slices = createSlices();
 
   function write(event: PublishedEvent, more?: object): void {
     const { server, instance, installation, principal, team, data } = JSON.parse(toJson(event, "whole")) as Written;

@@ -6,7 +6,7 @@ import type { RawLists } from "../../catalog/model/instance-catalog.ts";
 import type { CatalogKeeper, KeptCatalog } from "../../servers/instance/instance-deps.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import { deepestJson } from "../../kernel/limits.ts";
-import { createSlices } from "../../kernel/runtime/slices.ts";
+import { slices } from "../../kernel/runtime/slices.ts";
 import { openBracket } from "../../wire/json/characters.ts";
 import { eachElement, scanMembers, type Span } from "../../wire/json/json-scan.ts";
 import { replaceFile } from "./safe/replace-file.ts";
@@ -20,7 +20,6 @@ const format = 1;
  */
 export function createCatalogFiles(directory: string, onFailure: (message: string) => void): CatalogKeeper {
   const writing = new Map<string, Promise<void>>();
-  const slices = createSlices();
 
   function pathOf(instance: string): string {
     const readable = instance.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 60);

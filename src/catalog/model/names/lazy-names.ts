@@ -1,4 +1,4 @@
-import { createSlices } from "../../../kernel/runtime/slices.ts";
+import { slices } from "../../../kernel/runtime/slices.ts";
 import type { Listing, NameTable } from "./names.ts";
 
 /** Names of fewer tools are made in a few milliseconds by the look-up that needs them. */
@@ -17,7 +17,6 @@ export type LazyNames = (
 
 /** In turns with everything else: the names of a hundred thousand tools would hold all clients up for 0.2 s. */
 export function createLazyNames(): LazyNames {
-  const slices = createSlices();
   return ({ names }, listing, spelling) => {
     if (names.tools.length < manyTools) return undefined;
     const steps = names.inSteps(listing, spelling);

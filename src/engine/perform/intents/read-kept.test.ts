@@ -4,7 +4,7 @@ import { keptText } from "../../../../test/harness/kept-text.ts";
 import { parseKeptUri, type KeptPage } from "../../../catalog/exposure/kept-uri.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { PrincipalId } from "../../../kernel/ids.ts";
-import { createSlices } from "../../../kernel/runtime/slices.ts";
+import { slices } from "../../../kernel/runtime/slices.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import { createSpillFiles } from "../../../store/files/spill-files.ts";
 import { createKeptResults } from "../../results/kept-results.ts";
@@ -18,7 +18,6 @@ const person = (id: string): Principal => ({
   user: null,
   via: "config",
 });
-const slices = createSlices();
 const anna = person("anna");
 const bert = person("bert");
 const text = Array.from({ length: 60 }, (_, n) => `line ${n} of the log\n`).join("");

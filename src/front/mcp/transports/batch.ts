@@ -2,7 +2,7 @@ import { abortReason } from "../../../kernel/runtime/abort.ts";
 import type { Limits } from "../../../config/config.ts";
 import { scanElements } from "../../../wire/json/json-scan.ts";
 import { toGatewayError } from "../../../kernel/failures/gateway-error.ts";
-import { createSlices } from "../../../kernel/runtime/slices.ts";
+import { slices } from "../../../kernel/runtime/slices.ts";
 import type { Admission } from "../../http/guards/admission.ts";
 import { answerText } from "../../../wire/mcp/envelope.ts";
 import { failureText } from "../../../wire/mcp/failure-text.ts";
@@ -29,7 +29,6 @@ const mostMessages = 100;
 const batchRevision = "2025-03-26";
 
 /** Of all batches: one turn of the event loop has one slice of them. */
-const slices = createSlices();
 
 /**
  * Resolves to the answers to every request of a batch, as one array; undefined when the batch had no request. Messages

@@ -7,7 +7,7 @@ import { abortAfter } from "../../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { toJsonBytes, type JsonBytes, type JsonObject } from "../../../kernel/text/json-bytes.ts";
 import type { Connection, ParamMember } from "../../upstream/connection.ts";
-import { createSlices } from "../../../kernel/runtime/slices.ts";
+import { slices } from "../../../kernel/runtime/slices.ts";
 import { openBracket } from "../../../wire/json/characters.ts";
 import { eachElement, findMember, scanFor, scanMembers, skipValue, type Member } from "../../../wire/json/json-scan.ts";
 import { parseErrorObject } from "../../../wire/mcp/error-object.ts";
@@ -137,7 +137,6 @@ interface ListRequest {
 
 async function fetchPages(connection: Connection, list: ListRequest, signal: AbortSignal): Promise<readonly unknown[]> {
   const items = list.items ?? [];
-  const slices = createSlices();
   let room = list.room ?? listBytes;
   const seen = new Set<Cursor>();
   let cursor: Cursor | undefined;

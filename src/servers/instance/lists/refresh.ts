@@ -6,7 +6,7 @@ import {
   type RawLists,
   type SkippedItem,
 } from "../../../catalog/model/instance-catalog.ts";
-import { createSlices } from "../../../kernel/runtime/slices.ts";
+import { slices } from "../../../kernel/runtime/slices.ts";
 import { offersSkills } from "../../../catalog/model/skill-extension.ts";
 import type { InstanceCatalog } from "../../../catalog/model/snapshot.ts";
 import type { Connection } from "../../upstream/connection.ts";
@@ -39,7 +39,6 @@ type Deps = Pick<InstanceDeps, "catalog" | "events" | "log" | "clock" | "limits"
  */
 export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "oddities">, deps: Deps): Refresher {
   const { id: instance } = life;
-  const slices = createSlices();
   let refreshedAtMs: number | undefined;
   const card = createLateCard(deps.clock);
   const report = createReport(life, deps);
