@@ -14,9 +14,9 @@ const judgedBytes = 1_048_576;
 
 /** Whether it is JSON that was written without line ends, as far as can be told from its first mebibyte. */
 export function isDense(bytes: Buffer, spelling: Spelling): boolean {
-  const first = bytes[firstSign(bytes, spelling)];
-  if (first !== openBrace && first !== openBracket) return false;
   const end = Math.min(bytes.length, judgedBytes);
+  const first = bytes[firstSign(bytes, end, spelling)];
+  if (first !== openBrace && first !== openBracket) return false;
   const most = end / unreadableLine;
   let lines = 1;
   // Byte by byte: each call of Buffer's search costs more than the few signs that lie between two backslashes.
@@ -28,11 +28,11 @@ export function isDense(bytes: Buffer, spelling: Spelling): boolean {
   return lines < most;
 }
 
-/** The first byte that is no white space, which may be written as an escape. */
-function firstSign(bytes: Buffer, spelling: Spelling): number {
-  let at = skipSpace(bytes, 0, bytes.length);
+/** The first byte before `end` that is no white space, which may be written as an escape. */
+function firstSign(bytes: Buffer, end: number, spelling: Spelling): number {
+  let at = skipSpace(bytes, 0, end);
   while (spelling === "escaped" && bytes[at] === backslash && "nrt".includes(String.fromCharCode(bytes[at + 1] ?? 0)))
-    at = skipSpace(bytes, at + 2, bytes.length);
+    at = skipSpace(bytes, at + 2, end);
   return at;
 }
 

@@ -56,6 +56,13 @@ describe("the parts of a long text", () => {
     }
   });
 
+  test("of signs that cost next to nothing are short enough to be sent, and together they are the text", () => {
+    const text = " ".repeat(3_000_000);
+    const parts = partsOf(text, 25_000);
+    for (const part of parts) expect(part.length).toBeLessThan(600_000);
+    expect(parts.join("").length).toBe(text.length);
+  });
+
   test("a text that fits is one part", () => {
     expect(partsOf("short", 100)).toEqual(["short"]);
   });

@@ -13,11 +13,13 @@ export interface Parts {
 
 /** How much is processed before others may have their turn: well below a millisecond. */
 const sliceBytes = 32_768;
+/** A part is no longer, however little its bytes cost: a megabyte of spaces has few tokens, and is sent all the same. */
+const partBytes = 524_288;
 
 /**
  * Goes once through a text, of which the first part may have `firstTokens` and each other `maxTokens`. A part ends
  * behind a line where its second half has such a place (in dense JSON behind an element), otherwise behind a word,
- * otherwise between two characters, and is never empty. Linear in the bytes.
+ * otherwise between two characters, and is never empty or much longer than 512 KiB. Linear in the bytes.
  */
 export function* findParts(
   { segments, bytes }: SaidText,
@@ -34,6 +36,7 @@ export function* findParts(
       const reached = walkOn(walk, at, Math.min(segment.end, at + untilYield));
       untilYield -= reached - at;
       at = reached;
+      if (at < segment.end && at - walk.from > partBytes) walk.left = cut(walk, at, walk.left);
       if (untilYield > 0) continue;
       yield;
       untilYield = sliceBytes;

@@ -65,7 +65,7 @@ function isLongNumber(bytes: Buffer, start: number, end: number): boolean {
     if (!isOfNumber(bytes[at] as number)) continue;
     let [first, last] = [at, at];
     while (first > start && isOfNumber(bytes[first - 1] as number)) first -= 1;
-    while (last + 1 < end && isOfNumber(bytes[last + 1] as number)) last += 1;
+    while (last + 1 < end && last - first < mostDigits && isOfNumber(bytes[last + 1] as number)) last += 1;
     if (last - first >= mostDigits) return true;
     at = last;
   }
