@@ -13,7 +13,7 @@ export interface Parts {
 
 /** How much is processed before others may have their turn: well below a millisecond. */
 const sliceBytes = 32_768;
-/** A part is no longer, however little its bytes cost: a megabyte of spaces has few tokens, and is sent all the same. */
+/** A part is no longer, however little its bytes cost: a megabyte of spaces has few tokens, and is sent as it is. */
 const partBytes = 524_288;
 
 /**
