@@ -145,17 +145,14 @@ function toInput(entry: JsonObject): string {
 }
 
 const serverActions = [
-  { name: "enable", method: "POST", summary: "Switch a server on in the configuration" },
-  { name: "disable", method: "POST", summary: "Switch a server off in the configuration" },
-  { name: "test", method: "POST", summary: "Try a server apart from the gateway" },
-  { name: "login", method: "POST", summary: "Log in at a server, in a browser on the machine of the gateway" },
-  { name: "logout", method: "POST", summary: "Forget a login at a server" },
-  { name: "remove", method: "DELETE", summary: "Take a server out of the configuration" },
+  { name: "test", summary: "Try a server apart from the gateway" },
+  { name: "login", summary: "Log in at a server, in a browser on the machine of the gateway" },
+  { name: "logout", summary: "Forget a login at a server" },
 ] as const;
 
-function changeServer({ name, method, summary }: (typeof serverActions)[number]): Operation {
+function runAction({ name, summary }: (typeof serverActions)[number]): Operation {
   return operation({
-    route: name === "remove" ? "DELETE /api/servers/{slug}" : `${method} /api/servers/{slug}/${name}`,
+    route: `POST /api/servers/{slug}/${name}`,
     right: gatewayAdmin,
     params: z.object({ slug: schemas.name }),
     id: `${name}Server`,
@@ -165,12 +162,10 @@ function changeServer({ name, method, summary }: (typeof serverActions)[number])
     async run(services, request) {
       const { slug } = request.params;
       const word = plainWord("slug", slug);
-      const isAccount = name === "login" || name === "logout";
-      if (name !== "test") await order(services, request, `${isAccount ? "server" : "config.server"}.${name}`, slug);
-      const words = isAccount ? [name, word] : ["servers", name, word, "--json"];
+      if (name !== "test") await order(services, request, `server.${name}`, slug);
       requireManager(services, request);
       using _turn = name === "test" ? services.trials.take(keyOf(services, request)) : undefined;
-      return await runOwn(services, request, words);
+      return await runOwn(services, request, name === "test" ? ["servers", name, word, "--json"] : [name, word]);
     },
   });
 }
@@ -179,5 +174,5 @@ function changeServer({ name, method, summary }: (typeof serverActions)[number])
 export const serverCommandOperations: readonly Operation[] = [
   addServer,
   tryServer,
-  ...serverActions.map((action) => changeServer(action)),
+  ...serverActions.map((action) => runAction(action)),
 ];

@@ -1,9 +1,10 @@
 import * as z from "zod";
 import { lookAtEntry, entryPatchChanges } from "../../config/edit/entry-patch.ts";
+import { switchChanges, type EntryChange } from "../../config/entry/entry-change.ts";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { toCachedText } from "../cached-text.ts";
-import { order } from "../request/command-run.ts";
+import { order, outcome } from "../request/command-run.ts";
 import type { ConfigEntries, ConfigEntry } from "../request/management.ts";
 import { requireLoginForPrograms, requireManager } from "../request/manager.ts";
 import { answers } from "../responses.ts";
@@ -73,6 +74,49 @@ const changeEntry = operation({
   },
 });
 
+const fileChanges = [
+  { name: "enable", route: "POST /api/servers/{slug}/enable", summary: "Switch a server on in the configuration" },
+  { name: "disable", route: "POST /api/servers/{slug}/disable", summary: "Switch a server off in the configuration" },
+  { name: "remove", route: "DELETE /api/servers/{slug}", summary: "Take a server out of the configuration" },
+] as const;
+
+function changeFile({ name, route, summary }: (typeof fileChanges)[number]): Operation {
+  return operation({
+    route,
+    right: gatewayAdmin,
+    params,
+    id: `${name}Server`,
+    tag: "Clients and servers",
+    summary,
+    description: "Comments and layout of the file stay. The gateway applies it within a second.",
+    responses: answers(outcome, "What came of it.", [404, 409, 415]),
+    async run(services, request) {
+      const management = requireManager(services, request);
+      const { slug } = request.params;
+      await order(services, request, `config.server.${name}`, slug);
+      let changes: readonly EntryChange[] = [];
+      const { file, servers } = await management.changeEntries((now) => {
+        const entry = requireEntry(now, slug);
+        const { path } = entry;
+        changes = name === "remove" ? [{ path, value: undefined }] : switchChanges(entry, name === "enable");
+        return changes;
+      });
+      const changed = changes.length > 0;
+      const said = {
+        enable: changed ? "enabled" : "enabled already:",
+        disable: changed ? "disabled" : "disabled already:",
+      };
+      const problem = name === "enable" ? servers.find((entry) => entry.slug === slug)?.problem : undefined;
+      const still = problem === undefined ? "" : `, and it is still off: ${services.redact(problem)}`;
+      const text =
+        name === "remove"
+          ? `removed ${slug} from ${file}; the copy beside it still has it`
+          : `${said[name]} ${slug} in ${file}${still}`;
+      return { ok: true, text, facts: [{ name: slug, file, changed }] };
+    },
+  });
+}
+
 /** Of the entry as it is written, so that another secret is another version. Shown in no form that tells the secret. */
 function etagOf({ document, path }: ConfigEntry): string {
   return toCachedText(document.value(path)).etag;
@@ -107,4 +151,8 @@ function toShownEntry(
 }
 
 /** The entries of servers in the configuration file. */
-export const serverEntryOperations: readonly Operation[] = [showEntry, changeEntry];
+export const serverEntryOperations: readonly Operation[] = [
+  showEntry,
+  changeEntry,
+  ...fileChanges.map((change) => changeFile(change)),
+];
