@@ -15,6 +15,8 @@ export interface DatabaseKeeper<Opened> {
   /** Undefined while it cannot be used. On a full disk it still can: to read, and to delete. */
   readonly opened: Opened | undefined;
   readonly problem: StoreProblem | undefined;
+  /** While a damaged file makes way for a new one: who has rows to write waits for it. Never rejects. */
+  readonly makingWay: Promise<void> | undefined;
   open(): Promise<void>;
   /** Looks whether the file is still there, and tries again what failed. Call it every few seconds. */
   look(): Promise<void>;
@@ -46,7 +48,7 @@ export function createKeeper<Opened>(options: KeeperOptions<Opened>): DatabaseKe
   const trouble = createTrouble(options);
   let file: SqliteFile | undefined;
   let opened: Opened | undefined;
-  let hasMadeWay = false;
+  let makingWay: Promise<void> | undefined;
 
   function close(): void {
     opened = undefined;
@@ -74,15 +76,18 @@ export function createKeeper<Opened>(options: KeeperOptions<Opened>): DatabaseKe
     close();
     trouble.set(toProblem(error, path));
     // A second damaged one within a moment is not the file's fault.
-    if (trouble.problem?.kind !== "damaged" || !isDisposable || hasMadeWay) return;
-    hasMadeWay = true;
+    if (trouble.problem?.kind !== "damaged" || !isDisposable || makingWay !== undefined) return;
+    makingWay = makeWay();
+    await makingWay;
+    makingWay = undefined;
+  }
+
+  async function makeWay(): Promise<void> {
     try {
       setAside(path, Date.now());
       await open();
     } catch (cause) {
       trouble.set({ kind: "failed", message: `${path} is damaged and cannot be renamed: ${String(cause)}` });
-    } finally {
-      hasMadeWay = false;
     }
   }
 
@@ -95,6 +100,9 @@ export function createKeeper<Opened>(options: KeeperOptions<Opened>): DatabaseKe
       return trouble.problem;
     },
     path,
+    get makingWay() {
+      return makingWay;
+    },
     open,
     async look() {
       if (file === undefined) {

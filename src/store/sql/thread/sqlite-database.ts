@@ -159,6 +159,7 @@ async function appendBatch(
   records: DatabaseKeeper<RecordsDatabase>,
   batch: Omit<AppendRequest, "kind" | "id">,
 ): Promise<BatchResult> {
+  if (records.makingWay !== undefined) await records.makingWay;
   // A second time: a damaged or replaced file has made way for a new one.
   for (let attempt = 0; attempt < 2 && records.problem === undefined; attempt += 1) {
     const { opened } = records;
