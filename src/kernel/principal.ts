@@ -37,6 +37,13 @@ export const localPrincipal: Principal = Object.freeze({
   scopes: Object.freeze([]),
 });
 
+/**
+ * Who logged in at the dashboard with a code of `toolyard open`, in a gateway that otherwise asks for a credential: an
+ * admin who loses nothing with anybody in the lists of people. Not the owner of the data directory, who comes by a
+ * socket: a cookie may do less.
+ */
+export const dashboardPrincipal: Principal = Object.freeze({ ...localPrincipal });
+
 /** How the audit names somebody who asks: the owner of the data directory is no principal of its own. */
 export function auditName({ id, via }: Pick<Principal, "id" | "via">): string {
   return via === "owner" ? "owner" : id;

@@ -144,6 +144,8 @@ export interface Services {
   /** Whether apps get their tokens from this gateway: then it is the authorization server of all its resources. */
   readonly hasLogins: boolean;
   readonly events: Pick<EventBus, "on">;
+  /** Aborts when the gateway begins to stop: answers that would never end, end then. */
+  readonly draining: AbortSignal;
   /** Events as they happen. */
   readonly live: () => Promise<Pick<LiveEvents, "follow">>;
   /**

@@ -33,6 +33,23 @@ async function logIn(gateway: RunningGateway, headers: Record<string, string> = 
   };
 }
 
+test("a session of the dashboard is an admin's, and not the owner's, who comes by the socket only", async () => {
+  const tokenHash = `sha256:${createHash("sha256").update("token").digest("hex")}`;
+  await using gateway = await startGateway({ config: { mcpServers: {}, toolyard: { auth: { tokenHash } } } });
+  const session = await logIn(gateway);
+  const headers = { ...json, ...proofOf(session) };
+  const order = async (method: string, path: string, body: object) =>
+    await send(`${gateway.url}${path}`, { method, headers, body: JSON.stringify(body) });
+  expect((await send(`${gateway.url}/api/config`, { method: "GET", headers })).status).toBe(200);
+  for (const [method, path, body] of [
+    ["PUT", "/api/system/backup", { path: join(tmpdir(), "stolen.db") }],
+    ["POST", "/api/dashboard-links", {}],
+  ] as const) {
+    const { status, json: said } = await order(method, path, body);
+    expect([path, status, said.code]).toEqual([path, 403, "FORBIDDEN"]);
+  }
+});
+
 const proofOf = ({ cookie, key }: LoggedIn) => ({ cookie, "toolyard-key": key });
 
 describe("the session of a browser", () => {

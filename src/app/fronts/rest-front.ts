@@ -32,12 +32,14 @@ export interface RestNeeds {
   /** Whether a request came through the owner's door. */
   readonly isOwner: (request: IncomingMessage) => boolean;
   readonly browsers: Browsers;
+  readonly draining: AbortSignal;
   /** Undefined where the configuration cannot be changed over REST. */
   readonly surroundings: Surroundings | undefined;
 }
 
 /** The REST API of a gateway, loaded at its first request. */
-export function loadRest(gateway: GatewayParts, { log, isOwner, browsers, surroundings }: RestNeeds): RestHandler {
+export function loadRest(gateway: GatewayParts, needs: RestNeeds): RestHandler {
+  const { log, isOwner, browsers, surroundings } = needs;
   const { parts } = gateway.mcp;
   return createRest({
     version: gateway.version,
@@ -62,7 +64,7 @@ export function loadRest(gateway: GatewayParts, { log, isOwner, browsers, surrou
     hasLogins: gateway.team !== undefined,
     admit: parts.admission.admit,
     openStream: parts.admission.openStream,
-    events: gateway.events,
+    ...{ events: gateway.events, draining: needs.draining },
     live: gateway.live.load,
     track: (principal, controller) => trackController(parts.running, principal, controller),
     adopting: gateway.fleet.adopting,

@@ -58,13 +58,15 @@ export function createHttpFront(
   const owner =
     ownerOptions &&
     createOwner({ ...ownerOptions, gateway, rest: (request, response) => server.rest(request, response) });
+  const draining = new AbortController();
   const server: HttpServer = createHttpServer({
     mcp: { endpointOf: gateway.mcp.endpointOf, cardAt: gateway.mcp.cardAt, handle: gateway.mcp.http, refuse },
     frontPage: async (request, response) => await showFrontPage(gateway, request, response),
     async loadRest() {
       const { loadRest, openBrowsers } = await loadFront();
       const isOwner = owner?.isOwner ?? (() => false);
-      return loadRest(gateway, { log, isOwner, browsers: await openBrowsers(gateway), surroundings });
+      const { signal } = draining;
+      return loadRest(gateway, { log, isOwner, browsers: await openBrowsers(gateway), draining: signal, surroundings });
     },
     loadDashboard: async () => (await loadFront()).loadDashboard(gateway),
     people:
@@ -104,6 +106,7 @@ export function createHttpFront(
     listen: server.listen,
     async drain(signal) {
       server.drain();
+      draining.abort();
       gateway.mcp.endParked(() => new GatewayError("DRAINING", "the gateway is stopping"));
       while (!signal.aborted && gateway.performer.inFlight + gateway.mcp.parts.running.size > 0)
         await new Promise((resolve) => setTimeout(resolve, drainCheckMs));

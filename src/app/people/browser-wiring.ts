@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { localPrincipal } from "../../kernel/principal.ts";
+import { dashboardPrincipal, localPrincipal } from "../../kernel/principal.ts";
 import { createBrowserSessions } from "../../people/identity/browser-sessions.ts";
 import { reaches } from "../../people/identity/audience.ts";
 import { sessionIdOf } from "../../people/authorization-server/user-access.ts";
@@ -21,7 +21,7 @@ const lookUpMs = 10_000;
 
 /** Reads who is logged in. */
 export async function openBrowsers(gateway: Parts): Promise<Browsers> {
-  const { loginCodes, byToken, owner, authenticator, mcp } = gateway;
+  const { loginCodes, byToken, authenticator, mcp } = gateway;
   const sessions = createBrowserSessions({ store: await gateway.openBrowserStore(), clock: mcp.parts.clock });
   const sessionOf: Browsers["sessionOf"] = (request) =>
     isFromDashboard(request) ? readSession(request, sessions) : undefined;
@@ -33,7 +33,7 @@ export async function openBrowsers(gateway: Parts): Promise<Browsers> {
     sessionOf,
     async principalOf({ tokenHash }, request) {
       // Where everybody is the one local principal, so is the person at the dashboard.
-      if (tokenHash === null) return authenticator.open ? localPrincipal : owner;
+      if (tokenHash === null) return authenticator.open ? localPrincipal : dashboardPrincipal;
       const person = await byToken(tokenHash, AbortSignal.timeout(lookUpMs));
       if (person === undefined) throw refuse("is not valid any more");
       const { audience } = person;

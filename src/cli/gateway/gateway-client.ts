@@ -39,8 +39,8 @@ export interface GatewayClient {
   /** The same as the text that was answered: JSON whose numbers may be larger than JavaScript's. */
   text<O>(route: TypesOf<O>["route"], given: Given<TypesOf<O>>): Promise<string>;
   /**
-   * The lines of an answer of another type than JSON, as they come. Rejects as `ask` does; ends when the gateway does,
-   * or the signal aborts.
+   * The lines of an answer of another type than JSON, as they come, until the signal aborts. Rejects as `ask` does, and
+   * with GATEWAY_UNREACHABLE for an answer that is cut off.
    */
   lines(request: LinesRequest): AsyncGenerator<string, void>;
 }
@@ -54,6 +54,8 @@ export interface LinesRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** A JSON text. */
   readonly body?: string;
+  /** For an answer that has no end of its own: a gateway that ends cuts it off, and that is none of its failures. */
+  readonly isEndless?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -109,14 +111,14 @@ export function createGatewayClient(way: RestWay): GatewayClient {
     isStreaming: way.isStreaming,
     async ask(route, given) {
       const answer = await way.send(toRequest(route, given));
-      return readAnswer(way.base, answer) as never;
+      return readAnswer(way.base, answer, way.isStreaming ? undefined : harmless) as never;
     },
     async text(route, given) {
       const answer = await way.send(toRequest(route, given));
       readAnswer(way.base, answer);
       return answer.text;
     },
-    async *lines({ method = "GET", path, query = {}, accept, headers, body, signal = new AbortController().signal }) {
+    async *lines({ method = "GET", path, query = {}, accept, headers, body, isEndless = false, signal = never }) {
       const request = toRequest(`${method} ${path}`, { query });
       const given = {
         ...request,
@@ -125,13 +127,21 @@ export function createGatewayClient(way: RestWay): GatewayClient {
       };
       const answer = await way.open(given, signal);
       if (answer.status !== 200) readAnswer(way.base, { status: answer.status, text: await readAll(answer.chunks) });
-      yield* linesOf(answer.chunks);
+      yield* linesOf(answer.chunks, () => {
+        if (!isEndless && !signal.aborted) throw cutOff(way.base);
+      });
     },
   };
 }
 
-/** Ends where the answer does, however it does. */
-async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string, void> {
+const never = new AbortController().signal;
+
+function cutOff(base: string): GatewayError {
+  return new GatewayError("GATEWAY_UNREACHABLE", `the gateway at ${base} ended in the middle of its answer`);
+}
+
+/** Calls back where the answer is cut off, whose last line may lack its end then: it is left out. */
+async function* linesOf(chunks: AsyncIterable<Buffer>, onCut: () => void): AsyncGenerator<string, void> {
   const decoder = new StringDecoder("utf8");
   let rest = "";
   try {
@@ -141,8 +151,9 @@ async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string, v
       yield* lines;
     }
   } catch (error) {
-    // A gateway that ends cuts it off.
     if (!(error instanceof Error) || !("code" in error)) throw error;
+    onCut();
+    return;
   }
   if (rest !== "") yield rest;
 }
@@ -173,8 +184,8 @@ function toRequest(route: string, { params = {}, query = {}, body }: LooselyGive
 /** Characters of what a gateway elsewhere says. */
 const mostSaid = 2_000;
 
-function readAnswer(base: string, { status, text }: RestAnswer): JsonObject {
-  const value = parse(text);
+function readAnswer(base: string, { status, text }: RestAnswer, clean?: typeof harmless): JsonObject {
+  const value = parse(text, clean);
   if (status >= 200 && status < 300 && value !== undefined) return value;
   if (!Object.hasOwn(failures, said(value?.["code"]))) throw noGateway(base, status);
   throw toFailure(value ?? {});
@@ -205,9 +216,15 @@ function noGateway(base: string, status: number): GatewayError {
   });
 }
 
-function parse(text: string): JsonObject | undefined {
+/** A text of a gateway elsewhere, for this terminal: its lines and tabs stay, and nothing else that moves a cursor. */
+function harmless(_name: string, value: unknown): unknown {
+  // oxlint-disable-next-line no-control-regex -- these are removed
+  return typeof value === "string" ? value.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, " ") : value;
+}
+
+function parse(text: string, clean?: typeof harmless): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(text, clean);
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;

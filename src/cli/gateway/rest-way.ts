@@ -45,7 +45,9 @@ export function ownersWay(holder: DoorOf): RestWay {
     return await new Promise((resolve, reject) => {
       const sent = sendHttp({ createConnection: () => socket, method, path, headers: given }, resolve);
       sent.on("error", () => reject(unreachable("ended without answering")));
-      signal?.addEventListener("abort", () => sent.destroy(), { once: true });
+      const leave = (): void => void sent.destroy();
+      signal?.addEventListener("abort", leave, { once: true });
+      if (signal?.aborted === true) leave();
       sent.end(body);
     });
   }

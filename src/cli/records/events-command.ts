@@ -18,7 +18,8 @@ export async function events(context: CommandContext): Promise<number> {
   const gateway = await openGatewayClient(context);
   requireStreaming(gateway);
   let type = "";
-  for await (const line of gateway.lines({ path: "/api/events", query: { types }, accept: "text/event-stream" })) {
+  const asked = { path: "/api/events", query: { types }, accept: "text/event-stream", isEndless: true };
+  for await (const line of gateway.lines(asked)) {
     if (line.startsWith("event: ")) type = line.slice("event: ".length);
     else if (line.startsWith("data: ") && type !== "") {
       const data = line.slice("data: ".length);

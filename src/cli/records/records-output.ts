@@ -98,7 +98,8 @@ async function follow<Row>(
   if (!isJson && process.stdout.isTTY) process.stdout.write(`${padCells(headingsOf(shown.columns), shown.columns)}\n`);
   requireStreaming(gateway);
   const query = { ...filters, newest: String(limit), follow: "true" };
-  for await (const line of gateway.lines({ path: shown.path, query, accept: "application/x-ndjson" })) {
+  const asked = { path: shown.path, query, accept: "application/x-ndjson", isEndless: true };
+  for await (const line of gateway.lines(asked)) {
     const row = JSON.parse(line) as Row & { readonly missed?: true; readonly lost?: number };
     if (row.missed === true) process.stderr.write("toolyard: more happened than could be shown: some are left out\n");
     else if (row.lost !== undefined) process.stderr.write(`toolyard: ${toLost(row.lost)}\n`);

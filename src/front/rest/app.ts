@@ -3,7 +3,7 @@ import { parse as parseQuery } from "node:querystring";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { requireRight, type Rights } from "../../engine/policy/rights.ts";
-import type { Principal } from "../../kernel/principal.ts";
+import { localPrincipal, type Principal } from "../../kernel/principal.ts";
 import { readBody } from "../http/body.ts";
 import { challengeOf } from "../http/challenge.ts";
 import { corsHeaders } from "../http/guards/cors.ts";
@@ -67,8 +67,8 @@ async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promis
   // because it has already closed.
   if (response.destroyed) return;
   response.once("close", route?.isStream === true ? deps.openStream(principal) : deps.admit(principal));
-  // Where there are people, the owner has no servers until a tool is called: to look after others starts none.
-  const adopting = principal.via === "owner" && !deps.isOpen() ? undefined : deps.adopting(principal);
+  // Where there are people, the operator has no servers until a tool is called: to look after others starts none.
+  const adopting = principal.id === localPrincipal.id && !deps.isOpen() ? undefined : deps.adopting(principal);
   if (adopting !== undefined) await adopting;
   if (route !== undefined) requireRight(principal, route.right, toRights(deps, request, place));
   const body = isReading(request) ? noBody : await readJson(deps, incoming, deps.bodyLimits.requestBodyBytes);

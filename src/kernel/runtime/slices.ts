@@ -22,13 +22,22 @@ const waiting: ((endMs: number) => boolean)[] = [];
 /** What works that were done at once have taken of this turn of the event loop. */
 let takenMs = 0;
 
+let isTurnComing = false;
+
+function wantTurn(): void {
+  if (isTurnComing || waiting.length === 0) return;
+  isTurnComing = true;
+  setImmediate(takeTurn);
+}
+
 function takeTurn(): void {
   const endMs = performance.now() + sliceMs;
   do {
     const [work] = waiting.splice(0, 1);
     if (work !== undefined && !work(endMs)) waiting.push(work);
   } while (waiting.length > 0 && performance.now() < endMs);
-  if (waiting.length > 0) setImmediate(takeTurn);
+  isTurnComing = false;
+  wantTurn();
 }
 
 /** Works until the time is over; whether it came to its end. */
@@ -67,6 +76,6 @@ export const slices: Slices = {
         if (isDone) return;
       }
       waiting.push(turn);
-      if (waiting.length === 1) setImmediate(takeTurn);
+      wantTurn();
     }),
 };

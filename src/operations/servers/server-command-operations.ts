@@ -5,6 +5,7 @@ import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import { instanceStatuses } from "../../kernel/status.ts";
 import { order, outcome, plainWord, runOwn, type Outcome } from "../request/command-run.ts";
 import { requireLoginForPrograms, requireManager } from "../request/manager.ts";
+import { requireEntry } from "./server-entry-operations.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import { operation, type Operation, type OperationRequest } from "../operation.ts";
@@ -162,6 +163,8 @@ function runAction({ name, summary }: (typeof serverActions)[number]): Operation
     async run(services, request) {
       const { slug } = request.params;
       const word = plainWord("slug", slug);
+      // The commands take an address of another gateway as well.
+      if (name !== "test") requireEntry(await requireManager(services, request).entries(), slug);
       if (name !== "test") await order(services, request, `server.${name}`, slug);
       requireManager(services, request);
       using _turn = name === "test" ? services.trials.take(keyOf(services, request)) : undefined;

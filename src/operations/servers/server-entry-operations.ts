@@ -93,6 +93,7 @@ function changeFile({ name, route, summary }: (typeof fileChanges)[number]): Ope
     async run(services, request) {
       const management = requireManager(services, request);
       const { slug } = request.params;
+      if (name === "enable") requireLoginForPrograms(services, request);
       await order(services, request, `config.server.${name}`, slug);
       let changes: readonly EntryChange[] = [];
       const { file, servers } = await management.changeEntries((now) => {

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { Principal } from "../../kernel/principal.ts";
+import { dashboardPrincipal, type Principal } from "../../kernel/principal.ts";
 import type { Directory } from "../directory/directory.ts";
 import type { InstanceTokens } from "./instance-tokens.ts";
 
@@ -35,8 +35,8 @@ export interface PresenceDeps {
 export function createPresence({ directory, instanceTokens }: PresenceDeps): PresenceKeeper {
   let losses = 0;
   const isGone = (principal: Principal): boolean => {
-    // The owner of the data directory is in no list of people, and loses nothing with any of them.
-    if (principal.via === "owner") return false;
+    // These are in no list of people, and lose nothing with any of them.
+    if (principal.via === "owner" || principal === dashboardPrincipal) return false;
     const person = instanceTokens.ownerOf(principal);
     return person === undefined || !directory.isCurrent(person);
   };

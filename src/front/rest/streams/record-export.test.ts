@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createResponses } from "../../../../test/harness/open-response.ts";
 import { until } from "../../../../test/harness/until.ts";
+import { createEventBus } from "../../../kernel/events/event-bus.ts";
 import { localPrincipal } from "../../../kernel/principal.ts";
 import type { Page } from "../../../store/record-store.ts";
 import type { RecordList } from "../../../operations/reply.ts";
@@ -43,7 +44,11 @@ function listOf(newest: number, more: Partial<RecordList<Row>> = {}) {
   return { list, asked };
 }
 
-async function ask(accept: string | undefined, list: RecordList<Row>) {
+async function ask(
+  accept: string | undefined,
+  list: RecordList<Row>,
+  draining: AbortSignal = new AbortController().signal,
+) {
   const { request, response, client, received } = await open(accept === undefined ? {} : { Accept: accept });
   const given = {
     raw: request,
@@ -63,7 +68,7 @@ async function ask(accept: string | undefined, list: RecordList<Row>) {
     return { headers: reading.headers, text: received(), isComplete: reading.complete };
   })();
   read.catch(() => undefined);
-  return { answer: await answerRecords({ track }, given, list), read };
+  return { answer: await answerRecords({ track, draining }, given, list), read };
 }
 
 describe("records are given as", () => {
@@ -182,4 +187,16 @@ test("a failure before the first page is thrown, one after it cuts the export of
       page.before === undefined ? await whole.list.read(page) : await Promise.reject(new Error("the disk is gone")),
   });
   expect((await read).isComplete).toBe(false);
+});
+
+test("rows that are followed end when the gateway begins to stop, and so the stop does not wait for their reader", async () => {
+  const draining = new AbortController();
+  const { list } = listOf(0);
+  const events = createEventBus(() => undefined);
+  const follow = { newest: 0, event: "mcp.server.logs", events, read: list.read } as const;
+  const asked = ask(undefined, { ...list, follow }, draining.signal);
+  setTimeout(() => draining.abort(), 100);
+  const { answer, read } = await asked;
+  expect(answer).toBeUndefined();
+  expect(await read).toMatchObject({ text: "", isComplete: true });
 });

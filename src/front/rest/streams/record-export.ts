@@ -20,17 +20,21 @@ type Format = keyof typeof types | "json";
 
 /** Answers in the form that `Accept` prefers. An export is answered here; nothing is returned then. */
 export async function answerRecords<Row>(
-  services: Pick<Services, "track">,
+  services: Pick<Services, "track" | "draining">,
   request: RestRequest,
   list: RecordList<Row>,
 ): Promise<Answer | undefined> {
   const { follow } = list;
-  if (follow !== undefined)
+  if (follow !== undefined) {
+    const ending = new AbortController();
+    const end = (): void => ending.abort();
+    services.draining.addEventListener("abort", end);
     return await whileAllowed(
       services,
-      { principal: request.principal, signal: abortedWith(request.response) },
+      { principal: request.principal, signal: abortedWith(request.response, ending) },
       async (signal) => await sendFollowed(request, list, { follow, signal }),
-    );
+    ).finally(() => services.draining.removeEventListener("abort", end));
+  }
   const format = formatOf(request.raw.headers.accept);
   if (format !== "json")
     return await whileAllowed(
@@ -47,11 +51,15 @@ export async function answerRecords<Row>(
 
 /** Ends with the reader, or when the reader may not read any more. */
 async function sendFollowed<Row>(
-  { response, headers }: RestRequest,
+  { raw, response, headers }: RestRequest,
   list: RecordList<Row>,
   { follow, signal }: { readonly follow: FollowedList<Row>; readonly signal: AbortSignal },
 ): Promise<undefined> {
   const begin = (): void => response.writeHead(200, followHead(headers)).flushHeaders();
+  if (raw.method === "HEAD") {
+    begin();
+    return void response.end();
+  }
   try {
     await followRecords(list, follow, { writer: response, signal, begin });
   } catch (error) {

@@ -86,3 +86,31 @@ test("a reader of `logs` that stalls gets the newest lines, and is told how many
   ended.abort();
   await sent.catch(() => undefined);
 });
+
+test("a reader who wants no rows of before gets those that come, whatever there is already", async () => {
+  const events = createEventBus((error) => {
+    throw error;
+  });
+  const rows = [1, 2, 3].map((id) => ({ id }));
+  const read = async ({ limit, before = Infinity, after = -1 }: PageQuery) => {
+    const found = rows.filter(({ id }) => id < before && id > after).toReversed();
+    return { rows: found.slice(0, limit), next: found.length > limit ? (found[limit - 1]?.id ?? null) : null };
+  };
+  const list = { name: "rows", columns: [], limit: 0, before: undefined, file: "", read, toJson: (row: object) => row };
+  const followed = { newest: 0, event: "mcp.server.logs", events, read } as const;
+  const ended = new AbortController();
+  const writer = new PassThrough();
+  let begun = false;
+  const sent = followRecords(list as unknown as RecordList<{ id: number }>, followed, {
+    ...{ writer, signal: ended.signal },
+    begin: () => (begun = true),
+  });
+  await until(() => begun);
+  rows.push({ id: 4 });
+  const lines: string[] = [];
+  createInterface({ input: writer }).on("line", (line) => lines.push(line));
+  await until(() => lines.length > 0);
+  expect(lines).toEqual(['{"id":4}']);
+  ended.abort();
+  await sent.catch(() => undefined);
+});

@@ -41,9 +41,10 @@ export async function followRecords<Row>(
     if (!writer.write(`${JSON.stringify(line)}\n`))
       await once(writer as unknown as NodeJS.EventEmitter, "drain", { signal });
   };
-  const { rows } = await readBack(followed, followed.newest);
+  // One at least, to know behind which row the others come.
+  const { rows } = await readBack(followed, Math.max(1, followed.newest));
   begin();
-  for (const row of rows) await send(list.toJson(row));
+  for (const row of followed.newest === 0 ? [] : rows) await send(list.toJson(row));
   let last = rows.at(-1)?.id;
   // What happened between the last look and now is found by the first one.
   let isMore = true;
@@ -84,7 +85,8 @@ async function readBack<Row>(
   const rows: (Row & { readonly id: number })[] = [];
   let before: number | undefined;
   while (rows.length < limit) {
-    const page = await read({ limit: Math.min(mostPerPage, limit - rows.length), after, before });
+    const later = after === undefined ? {} : { after };
+    const page = await read({ limit: Math.min(mostPerPage, limit - rows.length), before, ...later });
     rows.push(...page.rows);
     if (page.next === null) return { rows: rows.toReversed(), isAll: true };
     before = page.next;
