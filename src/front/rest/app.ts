@@ -66,7 +66,7 @@ async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promis
   // The client left during the look-up. Whatever is counted until the response closes would be counted for ever,
   // because it has already closed.
   if (response.destroyed) return;
-  response.once("close", route?.isStream === true ? deps.openStream(principal) : deps.admit(principal));
+  response.once("close", isStream(route, query) ? deps.openStream(principal) : deps.admit(principal));
   // Where there are people, the operator has no servers until a tool is called: to look after others starts none.
   const adopting = principal.id === localPrincipal.id && !deps.isOpen() ? undefined : deps.adopting(principal);
   if (adopting !== undefined) await adopting;
@@ -77,6 +77,12 @@ async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promis
   if (route === undefined) throw wrongMethod(place, headers);
   const answer = await route.handle({ ...toRequest(incoming, route, place, query), principal, headers, ...body });
   if (answer !== undefined) writeAnswer(request, response, headers, answer);
+}
+
+function isStream(route: Route | undefined, query: string): boolean {
+  if (route === undefined || route.isPublic === true) return false;
+  if (route.isStream === "when followed") return new URLSearchParams(query).get("follow") === "true";
+  return route.isStream === true;
 }
 
 const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;

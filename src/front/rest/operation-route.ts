@@ -38,6 +38,7 @@ export function operationRoute(deps: RestDeps, services: Services, operation: Op
   return route({
     ...facts,
     right: operation.right,
+    ...(query !== undefined && "follow" in query.shape ? { isStream: "when followed" as const } : {}),
     async handle(request) {
       const { principal } = request;
       const asking = Object.assign(toOperationRequest(deps, operation, request), { principal });

@@ -52,8 +52,11 @@ interface PrivateRoute<P extends z.ZodObject, Q extends z.ZodObject> extends Rou
   readonly isPublic?: false;
   /** Who may use it. Checked before a body is read and before anything is looked up. */
   readonly right: Right;
-  /** Counted as an open stream (`limits.openStreams`), so that it takes no place from requests that are answered. */
-  readonly isStream?: boolean;
+  /**
+   * Counted as an open stream (`limits.openStreams`), so that it takes no place from requests that are answered:
+   * always, or with `follow=true`.
+   */
+  readonly isStream?: boolean | "when followed";
   // Written as a method, so that a list can contain routes with different parameters. Undefined: it answers itself.
   handle(request: RestRequest<z.output<P>, z.output<Q>>): Answer | undefined | Promise<Answer | undefined>;
 }
