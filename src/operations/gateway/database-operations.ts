@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import * as z from "zod";
 import { dataOwner, gatewayUpkeep } from "../../engine/policy/rights.ts";
 import { auditName } from "../../kernel/principal.ts";
@@ -5,6 +6,7 @@ import { actorOf } from "../installations/install-request.ts";
 import { requirePeople } from "../request/people-request.ts";
 import { answers } from "../responses.ts";
 import { operation, type Operation, type OperationRequest } from "../operation.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Services } from "../services.ts";
 
 const tag = "Gateway";
@@ -74,6 +76,8 @@ export const writeBackup = operation({
   responses: answers(z.object({ bytes: z.int() }), "How large it is.", [415, 503]),
   async run(services, request) {
     const { path } = request.body;
+    if (!isAbsolute(path))
+      throw new GatewayError("PARAMS_INVALID", "body.path: is not absolute", { data: { field: "body.path" } });
     // Before it is written: the backup tells of itself.
     await noteUpkeep(services, request, "state.backup", path);
     const { bytes } = await services.upkeep.backupTo(path);
