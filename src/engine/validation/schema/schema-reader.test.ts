@@ -155,11 +155,15 @@ function leafOf(): fc.Arbitrary<JsonObject> {
 }
 
 /**
- * Ajv 8 says that `[[1], []]` fits `{ items: { contains: { type: "integer" } } }`: of an empty list behind another it
- * repeats what it found in that one.
+ * What Ajv 8 takes and ours rightly refuses: `[[1], []]` for `{ items: { contains: { type: "integer" } } }`, because of
+ * an empty list behind another it repeats what it found in that one; and a member `toString` where members that were
+ * not evaluated are forbidden, because it looks for its name in a plain object.
  */
 function isMisjudged(schema: JsonObject, value: unknown): boolean {
-  return JSON.stringify(schema).includes('"contains"') && /.\[\]/.test(JSON.stringify(value) ?? "");
+  const [rules, text] = [JSON.stringify(schema), JSON.stringify(value) ?? ""];
+  if (rules.includes('"contains"') && /.\[\]/.test(text)) return true;
+  const names = [...text.matchAll(/"(\w+)":/g)].map(([, name = ""]) => name);
+  return rules.includes('"unevaluatedProperties"') && names.some((name) => name in {});
 }
 
 /** Compares what is said of values, in the same words. */
@@ -255,6 +259,7 @@ test.each<OracleOptions>([{}, { checksFormats: true }])(
           if (isRefused) counts.refused += 1;
           const expected = theirs?.(each);
           if (expected === undefined || expected === "gave up" || !expected.fits) continue;
+          if (isMisjudged(schema, each)) continue;
           counts.fit += 1;
           expect([each, isRefused]).toEqual([each, false]);
         }
