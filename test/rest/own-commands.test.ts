@@ -11,6 +11,12 @@ test("a command that a page runs is about this gateway, whichever one the enviro
     env: { TOOLYARD_GATEWAY: "https://elsewhere.example" },
   });
   const asked = await post(`${gateway.url}/api/servers/mail/logout`, {}, { authorization: "Bearer token" });
+  // The command takes the address of another gateway, too: over REST that is no server.
+  for (const action of ["login", "logout"]) {
+    const path = `/api/servers/${encodeURIComponent("https://elsewhere.example")}/${action}`;
+    const { status, json } = await post(gateway.url + path, {}, { authorization: "Bearer token" });
+    expect([action, status, json.code]).toEqual([action, 404, "SERVER_UNKNOWN"]);
+  }
   expect([asked.status, asked.json]).toEqual([200, { ok: true, text: "no one was logged in to mail", facts: [] }]);
 });
 

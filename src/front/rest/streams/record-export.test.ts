@@ -189,14 +189,27 @@ test("a failure before the first page is thrown, one after it cuts the export of
   expect((await read).isComplete).toBe(false);
 });
 
-test("rows that are followed end when the gateway begins to stop, and so the stop does not wait for their reader", async () => {
-  const draining = new AbortController();
-  const { list } = listOf(0);
-  const events = createEventBus(() => undefined);
-  const follow = { newest: 0, event: "mcp.server.logs", events, read: list.read } as const;
-  const asked = ask(undefined, { ...list, follow }, draining.signal);
-  setTimeout(() => draining.abort(), 100);
-  const { answer, read } = await asked;
-  expect(answer).toBeUndefined();
-  expect(await read).toMatchObject({ text: "", isComplete: true });
-});
+test.each([
+  ["begins to stop", false],
+  ["stops already", true],
+])(
+  "rows that are followed end when the gateway %s, so that the stop does not wait for their reader",
+  async (_what, isEarly) => {
+    const draining = new AbortController();
+    const { list } = listOf(0);
+    const events = createEventBus(() => undefined);
+    let isRead = false;
+    const read: typeof list.read = async (page) => {
+      isRead = true;
+      return await list.read(page);
+    };
+    const follow = { newest: 0, event: "mcp.server.logs", events, read } as const;
+    if (isEarly) draining.abort();
+    const asked = ask(undefined, { ...list, follow }, draining.signal);
+    await until(() => isRead);
+    draining.abort();
+    const { answer, read: received } = await asked;
+    expect(answer).toBeUndefined();
+    expect(await received).toMatchObject({ text: "", isComplete: true });
+  },
+);

@@ -28,7 +28,9 @@ export async function answerRecords<Row>(
   if (follow !== undefined) {
     const ending = new AbortController();
     const end = (): void => ending.abort();
-    services.draining.addEventListener("abort", end);
+    // A request may come to this only when the stop has begun.
+    if (services.draining.aborted) end();
+    else services.draining.addEventListener("abort", end);
     return await whileAllowed(
       services,
       { principal: request.principal, signal: abortedWith(request.response, ending) },
