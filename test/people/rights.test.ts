@@ -228,7 +228,7 @@ describe("the owner of the data directory", () => {
   test("may use every route, and is one person more", async () => {
     const refused: string[] = [];
     for (const { method, path, isPublic, isStream } of routes as readonly (Route & { readonly isStream?: boolean })[]) {
-      // What does not end by itself, is no JSON, or is of a browser that is logged in.
+      // What has no end, is no JSON, or is of a browser that is logged in.
       if (isPublic === true || isStream === true || /\/(?:session|backup)$/.test(path)) continue;
       const { status, text } = await askOwner(
         dataDir(),

@@ -23,7 +23,7 @@ import { connectPage } from "../people/people-wiring.ts";
 import { mayDecideLogin } from "../people/person-servers.ts";
 import { takesLogin } from "../servers/server-logins.ts";
 
-// With REST, because all share so much that each by itself would be several files more at a start.
+// With REST, because they share so much that a module for each would read several files more at a start.
 export { openBrowsers } from "../people/browser-wiring.ts";
 export { loadDashboard } from "./web-front.ts";
 

@@ -79,7 +79,7 @@ test("twenty short works at the same time have one slice in a turn, and not one 
   await all;
   isOver = true;
   await counting;
-  // Sixty milliseconds of work: in the first turn a slice of it, and not a third of it, as each by itself would take.
+  // Sixty milliseconds of work: the first turn takes one slice for all of it, and not a slice for each.
   expect(spent[0]).toBeLessThan((performance.now() - startMs) / 2);
   expect(turns).toBeGreaterThan(8);
 });
