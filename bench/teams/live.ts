@@ -37,7 +37,7 @@ export async function measureLive(figures: Figures): Promise<void> {
     const { link } = await ask("user", "link", "ann");
     const browser = createPageBrowser();
     const page = await browser.open(`${gateway.url}/setup`);
-    await browser.submit(page, { code: link.code, password, again: password });
+    await browser.submit(page, { code: link.split("#")[1], password, again: password });
     await memory("memory after the first login", 105);
     await measureLogins(gateway, figures);
     await measureRevocation(gateway, admin, figures);

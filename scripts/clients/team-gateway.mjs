@@ -37,7 +37,7 @@ export async function startTeamGateway({
   const { link } = await ask("user", "link", "ann");
   const person = createPerson();
   const page = await person.open(`${gateway.url}/setup`);
-  const done = await person.submit(page, { code: link.code, password, again: password });
+  const done = await person.submit(page, { code: link.split("#")[1], password, again: password });
   if (!done.text.includes("You are <strong>ann</strong>")) throw new Error(`ann is not logged in: ${done.text}`);
 
   return {
