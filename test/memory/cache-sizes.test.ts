@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bytesOfTable } from "../../src/catalog/model/view-body.ts";
-import { buildNames } from "../../src/catalog/model/names/names.ts";
 import type { InstanceCatalog } from "../../src/catalog/model/snapshot.ts";
 import { buildIndexParts } from "../../src/catalog/search/index/index-part.ts";
+import { createStemTable } from "../../src/catalog/search/language/stem-table.ts";
+import { createToolReader } from "../../src/catalog/search/language/tool-words.ts";
 import { bytesOfIndex, bytesOfPart } from "../../src/catalog/search/index/index-size.ts";
 import { createLanguage } from "../../src/catalog/search/language.ts";
 import { mergeParts } from "../../src/catalog/search/index/merge.ts";
@@ -55,7 +55,6 @@ const catalogs: readonly InstanceCatalog[] = Array.from({ length: 60 }, (_, at) 
   ),
 );
 const tools = catalogs.flatMap((catalog) => catalog.tools);
-const parts = catalogs.map((catalog) => ({ catalog, namespace: catalog.server }));
 
 /** A cache that is limited by what it is said to hold must not hold much more; and not much less, or it is no use. */
 function expectTrue({ held, said }: { readonly held: number; readonly said: number }): void {
@@ -79,14 +78,22 @@ describe("what a cache is limited by is what it holds", () => {
     expectTrue(compare(() => mergeParts(made, language), bytesOfIndex));
   });
 
-  test("names in every spelling", () => {
-    const make = () => {
-      const table = buildNames(parts);
-      for (const spelling of ["a:b", "a-b", "b", "a.b"]) table.find(spelling);
-      for (const tool of tools) expect(table.flatName(tool)).not.toBe(table.namespacedName(tool));
-      return table;
-    };
-    expectTrue(compare(make, () => bytesOfTable(parts)));
+  test("words of definitions, which have a limit for their hashes and one for their numbers", () => {
+    const limit = 2 ** 15;
+    const stems = createStemTable({ stem: language.stem, isStopword: language.isStopword });
+    const short = tools.map(({ hash }, at) => ({
+      hash: `${hash}${at}`,
+      definition: { name: "a", inputSchema: {} },
+    }));
+    for (const many of [short, tools]) {
+      const make = () => {
+        const read = createToolReader(stems, limit);
+        for (const tool of many) read(tool);
+        return read;
+      };
+      make();
+      expect(compare(make, () => 0).held).toBeLessThan(limit * 4 * 2 * 1.5);
+    }
   });
 
   test("words of searches", () => {

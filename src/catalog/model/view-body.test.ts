@@ -8,7 +8,7 @@ import type { InstanceCatalog } from "./snapshot.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
 import { createViewBodies, type ViewBody } from "./view-body.ts";
 
-test("a view does not keep the one before it: a server may change its list every second", async () => {
+test("neither a view nor its names keep the list before it: a server may change its list every second", async () => {
   setFlagsFromString("--expose_gc");
   const collect = runInNewContext("gc") as () => void;
   let catalog: InstanceCatalog = sampleInstance("a", [{ name: "t" }]);
@@ -16,16 +16,18 @@ test("a view does not keep the one before it: a server may change its list every
   const source = { versionOf: () => 0, statusViews: () => [standing], catalogOf: () => catalog };
   const bodies = createViewBodies(source, () => true);
   const seen: WeakRef<ViewBody>[] = [];
+  const lists: WeakRef<object>[] = [];
   let latest: ViewBody | undefined;
   for (let version = 0; version < 5; version += 1) {
     catalog = sampleInstance("a", [{ name: `t${version}` }]);
     latest = bodies.build(localPrincipal, latest);
     expect(latest.names().find(`a:t${version}`).kind).toBe("one");
     seen.push(new WeakRef(latest));
+    lists.push(new WeakRef(catalog.tools[0] as object));
   }
   await until(() => {
     collect();
-    return seen.slice(0, -1).every((body) => body.deref() === undefined);
+    return [...seen.slice(0, -1), ...lists.slice(0, -1)].every((one) => one.deref() === undefined);
   });
   expect(seen.at(-1)?.deref()).toBe(latest);
 });

@@ -1,5 +1,4 @@
 import { reaches, type Principal } from "../../kernel/principal.ts";
-import { createSizedCache } from "../../kernel/runtime/sized-cache.ts";
 import { resolveNamespaces } from "./names/namespace-names.ts";
 import { buildNames, type NamedCatalog, type NameTable } from "./names/names.ts";
 import type { InstanceCatalog, ToolEntry } from "./snapshot.ts";
@@ -112,13 +111,15 @@ function createSubsets(): (
   };
 }
 
-/** Tables of names, some 1 KB per tool: those of fifty different views of three hundred tools. */
-const tableBytes = 16 * 2 ** 20;
-const bytesPerTool = 1_024;
-
-/** Tables of names. Views that name the same lists in the same way share one. */
+/**
+ * Tables of names. Views that name the same lists in the same way share one, which lives as long as one of them: what
+ * a table refers to, the definitions of a list, may be a thousand times as large as itself.
+ */
 function createNameTables(): (parts: readonly NamedCatalog[]) => NameTable {
-  const tables = createSizedCache<string, NameTable>(tableBytes);
+  const tables = new Map<string, WeakRef<NameTable>>();
+  const ended = new FinalizationRegistry((key: string) => {
+    if (tables.get(key)?.deref() === undefined) tables.delete(key);
+  });
   const numberOf = createNumbers();
   return (parts) => {
     const key = parts
@@ -126,15 +127,13 @@ function createNameTables(): (parts: readonly NamedCatalog[]) => NameTable {
         [numberOf(catalog.tools), numberOf(catalog.prompts), namespace, sharedNamespace ?? ""].join(" "),
       )
       .join("\n");
-    let table = tables.get(key);
-    if (table === undefined) tables.set(key, (table = buildNames(parts)), bytesOfTable(parts));
+    const known = tables.get(key)?.deref();
+    if (known !== undefined) return known;
+    const table = buildNames(parts);
+    tables.set(key, new WeakRef(table));
+    ended.register(table, key);
     return table;
   };
-}
-
-/** What a table of names holds in memory once every spelling was asked for, about. */
-export function bytesOfTable(parts: readonly NamedCatalog[]): number {
-  return bytesPerTool * parts.reduce((sum, { catalog }) => sum + catalog.tools.length + catalog.prompts.length, 1);
 }
 
 function createNumbers(): (list: InstanceCatalog["tools"] | InstanceCatalog["prompts"]) => number {

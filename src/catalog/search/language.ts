@@ -12,7 +12,7 @@ import { wordsOf } from "./language/word-notation.ts";
 import { toProseWords } from "./language/words.ts";
 
 /** Stems remembered at once (about 4 MB); a catalog of ten thousand tools has some 25,000 different words. */
-const stemMemoLimit = 50_000;
+const stemMemoLimit = 2 ** 14;
 
 /**
  * What the search knows of words: stems, stopwords, synonyms, and how common words are. For index and query alike, so

@@ -18,8 +18,10 @@ export interface ToolWords {
 /** Called between two `begin` of the postings that the stems are for: they may forget all stems there. */
 export type ReadTool = (tool: Pick<ToolEntry, "definition" | "hash">) => ToolWords;
 
-/** Numbers of stems that are remembered: those of some twenty thousand different tools, in 16 MB at most. */
-const usualLimit = 2 ** 21;
+/** Numbers of stems that are remembered: of ten thousand usual tools, in 4 MB; with 4 MB more for their hashes. */
+const usualLimit = 2 ** 20 - 2 ** 14;
+/** What remembering one tool takes beside its numbers, counted in these: its hash, and its entry in a map. */
+const numbersOfHash = 32;
 
 /**
  * Reads each definition once, by its hash: a server that teams have under many names, each with an account of its own,
@@ -84,7 +86,7 @@ export function createToolReader(stems: StemTable, limit = usualLimit): ReadTool
   }
 
   return ({ definition, hash }) => {
-    if (numbered !== stems.stems || used > limit) forget();
+    if (numbered !== stems.stems || used > limit || known.size * numbersOfHash > limit) forget();
     const place = known.get(hash);
     if (place === undefined) {
       read(definition);
