@@ -32,7 +32,13 @@ function startRecording(): Recording {
   const sink = createRecordSink();
   sink.open(store);
   const loggingOf = () => "metadata" as const;
-  const record = createRequestLog({ sink, loggingOf, schemasOf: () => undefined, redactJson: (text) => text });
+  const record = createRequestLog({
+    sink,
+    loggingOf,
+    schemasOf: () => undefined,
+    redactJson: (text) => text,
+    said: (text) => text,
+  });
   return { store, sink, record };
 }
 
@@ -81,7 +87,7 @@ export async function measureStage(quick: boolean): Promise<void> {
   };
   let seen = 0;
   const look = (event: Call): void => void (seen += event.resultBytes);
-  const keep = (event: Call): void => record(event, undefined, undefined);
+  const keep = (event: Call): void => record(event, {});
   // What V8 compiles on the way is not the cost of a call.
   for (let warm = 0; warm < 50; warm += 1) for (const run of [look, keep]) await round(run);
   const more: number[] = [];
@@ -118,7 +124,7 @@ export async function measureFlood(quick: boolean): Promise<void> {
   const append = (): void => {
     rows += 1;
     if (rows % 200 === 0) sink.append("log", { atMs: Date.now(), ...line });
-    else record(makeEvent(rows), undefined, undefined);
+    else record(makeEvent(rows), {});
   };
   const head = "given | written | dropped | sum | most queued | goal 20,000 | most RSS MB";
   print(`\n| rows into the store | ${head} |`);

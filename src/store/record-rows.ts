@@ -21,13 +21,14 @@ export interface RequestRecord extends RecordOwner {
   readonly atMs: number;
   /** Name of the client as it says itself, without version; null when it does not say. */
   readonly client: string | null;
+  /** Empty where no server was reached: a search, or a call of a tool that there is not. */
   readonly instance: string;
   readonly server: string;
   /** Which front it came through: `mcp`, `rest`, `owner`. */
   readonly via: string;
-  /** Of the protocol: `tools/call`, `resources/read`, `prompts/get`. */
+  /** Of the protocol: `tools/call`, `resources/read`, `prompts/get`; `search` where tools were searched. */
   readonly method: string;
-  /** What was called: path of a tool (`server:tool`), URI of a resource, name of a prompt. */
+  /** What was called: path of a tool (`server:tool`), URI of a resource, name of a prompt; words of a search. */
   readonly name: string;
   /** `ok`; `tool_error` (isError); `error` (the server's JSON-RPC error); `failed` (ours: `code` says which). */
   readonly outcome: RequestOutcome;
@@ -44,6 +45,8 @@ export interface RequestRecord extends RecordOwner {
   readonly isResultCut: boolean;
   /** Of the trace that it belongs to, 32 hex digits; null where traces were off. */
   readonly traceId: string | null;
+  /** First line of the error where it failed; of a search, what was found. At most 300 characters; null otherwise. */
+  readonly message: string | null;
   /** Arguments and result where the server's `requestLogging` is `full`; null otherwise. */
   readonly body: RequestBody | null;
 }

@@ -54,6 +54,7 @@ export function requestOf(store: Pick<RecordStore, "nextId">, given: Partial<Req
     resultTokens: 340,
     isResultCut: false,
     traceId: null,
+    message: null,
     body: null,
     ...given,
   };

@@ -12,6 +12,7 @@ import { bytesOfIndex, bytesOfPart } from "../../src/catalog/search/index/index-
 import { createLanguage } from "../../src/catalog/search/language.ts";
 import { mergeParts } from "../../src/catalog/search/index/merge.ts";
 import { bytesOfGroup, planQuery } from "../../src/catalog/search/rank/query.ts";
+import { emptyScores, memoryBytes, scoreGroups } from "../../src/catalog/search/rank/score.ts";
 import { createKeptResults } from "../../src/engine/results/kept-results.ts";
 import { createRuntime } from "../../src/engine/validation/runtime.ts";
 import { measureSchema } from "../../src/engine/validation/schema-limits.ts";
@@ -108,6 +109,23 @@ describe("what a cache is limited by is what it holds", () => {
       (made) => made.flat().reduce((sum, group) => sum + bytesOfGroup(group), 0),
     );
     expectTrue(plans);
+  });
+
+  test("what words of searches add to tools, however many were searched for, and whatever indexes are gone", () => {
+    const own = createLanguage();
+    const search = (at: number): void => {
+      const part = catalogs.slice(at, at + 1).flatMap((catalog) => Array.from(buildIndexParts(catalog, own)));
+      const index = mergeParts(part, own);
+      for (let word = 0; word < 400; word += 1)
+        scoreGroups(index, planQuery(index, `${word}x${at} folder${word}`).groups, emptyScores(index));
+    };
+    search(0);
+    const many = () => {
+      for (let at = 0; at < 20; at += 1) search(at);
+    };
+    const { held } = compare(many, () => 0);
+    expect(held).toBeGreaterThan(memoryBytes * 0.4);
+    expect(held).toBeLessThan(memoryBytes * 1.5);
   });
 
   test("checks of arguments", () => {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { CallJson } from "../../src/records/calls/record-json.ts";
 import { runCommand } from "../harness/command.ts";
 import { badServer, startGateway, type GatewayOptions, type RunningGateway } from "../harness/gateway.ts";
+import { rpc } from "../harness/rpc.ts";
 import { get, run, untilOnline } from "../harness/rest.ts";
 import { startTraceCollector } from "../harness/trace-collector.ts";
 
@@ -21,6 +22,56 @@ const start = async (entry: object, more: Partial<GatewayOptions> = {}): Promise
 async function callsOf(gateway: RunningGateway): Promise<readonly CallJson[]> {
   return ((await get(`${gateway.url}/api/calls`)).json as { calls: CallJson[] }).calls;
 }
+
+describe("what was asked for and not done", () => {
+  const endpoint = (gateway: RunningGateway): string => `${gateway.url}/mcp`;
+  const execute = async (gateway: RunningGateway, path: string, args: object = {}) =>
+    await rpc(endpoint(gateway), "tools/call", {
+      name: "execute_mcp_tool",
+      arguments: { tool_path: path, arguments: args },
+    });
+
+  test("calls that reach no server are recorded with their code, and searches with what they found", async () => {
+    await using gateway = await start(badServer());
+    await rpc(endpoint(gateway), "tools/call", { name: "discover_mcp_tools", arguments: { query: "echo a text" } });
+    await execute(gateway, "bad:echo", { text: "a" });
+    await execute(gateway, "bad:nosuch");
+    await run(gateway.url, "nowhere:tool", {});
+    const calls = (await callsOf(gateway)).toReversed();
+    expect(calls).toMatchObject([
+      { method: "search", name: "echo a text", server: "", instance: "", outcome: "ok", code: null },
+      { method: "tools/call", name: "bad:echo", server: "bad", outcome: "ok", message: null },
+      {
+        name: "bad:nosuch",
+        server: "",
+        outcome: "failed",
+        code: "TOOL_UNKNOWN",
+        message: expect.stringContaining("bad has no tool"),
+      },
+      { name: "nowhere:tool", server: "", outcome: "failed", code: "TOOL_UNKNOWN", via: "rest" },
+    ]);
+    expect(calls[0]?.message).toContain("bad:echo");
+    // They are no calls of a server: neither sums nor the audit of servers have them.
+    const { json } = await get(`${gateway.url}/api/usage`);
+    expect(JSON.stringify(json)).not.toContain("nosuch");
+  });
+
+  test("a call of a server that cannot start is recorded, with what the error says", async () => {
+    const config = { mcpServers: { gone: { command: process.execPath, args: ["-e", "process.exit(3)"] } } };
+    await using gateway = await startGateway({ directory, config });
+    await execute(gateway, "gone:anything");
+    const [call] = await callsOf(gateway);
+    expect(call).toMatchObject({ name: "gone:anything", outcome: "failed" });
+    expect([call?.code, call?.message]).not.toContain(null);
+  });
+
+  test("what a tool's own error says is kept, its first line only", async () => {
+    await using gateway = await start(badServer());
+    await run(gateway.url, "bad:fail", { text: "no such file: a\nat line 3" });
+    const [call] = await callsOf(gateway);
+    expect(call).toMatchObject({ name: "bad:fail", outcome: "tool_error", message: "no such file: a" });
+  });
+});
 
 describe("the trace of a call", () => {
   const traceId = "0af7651916cd43dd8448eb211c80319c";

@@ -117,7 +117,7 @@ function recordAll(deps: RecordsDeps, keep: Keeping): Records {
   }
 
   return {
-    recordCall: createRequestLog({ ...deps, sink, redactJson: redaction.json }),
+    recordCall: createRequestLog({ ...deps, sink, redactJson: redaction.json, said: redaction.said }),
     store: () => opened,
     isOn: true,
     problems: () => (failed === undefined ? (opened?.health().problems ?? []) : [failed]),

@@ -11,7 +11,7 @@ import { wordLists, type WordLists } from "./language/word-lists.ts";
 import { wordsOf } from "./language/word-notation.ts";
 import { toProseWords } from "./language/words.ts";
 
-/** Stems remembered at once (about 4 MB); a catalog of ten thousand tools has some 25,000 different words. */
+/** Stems of queries and phrases that are remembered, in 2 MB; those of definitions have a table of their own. */
 const stemMemoLimit = 2 ** 14;
 
 /**

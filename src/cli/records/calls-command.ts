@@ -31,7 +31,7 @@ const shown: RowsShown<CallJson> = {
   ],
   toCells: (call, now) => [
     toClockText(call.time, now),
-    toCell(call.method === "tools/call" ? call.name : `${call.server} ${call.method} ${call.name}`, 60),
+    toCell(callText(call), 60),
     toCell(call.client === null ? call.principal : `${call.principal}/${call.client}`, 40),
     toCell(outcomeText(call), 30),
     call.waitMs < 1 ? toMsText(call.durationMs) : `${toMsText(call.durationMs)} +${toMsText(call.waitMs)}`,
@@ -40,6 +40,11 @@ const shown: RowsShown<CallJson> = {
   ],
   nothing: "there is no such call",
 };
+
+function callText({ method, server, name }: CallJson): string {
+  if (method === "tools/call") return name;
+  return [server, method, name].filter((word) => word !== "").join(" ");
+}
 
 function outcomeText({ outcome, code }: CallJson): string {
   if (outcome === "tool_error") return "tool failed";

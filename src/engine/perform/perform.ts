@@ -1,4 +1,6 @@
 import type { Intent } from "../../catalog/exposure/intent.ts";
+import type { CallContext } from "../../kernel/call/call-context.ts";
+import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
@@ -63,6 +65,8 @@ export interface Performer {
   readonly perform: Perform;
   /** The instance that created the task that a principal asks about, whichever front the task was returned by. */
   ownerOfTask(principal: Principal, taskId: string): InstanceId | undefined;
+  /** Records a call that became no intent, because its tool is not known, or its server could not be asked for it. */
+  readonly refused: (context: CallContext, name: string, error: unknown) => void;
   /** Whether this client of the principal began the task. */
   readonly isTaskOf: TaskBook["isOf"];
   /** Intents that have not been answered yet. */
@@ -107,7 +111,7 @@ export function createPerformer(deps: PerformDeps): Performer {
       },
       recordEnd(intent, work, startedMs, ended) {
         inFlight -= 1;
-        recordEnd(intent, work, startedMs, ended);
+        recordEnd.ended(intent, work, startedMs, ended);
       },
     },
     deps.clock,
@@ -119,6 +123,7 @@ export function createPerformer(deps: PerformDeps): Performer {
       inFlight += 1;
       return pass(intent, work);
     }) as Perform,
+    refused: (context, name, error) => recordEnd.refused(context, name, toGatewayError(error)),
     ownerOfTask: tasks.find,
     isTaskOf: tasks.isOf,
     get inFlight() {

@@ -3,7 +3,7 @@ import type { Clock } from "../../kernel/runtime/clock.ts";
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { ApprovalStage, Gate } from "./stages/gate.ts";
 import type { Outcome } from "./outcome.ts";
-import type { RecordEndStage } from "./stages/record-end.ts";
+import type { RecordEnd } from "./stages/record-end.ts";
 import type { RecordStartStage } from "./stages/record-start.ts";
 import type { ResultBudgetStage } from "./result-budget.ts";
 import type { RunStage } from "./run.ts";
@@ -18,7 +18,7 @@ export interface Stages {
   /** Fits the outcome to the caller's budget. */
   readonly fit: ResultBudgetStage;
   /** Called for every intent at its end, with its outcome or with the error that stopped it at any stage. */
-  readonly recordEnd: RecordEndStage;
+  readonly recordEnd: RecordEnd["ended"];
 }
 
 /** Takes an intent through all stages. Never throws; rejects with the error that stopped the intent. */

@@ -20,12 +20,12 @@ const call = z
     team: schemas.nullableText,
     principal: z.string(),
     client: schemas.nullableText.describe("What the client calls itself."),
-    server: z.string(),
-    instance: z.string(),
+    server: z.string().describe("Empty where none was reached: a search, or a call of a tool that there is not."),
+    instance: z.string().describe("Empty where `server` is."),
     installation: z.string().describe("Of what a team installed its id; otherwise the instance."),
     via: z.string().describe("Which way it came in."),
-    method: z.string(),
-    name: z.string().describe("Path of a tool, URI of a resource, name of a prompt."),
+    method: z.string().describe("Of the protocol; `search` where tools were searched."),
+    name: z.string().describe("Path of a tool, URI of a resource, name of a prompt; words of a search."),
     outcome: z.enum(outcomes).describe("`tool_error`: the tool failed; `error`: its server; `failed`: the gateway."),
     code: schemas.nullableText.describe("Of the gateway's failure, or the number of the server's error."),
     durationMs: z.number().describe("Without `waitMs`."),
@@ -34,6 +34,7 @@ const call = z
     resultTokens: z.int().describe("Of what the client was given. An estimate."),
     isResultCut: z.boolean().describe("Whether it was cut to fit its budget."),
     hasBody: z.boolean().describe("Whether arguments and result were kept."),
+    message: schemas.nullableText.describe("First line of the error; of a search, what it found."),
     traceId: z.string().optional().describe("Of its trace; only where traces are on."),
   })
   .meta({ id: "Call" });
@@ -94,7 +95,7 @@ export const listCalls = operation({
   query: callQuery,
   id: "listCalls",
   tag,
-  summary: "Calls that were made, newest first",
+  summary: "Calls and searches that were made, newest first",
   description:
     "A page may have fewer rows than asked for although there are more, when a filter fits few: `nextCursor` " +
     "tells. As `application/x-ndjson` or `text/csv`, up to 100,000 rows at once.",

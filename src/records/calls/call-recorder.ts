@@ -17,6 +17,8 @@ export interface RequestLogDeps {
   readonly schemasOf: (event: EventOf<"mcp.request.logs">) => ToolSchemas | undefined;
   /** Takes secrets out of arguments and results: as JSON, by the names of their members and their schema too. */
   readonly redactJson: (text: string, schema?: JsonObject) => string;
+  /** Takes secrets out of a text. */
+  readonly said: (text: string) => string;
 }
 
 /** The schemas of a tool's definition. */
@@ -26,22 +28,43 @@ export interface ToolSchemas {
 }
 
 /** Records a call; see `RecordCall` of `engine/perform/stages/record-end.ts`. */
-export type LogRequest = (
-  event: EventOf<"mcp.request.logs">,
-  given: JsonBytes | undefined,
-  answer: JsonBytes | undefined,
-) => void;
+export type LogRequest = (event: EventOf<"mcp.request.logs">, said: CallTexts) => void;
+
+/** What was said in a call, where it is at hand. */
+export interface CallTexts {
+  readonly given?: JsonBytes | undefined;
+  readonly answer?: JsonBytes | undefined;
+  /** As `RequestRecord.message`, of any length. */
+  readonly message?: string | undefined;
+}
 
 /**
  * Limit of the kept arguments and of a kept result each: the ends of a thousand results on one page explain nothing.
  */
 const longestBody = 16_384;
 
-/** A log of requests: one row for each call that a server was asked for. */
+/** Of the first line of an error, which says what happened: the rest explains. */
+const longestMessage = 300;
+
+/** Longer than is kept: a secret that begins before the cut would not be known by its beginning. */
+function firstLineOf(text: string): string {
+  const [line = ""] = text
+    .slice(0, longestMessage * 8)
+    .trimStart()
+    .split(/[\r\n]/, 1);
+  return line;
+}
+
+function cut(line: string): string {
+  return line.length > longestMessage ? `${line.slice(0, longestMessage - 1)}…` : line;
+}
+
+/** A log of requests: one row for each call, and for each search. */
 export function createRequestLog(deps: RequestLogDeps): LogRequest {
-  const { sink, loggingOf } = deps;
-  return (event, given, answer) => {
-    const logging = loggingOf(event.instance);
+  const { sink, loggingOf, said } = deps;
+  return (event, { given, answer, message }) => {
+    // Of what reached no server nothing but its name is at hand.
+    const logging = event.instance === "" ? "metadata" : loggingOf(event.instance);
     if (logging === "off") return;
     sink.append("request", {
       atMs: event.atMs,
@@ -61,6 +84,7 @@ export function createRequestLog(deps: RequestLogDeps): LogRequest {
       resultTokens: tokensOfBytes(event.resultBytes),
       isResultCut: event.cutTokens > 0,
       traceId: event.traceId ?? null,
+      message: message === undefined ? null : cut(said(firstLineOf(message))),
       body: logging === "full" ? bodyOf({ event, given, answer }, deps) : null,
     });
   };

@@ -27,6 +27,7 @@ const kept: RequestRecord = {
   resultTokens: 1,
   isResultCut: false,
   traceId: null,
+  message: null,
   body,
 };
 

@@ -89,16 +89,21 @@ export function createRecordHistory({ source, instancesOf, isInstance }: RecordH
     return store;
   }
 
+  async function readCalls(reader: Reader, query: CallQuery): Promise<Page<CallRow>> {
+    const { rows, next } = await (await storeFor(query)).calls(query);
+    return { rows: rows.map((row) => toShown(reader, row)), next };
+  }
+
   return {
     async calls(reader, query) {
-      if (reader.calls === "all") return await (await storeFor(query)).calls(query);
+      if (reader.calls === "all") return await readCalls(reader, query);
       if (reader.calls === "team" && reader.team !== undefined) {
         const ofTeam = withinTeam(reader.team, query);
-        return ofTeam === undefined ? { rows: [], next: null } : await (await storeFor(query)).calls(ofTeam);
+        return ofTeam === undefined ? { rows: [], next: null } : await readCalls(reader, ofTeam);
       }
       if (query.principal !== undefined && query.principal !== reader.id)
         throw new GatewayError("FORBIDDEN", "only an admin may see what others did");
-      return await (await storeFor(query)).calls({ ...query, principal: reader.id });
+      return await readCalls(reader, { ...query, principal: reader.id });
     },
     async erase(reader, query, { signal, onErased }) {
       const asked = { ...query, limit: erasedAtOnce };
@@ -117,10 +122,10 @@ export function createRecordHistory({ source, instancesOf, isInstance }: RecordH
       const found = await (await storeFor(undefined)).call(id);
       if (found === undefined || !maySee(reader, found))
         throw new GatewayError("RECORD_UNKNOWN", "there is no such call");
-      const isShown = reader.contents === "all" || found.principal === reader.id;
+      const isShown = maySeeContents(reader, found);
       const hasBody = found.body !== null;
       const contents = !hasBody ? "not-kept" : isShown ? "shown" : "not-yours";
-      return { ...found, hasBody, contents, body: isShown ? found.body : null };
+      return { ...toShown(reader, found), hasBody, contents, body: isShown ? found.body : null };
     },
     async logs(reader, query) {
       const { instance } = query;
@@ -139,6 +144,19 @@ export function createRecordHistory({ source, instancesOf, isInstance }: RecordH
       return await (await storeFor(query)).events(query);
     },
   };
+}
+
+function maySeeContents(reader: Reader, { principal }: Pick<CallRow, "principal">): boolean {
+  return reader.contents === "all" || principal === reader.id;
+}
+
+/** Words of a search, and of an error, are what was said. */
+function toShown<Row extends Pick<CallRow, "principal" | "method" | "name" | "message">>(
+  reader: Reader,
+  row: Row,
+): Row {
+  if (maySeeContents(reader, row)) return row;
+  return { ...row, name: row.method === "search" ? "" : row.name, message: null };
 }
 
 /** Undefined for a filter of any other team, which finds nothing, whether or not there is one. */

@@ -50,6 +50,7 @@ export function callToJson(row: CallRow): CallJson {
     resultTokens: row.resultTokens,
     isResultCut: row.isResultCut,
     hasBody: row.hasBody,
+    message: row.message,
     ...(row.traceId === null ? {} : { traceId: row.traceId }),
   };
 }

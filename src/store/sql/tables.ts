@@ -55,6 +55,8 @@ interface RequestLogTable {
   result_cut: number;
   /** Since step 0002. */
   trace_id: string | null;
+  /** Since step 0007. */
+  message: string | null;
 }
 
 /** Batches whose rows are written later. */

@@ -18,8 +18,8 @@ export interface ToolWords {
 /** Called between two `begin` of the postings that the stems are for: they may forget all stems there. */
 export type ReadTool = (tool: Pick<ToolEntry, "definition" | "hash">) => ToolWords;
 
-/** Numbers of stems that are remembered: of ten thousand usual tools, in 4 MB; with 4 MB more for their hashes. */
-const usualLimit = 2 ** 20 - 2 ** 14;
+/** Numbers of stems that are remembered: of five thousand usual tools, in 2 MB; with 2 MB more for their hashes. */
+const usualLimit = 2 ** 19 - 2 ** 13;
 /** What remembering one tool takes beside its numbers, counted in these: its hash, and its entry in a map. */
 const numbersOfHash = 32;
 

@@ -3,7 +3,7 @@ import { field, fieldCount } from "../language/fields.ts";
 import type { Language } from "../language.ts";
 import type { SearchIndex } from "../index/merge.ts";
 import { packed } from "../index/postings.ts";
-import type { Group, Member } from "./query.ts";
+import { bytesOfGroup, type Group, type Member } from "./query.ts";
 
 export interface GroupScores {
   /** BM25F by tool number; 0 where no word of the query occurs. */
@@ -59,9 +59,9 @@ function addWord({ tools, values }: WordScores, { full }: Group, { scores, match
  * Bytes that words of queries may take up with what they add to the tools of an index: the 340 different words of a
  * hundred questions in ten thousand tools, or a thousand words in some hundred tools.
  */
-const memoryBytes = 4 * 2 ** 20;
-/** What remembering a word takes beside its numbers. */
-const wordBytes = 400;
+export const memoryBytes = 4 * 2 ** 20;
+/** What remembering a word takes beside its numbers and its group, which may live for this alone; about. */
+const wordBytes = 600;
 
 /** Of all indexes that are made with one language, which is to say of one gateway; those used last. */
 type WordMemory = SizedCache<Group, WordScores>;
@@ -77,7 +77,7 @@ function learnWord(index: SearchIndex, group: Group, memory: WordMemory): WordSc
   const scratch = scratchOf(index);
   scoreMembers(index, group, scratch, undefined);
   const word = takeWord(index, group, scratch);
-  memory.set(group, word, word.tools.byteLength + word.values.byteLength + wordBytes);
+  memory.set(group, word, word.tools.byteLength + word.values.byteLength + wordBytes + bytesOfGroup(group));
   return word;
 }
 

@@ -1,9 +1,11 @@
 import type { Discovery } from "../../../catalog/discovery/discovery.ts";
 import { slugOf } from "../../../catalog/exposure/meta/intent-server.ts";
-import type { Intent, ServerIntent } from "../../../catalog/exposure/intent.ts";
+import type { DiscoverRequest, Intent, ServerIntent } from "../../../catalog/exposure/intent.ts";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import type { EventBus } from "../../../kernel/events/event-bus.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import type { InstanceId, ServerSlug } from "../../../kernel/ids.ts";
+import type { CallContext } from "../../../kernel/call/call-context.ts";
 import type { EventOf } from "../../../kernel/events/event.ts";
 import type { JsonBytes } from "../../../kernel/text/json-bytes.ts";
 import type { TraceSource } from "../../../kernel/runtime/tracing.ts";
@@ -14,6 +16,7 @@ import {
   clientNameOf,
   cutTokensOf,
   instanceOf,
+  messageOf,
   methodOf,
   nameOf,
   outcomeWord,
@@ -38,56 +41,75 @@ export interface RecordEndDeps {
 }
 
 /**
- * Records one call: the event that was emitted of it, and what was said in it, where that is at hand. The bytes are
- * the call's own: they must be read before it returns.
+ * Records one call, or one search: the event that tells of it, which was emitted if a server was reached, and what was
+ * said in it. The bytes are the call's own: they must be read before it returns.
  */
-export type RecordCall = (
-  event: EventOf<"mcp.request.logs">,
-  given: JsonBytes | undefined,
-  answer: JsonBytes | undefined,
-) => void;
+export type RecordCall = (event: EventOf<"mcp.request.logs">, said: SaidInCall) => void;
 
-/** `startedMs` is the time at the first stage, by the monotonic clock. */
-export type RecordEndStage = (intent: Intent, work: Work, startedMs: number, ended: Outcome | GatewayError) => void;
+/** What was said in a call, where it is at hand. */
+export interface SaidInCall {
+  readonly given?: JsonBytes | undefined;
+  readonly answer?: JsonBytes | undefined;
+  /** What the error says where it failed; of a search, what was found. */
+  readonly message?: string | undefined;
+}
 
-/** Reports how an intent ended, and stores what later intents need to know of it, whichever front it came through. */
-export function createRecordEndStage(deps: RecordEndDeps): RecordEndStage {
+export interface RecordEnd {
+  /**
+   * Reports how an intent ended, and stores what later intents need to know of it, whichever front it came through.
+   * `startedMs` is the time at the first stage, by the monotonic clock.
+   */
+  readonly ended: (intent: Intent, work: Work, startedMs: number, ended: Outcome | GatewayError) => void;
+  /** Records a call that became no intent: its tool is not there, or its server could not be asked for its tools. */
+  readonly refused: (context: CallContext, name: string, error: GatewayError) => void;
+}
+
+export function createRecordEndStage(deps: RecordEndDeps): RecordEnd {
   const { events, clock } = deps;
+  const { toEvent, recordOwn } = createRecorder(deps);
+
+  function refused(context: CallContext, name: string, error: GatewayError): void {
+    recordOwn(context, { method: "tools/call", name, durationMs: 0, message: error.message }, error);
+  }
 
   function emitRequest(intent: ServerIntent, work: Work, startedMs: number, ended: Outcome | GatewayError): void {
-    // The call reached no server.
-    if (ended instanceof GatewayError && ended.code === "SERVER_UNKNOWN") return;
     const { context } = work;
+    if (ended instanceof GatewayError && ended.code === "SERVER_UNKNOWN") {
+      refused(context, pathOf(intent, work), ended);
+      return;
+    }
     const given = argumentsOf(intent);
     const answer = answerOf(ended);
-    const event: EventOf<"mcp.request.logs"> = {
-      type: "mcp.request.logs",
-      atMs: clock.now(),
+    const facts = {
       instance: instanceOf(intent),
       server: slugOf(intent),
-      principal: context.principal.id,
-      team: context.principal.team,
-      via: context.via,
-      client: clientNameOf(context),
       method: methodOf(intent, work),
       name: nameOf(intent, work),
       path: pathOf(intent, work),
       // A question to a person may be answered while the server is still at work.
-      durationMs: toMicroseconds(Math.max(0, clock.monotonic() - startedMs - context.waitedMs)),
-      waitMs: toMicroseconds(context.waitedMs),
-      argumentBytes: given?.length ?? 0,
-      resultBytes: answer?.length ?? 0,
-      cutTokens: cutTokensOf(ended),
-      serverCode: serverCodeOf(ended),
-      outcome: outcomeWord(ended),
-      traceId: deps.traces?.current === undefined ? undefined : traceIdOf(context),
+      durationMs: Math.max(0, clock.monotonic() - startedMs - context.waitedMs),
+      given,
+      answer,
     };
+    const event = toEvent(context, facts, ended);
     events.emit(event);
-    deps.recordCall?.(event, given, answer);
+    deps.recordCall?.(event, { given, answer, message: event.outcome === "ok" ? undefined : messageOf(ended) });
     if (event.outcome === "POLICY_DENIED") deps.onDenied?.(event);
   }
 
-  return (intent, work, startedMs, ended) => {
+  function endSearch(
+    { queries, isTrial }: DiscoverRequest,
+    work: Work,
+    ms: number,
+    ended: Outcome | GatewayError,
+  ): void {
+    if (!(ended instanceof GatewayError)) noteSearch(deps, work, ended);
+    const message = ended instanceof GatewayError ? ended.message : foundBy(ended);
+    if (isTrial === true || message === undefined) return;
+    recordOwn(work.context, { method: "search", name: queries.join("; "), durationMs: ms, message }, ended);
+  }
+
+  const ended: RecordEnd["ended"] = (intent, work, startedMs, ended) => {
     switch (intent.kind) {
       case "call":
         emitRequest(intent, work, startedMs, ended);
@@ -100,7 +122,7 @@ export function createRecordEndStage(deps: RecordEndDeps): RecordEndStage {
         emitRequest(intent, work, startedMs, ended);
         return;
       case "discover":
-        if (!(ended instanceof GatewayError)) noteSearch(deps, work, ended);
+        endSearch(intent.request, work, clock.monotonic() - startedMs, ended);
         return;
       case "list-resources":
       case "list-namespace":
@@ -109,7 +131,74 @@ export function createRecordEndStage(deps: RecordEndDeps): RecordEndStage {
         return;
     }
   };
+
+  return { ended, refused };
 }
+
+function createRecorder({ clock, traces, recordCall }: RecordEndDeps): {
+  readonly toEvent: (context: CallContext, facts: RequestFacts, ended: Outcome | GatewayError) => RequestEvent;
+  /** What reached no server is no event: sums of servers do not have it. */
+  readonly recordOwn: (context: CallContext, own: OwnFacts, ended: Outcome | GatewayError) => void;
+} {
+  function toEvent(context: CallContext, facts: RequestFacts, ended: Outcome | GatewayError): RequestEvent {
+    return {
+      type: "mcp.request.logs",
+      atMs: clock.now(),
+      instance: facts.instance,
+      server: facts.server,
+      principal: context.principal.id,
+      team: context.principal.team,
+      via: context.via,
+      client: clientNameOf(context),
+      method: facts.method,
+      name: facts.name,
+      path: facts.path,
+      durationMs: toMicroseconds(facts.durationMs),
+      waitMs: toMicroseconds(context.waitedMs),
+      argumentBytes: facts.given?.length ?? 0,
+      resultBytes: facts.answer?.length ?? 0,
+      cutTokens: cutTokensOf(ended),
+      serverCode: serverCodeOf(ended),
+      outcome: outcomeWord(ended),
+      traceId: traces?.current === undefined ? undefined : traceIdOf(context),
+    };
+  }
+
+  return {
+    toEvent,
+    recordOwn(context, { method, durationMs, message, name: whole }, ended) {
+      const name = whole.length > longestOwnName ? `${whole.slice(0, longestOwnName - 1)}…` : whole;
+      recordCall?.(toEvent(context, { ...noServer, method, durationMs, name, path: name }, ended), { message });
+    },
+  };
+}
+
+type RequestEvent = EventOf<"mcp.request.logs">;
+
+interface RequestFacts extends Pick<RequestEvent, "instance" | "server" | "method" | "name" | "path" | "durationMs"> {
+  readonly given?: JsonBytes | undefined;
+  readonly answer?: JsonBytes | undefined;
+}
+
+/** Facts of a request that reached no server. */
+interface OwnFacts extends Pick<RequestEvent, "method" | "name" | "durationMs"> {
+  readonly message: string;
+}
+
+const noServer = { instance: "" as InstanceId, server: "" as ServerSlug };
+/** Of a name that a client made up, or what it searched for. */
+const longestOwnName = 300;
+
+/** The first tools that a search found; undefined where it was none, as a list of servers is none. */
+function foundBy(ended: Outcome): string | undefined {
+  if (ended.kind !== "found" || ended.search === undefined) return undefined;
+  const paths = [...new Set(ended.search.needs.flatMap(({ hits }) => hits.map(({ tool }) => tool.path)))];
+  if (paths.length === 0) return "nothing";
+  const rest = paths.length - shownPaths;
+  return `${paths.slice(0, shownPaths).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+}
+
+const shownPaths = 3;
 
 /**
  * After a call was answered: notes the task that it began, what the search can learn from it, and how the tool was

@@ -84,6 +84,27 @@ export function serverCodeOf(ended: Outcome | GatewayError): number | undefined 
   return !(ended instanceof GatewayError) && ended.kind === "error" ? parseErrorObject(ended.error).code : undefined;
 }
 
+/** What the error of a failed call says: ours, the server's, or the first text of a tool's. */
+export function messageOf(ended: Outcome | GatewayError): string | undefined {
+  if (ended instanceof GatewayError) return ended.message;
+  if (ended.kind === "error") return parseErrorObject(ended.error).message;
+  return ended.kind === "result" ? firstTextOf(ended.result.bytes) : undefined;
+}
+
+/** Where a result's first text is looked for: its first line is wanted. */
+const firstTextBytes = 8_192;
+const textMember = /"text"\s*:\s*"((?:[^"\\]|\\(?:u[0-9a-fA-F]{4}|[^u]))*)/;
+
+/** The beginning of the first text of a result; undefined where there is none at its beginning. */
+function firstTextOf(bytes: JsonBytes): string | undefined {
+  const [, text] = textMember.exec(bytes.toString("utf8", 0, firstTextBytes)) ?? [];
+  try {
+    return text === undefined ? undefined : (JSON.parse(`"${text}"`) as string);
+  } catch {
+    return undefined;
+  }
+}
+
 export function cutTokensOf(ended: Outcome | GatewayError): number {
   return !(ended instanceof GatewayError) && ended.kind === "result" ? (ended.cutTokens ?? 0) : 0;
 }

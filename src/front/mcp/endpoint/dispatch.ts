@@ -190,7 +190,10 @@ function callTool(parts: Parts, work: Work): Promise<Answered> {
   try {
     intent = toIntent(work, asked, work.pinned);
   } catch (error) {
-    if (!(error instanceof UnseenServer) || work.hasWoken === true) throw error;
+    if (!(error instanceof UnseenServer) || work.hasWoken === true) {
+      parts.performer.refused(work.context, wantedName(work), error);
+      throw error;
+    }
     // No server is started for a principal that may not call it.
     requireScope(work.context.principal, "mcp:tools:execute");
     return callWoken(parts, work, error.instance);
@@ -211,11 +214,21 @@ async function callWoken(parts: Parts, work: Work, instance: InstanceId): Promis
     stage,
     servers.filter((server) => server.instance === instance).map(({ slug }) => slug),
   );
-  await parts.routing.wake(instance, signal);
+  try {
+    await parts.routing.wake(instance, signal);
+  } catch (error) {
+    parts.performer.refused(work.context, wantedName(work), error);
+    throw error;
+  }
   const view = parts.viewOf(principal);
   const woken: Work = { ...work, view, hasWoken: true };
   await makeNames(parts, woken);
   return await callTool(parts, woken);
+}
+
+/** As the client named it. */
+function wantedName({ request }: Work): string {
+  return calledName(request, undefined) ?? String(request.params["name"]);
 }
 
 function list(parts: Parts, work: Work, kind: ListKind): string {

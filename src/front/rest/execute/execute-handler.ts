@@ -13,6 +13,7 @@ import type { RestDeps } from "../deps.ts";
 import { openEventStream } from "../streams/event-response.ts";
 import { readExecution, type NamedTool } from "../../../operations/tools/execute.ts";
 import { createExecutionRun, type Execution } from "./execution-run.ts";
+import { restContext } from "../../../operations/request/tracked.ts";
 import type { RestQuestions } from "../../../operations/tools/asked-questions.ts";
 
 /** Handles `POST /execute/{name}`; false for every other request. */
@@ -76,7 +77,11 @@ export function createExecuteHandler(deps: RestDeps, questions: RestQuestions): 
     const adopting = deps.adopting(principal);
     if (adopting !== undefined) await adopting;
     deps.presence.require(principal, since);
-    const { view, intent } = await resolve(incoming, body);
+    const { view, intent } = await resolve(incoming, body).catch((error: unknown) => {
+      const context = restContext(incoming.principal, new AbortController().signal);
+      deps.performer.refused(context, incoming.name, error);
+      throw error;
+    });
     // Its server may have been waited for.
     deps.presence.require(principal, since);
     if (intent.warning !== undefined) headers["Deprecation"] = deprecatedSince;

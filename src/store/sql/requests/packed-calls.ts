@@ -6,7 +6,7 @@ import type { WaitingBatch } from "./waiting-batch.ts";
 // and writing their numbers out as JSON takes most of the time that recording them costs.
 
 const whatFields = ["team", "principal", "client", "instance", "server", "via", "method", "name"] as const;
-const oddFields = ["outcome", "code", "isResultCut", "traceId", "body"] as const;
+const oddFields = ["outcome", "code", "isResultCut", "traceId", "body", "message"] as const;
 /** Who called what: the same in most calls of a batch. */
 type What = Pick<RequestRecord, (typeof whatFields)[number]>;
 /** How it ended: the same in nearly all calls. */
@@ -25,7 +25,7 @@ interface Words {
 
 /** Numbers of one row: id, time, place of its `What`, duration, wait, tokens of arguments and result. */
 const width = 7;
-const usual: Odd = { outcome: "ok", code: null, isResultCut: false, traceId: null, body: null };
+const usual: Odd = { outcome: "ok", code: null, isResultCut: false, traceId: null, body: null, message: null };
 /** So many are compared with each row; with more of them in one batch, some stand in it twice. */
 const mostCompared = 16;
 /** Room of a new pack, in rows: it grows to what a batch has. */
@@ -115,8 +115,8 @@ function placeOf(row: What, known: readonly What[]): number {
   return -1;
 }
 
-function isUsual({ outcome, code, isResultCut, traceId, body }: Odd): boolean {
-  return outcome === "ok" && body === null && code === null && traceId === null && !isResultCut;
+function isUsual({ outcome, code, isResultCut, traceId, body, message }: Odd): boolean {
+  return outcome === "ok" && body === null && code === null && traceId === null && message === null && !isResultCut;
 }
 
 function valuesOf(fields: readonly (keyof RequestRecord)[], row: RequestRecord): readonly unknown[] {
@@ -161,6 +161,8 @@ function toCall(numbers: Float64Array, at: number, known: readonly What[], odd: 
     isResultCut: odd.isResultCut,
     traceId: odd.traceId,
     body: odd.body,
+    // A batch that an earlier version left has none.
+    message: odd.message ?? null,
   } as RequestRecord;
 }
 

@@ -5,6 +5,7 @@ import { addRequestBacklog } from "../migrations/records/records-0003.ts";
 import { createFindingTables } from "../migrations/records/records-0004.ts";
 import { addInstances } from "../migrations/records/records-0005.ts";
 import { sortOldBacklog } from "../migrations/records/records-0006.ts";
+import { addMessages } from "../migrations/records/records-0007.ts";
 import { isRowFault } from "../row-writer.ts";
 import { createState } from "../migrations/state/state-0001.ts";
 import { createPeople } from "../migrations/state/state-0002.ts";
@@ -26,6 +27,7 @@ export const recordsSteps: Migrations = {
   "0004": createFindingTables,
   "0005": addInstances,
   "0006": async (db) => await sortOldBacklog(db, isRowFault),
+  "0007": addMessages,
 };
 
 /** The steps of `state.db`. */
