@@ -106,7 +106,8 @@ async function verify(source: AuditSource, context: CommandContext): Promise<num
     );
   if (!isOn(context, "json") && pruned !== null)
     process.stdout.write(
-      `it begins after entry ${pruned.seq} (${pruned.hash}): those up to it were removed on ${pruned.time.slice(0, 10)} for their age\n`,
+      `it begins after entry ${pruned.seq} (${pruned.hash}): those up to it were removed on ` +
+        `${pruned.time.slice(0, 10)} for their age\n`,
     );
   if (lost > 0) process.stderr.write(`toolyard: ${lost} entries could not be written since the gateway started\n`);
   return isWhole ? 0 : 1;

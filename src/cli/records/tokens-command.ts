@@ -75,7 +75,8 @@ function toEnrichment(report: NonNullable<TokenReport["enrichment"]>): readonly 
     ["spent on writing phrases", `${both} (prompts ${countText(promptTokens)}, answers ${countText(answerTokens)})`],
     [
       "",
-      `${countText(asked)} asked for, ${countText(failed)} without an answer of use, ${countText(waiting)} to come; ${state}`,
+      `${countText(asked)} asked for, ${countText(failed)} without an answer of use, ${countText(waiting)} to ` +
+        `come; ${state}`,
     ],
   ];
 }

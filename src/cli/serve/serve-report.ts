@@ -139,11 +139,14 @@ function toNote(server: ServerOverview): string {
 
 function toTotals({ servers, tokensFlat, tokensHere, areTokensExact }: Overview): string {
   const tools = servers.reduce((sum, server) => sum + server.tools.length, 0);
-  const counts = `${servers.length} ${servers.length === 1 ? "server" : "servers"}, ${tools} ${tools === 1 ? "tool" : "tools"}.`;
+  const counts =
+    `${servers.length} ${servers.length === 1 ? "server" : "servers"}, ` +
+    `${tools} ${tools === 1 ? "tool" : "tools"}.`;
   const about = areTokensExact ? "" : "about ";
   return tokensFlat <= tokensHere
     ? `  ${counts} A model reads ${about}${countText(tokensHere)} tokens of definitions.`
-    : `  ${counts} A model reads ${about}${countText(tokensHere)} tokens of definitions, instead of ${countText(tokensFlat)} for all tools.`;
+    : `  ${counts} A model reads ${about}${countText(tokensHere)} tokens of definitions, instead of ` +
+        `${countText(tokensFlat)} for all tools.`;
 }
 
 function tokenHint({ isOpen }: StartupReport["gateway"]): string {

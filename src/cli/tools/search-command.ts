@@ -75,7 +75,9 @@ function toLines(
 ): readonly string[] {
   const width = Math.max(...tools.map(({ tool_path: path }) => path.length));
   const rank = String(at + 1).padStart(String(tools.length).length);
-  const head = `${rank}  ${plainText(tool.tool_path).padEnd(width)}  ${tool.relevance_score.toFixed(2)}  ${toCell(tool.input, widestLine)}`;
+  const head =
+    `${rank}  ${plainText(tool.tool_path).padEnd(width)}  ${tool.relevance_score.toFixed(2)}  ` +
+    toCell(tool.input, widestLine);
   const indent = " ".repeat(rank.length + 2);
   return [
     head,

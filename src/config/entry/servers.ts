@@ -94,7 +94,8 @@ function createNames() {
       const form = lookAlikeForm(key);
       const earlier = keyBySlug.get(folded) ?? keyByForm.get(form);
       if (earlier !== undefined) {
-        const clash = `its name cannot be told apart from that of ${JSON.stringify(earlier)}, which comes first; rename one`;
+        const name = JSON.stringify(earlier);
+        const clash = `its name cannot be told apart from that of ${name}, which comes first; rename one`;
         return { slug: withKeyHash(slug, `${key}\0${keyByForm.size}\0${keyBySlug.size}`), clash };
       }
       keyBySlug.set(folded, key);

@@ -83,7 +83,8 @@ const rows = {
     choices: ["off", "domains", "groups"],
     fallback: "off",
     about:
-      "who gets an account with the first login: no one, people with a verified address in `domains`, or members of one of `groups` or `adminGroups`",
+      "who gets an account with the first login: no one, people with a verified address in `domains`, or members " +
+      "of one of `groups` or `adminGroups`",
     reason: "an account at a provider is not yet one here: everybody may have one at a public provider",
   }),
   domains: list({
@@ -105,7 +106,8 @@ const rows = {
     json: { type: "object", additionalProperties: teamsJson },
     type: "object: for each group of the provider, an object of roles by the name of a team",
     about:
-      "teams that a group is in. With each login it is looked at again: what a group gave goes with it, what somebody here gave stays",
+      "teams that a group is in. With each login it is looked at again: what a group gave goes with it, what " +
+      "somebody here gave stays",
     example: { engineering: { red: "member" }, leads: { red: "admin", blue: "member" } },
   }),
   adminGroups: list({
@@ -125,7 +127,8 @@ const rows = {
 export const providerRows = keyed(
   {
     about:
-      "with `--team`, identity providers (OpenID Connect) at which people log in; see [single sign-on](single-sign-on.md)",
+      "with `--team`, identity providers (OpenID Connect) at which people log in; see " +
+      "[single sign-on](single-sign-on.md)",
     key: "PROVIDER",
     keySchema: v.pipe(
       v.string(),

@@ -23,7 +23,8 @@ export const toolPhrases = other({
   },
   type: `object of lists of texts, at most ${phraseLimit} of ${phraseLengthLimit} characters per tool`,
   about:
-    "what people say when they need a tool, by the server's own names; in place of `toolyard/phrases` of the server, which an empty list silences",
+    "what people say when they need a tool, by the server's own names; in place of `toolyard/phrases` of the " +
+    "server, which an empty list silences",
   reason: "search finds the tool by these words too; none of them can outweigh what other tools are called",
   example: { create_issue: ["report a bug", "tell the developers that it crashed"] },
 });

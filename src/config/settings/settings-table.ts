@@ -276,7 +276,8 @@ export const settingsTable = {
     clientDocuments: boolean({
       fallback: true,
       about:
-        "with `--team`, whether an app may name a document on the web as what it is (client ID metadata documents); without, apps register",
+        "with `--team`, whether an app may name a document on the web as what it is (client ID metadata " +
+        "documents); without, apps register",
       reason: "many apps come with nothing else, and the gateway fetches what they name from the public Internet",
       isReadAtStart: true,
     }),
@@ -416,7 +417,8 @@ export const settingsTable = {
       choices: ["on", "strict", "off"],
       fallback: "on",
       about:
-        "a sealed list of what changed and who was denied; `strict` lists every call, before it runs and before it is answered, and refuses those that cannot be listed",
+        "a sealed list of what changed and who was denied; `strict` lists every call, before it runs and before " +
+        "it is answered, and refuses those that cannot be listed",
       reason: "few entries, and the question who did that comes later",
       isReadAtStart: true,
     }),

@@ -27,7 +27,8 @@ export const publicAddress = v.pipe(
   v.string(),
   v.transform((written) => toPublicAddress(written.trim()) ?? ""),
   v.nonEmpty(
-    'expected an absolute URL with http or https, a path if there is one, and nothing behind it, such as "https://tools.example.com"',
+    "expected an absolute URL with http or https, a path if there is one, and nothing behind it, such as " +
+      '"https://tools.example.com"',
   ),
 );
 

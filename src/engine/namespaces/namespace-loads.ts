@@ -14,7 +14,7 @@ import { toPreload } from "./namespace-choice.ts";
 import { createNamespaceLoader, type NamespaceLoaderDeps } from "./namespace-loader.ts";
 import { createNamespaceSweeper } from "./namespace-sweeper.ts";
 import { createSharedLoads, type NamespaceLoad } from "./shared-loads.ts";
-import { createNamespaceSets } from "./namespace-sets.ts";
+import { createNamespaceSets, type NamespaceSets } from "./namespace-sets.ts";
 import type { NamespaceUsageStore } from "../../store/store.ts";
 import { createNamespaceUsage, type NamespaceUse } from "./namespace-usage.ts";
 
@@ -99,7 +99,7 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
   const unsubscribe = events.on(["mcp.request.logs", "tool.bare_name"], (event) => {
     if (event.type === "mcp.request.logs") {
       if (event.method === "tools/call") countCall(event);
-    } else if (event.migrated) countMigration(event);
+    } else if (event.migrated) countMigration(sets, event);
   });
 
   function countCall({ principal, instance, name, atMs }: EventOf<"mcp.request.logs">): void {
@@ -108,11 +108,6 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
     const set = sets.find(principal);
     const entry = set?.loaded.get(instance);
     if (set !== undefined && entry !== undefined) sets.touch(set, entry);
-  }
-
-  function countMigration({ principal }: EventOf<"tool.bare_name">): void {
-    const set = sets.find(principal);
-    if (set !== undefined) set.counts.migrations += 1;
   }
 
   async function load(principal: Principal, server: ViewServer, signal: AbortSignal): Promise<NamespaceLoad> {
@@ -137,7 +132,7 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
     const { servers } = deps.viewOf(principal);
     const { kept, used, unknown } = toPreload(servers, settings(), usage.of(principal.id));
     for (const name of servers.length === 0 ? [] : unknown)
-      warn(`namespaces.preload names ${JSON.stringify(name)}, which no server has`);
+      warn(log, `namespaces.preload names ${JSON.stringify(name)}, which no server has`);
     const missing = (server: ViewServer): boolean => !set.loaded.has(server.instance);
     const results = await Promise.allSettled([
       ...kept.filter(missing).map(async (server) => await share(set, server, { maxAgeMs: cacheTtlMs, why: "preload" })),
@@ -146,12 +141,8 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
     ]);
     for (const result of results) {
       if (result.status === "rejected" && !lifetime.signal.aborted)
-        warn(`a namespace could not be loaded: ${toGatewayError(result.reason).message}`);
+        warn(log, `a namespace could not be loaded: ${toGatewayError(result.reason).message}`);
     }
-  }
-
-  function warn(message: string): void {
-    deps.log.warn({ component: "namespaces", operation: "preload" }, message);
   }
 
   return {
@@ -167,4 +158,13 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
       await deps.store[Symbol.asyncDispose]();
     },
   };
+}
+
+function warn(log: Log, message: string): void {
+  log.warn({ component: "namespaces", operation: "preload" }, message);
+}
+
+function countMigration(sets: NamespaceSets, { principal }: EventOf<"tool.bare_name">): void {
+  const set = sets.find(principal);
+  if (set !== undefined) set.counts.migrations += 1;
 }

@@ -74,8 +74,7 @@ export function createNamespaceSets(deps: NamespaceSetsDeps): NamespaceSets {
   const sets = new Map<PrincipalId, NamespaceSet>();
 
   function open(principal: Principal): NamespaceSet {
-    const counts = { loads: 0, hits: 0, evictions: 0, errors: 0, loadTimeMs: 0, migrations: 0 };
-    const made: NamespaceSet = { principal, loaded: new Map(), snapshot: noneLoaded, counts };
+    const made = emptySet(principal);
     sets.set(principal.id, made);
     if (sets.size > mostPrincipals) forgetOne();
     deps.onNew(principal);
@@ -130,10 +129,6 @@ export function createNamespaceSets(deps: NamespaceSetsDeps): NamespaceSets {
     deps.release(entry.tools.filter((tool) => !kept.has(tool.hash)));
   }
 
-  function publish(set: NamespaceSet): void {
-    set.snapshot = new Map([...set.loaded].map(([instance, { loadedAtMs }]) => [instance, { loadedAtMs }]));
-  }
-
   const about = ({ principal }: NamespaceSet, server: ViewServer) => aboutNamespace(clock.now(), principal, server);
 
   return {
@@ -155,6 +150,15 @@ export function createNamespaceSets(deps: NamespaceSetsDeps): NamespaceSets {
   };
 }
 
+function emptySet(principal: Principal): NamespaceSet {
+  const counts = { loads: 0, hits: 0, evictions: 0, errors: 0, loadTimeMs: 0, migrations: 0 };
+  return { principal, loaded: new Map(), snapshot: noneLoaded, counts };
+}
+
+function publish(set: NamespaceSet): void {
+  set.snapshot = new Map([...set.loaded].map(([instance, { loadedAtMs }]) => [instance, { loadedAtMs }]));
+}
+
 /** The fields with which every event about a namespace of a principal begins. */
 export function aboutNamespace(atMs: number, principal: Principal, { instance, slug, namespace }: ViewServer) {
   const team = principal.team ?? undefined;
@@ -172,7 +176,9 @@ function makeRoom(
   while (set.loaded.size >= settings.maxLoaded) {
     const victim = chooseVictim(set.loaded, settings, (instance) => deps.useOf(set.principal.id, instance));
     if (victim === undefined) {
-      const reason = `${set.loaded.size} namespaces are loaded, all of them to be kept (${settingNow("namespaces.maxLoaded", settings.maxLoaded)})`;
+      const reason =
+        `${set.loaded.size} namespaces are loaded, all of them to be kept ` +
+        `(${settingNow("namespaces.maxLoaded", settings.maxLoaded)})`;
       deps.log.warn(
         { component: "namespaces", server: coming.slug },
         `${coming.namespace} is not kept loaded: ${reason}`,

@@ -154,8 +154,10 @@ function noteOf({ large, plan, id, parts, keepMs, context }: NoteFacts): string 
   const lines = `${toKeptUri(id)}?match=WORD`;
   const how = context.sawDefinitions === true ? "Read the resource" : "Read on with read_mcp_resource and the uri";
   return [
-    `Note from Toolyard: this result was cut. Below are about ${countText(plan.shownTokens)} of its ${countText(large.tokens)} tokens${arraysText(plan.arrays)}.`,
-    `${how} ${next}${first < parts ? ` (parts ${first} to ${parts})` : ""}, or ${lines} for the lines that contain a word.`,
+    `Note from Toolyard: this result was cut. Below are about ${countText(plan.shownTokens)} of its ` +
+      `${countText(large.tokens)} tokens${arraysText(plan.arrays)}.`,
+    `${how} ${next}${first < parts ? ` (parts ${first} to ${parts})` : ""}, or ${lines} for the lines that ` +
+      "contain a word.",
     // Clients put blocks together, some with nothing between them: a number that follows must not become part of it.
     `The rest is kept for ${timeText(keepMs)}.\n`,
   ].join(" ");

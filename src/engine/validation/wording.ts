@@ -36,7 +36,8 @@ export function word(error: Fault, value: unknown): Problem {
     case "dependencies":
       return problem(
         member(path, params["missingProperty"]),
-        `missing ${quoted(member(path, params["missingProperty"]))}, required when ${quoted(member(path, params["property"]))} is given`,
+        `missing ${quoted(member(path, params["missingProperty"]))}, required when ` +
+          `${quoted(member(path, params["property"]))} is given`,
       );
     case "additionalProperties":
       return unknownField(path, params["additionalProperty"], params["allowed"]);

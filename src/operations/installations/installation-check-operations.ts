@@ -108,7 +108,8 @@ const testInstallation = operation({
   summary: "Try a server of a team, with one's own values",
   description:
     "Starts the caller's instance, or the one that the team shares, where it does not run, also after it " +
-    "failed too often, and has it list what it offers; three at once for a team, and thirty a minute. That it does not work is an answer, and no failure.",
+    "failed too often, and has it list what it offers; three at once for a team, and thirty a minute. That it " +
+    "does not work is an answer, and no failure.",
   responses: answers(tested, "Whether it works, and what to do where it does not.", [404, 409, 415, 429]),
   async run(services, request) {
     using _turn = services.trials.take(installRequest(services, request, request.params.team).teamId);

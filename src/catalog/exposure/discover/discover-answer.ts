@@ -118,7 +118,8 @@ function cutHints(detail: Detail, cut: boolean, shown: number, found: number): s
     hints.push(
       found > 1
         ? 'What "cut" left out: ask for that tool alone, with server and limit 1.'
-        : 'What "cut" left out is too large for an answer; a call whose arguments do not fit is told which field, and why.',
+        : 'What "cut" left out is too large for an answer; a call whose arguments do not fit is told which field, ' +
+            "and why.",
     );
   if (shown < found) hints.push("Fewer results fit than were found: narrow the query, or lower the detail.");
   return hints;

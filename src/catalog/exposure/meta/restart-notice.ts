@@ -23,7 +23,9 @@ export interface Loss {
 export function withLossTold(result: ResultBytes, { reason, intent, forModel }: Loss): ResultBytes {
   const server = reason === undefined ? undefined : serverOf(intent);
   if (server === undefined || reason === undefined) return result;
-  const notice = `${server} was restarted since you last used it, and what it held for you (open pages, variables, connections) is gone: ${reason}.`;
+  const notice =
+    `${server} was restarted since you last used it, and what it held for you (open pages, variables, connections) ` +
+    `is gone: ${reason}.`;
   const told =
     forModel && isOfTool(intent)
       ? withNote(result.bytes, `Note from Toolyard: ${notice} Set up again what you need.`)

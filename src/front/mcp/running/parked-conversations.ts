@@ -114,7 +114,8 @@ export function createParkedConversations(options: {
       if (parked === undefined || !isSame(parked.binding, binding))
         throw new GatewayError(
           "HANDLE_INVALID",
-          "the requestState is not accepted: it has expired, was answered before, or belongs to another caller or request",
+          "the requestState is not accepted: it has expired, was answered before, or belongs to another caller " +
+            "or request",
         );
       const answers = readAnswers(inputResponses);
       parkedByHandle.delete(handle);

@@ -43,16 +43,6 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
   const card = createLateCard(deps.clock);
   const report = createReport(life, deps);
 
-  /** In turns, because a server may list ten thousand tools. */
-  async function build(lists: RawLists): Promise<BuiltCatalog> {
-    for (;;) {
-      const { server } = life;
-      const built = await slices.run(buildingCatalog(server, instance, lists));
-      // Names and descriptions may have been changed meanwhile.
-      if (life.server === server) return built;
-    }
-  }
-
   function putInForce({ catalog, skipped, mended }: BuiltCatalog): readonly ListKind[] {
     report.skipped(skipped);
     noteOddities(life.oddities, skipped, mended);
@@ -84,7 +74,7 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
       };
       const fetched = await fetchLists(connection, { transport, limits, onCut: report.cut }, signal);
       const lists = card.addTo(fetched, connection);
-      const built = await build(lists);
+      const built = await build(life, lists);
       // The instance may have been removed meanwhile; then nothing may be applied.
       signal.throwIfAborted();
       const kinds = putInForce(built);
@@ -106,7 +96,7 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
       });
       await save(lists);
       card.readOnce(connection, signal, async (shown) => {
-        const known = await build(shown);
+        const known = await build(life, shown);
         if (signal.aborted) return;
         putInForce(known);
         await save(shown);
@@ -118,6 +108,16 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
   async function save(lists: RawLists): Promise<void> {
     const { hash } = life.server;
     await deps.keeper.save(instance, { hash, savedAtMs: deps.clock.now(), lists });
+  }
+}
+
+/** In turns, because a server may list ten thousand tools. */
+async function build(life: Pick<Life, "id" | "server">, lists: RawLists): Promise<BuiltCatalog> {
+  for (;;) {
+    const { server } = life;
+    const built = await slices.run(buildingCatalog(server, life.id, lists));
+    // Names and descriptions may have been changed meanwhile.
+    if (life.server === server) return built;
   }
 }
 

@@ -72,7 +72,9 @@ export async function withStartDeadline<T>(
     deadline.abort(
       new GatewayError("START_TIMEOUT", `${server} ${why}`, {
         data: { stderr: options.stderr() },
-        hint: `Look at its last output, or raise ${settingNow(setting, limitMs)}${setting === ownSetting ? ", for this server" : ""}.`,
+        hint:
+          "Look at its last output, or raise " +
+          `${settingNow(setting, limitMs)}${setting === ownSetting ? ", for this server" : ""}.`,
       }),
     );
   const look = (): void => {

@@ -61,7 +61,7 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
     }
     const given =
       params.length > mostQuestionBytes
-        ? refuseLarge(method, params)
+        ? refuseLarge(deps, method, params)
         : await askOwner(id, method, withoutOwnNamesIn(withoutNullMembers(params), "_meta"), stream);
     if (!open.close(id)) return;
     const body =
@@ -69,12 +69,6 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
         ? `"result":${given.result.toString("latin1")}`
         : `"error":${given.error.toString("latin1")}`;
     deps.send(answerText(idText, body), stream);
-  }
-
-  function refuseLarge(method: string, { length }: JsonBytes): Answer {
-    const problem = `${method} has ${length} bytes of params; the most are ${mostQuestionBytes}`;
-    deps.events.onOddity("request-refused", problem);
-    return refusal(rpcCodes.invalidParams, problem);
   }
 
   async function askOwner(
@@ -107,7 +101,7 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
     const signal = open.open(id, owner.request.signal);
     return await deps.withClockStopped(owner, async () => {
       try {
-        return await ask({ method, params, onProgress: progressTo(params, stream) }, signal);
+        return await ask({ method, params, onProgress: progressTo(deps, params, stream) }, signal);
       } catch (error) {
         // The call that it belongs to has ended, so no one is left to answer.
         if (signal.aborted && method === "elicitation/create") return { kind: "result", result: cancelled };
@@ -125,15 +119,24 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
     return await deps.roots.answer(params, open.open(id, new AbortController().signal));
   }
 
-  /** Passes the client's progress on a question to the server, with the token that the server gave. */
-  function progressTo(params: JsonBytes, stream: number | undefined): Question["onProgress"] {
-    const token = progressTokenOf(params);
-    if (token === undefined) return undefined;
-    return (progress) =>
-      deps.send(writeNotification("notifications/progress", { ...progress, progressToken: token }), stream);
-  }
-
   return { answer, withdraw: open.withdraw };
+}
+
+function refuseLarge({ events }: Pick<ServerQuestionsDeps, "events">, method: string, { length }: JsonBytes): Answer {
+  const problem = `${method} has ${length} bytes of params; the most are ${mostQuestionBytes}`;
+  events.onOddity("request-refused", problem);
+  return refusal(rpcCodes.invalidParams, problem);
+}
+
+/** Passes the client's progress on a question to the server, with the token that the server gave. */
+function progressTo(
+  { send }: Pick<ServerQuestionsDeps, "send">,
+  params: JsonBytes,
+  stream: number | undefined,
+): Question["onProgress"] {
+  const token = progressTokenOf(params);
+  if (token === undefined) return undefined;
+  return (progress) => send(writeNotification("notifications/progress", { ...progress, progressToken: token }), stream);
 }
 
 /** The progress token of a question, if it has one. */
