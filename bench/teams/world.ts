@@ -2,7 +2,7 @@ import { createHash, hkdfSync } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { randomId } from "../../src/kernel/text/random-id.ts";
+import { randomId } from "../../src/kernel/ids.ts";
 import type { MembershipRow, PatRow, PeopleRows, TeamRow, UserRow } from "../../src/store/people-rows.ts";
 import type { InstallationRow, InstallRows, TemplateRow } from "../../src/store/install-rows.ts";
 import { runCommand } from "../../test/harness/command.ts";

@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+
 /**
  * Identifiers are checked and branded once, where they are read (config, catalog); code that gets a branded one
  * relies on it.
@@ -30,4 +32,14 @@ export function replacedForSlug(key: string): string {
     .replace(/[^A-Za-z0-9._-]+/gu, "-")
     .replace(/^[._-]+|-+$/g, "")
     .slice(0, 63);
+}
+
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/**
+ * An id that cannot be guessed: the prefix and 26 letters and digits, 130 random bits. Ids that people see are made
+ * here: one in base64url may begin with `-`, which a command takes for an option.
+ */
+export function randomId(prefix: string): string {
+  return prefix + Array.from(randomBytes(26), (byte) => alphabet[byte & 31]).join("");
 }

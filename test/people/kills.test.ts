@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { askOwner } from "../harness/owner-door.ts";
 import { createVault } from "../../src/people/installations/vault.ts";
-import { randomId } from "../../src/kernel/text/random-id.ts";
+import { randomId } from "../../src/kernel/ids.ts";
 import { openKeyRing } from "../../src/store/files/safe/key-ring-file.ts";
 import { seal, unseal } from "../../src/store/files/safe/sealing.ts";
 import { loadDriver } from "../../src/store/sql/sqlite/sql-driver.ts";

@@ -2,7 +2,7 @@ import type { Config, ServerConfig } from "../../config/config.ts";
 import type { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
-import { randomId } from "../../kernel/text/random-id.ts";
+import { randomId } from "../../kernel/ids.ts";
 import type { MemberIndex } from "../../people/directory/books/member-index.ts";
 import { createInstallIndex, type InstallIndex, type Touched } from "../../people/installations/install-index.ts";
 import { createInstallChanges, type InstallChanges } from "../../people/installations/install-changes.ts";

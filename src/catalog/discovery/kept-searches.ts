@@ -1,7 +1,6 @@
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { PrincipalId } from "../../kernel/ids.ts";
-import { randomId } from "../../kernel/text/random-id.ts";
+import { type PrincipalId, randomId } from "../../kernel/ids.ts";
 
 /** A question that somebody keeps as a test, with the tool that it should find. */
 export interface KeptSearch {

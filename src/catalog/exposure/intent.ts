@@ -1,6 +1,6 @@
 import type { PromptEntry, ToolEntry } from "../model/snapshot.ts";
 import type { View, ViewServer } from "../model/view.ts";
-import type { CallArguments } from "../../kernel/call/call-arguments.ts";
+import type { CallArguments } from "../../kernel/call/call-context.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { KeptPage } from "./kept-uri.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { sampleInstance } from "../../../test/sample-catalog.ts";
 import { sampleView } from "../../../test/sample-view.ts";
-import { noArguments, toCallArguments } from "../../kernel/call/call-arguments.ts";
+import { noArguments, toCallArguments } from "../../kernel/call/call-context.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Exposure } from "./exposure.ts";
 import { flatExposure } from "./meta/flat.ts";

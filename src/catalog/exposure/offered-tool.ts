@@ -1,7 +1,7 @@
 import type { Listing } from "../model/names/names.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
 import type { View } from "../model/view.ts";
-import type { CallArguments } from "../../kernel/call/call-arguments.ts";
+import type { CallArguments } from "../../kernel/call/call-context.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { resolveTool } from "./text/tool-lookup.ts";
 import type { Intent } from "./intent.ts";

@@ -1,5 +1,5 @@
 import { sleep } from "../../kernel/runtime/abort.ts";
-import { countText } from "../../kernel/text/count-text.ts";
+import { countText } from "../../kernel/text/number-text.ts";
 import { toCsv } from "../../operations/records/csv.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { auditColumns, auditToCells, auditToLine, type AuditJson } from "../../records/audit/audit-json.ts";

@@ -1,4 +1,4 @@
-import { countText } from "../../kernel/text/count-text.ts";
+import { countText } from "../../kernel/text/number-text.ts";
 import type { TypesOf } from "../../operations/operation.ts";
 import type { showTokens } from "../../operations/records/usage-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";

@@ -1,11 +1,11 @@
-import { countText } from "../../kernel/text/count-text.ts";
+import { countText } from "../../kernel/text/number-text.ts";
 import { join } from "node:path";
 import type { Gateway } from "../../app/gateway.ts";
 import type { Overview, ServerOverview } from "../../app/records/status-report.ts";
 import type { Config } from "../../config/config.ts";
 import { tellOthers } from "../doctor/machine-users.ts";
 import { plainText, shorten } from "../terminal/plain-text.ts";
-import { isComing, statusWord } from "../../kernel/failures/status-words.ts";
+import { isComing, statusWord } from "../../kernel/status-words.ts";
 import { toTable } from "../terminal/table.ts";
 import type { TerminalScreen } from "../terminal/terminal-screen.ts";
 import { thingsToAsk } from "./example-questions.ts";

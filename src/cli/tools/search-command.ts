@@ -1,5 +1,5 @@
 import { doKept } from "./kept-search-command.ts";
-import { countText } from "../../kernel/text/count-text.ts";
+import { countText } from "../../kernel/text/number-text.ts";
 import { degradedText } from "../../kernel/failures/degraded-text.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { TypesOf } from "../../operations/operation.ts";

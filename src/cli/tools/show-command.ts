@@ -1,4 +1,4 @@
-import { countText } from "../../kernel/text/count-text.ts";
+import { countText } from "../../kernel/text/number-text.ts";
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { TypesOf } from "../../operations/operation.ts";

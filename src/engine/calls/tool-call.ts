@@ -1,8 +1,7 @@
 import { traitsOf } from "../../config/entry/transports.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { ServerConfig } from "../../config/config.ts";
-import type { CallArguments } from "../../kernel/call/call-arguments.ts";
-import type { CallContext } from "../../kernel/call/call-context.ts";
+import type { CallArguments, CallContext } from "../../kernel/call/call-context.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { ParamMember } from "../../servers/upstream/connection.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";

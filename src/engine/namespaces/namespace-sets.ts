@@ -1,4 +1,4 @@
-import { settingNow } from "../../kernel/runtime/setting-now.ts";
+import { settingNow } from "../../kernel/text/number-text.ts";
 import { noneLoaded, type LoadedNamespaces } from "../../catalog/model/names/namespace-names.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { ViewServer } from "../../catalog/model/view.ts";

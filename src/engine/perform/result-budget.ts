@@ -3,7 +3,7 @@ import type { Intent } from "../../catalog/exposure/intent.ts";
 import { withMetaEntries } from "../../catalog/exposure/meta/meta-entry.ts";
 import { leastClientTokens } from "../../config/rows/client-profiles.ts";
 import type { CallContext } from "../../kernel/call/call-context.ts";
-import { countText } from "../../kernel/text/count-text.ts";
+import { countText } from "../../kernel/text/number-text.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Slices } from "../../kernel/runtime/slices.ts";
 import type { Instance } from "../../servers/instance/instance.ts";

@@ -1,6 +1,6 @@
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { settingNow } from "../../kernel/runtime/setting-now.ts";
+import { settingNow } from "../../kernel/text/number-text.ts";
 import { problemHeaders, problemTitle, toProblem } from "./problem.ts";
 
 /** A request that Node's HTTP parser or its timers refused, as a failure of our table. */

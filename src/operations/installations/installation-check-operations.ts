@@ -2,7 +2,7 @@ import * as z from "zod";
 import { teamAdmin, teamReading } from "../../engine/policy/rights.ts";
 import { abortAfter } from "../../kernel/runtime/abort.ts";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
-import { instanceStatuses } from "../../kernel/status.ts";
+import { instanceStatuses } from "../../kernel/status-words.ts";
 import { nextStep, nextSteps } from "../../records/server-standing.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { InstallationRow } from "../../store/install-rows.ts";

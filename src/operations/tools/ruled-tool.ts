@@ -1,5 +1,5 @@
 import { resolveTool } from "../../catalog/exposure/text/tool-lookup.ts";
-import { noArguments } from "../../kernel/call/call-arguments.ts";
+import { noArguments } from "../../kernel/call/call-context.ts";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Services } from "../services.ts";
 import type { ConfigEntries } from "../request/management.ts";

@@ -3,7 +3,7 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { AccessStore } from "../../store/access-store.ts";
 import type { BrowserSessionRow } from "../../store/access-rows.ts";
 import type { PeopleWrites, UserRow } from "../../store/people-rows.ts";
-import { randomId } from "../../kernel/text/random-id.ts";
+import { randomId } from "../../kernel/ids.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";
 import { createSecret, sha256, type Change, type ChangeAccess } from "./access-changes.ts";
 import { createAttempts, sendersOf } from "./login-attempts.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { randomId } from "../../kernel/text/random-id.ts";
+import { randomId } from "../../kernel/ids.ts";
 import type { OAuthItemRow } from "../../store/access-rows.ts";
 import type { AccessStore } from "../../store/access-store.ts";
 import type { ChangeActor } from "../directory/change-queue.ts";

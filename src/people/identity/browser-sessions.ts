@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { randomId } from "../../kernel/text/random-id.ts";
+import { randomId } from "../../kernel/ids.ts";
 import type { BrowserSessionRecord, BrowserSessionStore } from "../../store/store.ts";
 
 /** What a browser is given once: both are needed with every request, and only their hashes are kept. */

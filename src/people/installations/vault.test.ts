@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { until } from "../../../test/harness/until.ts";
 import type { KeySource } from "../../config/key-source.ts";
-import { randomId } from "../../kernel/text/random-id.ts";
+import { randomId } from "../../kernel/ids.ts";
 import { openKeyRing } from "../../store/files/safe/key-ring-file.ts";
 import { seal, unseal } from "../../store/files/safe/sealing.ts";
 import type { DataKeyRow, SecretRow } from "../../store/install-rows.ts";

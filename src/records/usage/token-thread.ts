@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
-import { buildId } from "../../kernel/runtime/build-id.ts";
+import { buildId } from "../../kernel/runtime/late-module.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
-import { workerUrl } from "../../kernel/runtime/worker-file.ts";
+import { workerUrl } from "../../kernel/runtime/run-worker.ts";
 import type { TokenReply, TokenRequest, TokenWorkerData } from "./token-messages.ts";
 
 /** Counts the o200k tokens of texts in a worker thread, one text at a time. */

@@ -3,7 +3,7 @@ import type { ServerConfig } from "../../config/config.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Life } from "./instance-state.ts";
 import type { InstanceState } from "./state.ts";
-import { statusTable } from "../../kernel/failures/status-table.ts";
+import { statusTable } from "../../kernel/status-words.ts";
 import { adviceOf, stepOf, toReason, toStatus } from "./state-status.ts";
 
 /** The status of an instance, as views show it; the same object until something changes. */

@@ -1,7 +1,7 @@
 import { offAbort, onAbort } from "../../kernel/runtime/abort.ts";
 import { writeNotification } from "../../wire/mcp/envelope.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { settingNow } from "../../kernel/runtime/setting-now.ts";
+import { settingNow } from "../../kernel/text/number-text.ts";
 import { createSlotTable, type SlotTable } from "../../kernel/runtime/slot-table.ts";
 import { createAlarm } from "../../kernel/runtime/shared-timer.ts";
 import type { PendingRequest, Reply, UpstreamRequest } from "./connection.ts";

@@ -1,7 +1,7 @@
 import { stringifyExact } from "../../../wire/json/exact-json.ts";
 import type { ToolEntry } from "../../model/snapshot.ts";
 import { isJsonObject, type JsonObject } from "../../../kernel/text/json-bytes.ts";
-import type { InstanceStatus } from "../../../kernel/status.ts";
+import type { InstanceStatus } from "../../../kernel/status-words.ts";
 import { withoutPhrases } from "../../../kernel/call/tool-phrases.ts";
 import { cutAtWord, plainDescription, shortDescription } from "../text/discover-description.ts";
 import { isWithin, leanSchema } from "./discover-schema.ts";

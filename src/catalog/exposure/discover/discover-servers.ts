@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../kernel/text/json-bytes.ts";
-import type { InstanceStatus } from "../../../kernel/status.ts";
+import type { InstanceStatus } from "../../../kernel/status-words.ts";
 import { cutAtWord, plainDescription, shortDescription } from "../text/discover-description.ts";
 import type { Unavailable } from "./discover-unavailable.ts";
 import { estimateTokens } from "../text/token-estimate.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { instanceStatuses } from "../../../kernel/status.ts";
+import { instanceStatuses } from "../../../kernel/status-words.ts";
 import { unavailableLine, type ServerCondition } from "./discover-unavailable.ts";
 
 test.each<[status: ServerCondition, reason: RegExp, action: RegExp]>([

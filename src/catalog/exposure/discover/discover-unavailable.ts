@@ -1,5 +1,4 @@
-import { dormantRow, statusTable } from "../../../kernel/failures/status-table.ts";
-import type { InstanceStatus } from "../../../kernel/status.ts";
+import { dormantRow, statusTable, type InstanceStatus } from "../../../kernel/status-words.ts";
 import { cutAtWord, plainDescription } from "../text/discover-description.ts";
 
 /** A server that was considered and cannot be used now, as the answer of discover_mcp_tools shows it. */

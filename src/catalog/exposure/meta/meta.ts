@@ -2,7 +2,7 @@ import type { View } from "../../model/view.ts";
 import { toNativeUri } from "../../model/resource-uri.ts";
 import { asciiJson } from "../../../wire/json/ascii-json.ts";
 import { findMember, scanElements, scanFor, scanMembers } from "../../../wire/json/json-scan.ts";
-import { areNone, noArguments, toCallArguments, type CallArguments } from "../../../kernel/call/call-arguments.ts";
+import { areNone, noArguments, toCallArguments, type CallArguments } from "../../../kernel/call/call-context.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../../kernel/text/json-bytes.ts";
 import type { ServerSlug } from "../../../kernel/ids.ts";
 import type { ResultBytes } from "../../../wire/mcp/result-bytes.ts";

@@ -1,7 +1,6 @@
 import { toNativeUri } from "../../model/resource-uri.ts";
 import type { View, ViewServer } from "../../model/view.ts";
-import type { CallArguments } from "../../../kernel/call/call-arguments.ts";
-import type { Era } from "../../../kernel/call/call-context.ts";
+import type { CallArguments, Era } from "../../../kernel/call/call-context.ts";
 import type { ServerSlug } from "../../../kernel/ids.ts";
 import { isJsonObject, type JsonObject } from "../../../kernel/text/json-bytes.ts";
 import type { Exposure, Listing } from "../exposure.ts";

@@ -2,7 +2,7 @@ import type { Listing } from "../../model/names/names.ts";
 import type { ToolEntry } from "../../model/snapshot.ts";
 import { serverOf, type View, type ViewServer } from "../../model/view.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
-import type { CallArguments } from "../../../kernel/call/call-arguments.ts";
+import type { CallArguments } from "../../../kernel/call/call-context.ts";
 import { indexNames, nearestIn, type NameIndex } from "./suggestions.ts";
 import type { Intent } from "../intent.ts";
 import type { FailureCode } from "../../../kernel/failures/failures.ts";

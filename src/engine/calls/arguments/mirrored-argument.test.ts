@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toCallArguments } from "../../../kernel/call/call-arguments.ts";
+import { toCallArguments } from "../../../kernel/call/call-context.ts";
 import { headerValue } from "./mirrored-argument.ts";
 
 test.each([

@@ -1,7 +1,7 @@
 import { deepestJson } from "../../../kernel/limits.ts";
 import { mirroredValue } from "../../../catalog/model/header-parameters.ts";
 import { scanMembers } from "../../../wire/json/json-scan.ts";
-import type { CallArguments } from "../../../kernel/call/call-arguments.ts";
+import type { CallArguments } from "../../../kernel/call/call-context.ts";
 
 /**
  * The value of a mirrored argument for its header. Undefined when the argument is absent. A number keeps its own

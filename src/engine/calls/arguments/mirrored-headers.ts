@@ -1,6 +1,6 @@
 import { headerParameters, type HeaderParameter } from "../../../catalog/model/header-parameters.ts";
 import type { ToolEntry } from "../../../catalog/model/snapshot.ts";
-import type { CallArguments } from "../../../kernel/call/call-arguments.ts";
+import type { CallArguments } from "../../../kernel/call/call-context.ts";
 import { headerValue } from "./mirrored-argument.ts";
 
 /** Name without `Mcp-Param-`, and value before it is coded. */

@@ -1,5 +1,5 @@
 import type { View } from "../../../catalog/model/view.ts";
-import { toCallArguments } from "../../../kernel/call/call-arguments.ts";
+import { toCallArguments } from "../../../kernel/call/call-context.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import type { MirrorArguments } from "./mirrored-headers.ts";
 import type { MirrorAgain } from "../server-exchange.ts";

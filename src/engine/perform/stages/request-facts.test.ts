@@ -3,8 +3,12 @@ import { sampleInstance } from "../../../../test/sample-catalog.ts";
 import { sampleStanding, sampleView } from "../../../../test/sample-view.ts";
 import { slugOf } from "../../../catalog/exposure/meta/intent-server.ts";
 import type { ServerIntent } from "../../../catalog/exposure/intent.ts";
-import { noArguments, toCallArguments } from "../../../kernel/call/call-arguments.ts";
-import type { CallContext, ClientTraits } from "../../../kernel/call/call-context.ts";
+import {
+  noArguments,
+  toCallArguments,
+  type CallContext,
+  type ClientTraits,
+} from "../../../kernel/call/call-context.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { InstanceId, ServerSlug } from "../../../kernel/ids.ts";
 import { localPrincipal } from "../../../kernel/principal.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
-import { settingNow } from "../../../kernel/runtime/setting-now.ts";
+import { settingNow } from "../../../kernel/text/number-text.ts";
 import type { PrincipalId } from "../../../kernel/ids.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import { createHeldSessions } from "./held-sessions.ts";

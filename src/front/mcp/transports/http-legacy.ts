@@ -1,5 +1,5 @@
 import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
-import { traceContextOf } from "../../../kernel/runtime/trace-context.ts";
+import { traceContextOf } from "../../../kernel/runtime/tracing.ts";
 import type { LargeBuffers } from "../../../wire/json/large-buffers.ts";
 import type { ClientMessage, ClientRequest } from "../../../wire/mcp/client-message.ts";
 import { assumedRevision } from "../../../wire/mcp/revisions.ts";

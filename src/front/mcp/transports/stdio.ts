@@ -1,4 +1,4 @@
-import { settingNow } from "../../../kernel/runtime/setting-now.ts";
+import { settingNow } from "../../../kernel/text/number-text.ts";
 import type { Readable, Writable } from "node:stream";
 import type { Limits } from "../../../config/config.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../../kernel/runtime/clock.ts";
-import { randomId } from "../../../kernel/text/random-id.ts";
+import { randomId } from "../../../kernel/ids.ts";
 import type { AccessStore } from "../../../store/access-store.ts";
 import type { GrantRow } from "../../../store/access-rows.ts";
 import type { Member } from "../../directory/books/member.ts";

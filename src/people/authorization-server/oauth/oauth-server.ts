@@ -4,7 +4,7 @@ import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { BrowserSessionRow } from "../../../store/access-rows.ts";
 import type { AccessStore } from "../../../store/access-store.ts";
 import type { Member } from "../../directory/books/member.ts";
-import { randomId } from "../../../kernel/text/random-id.ts";
+import { randomId } from "../../../kernel/ids.ts";
 import type { TeamDirectory } from "../../directory/team-directory.ts";
 import type { ChangeAccess } from "../access-changes.ts";
 import { assertionGrantType, createAssertionGrant, type AssertionRules } from "./assertion-grant.ts";

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { randomId } from "../../../kernel/text/random-id.ts";
+import { randomId } from "../../../kernel/ids.ts";
 import { sha256 } from "../access-changes.ts";
 import { assertionGrantType, assertionProfile } from "./assertion-grant.ts";
 import type { FetchDocument } from "./client-documents.ts";

@@ -1,4 +1,4 @@
-import { randomId } from "../../../kernel/text/random-id.ts";
+import { randomId } from "../../../kernel/ids.ts";
 import type { PasswordRow } from "../../../store/access-rows.ts";
 import type { InviteRow, TeamRole, TeamRow, UserRow } from "../../../store/people-rows.ts";
 import type { Plan } from "../change-queue.ts";

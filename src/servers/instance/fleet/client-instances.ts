@@ -1,4 +1,4 @@
-import { settingNow } from "../../../kernel/runtime/setting-now.ts";
+import { settingNow } from "../../../kernel/text/number-text.ts";
 import { failureAnswer } from "../../../wire/mcp/failure-text.ts";
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";

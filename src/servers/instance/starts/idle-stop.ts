@@ -1,5 +1,5 @@
 import { traitsOf } from "../../../config/entry/transports.ts";
-import { toDurationText } from "../../../kernel/text/duration-text.ts";
+import { toDurationText } from "../../../kernel/text/number-text.ts";
 import type { HeldConnection } from "../held-connection.ts";
 import type { Idleness } from "./idleness.ts";
 import type { InstanceDeps } from "../instance-deps.ts";

@@ -1,7 +1,7 @@
 import type { InstanceSettings, ServerConfig } from "../../../config/config.ts";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
-import { settingNow } from "../../../kernel/runtime/setting-now.ts";
+import { settingNow } from "../../../kernel/text/number-text.ts";
 import { packageRunnerOf } from "../../upstream/runner/package-runner.ts";
 
 const startTimeoutMs = 30_000;

@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
-import { settingNow } from "../../../kernel/runtime/setting-now.ts";
+import { settingNow } from "../../../kernel/text/number-text.ts";
 
 /** Queues lines for a server. */
 export interface Outbox {

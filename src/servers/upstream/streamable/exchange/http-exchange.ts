@@ -1,6 +1,6 @@
 import { startsWithMark } from "../../../../wire/json/characters.ts";
 import { GatewayError } from "../../../../kernel/failures/gateway-error.ts";
-import { settingNow } from "../../../../kernel/runtime/setting-now.ts";
+import { settingNow } from "../../../../kernel/text/number-text.ts";
 import {
   createEventStreamReader,
   type EventStreamReader,

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonBytes } from "../../../../kernel/text/json-bytes.ts";
 import { readInbound } from "../../../../wire/mcp/server-message.ts";
 import type { SlotTable } from "../../../../kernel/runtime/slot-table.ts";
-import { withTraceHeaders } from "../../../../kernel/runtime/trace-context.ts";
+import { withTraceHeaders } from "../../../../kernel/runtime/tracing.ts";
 import type { GatewayError } from "../../../../kernel/failures/gateway-error.ts";
 import type { UpstreamRequest } from "../../connection.ts";
 import { isModernError } from "../../handshake.ts";

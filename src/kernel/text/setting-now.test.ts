@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { settingNow } from "./setting-now.ts";
+import { settingNow } from "./number-text.ts";
 
 test.each([
   ["limits.requestBodyBytes", 4 * 1024 ** 2, "4 MiB"],

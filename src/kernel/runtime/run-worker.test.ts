@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { workerUrl } from "./worker-file.ts";
+import { workerUrl } from "./run-worker.ts";
 
 test("a built file's worker lies beside it", () => {
   expect(workerUrl("file:///app/dist/cli/chunk-1.js", "work").href).toBe("file:///app/dist/cli/work.js");

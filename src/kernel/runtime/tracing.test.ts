@@ -1,11 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  parseTraceparent,
-  readTraceContext,
-  traceContextOf,
-  withTraceContext,
-  withTraceHeaders,
-} from "./trace-context.ts";
+import { parseTraceparent, readTraceContext, traceContextOf, withTraceContext, withTraceHeaders } from "./tracing.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const spanId = "b7ad6b7169203331";
