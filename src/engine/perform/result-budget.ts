@@ -1,6 +1,6 @@
 import { toKeptUri } from "../../catalog/exposure/kept-uri.ts";
 import type { Intent } from "../../catalog/exposure/intent.ts";
-import { withMetaEntries } from "../../catalog/exposure/meta/meta-entry.ts";
+import { withMetaEntries } from "../../wire/json/spliced-json.ts";
 import { leastClientTokens } from "../../config/rows/client-profiles.ts";
 import type { CallContext } from "../../kernel/call/call-context.ts";
 import { countText } from "../../kernel/text/number-text.ts";

@@ -1,4 +1,4 @@
-import { rpcCodes } from "../../wire/mcp/rpc-codes.ts";
+import { rpcCodes, parseErrorObject } from "../../wire/mcp/error-object.ts";
 import type { View } from "../../catalog/model/view.ts";
 import { renderShared } from "../../catalog/exposure/meta/meta.ts";
 import { withLossTold } from "../../catalog/exposure/meta/restart-notice.ts";
@@ -11,7 +11,6 @@ import { areNone, noArguments, type CallArguments, type CallContext } from "../.
 import type { FailureCode } from "../../kernel/failures/failures.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isJsonObject, type JsonBytes } from "../../kernel/text/json-bytes.ts";
-import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 import { findApp } from "./find-app.ts";
 import { parseJsonBody, type JsonBody } from "../json-body.ts";
 

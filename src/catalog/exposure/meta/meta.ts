@@ -10,7 +10,7 @@ import type { Exposure, Listing, PinnedTools, Reader } from "../exposure.ts";
 import type { ExposureRequest, Intent } from "../intent.ts";
 import { rewriteContents, rewriteLinks, rewriteSkill } from "../text/links.ts";
 import { invalid, readDiscoverArguments, readListArguments, readUriArgument } from "./meta-arguments.ts";
-import { withMetaEntries } from "./meta-entry.ts";
+import { withMetaEntries } from "../../../wire/json/spliced-json.ts";
 import { isMetaTool, toolsFor, type MetaToolName } from "./meta-tools.ts";
 import { listNative, resolveCompletion, resolvePrompt, resolveRead } from "../native.ts";
 import { withPinned } from "../pinned-tools.ts";

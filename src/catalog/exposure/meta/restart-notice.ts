@@ -2,7 +2,7 @@ import type { ResultBytes } from "../../../wire/mcp/result-bytes.ts";
 import { serverOf } from "./intent-server.ts";
 import type { Intent } from "../intent.ts";
 import { withNote } from "./note-block.ts";
-import { withMetaEntries } from "./meta-entry.ts";
+import { withMetaEntries } from "../../../wire/json/spliced-json.ts";
 
 /** The key under which programs find the notice. */
 const restartedKey = "toolyard/restarted";

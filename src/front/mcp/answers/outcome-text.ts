@@ -8,7 +8,7 @@ import type { Work } from "../../../engine/perform/work.ts";
 import type { JsonObject } from "../../../kernel/text/json-bytes.ts";
 import type { FindingMeter } from "../../../records/usage/finding.ts";
 import { stringifyExact } from "../../../wire/json/exact-json.ts";
-import { fitResult } from "../../../wire/mcp/shapes/result-fit.ts";
+import { fitResult } from "../../../wire/mcp/shapes/result-shapes.ts";
 import { assumedRevision, newestLegacyRevision } from "../../../wire/mcp/revisions.ts";
 import type { Caller, ReplyBody } from "../caller.ts";
 import { relayError } from "./relayed-error.ts";

@@ -1,5 +1,5 @@
 import { settingNow } from "../../../kernel/text/number-text.ts";
-import { failureAnswer } from "../../../wire/mcp/failure-text.ts";
+import { failureAnswer } from "../../../wire/mcp/error-object.ts";
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { abortAfter } from "../../../kernel/runtime/abort.ts";

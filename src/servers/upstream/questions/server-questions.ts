@@ -1,10 +1,8 @@
-import { rpcCodes } from "../../../wire/mcp/rpc-codes.ts";
-import { errorObjectText } from "../../../wire/mcp/error-object.ts";
+import { rpcCodes, errorObjectText, failureAnswer } from "../../../wire/mcp/error-object.ts";
 import { answerText, writeNotification } from "../../../wire/mcp/envelope.ts";
 import { asciiJson } from "../../../wire/json/ascii-json.ts";
 import type { Answer, Question } from "../../../kernel/call/call-context.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
-import { failureAnswer } from "../../../wire/mcp/failure-text.ts";
 import { isJsonObject, parseJsonObject, type JsonBytes, type JsonObject } from "../../../kernel/text/json-bytes.ts";
 import { withoutNullMembers } from "../../../wire/mcp/shapes/null-members.ts";
 import { withoutOwnNamesIn } from "../../../wire/mcp/shapes/own-names.ts";

@@ -1,4 +1,4 @@
-import { rpcCodes } from "../../../wire/mcp/rpc-codes.ts";
+import { rpcCodes } from "../../../wire/mcp/error-object.ts";
 import { createSlotTable, type SlotTable } from "../../../kernel/runtime/slot-table.ts";
 import { modernRevision } from "../../../wire/mcp/revisions.ts";
 import { withTraceHeaders } from "../../../kernel/runtime/tracing.ts";

@@ -5,8 +5,8 @@ import {
   createEventStreamReader,
   type EventStreamReader,
   type EventStreamSink,
+  mostIdleBytes,
 } from "../../../../wire/sse/event-stream.ts";
-import { mostIdleBytes } from "../../../../wire/sse/idle-meter.ts";
 import { GatheredBytes } from "../../../../wire/json/gathered-bytes.ts";
 import { isEventStreamType, noHead, withHeaders, type ResponseHead } from "../../../../wire/http/response-head.ts";
 import type {

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { ResultBytes } from "../result-bytes.ts";
-import { fitResult } from "./result-fit.ts";
+import { fitResult, resultShape } from "./result-shapes.ts";
 import { Notes } from "./shape.ts";
-import { resultShape } from "./result-shapes.ts";
 
 function resultOf(text: string, method = "tools/call"): ResultBytes {
   const notes = new Notes();
