@@ -3,7 +3,7 @@ import type { ToolRules } from "../../config/config.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
-import { matchesPattern } from "../../config/words/tool-pattern.ts";
+import { matchesPattern } from "../../config/words/slug.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 
 export interface ToolNamesDeps {

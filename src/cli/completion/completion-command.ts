@@ -2,7 +2,7 @@ import { readConfig, dataDirectoryOf, servedBy, storeIn, type CommandContext } f
 import { openLog } from "../command/command-log.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { toCell } from "../terminal/record-cells.ts";
-import { matchesPattern } from "../../config/words/tool-pattern.ts";
+import { matchesPattern } from "../../config/words/slug.ts";
 import type { Config, ServerConfig } from "../../config/config.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";

@@ -9,7 +9,7 @@ import { countText } from "../../kernel/text/number-text.ts";
 import { isComing } from "../../kernel/status-words.ts";
 import type { ServerStatus } from "../../records/gateway-status.ts";
 import { plainText, shorten } from "../terminal/plain-text.ts";
-import { findInPath, isExecutable } from "../../config/words/command-path.ts";
+import { findInPath, isExecutable } from "../../config/words/command-words.ts";
 import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
 import { toReason } from "../servers/registry-client.ts";
 import { toAdvice } from "../servers/trial-text.ts";

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { filledText, text as plainText } from "../file/check.ts";
 import { serverTimes, startTimeout } from "../rows/instance-rows.ts";
 import { routeFields } from "./route-fields.ts";
-import { toolPhrases } from "../rows/tool-phrase-row.ts";
+import { toolPhrases } from "../rows/tool-rows.ts";
 import {
   boolean,
   choice,

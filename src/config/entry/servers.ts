@@ -1,14 +1,20 @@
 import { longestMs } from "../../kernel/limits.ts";
 import { allSteps } from "../../kernel/runtime/slices.ts";
 import { isAbsolute, resolve } from "node:path";
-import { toRootUri } from "../words/root-uri.ts";
+import { toRootUri } from "../words/web-names.ts";
 import type { ServerSlug } from "../../kernel/ids.ts";
-import type { ServerConfig, ServerDefaults, TlsFiles, ToolRules, Transport } from "../config.ts";
+import {
+  type ServerConfig,
+  type ServerDefaults,
+  type TlsFiles,
+  type ToolRules,
+  type Transport,
+  deepFreeze,
+} from "../config.ts";
 import type { Document } from "../file/document.ts";
 import type { Refill } from "./entry-variables.ts";
-import { deepFreeze } from "../words/freeze.ts";
 import { hashTransport } from "../file/hash.ts";
-import { isKnownStateful } from "./known-state.ts";
+import { isKnownStateful } from "./stateful-servers.ts";
 import { readEntry, type EntrySource } from "./read-entry.ts";
 import { resolveRows } from "../rows/row-reading.ts";
 import type { ServerEntry } from "./server-entry.ts";

@@ -3,7 +3,7 @@ import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import { problemAt, type Origin } from "../file/check.ts";
 import type { Document, Path } from "../file/document.ts";
 import type { EntryChange } from "./entry-change.ts";
-import { matchesPattern } from "../words/tool-pattern.ts";
+import { matchesPattern } from "../words/slug.ts";
 
 /** What an entry says of one tool, by the server's own name of it. */
 export interface ToolRule {

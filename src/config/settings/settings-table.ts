@@ -7,7 +7,7 @@ import { longestMs } from "../../kernel/limits.ts";
 import { assertionRows, externalRows } from "../rows/external-rows.ts";
 import { instanceRows, serverTimes, startTimeout } from "../rows/instance-rows.ts";
 import { limitRows } from "../rows/limit-rows.ts";
-import { pinRow } from "../rows/pin-row.ts";
+import { pinRow } from "../rows/tool-rows.ts";
 import { providerRows } from "../rows/provider-rows.ts";
 import { overrideRows } from "../entry/server-fields.ts";
 import {

@@ -1,5 +1,5 @@
 import type { ServerConfig, ToolRules } from "../../config/config.ts";
-import { matchesPattern } from "../../config/words/tool-pattern.ts";
+import { matchesPattern } from "../../config/words/slug.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
 import { mayUse } from "./tool-rules.ts";
 

@@ -1,5 +1,5 @@
 import type { ToolRules } from "../../config/config.ts";
-import { matchesPattern } from "../../config/words/tool-pattern.ts";
+import { matchesPattern } from "../../config/words/slug.ts";
 import type { Principal } from "../../kernel/principal.ts";
 
 /** What the decision is about. */

@@ -1,5 +1,5 @@
 import type { Config, ServerConfig } from "../../config/config.ts";
-import { buildTemplateServer } from "../../config/people/template-server.ts";
+import { buildTemplateServer } from "../../config/people/personal.ts";
 import { parseTierFields } from "../../config/people/tier-fields.ts";
 import type { TieredServer } from "../../config/people/tiers.ts";
 import { hasProcess } from "../../config/entry/transports.ts";

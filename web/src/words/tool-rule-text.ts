@@ -1,4 +1,4 @@
-import { matchesPattern } from "../../../src/config/words/tool-pattern.ts";
+import { matchesPattern } from "../../../src/config/words/slug.ts";
 import type { Schemas } from "../api/client.ts";
 
 type Rule = Schemas["ToolRule"];

@@ -1,5 +1,5 @@
 import { clientProfiles } from "../../rows/client-profiles.ts";
-import { matchesPattern } from "../../words/tool-pattern.ts";
+import { matchesPattern } from "../../words/slug.ts";
 import { clientHabits } from "./client-habits.ts";
 import type { ClientHabits, ClientId, ClientRow, MovingVariable, OffList, PathTemplate } from "./client-row.ts";
 import { projectKey } from "./client-row.ts";

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { isKnownStateful } from "./known-state.ts";
-import { statefulServers } from "./stateful-servers.ts";
+import { isKnownStateful, statefulServers } from "./stateful-servers.ts";
 
 const holdsState = (...[command = "", ...args]: string[]): boolean =>
   isKnownStateful({ kind: "stdio", command, args, env: {}, cwd: "/" });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { loadText, loadValue } from "../../../test/harness/config-text.ts";
-import { entryRows } from "../entry/server-fields.ts";
+import { entryRows } from "./server-fields.ts";
 
 const process = { command: "x", args: ["a"], env: { A: "1" } };
 const remote = { url: "https://h/mcp", headers: { "X-A": "1" } };

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseDocument } from "../file/document.ts";
-import { editJson } from "./json-edit.ts";
+import { editJson } from "./json-change.ts";
 
 const written = `// Who may do what
 {

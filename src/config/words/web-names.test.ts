@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toRootUri } from "./root-uri.ts";
+import { toRootUri } from "./web-names.ts";
 
 const places = { directory: "/etc/yard", home: "/home/me" };
 
