@@ -1,4 +1,4 @@
-import type { Match } from "../search/rank/confidence-weights.ts";
+import type { Match } from "../search/rank/confidence.ts";
 import type { Explanation } from "../search/explain/explanation.ts";
 import type { PhrasesOf } from "../search/language/phrase-book.ts";
 import type { ToolEntry, InstanceCatalog } from "../model/snapshot.ts";

@@ -1,4 +1,4 @@
-import type { Match } from "../search/rank/confidence-weights.ts";
+import type { Match } from "../search/rank/confidence.ts";
 import { isWantedTool, type ScoredTool } from "../search/rank.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";

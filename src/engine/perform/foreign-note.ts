@@ -1,6 +1,5 @@
-import type { Intent } from "../../catalog/exposure/intent.ts";
-import { withNote } from "../../catalog/exposure/meta/note-block.ts";
-import { serverOf } from "../../catalog/exposure/meta/intent-server.ts";
+import { type Intent, serverOf } from "../../catalog/exposure/intent.ts";
+import { withNote } from "../../catalog/exposure/meta/restart-notice.ts";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import { allSteps, type Slices } from "../../kernel/runtime/slices.ts";

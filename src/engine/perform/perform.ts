@@ -18,7 +18,7 @@ import { tracePassage } from "./stages/trace-stage.ts";
 import { createSharedTasks } from "./shared-tasks.ts";
 import { createTaskBook, type TaskBook } from "./task-book.ts";
 import type { Work } from "./work.ts";
-import { withNote } from "../../catalog/exposure/meta/note-block.ts";
+import { withNote } from "../../catalog/exposure/meta/restart-notice.ts";
 import { withEntries, withMetaEntries } from "../../wire/json/spliced-json.ts";
 import { isJsonObject, parseJsonObject, type JsonBytes } from "../../kernel/text/json-bytes.ts";
 import { formatHint } from "../validation/formats/format-hint.ts";

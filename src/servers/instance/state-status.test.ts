@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { unavailableLine } from "../../catalog/exposure/discover/discover-unavailable.ts";
+import { unavailableLine } from "../../catalog/exposure/discover/discover-servers.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { instanceStatuses, dormantRow, statusTable } from "../../kernel/status-words.ts";
 import { decideAcquire, transition, type InstanceState } from "./state.ts";

@@ -1,4 +1,4 @@
-import type { Match } from "../../search/rank/confidence-weights.ts";
+import type { Match } from "../../search/rank/confidence.ts";
 import type { ToolEntry } from "../../model/snapshot.ts";
 import type { JsonObject } from "../../../kernel/text/json-bytes.ts";
 import { cutAtWord } from "../text/discover-description.ts";
@@ -12,7 +12,7 @@ import {
 } from "./discover-result.ts";
 import { renderSiblings } from "./discover-siblings.ts";
 import { renderSkills, type SkillHit } from "./discover-skills.ts";
-import type { Unavailable } from "./discover-unavailable.ts";
+import type { Unavailable } from "./discover-servers.ts";
 import { estimateTokens } from "../text/token-estimate.ts";
 import { escapeHidden } from "../text/visible-text.ts";
 

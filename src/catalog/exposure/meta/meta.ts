@@ -14,7 +14,7 @@ import { withMetaEntries } from "../../../wire/json/spliced-json.ts";
 import { isMetaTool, toolsFor, type MetaToolName } from "./meta-tools.ts";
 import { listNative, resolveCompletion, resolvePrompt, resolveRead } from "../native.ts";
 import { withPinned } from "../pinned-tools.ts";
-import { resolveOffered, type Offer } from "../offered-tool.ts";
+import { resolveOffered, type Offer } from "../text/tool-lookup.ts";
 import { serverTexts } from "../text/server-texts.ts";
 
 /** Long, because only what they say of the servers may change, and the old text finds as much. */

@@ -1,5 +1,4 @@
-import { slugOf } from "../../../catalog/exposure/meta/intent-server.ts";
-import type { Intent, ServerIntent } from "../../../catalog/exposure/intent.ts";
+import { slugOf, type Intent, type ServerIntent } from "../../../catalog/exposure/intent.ts";
 import { toGatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { AuditedCall, CallAudit } from "../../../records/audit/call-audit.ts";
 import type { Outcome } from "../outcome.ts";

@@ -1,6 +1,5 @@
 import type { Discovery } from "../../../catalog/discovery/discovery.ts";
-import { slugOf } from "../../../catalog/exposure/meta/intent-server.ts";
-import type { Intent, ServerIntent } from "../../../catalog/exposure/intent.ts";
+import { slugOf, type Intent, type ServerIntent } from "../../../catalog/exposure/intent.ts";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import type { EventBus } from "../../../kernel/events/event-bus.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";

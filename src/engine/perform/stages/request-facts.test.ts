@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { sampleInstance } from "../../../../test/sample-catalog.ts";
 import { sampleStanding, sampleView } from "../../../../test/sample-view.ts";
-import { slugOf } from "../../../catalog/exposure/meta/intent-server.ts";
-import type { ServerIntent } from "../../../catalog/exposure/intent.ts";
+import { slugOf, type ServerIntent } from "../../../catalog/exposure/intent.ts";
 import {
   noArguments,
   toCallArguments,

@@ -1,4 +1,4 @@
-import { digestOf } from "../../../catalog/model/definition-digest.ts";
+import { digestOf, type InstanceCatalog } from "../../../catalog/model/snapshot.ts";
 import {
   buildingCatalog,
   buildInstanceCatalog,
@@ -8,7 +8,6 @@ import {
 } from "../../../catalog/model/instance-catalog.ts";
 import { slices } from "../../../kernel/runtime/slices.ts";
 import { offersSkills } from "../../../catalog/model/skill-extension.ts";
-import type { InstanceCatalog } from "../../../catalog/model/snapshot.ts";
 import type { Connection } from "../../upstream/connection.ts";
 import type { Oddities } from "../oddities.ts";
 import { createLateCard, looksOf } from "./late-card.ts";

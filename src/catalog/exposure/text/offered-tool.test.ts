@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { sampleInstance } from "../../../test/sample-catalog.ts";
-import { sampleView } from "../../../test/sample-view.ts";
-import { noArguments, toCallArguments } from "../../kernel/call/call-context.ts";
-import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { Exposure } from "./exposure.ts";
-import { flatExposure } from "./meta/flat.ts";
-import { metaExposure } from "./meta/meta.ts";
-import { createNamespacesExposure } from "./namespaces/namespaces.ts";
-import { resolveRead } from "./native.ts";
+import { sampleInstance } from "../../../../test/sample-catalog.ts";
+import { sampleView } from "../../../../test/sample-view.ts";
+import { noArguments, toCallArguments } from "../../../kernel/call/call-context.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import type { Exposure } from "../exposure.ts";
+import { flatExposure } from "../meta/flat.ts";
+import { metaExposure } from "../meta/meta.ts";
+import { createNamespacesExposure } from "../namespaces/namespaces.ts";
+import { resolveRead } from "../native.ts";
 
 const view = sampleView([sampleInstance("my-mail", [{ name: "send" }, { name: "search" }])]);
 const namespaces = createNamespacesExposure({ helpTool: () => "toolyard_help" });

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { sampleInstance } from "../../../../test/sample-catalog.ts";
-import { buildIndexPart } from "../index/index-part.ts";
-import { createLanguage } from "../language.ts";
-import { mergeParts, toolAt } from "../index/merge.ts";
-import { purposesOf } from "./tool-purpose.ts";
+import { sampleInstance } from "../../../test/sample-catalog.ts";
+import { buildIndexPart } from "./index/index-part.ts";
+import { createLanguage } from "./language.ts";
+import { mergeParts, toolAt } from "./index/merge.ts";
+import { purposesOf } from "./rank.ts";
 
 test("what a tool does is what its name says, the first time and every time after", () => {
   const language = createLanguage();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { madeInSteps } from "./incremental-build.ts";
+import { madeInSteps } from "./names.ts";
 
 test("what one began another may end, and it is made once", () => {
   let begun = 0;

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { toClientName, withHash } from "./client-name.ts";
+import { toClientName, withHash } from "./name-claims.ts";
 
 test("a name that clients take stays as it is", () => {
   for (const name of ["a", "server-tool_1", "x".repeat(64)]) expect(toClientName(name, "identity")).toBe(name);

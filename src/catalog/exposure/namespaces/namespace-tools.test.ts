@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { estimateTokens } from "../text/token-estimate.ts";
-import { matchesWords, takeItems } from "./namespace-page.ts";
+import { matchesWords, takeItems } from "./namespace-tools.ts";
 
 const sources = Array.from({ length: 400 }, (_, at) => `tool number ${at} which does something useful`);
 
