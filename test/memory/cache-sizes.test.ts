@@ -14,7 +14,7 @@ import { mergeParts } from "../../src/catalog/search/index/merge.ts";
 import { bytesOfGroup, planQuery } from "../../src/catalog/search/rank/query.ts";
 import { createKeptResults } from "../../src/engine/results/kept-results.ts";
 import { createRuntime } from "../../src/engine/validation/runtime.ts";
-import { measureSchema } from "../../src/engine/validation/schema-limits.ts";
+import { measureSchema } from "../../src/engine/validation/validator-cache.ts";
 import type { JsonObject } from "../../src/kernel/text/json-bytes.ts";
 import { bytesPerCharacter, toValidator } from "../../src/engine/validation/validators.ts";
 import type { PrincipalId } from "../../src/kernel/ids.ts";

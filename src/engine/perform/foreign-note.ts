@@ -4,8 +4,7 @@ import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import { allSteps, type Slices } from "../../kernel/runtime/slices.ts";
 import { noteKey } from "../../wire/mcp/shapes/own-names.ts";
-import type { Outcome } from "./outcome.ts";
-import type { Work } from "./work.ts";
+import type { Outcome, Work } from "./work.ts";
 
 /** What a model is given of a result is shorter, unless there is no limit for it. */
 const mostRead = 512 * 1024;

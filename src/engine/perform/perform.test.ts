@@ -10,7 +10,7 @@ import { slices } from "../../kernel/runtime/slices.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
 import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
-import type { ServerAnswer } from "../calls/server-answer.ts";
+import type { ServerAnswer } from "../calls/server-call.ts";
 import { createPerformer, type PerformDeps, type Performer } from "./perform.ts";
 
 const [tool] = sampleInstance("srv", [{ name: "run" }]).tools;

@@ -16,7 +16,7 @@ import { readPage } from "../results/kept-page.ts";
 import { createKeptResults, type KeptResults } from "../results/kept-results.ts";
 import { createRuntime } from "../validation/runtime.ts";
 import { toValidator } from "../validation/validators.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome } from "./work.ts";
 import { createResultBudgetStage, type ResultBudgetDeps } from "./result-budget.ts";
 
 const rowsSchema = (more: object = {}) => ({

@@ -7,15 +7,14 @@ import { countText } from "../../kernel/text/number-text.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Slices } from "../../kernel/runtime/slices.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
-import type { ServerAnswer } from "../calls/server-answer.ts";
+import type { ServerAnswer } from "../calls/server-call.ts";
 import { planCut, writeCut, type Cut, type StructuredRule } from "../results/cut-result.ts";
 import type { KeptResults } from "../results/kept-results.ts";
 import { findOversized, type Oversized } from "../results/oversized.ts";
 import type { ShortenedArray } from "../results/shorter-json.ts";
 import type { Validators, Verdict } from "../validation/validators.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome, Work } from "./work.ts";
 import { clientNameOf } from "./stages/request-facts.ts";
-import type { Work } from "./work.ts";
 
 /**
  * Shortens an answer that is larger than a model should read. Runs after the intent was carried out, so that every

@@ -6,7 +6,7 @@ import { resolveBare, resolveTool } from "../../catalog/exposure/text/tool-looku
 import type { Intent } from "../../catalog/exposure/intent.ts";
 import { openBrace } from "../../wire/json/characters.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
-import type { ServerAnswer } from "../../engine/calls/server-answer.ts";
+import type { ServerAnswer } from "../../engine/calls/server-call.ts";
 import { areNone, noArguments, type CallArguments, type CallContext } from "../../kernel/call/call-context.ts";
 import type { FailureCode } from "../../kernel/failures/failures.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";

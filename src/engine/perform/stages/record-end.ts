@@ -6,7 +6,7 @@ import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { EventOf } from "../../../kernel/events/event.ts";
 import type { JsonBytes } from "../../../kernel/text/json-bytes.ts";
 import type { TraceSource } from "../../../kernel/runtime/tracing.ts";
-import type { Outcome } from "../outcome.ts";
+import type { Outcome, Work } from "../work.ts";
 import {
   answerOf,
   argumentsOf,
@@ -21,7 +21,6 @@ import {
   traceIdOf,
 } from "./request-facts.ts";
 import type { TaskBook } from "../task-book.ts";
-import type { Work } from "../work.ts";
 
 export interface RecordEndDeps {
   readonly events: Pick<EventBus, "emit">;

@@ -12,9 +12,8 @@ import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { InstanceId, ServerSlug } from "../../../kernel/ids.ts";
 import { localPrincipal } from "../../../kernel/principal.ts";
 import { ResultBytes } from "../../../wire/mcp/result-bytes.ts";
-import type { Outcome } from "../outcome.ts";
+import type { Outcome, Work } from "../work.ts";
 import * as facts from "./request-facts.ts";
-import type { Work } from "../work.ts";
 
 // A person's own instance of a server has another id than the server, and a tool another path than name.
 const own = "notes~anna" as InstanceId;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { toCallArguments } from "../../../kernel/call/call-context.ts";
-import { headerValue } from "./mirrored-argument.ts";
+import { headerValue } from "./mirrored-headers.ts";
 
 test.each([
   ['{"n":9007199254740993}', ["n"], "9007199254740993"],
