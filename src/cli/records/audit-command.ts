@@ -2,7 +2,7 @@ import { sleep } from "../../kernel/runtime/abort.ts";
 import { countText } from "../../kernel/text/number-text.ts";
 import { toCsv } from "../../operations/records/csv.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { auditColumns, auditToCells, auditToLine, type AuditJson } from "../../records/audit/audit-json.ts";
+import { auditColumns, auditToCells, auditToLine, type AuditJson } from "../../records/audit/audit-history.ts";
 import { openAuditSource, type AuditSource } from "./audit-source.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { interrupted } from "../terminal/interruption.ts";

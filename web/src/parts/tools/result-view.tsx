@@ -1,5 +1,5 @@
 import { useMemo, useState } from "react";
-import { tokensOfBytes } from "../../../../src/records/calls/byte-tokens.ts";
+import { tokensOfBytes } from "../../../../src/records/calls/call-recorder.ts";
 import { memberText } from "../../words/exact-json.ts";
 import { bytes, count, plain } from "../../words/format.ts";
 import { Button, CopyButton } from "../basic/button.tsx";

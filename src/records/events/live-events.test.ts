@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createManualClock } from "../../../test/harness/manual-clock.ts";
-import { createEventRing } from "./event-ring.ts";
+import { createEventRing } from "./live-events.ts";
 
 const numbers = (items: readonly { readonly number: number }[] | undefined): number[] | undefined =>
   items?.map(({ number }) => number);

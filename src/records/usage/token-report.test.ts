@@ -3,7 +3,7 @@ import { sampleInstance } from "../../../test/sample-catalog.ts";
 import { sampleView } from "../../../test/sample-view.ts";
 import { createPhraseBook, phraseKey, phraseSourceFrom } from "../../catalog/search/language/phrase-book.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
-import { readPhraseReport } from "./phrase-report.ts";
+import { readPhraseReport } from "./token-report.ts";
 
 const meta = (phrases: readonly string[]) => ({ _meta: { "toolyard/phrases": phrases } });
 const instance = sampleInstance("files", [

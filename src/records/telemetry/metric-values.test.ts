@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
-import { metricsType, toMetricsText, type Metric } from "./metrics-text.ts";
+import { metricsType, toMetricsText, type Metric } from "./metric-values.ts";
 
 const text = fc.string({ unit: fc.constantFrom("a", "ä", "🙂", '"', "\\", "\n", "{", " ", "=") });
 /** Without names such as `constructor`, which prom-client takes for metrics that it has already. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createWebhookAddresses } from "./webhook-address.ts";
+import { createWebhookAddresses } from "./webhook-post.ts";
 
 const refusalOf = (url: string, ...allowed: string[]) => createWebhookAddresses(allowed).refusalOf(new URL(url));
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { UsageHour } from "../../store/record-rows.ts";
 import type { UsageQuery } from "../../store/record-store.ts";
-import { mergeSums, sumRows as sumRowsBy } from "./usage-sums.ts";
+import { mergeSums, sumRows as sumRowsBy } from "./usage-rows.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;
