@@ -11,12 +11,11 @@ import { isJsonObject, type JsonBytes } from "../../../kernel/text/json-bytes.ts
 import { parseHandshake } from "../../upstream/ladder.ts";
 import type { RootsSource } from "../../upstream/connection.ts";
 import { createInstance } from "../create-instance.ts";
-import { createDepartures } from "./stopping-instances.ts";
+import { createDepartures, createEndedUsers } from "./stopping-instances.ts";
 import type { Instance } from "../instance.ts";
 import type { CatalogKeeper, InstanceDeps } from "../instance-deps.ts";
 import { configuredRoots, openWithRoots } from "../lists/roots-source.ts";
 import type { RemovalReason } from "../state.ts";
-import { createEndedUsers } from "./ended-users.ts";
 
 /** The parts of a request that decide which client's instance it goes to. */
 export type ClientCaller = Pick<CallContext, "principal" | "client" | "connected" | "ask">;

@@ -1,11 +1,11 @@
 import { untilAborted } from "../../../kernel/runtime/abort.ts";
 import { toGatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { Connection } from "../../upstream/connection.ts";
-import { createCoalescer } from "./coalescer.ts";
 import { declaresListChanged } from "./listening.ts";
 import type { InstanceDeps } from "../instance-deps.ts";
 import type { Life } from "../instance-state.ts";
 import type { ListKind, Refresher } from "./refresh.ts";
+import type { Clock } from "../../../kernel/runtime/clock.ts";
 
 /** Decides when an instance's lists are fetched again. */
 export interface ListRefresh {
@@ -125,4 +125,22 @@ function quietly(
       `${id}: its lists could not be fetched; the old ones remain valid: ${toGatewayError(error).message}`,
     );
   });
+}
+
+/**
+ * Returns a function that runs `run` soon, but at most once per `intervalMs`, however often it is called (fault 50).
+ */
+export function createCoalescer(clock: Clock, intervalMs: number, run: () => void): () => void {
+  let scheduled = false;
+  let lastRunMs = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (scheduled) return;
+    scheduled = true;
+    const waitMs = Math.max(0, lastRunMs + intervalMs - clock.monotonic());
+    clock.after(waitMs, () => {
+      scheduled = false;
+      lastRunMs = clock.monotonic();
+      run();
+    });
+  };
 }

@@ -8,8 +8,7 @@ import { connectStdio } from "../stdio/connect-stdio.ts";
 import type { SpawnServer } from "../stdio/server-process.ts";
 import { brokenFolderIn, folderWithoutProgram, moveAside } from "./broken-folder.ts";
 import { createInstalledNpx } from "./installed-npx.ts";
-import { findNpxFolders, type NpxFolders } from "./npm-cache.ts";
-import { npxFormOf } from "./npx-form.ts";
+import { findNpxFolders, type NpxFolders, npxFormOf } from "./npx-form.ts";
 import { packageRunnerOf } from "./package-runner.ts";
 
 type StdioConnection = Connection & { readonly pid: number };

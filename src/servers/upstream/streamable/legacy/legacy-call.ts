@@ -11,7 +11,7 @@ import type { LegacySession } from "./legacy-session.ts";
 import { endedUnanswered } from "../modern-channel.ts";
 import { failureOfRefusal, rpcErrorOf, type Refusal, type RpcError } from "../exchange/refusal.ts";
 import { signOfError, signOfNothing, signOfRefusal, type RefusalSign } from "../exchange/refusal-sign.ts";
-import { toPollDelayMs } from "../exchange/resume-delay.ts";
+import { toPollDelayMs } from "../background-stream.ts";
 import type { Wire } from "../exchange/wire.ts";
 
 /** What a call needs from its channel. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createManualClock } from "../../../../test/harness/manual-clock.ts";
-import { createCoalescer } from "./coalescer.ts";
+import { createCoalescer } from "./list-refresh.ts";
 
 test("FAULT 50: a thousand calls in a second are two runs, and the last call is never lost", async () => {
   const clock = createManualClock();

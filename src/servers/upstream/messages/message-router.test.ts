@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSentIds } from "./sent-ids.ts";
+import { createSentIds } from "./message-router.ts";
 
 test("a server whose first answer has its id as text writes all ids so", () => {
   const ids = createSentIds();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createOpenQuestions } from "./open-questions.ts";
+import { createOpenQuestions } from "./server-questions.ts";
 
 test("a question ends with its call, or when its server takes it back; only then it wants no answer", () => {
   const questions = createOpenQuestions("asker");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { summarizeStderr } from "./stderr-summary.ts";
+import { summarizeStderr } from "./closed-cause.ts";
 
 const npm404 = `npm error code E404
 npm error 404 Not Found - GET https://registry.npmjs.org/no-such-package - Not found

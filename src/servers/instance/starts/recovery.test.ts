@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { judgeCrash, recentCrashes, type CrashPolicy } from "./crashes.ts";
+import { judgeCrash, recentCrashes, type CrashPolicy } from "./recovery.ts";
 
 const policy: CrashPolicy = { restartDelaysMs: [1_000, 5_000, 15_000], steadyUptimeMs: 60_000, crashWindowMs: 300_000 };
 

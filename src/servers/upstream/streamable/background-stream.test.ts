@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toPollDelayMs, toReopenDelayMs } from "./resume-delay.ts";
+import { toPollDelayMs, toReopenDelayMs } from "./background-stream.ts";
 
 test("a server that closes a call's stream is asked again when it wants, at first", () => {
   for (const askedMs of [0, 5, 500, 30_000])

@@ -3,7 +3,7 @@ import { createManualClock } from "../../../../test/harness/manual-clock.ts";
 import type { ServerConfig } from "../../../config/config.ts";
 import { buildConfig } from "../../../config/load.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
-import { startLimits, withStartDeadline } from "./start-deadline.ts";
+import { startLimits, withStartDeadline } from "./opening.ts";
 
 const settings = { runnerQuietMs: 120_000, runnerStartMs: 900_000 };
 const runner = { command: "npx", args: ["-y", "some-server"] };
