@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 
-import { likelihood } from "../../src/catalog/search/rank/confidence.ts";
-import { confidenceWeights, type ConfidenceWeights } from "../../src/catalog/search/rank/confidence-weights.ts";
+import { likelihood, confidenceWeights, type ConfidenceWeights } from "../../src/catalog/search/rank/confidence.ts";
 import { createLanguage } from "../../src/catalog/search/language.ts";
 import { corpusNames } from "./data.ts";
 import { areaUnderCurve, fitLogistic, type Sample } from "./logistic.ts";

@@ -1,6 +1,5 @@
 import { buildIndexPart } from "../../src/catalog/search/index/index-part.ts";
-import type { Signals } from "../../src/catalog/search/rank/confidence.ts";
-import { readSignals } from "../../src/catalog/search/rank/confidence.ts";
+import { type Signals, readSignals } from "../../src/catalog/search/rank/confidence.ts";
 import type { Language } from "../../src/catalog/search/language.ts";
 import { mergeParts, toolAt } from "../../src/catalog/search/index/merge.ts";
 import { planQuery } from "../../src/catalog/search/rank/query.ts";

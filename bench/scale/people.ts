@@ -7,7 +7,7 @@ import type { StatusView } from "../../src/catalog/model/view.ts";
 import { createViews } from "../../src/catalog/model/views.ts";
 import type { InstanceId, PrincipalId } from "../../src/kernel/ids.ts";
 import { localPrincipal, type Principal } from "../../src/kernel/principal.ts";
-import { createViewVersions } from "../../src/servers/instance/fleet/view-versions.ts";
+import { createViewVersions } from "../../src/servers/instance/fleet/fleet.ts";
 import { lexicalEngine, never } from "../retrieval/engines.ts";
 import { costOf, usedBytes, type Cost } from "./cost.ts";
 

@@ -1,7 +1,7 @@
 // What the pages about the configuration say of a row.
 import { bundledTable } from "./bundled-table.mjs";
 
-export const { fallbackWords, rowSentences, sentence } = await bundledTable("src/config/settings/setting-words.ts");
+export const { fallbackWords, rowSentences, sentence } = await bundledTable("src/config/settings/config-schema.ts");
 
 /** Where a setting can be given beside the file. */
 export function givenWords({ flag, variable, isVariableInSeconds }) {

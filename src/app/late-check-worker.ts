@@ -1,6 +1,5 @@
 import { workerData } from "node:worker_threads";
-import { requireBuild } from "../kernel/runtime/build-id.ts";
-import type { LateCheck, LateModule } from "../kernel/runtime/late-module.ts";
+import { requireBuild, type LateCheck, type LateModule } from "../kernel/runtime/late-module.ts";
 import { storeBackend } from "./records/store-backend.ts";
 
 // The entry of a worker thread that loads a module before the gateway does, because Node remembers a failed import

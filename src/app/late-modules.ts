@@ -3,11 +3,16 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import type { Log } from "../kernel/runtime/log.ts";
-import { buildId } from "../kernel/runtime/build-id.ts";
+import {
+  buildId,
+  isLoadFailure,
+  type LateCheck,
+  type LateModule,
+  type LoadLate,
+} from "../kernel/runtime/late-module.ts";
 import type { Clock } from "../kernel/runtime/clock.ts";
 import { GatewayError } from "../kernel/failures/gateway-error.ts";
-import { isLoadFailure, type LateCheck, type LateModule, type LoadLate } from "../kernel/runtime/late-module.ts";
-import { workerUrl } from "../kernel/runtime/worker-file.ts";
+import { workerUrl } from "../kernel/runtime/run-worker.ts";
 
 /**
  * Loads modules when they are first needed, in an installation that may be replaced in the meantime (`npm ci`, a

@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import { changedForNextStart } from "../config/settings/start-settings.ts";
+import { changedForNextStart } from "../config/settings/settings.ts";
 import { watchConfig } from "../config/file/watch.ts";
 import type { Log } from "../kernel/runtime/log.ts";
 import type { GatewayParts } from "./gateway-parts.ts";

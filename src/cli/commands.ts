@@ -17,7 +17,8 @@ export const commands: Readonly<Record<string, Command>> = {
       "log-format": {
         word: "F",
         about:
-          "where the log goes: to stderr as json or pretty, or to a file in the data directory (default: json; on a terminal only warnings, with the whole log in a file)",
+          "where the log goes: to stderr as json or pretty, or to a file in the data directory (default: json; " +
+          "on a terminal only warnings, with the whole log in a file)",
       },
       verbose: { about: "print one line for each call" },
     },
@@ -41,7 +42,8 @@ on in a view that is drawn in place, with the log in its file. Elsewhere there i
     words: 1,
     usage: "toolyard login <server|URL> [options]\n       toolyard login <server> --gateway URL [options]",
     about:
-      "Logs in to a remote server in the browser; the running gateway picks it up. With the URL of a gateway for teams, logs you in there.",
+      "Logs in to a remote server in the browser; the running gateway picks it up. With the URL of a gateway for " +
+      "teams, logs you in there.",
     options: {
       ...account,
       gateway: { word: "URL", about: "log in at a server behind this gateway for teams, where you are logged in" },
@@ -127,7 +129,8 @@ first, and only written if it answers. A running gateway applies the change at o
   config: {
     words: Number.POSITIVE_INFINITY,
     usage:
-      "toolyard config check|show|diff|schema [options]\n       toolyard config get|set|unset SERVER [PATH=VALUE ...] --team TEAM [options]",
+      "toolyard config check|show|diff|schema [options]\n       toolyard config get|set|unset SERVER [PATH=VALUE " +
+      "...] --team TEAM [options]",
     about: "Checks the configuration, shows the settings in force, and sets values of servers that teams installed.",
     options: {
       ...common,
@@ -205,7 +208,8 @@ one, --start starts them, tries them and stops them again. Of AI clients it read
       by: {
         word: "B,B",
         about:
-          "what to group by, up to three of: hour, day, team, principal, server, instance, installation, tool, client, code (default: server)",
+          "what to group by, up to three of: hour, day, team, principal, server, instance, installation, tool, " +
+          "client, code (default: server)",
       },
       days: { word: "N", about: "of the last N days, 1 to 400 (default: 1)" },
       team: { word: "TEAM", about: "only those of this team" },
@@ -286,7 +290,8 @@ files are read directly; two gateways that run are told apart by --config.`,
  */
 export const otherVariables: Readonly<Record<string, string>> = {
   TOOLYARD_KEY:
-    "the key that encrypts logins and secrets, instead of a key file: 32 bytes in base64, a passphrase, or `file:` and the path of a file with 32 bytes in base64; it must be the same for `login` and the gateway",
+    "the key that encrypts logins and secrets, instead of a key file: 32 bytes in base64, a passphrase, or " +
+    "`file:` and the path of a file with 32 bytes in base64; it must be the same for `login` and the gateway",
   TOOLYARD_KEY_COMMAND:
     "a command for the shell that prints that key in base64, from a key management service or a keychain",
   TOOLYARD_KEY_PREVIOUS: "the key before it, as `TOOLYARD_KEY`: what was encrypted with that one can still be read",

@@ -141,3 +141,8 @@ function fail(source: GivenText, expected: string): never {
     hint: `Correct ${source.name}, or leave it out.`,
   });
 }
+
+/** The environment of this process, for a gateway that is not given another. */
+export function ownEnvironment(): Readonly<Record<string, string | undefined>> {
+  return process.env;
+}

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Config } from "./config.ts";
-import { configFileBytes } from "./file/defaults.ts";
+import { configFileBytes } from "./file/file.ts";
 import type { FoundConfig } from "./found-config.ts";
 import { loadConfig, type LoadOptions } from "./load.ts";
 

@@ -1,22 +1,20 @@
 import { availableParallelism } from "node:os";
 import { basename, dirname, join } from "node:path";
-import type { Config, ConfigIdentity } from "./config.ts";
+import { type Config, type ConfigIdentity, deepFreeze } from "./config.ts";
 import type { HomeDirectories } from "./file/directories.ts";
 import { parseDocument, type Document } from "./file/document.ts";
 import { readEnvFiles, type EnvFiles } from "./entry/env-file.ts";
 import { findFile, follow, readConfigFile } from "./file/file.ts";
 import { hashFound, UntrustedConfig, type FoundConfig } from "./found-config.ts";
-import { deepFreeze } from "./words/freeze.ts";
 import { readGiven, type ConfigFlags } from "./given.ts";
 import { allSteps, slices } from "../kernel/runtime/slices.ts";
-import { noteReads } from "./file/note-reads.ts";
+import { noteReads, type Variables } from "./file/substitution.ts";
 import { buildPeople } from "./people/people.ts";
 import { predefinedNames } from "./entry/predefined.ts";
 import { createProblems, InvalidConfig } from "./file/problems.ts";
 import { buildingServers } from "./entry/servers.ts";
 import { buildSettings, isShared, readSettings, serverDefaults } from "./settings/settings.ts";
 import { findServers, unknownTopFields } from "./file/source.ts";
-import type { Variables } from "./file/substitution.ts";
 
 export interface LoadOptions {
   /** `--config`; otherwise TOOLYARD_CONFIG, otherwise the first usual file that exists. Relative to `cwd`. */

@@ -1,3 +1,6 @@
+import { GatewayError } from "./failures/gateway-error.ts";
+import { settingNow } from "./text/number-text.ts";
+
 /** The longest delay that setTimeout takes (2^31 - 1 ms, 24.8 days); with a longer one it fires at once. */
 export const longestMs = 2_147_483_647;
 
@@ -12,3 +15,14 @@ export const deepestJson = 1_000;
  * not yet known.
  */
 export const firstWaitMs = 2_000;
+
+/**
+ * Adds the limit in force to the hint of a BODY_TOO_DEEP failure, because the scanner that throws it knows no
+ * settings. Returns any other error unchanged.
+ */
+export function tellDepthLimit(error: unknown, jsonDepth: number): unknown {
+  if (!(error instanceof GatewayError) || error.code !== "BODY_TOO_DEEP") return error;
+  return new GatewayError("BODY_TOO_DEEP", error.message, {
+    hint: `Nest the JSON less deeply, or raise ${settingNow("limits.jsonDepth", jsonDepth)}.`,
+  });
+}

@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { scanMembers, type Member } from "../wire/json/json-scan.ts";
 import { requireFewParts } from "../wire/json/json-parts.ts";
 import { GatewayError } from "../kernel/failures/gateway-error.ts";
-import { tellDepthLimit } from "../kernel/depth-limit.ts";
+import { tellDepthLimit } from "../kernel/limits.ts";
 import { isJsonObject, type JsonObject } from "../kernel/text/json-bytes.ts";
 
 /** A body as bytes and as a value. */

@@ -1,5 +1,5 @@
 import { systemClock } from "../../src/kernel/runtime/clock.ts";
-import { workerUrl } from "../../src/kernel/runtime/worker-file.ts";
+import { workerUrl } from "../../src/kernel/runtime/run-worker.ts";
 import type { AuditEntry, EventRecord, RequestRecord, ServerLogLine, UsageHour } from "../../src/store/record-rows.ts";
 import type { RecordKind, RecordRows, RecordStore } from "../../src/store/record-store.ts";
 import { createSqlStore, type SqlStoreLimits, type SqlStoreOptions } from "../../src/store/sql/client/sql-store.ts";

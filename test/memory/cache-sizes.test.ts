@@ -15,7 +15,7 @@ import { bytesOfGroup, planQuery } from "../../src/catalog/search/rank/query.ts"
 import { emptyScores, memoryBytes, scoreGroups } from "../../src/catalog/search/rank/score.ts";
 import { createKeptResults } from "../../src/engine/results/kept-results.ts";
 import { createRuntime } from "../../src/engine/validation/runtime.ts";
-import { measureSchema } from "../../src/engine/validation/schema-limits.ts";
+import { measureSchema } from "../../src/engine/validation/validator-cache.ts";
 import type { JsonObject } from "../../src/kernel/text/json-bytes.ts";
 import { bytesPerCharacter, toValidator } from "../../src/engine/validation/validators.ts";
 import type { PrincipalId } from "../../src/kernel/ids.ts";

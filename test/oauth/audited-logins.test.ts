@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { AuditJson } from "../../src/records/audit/audit-json.ts";
+import type { AuditJson } from "../../src/records/audit/audit-history.ts";
 import { runCommand as runToEnd } from "../harness/command.ts";
 import { execute } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";

@@ -1,4 +1,4 @@
-import { countText } from "../../src/kernel/text/count-text.ts";
+import { countText } from "../../src/kernel/text/number-text.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -6,7 +6,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { editJson } from "../../src/config/edit/json-edit.ts";
+import { editJson } from "../../src/config/edit/json-change.ts";
 import { axeProblems, hasBrowser, launchBrowser, openDashboard, violations, visit } from "./dashboard.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { run, untilOnline } from "../harness/rest.ts";

@@ -6,7 +6,7 @@ import { homeDirectories } from "../../config/file/directories.ts";
 import { keySourceOf } from "../../config/key-source.ts";
 import { createTrustedConfigs } from "../../store/files/trusted-configs.ts";
 import { loadConfig, loadConfigObject } from "../../config/load.ts";
-import { ownEnvironment } from "../../config/own-environment.ts";
+import { ownEnvironment } from "../../config/given.ts";
 import { createConfigSecrets } from "../../config/secrets.ts";
 import { abortAfter } from "../../kernel/runtime/abort.ts";
 import { systemClock } from "../../kernel/runtime/clock.ts";

@@ -7,8 +7,7 @@ import type { CallContext } from "../../kernel/call/call-context.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { toJsonBytes, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import { parseErrorObject } from "../../wire/mcp/error-object.ts";
-import { rpcCodes } from "../../wire/mcp/rpc-codes.ts";
+import { parseErrorObject, rpcCodes } from "../../wire/mcp/error-object.ts";
 import { newestLegacyRevision } from "../../wire/mcp/revisions.ts";
 import type {
   CallOptions,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { reaches, type Principal } from "../../kernel/principal.ts";
-import { toRedactedJson } from "../../records/redaction/redacted-json.ts";
+import { toRedactedJson } from "../../records/redaction/redacted-value.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import type { RestHandler } from "../../front/http/http-server.ts";
 import { trackController } from "../../front/mcp/running/running-requests.ts";

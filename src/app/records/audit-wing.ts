@@ -3,11 +3,10 @@ import type { RecordEndDeps } from "../../engine/perform/stages/record-end.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { auditEvents } from "../../records/audit/audit-events.ts";
+import { auditEvents, loginFacts } from "../../records/audit/audit-events.ts";
 import { createAuditLog, type AuditFacts, type AuditLog } from "../../records/audit/audit-log.ts";
 import { createCallAudit, type CallAudit } from "../../records/audit/call-audit.ts";
 import { compareConfigs } from "../../records/audit/config-change.ts";
-import { loginFacts } from "../../records/audit/login-facts.ts";
 import { createDenialThrottle } from "../../records/audit/denial-throttle.ts";
 
 /** The audit of a gateway: who changed what, and who was denied. */

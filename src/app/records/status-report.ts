@@ -1,5 +1,5 @@
 import type { ViewServer } from "../../catalog/model/view.ts";
-import type { InstanceStatus } from "../../kernel/status.ts";
+import type { InstanceStatus } from "../../kernel/status-words.ts";
 import type { ServerCost } from "../../records/usage/list-costs.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
 

@@ -1,6 +1,6 @@
 import type { GatewayStatus } from "../../records/gateway-status.ts";
 import type { TokenSum } from "../../records/usage/list-costs.ts";
-import { sumSaved, type SavedToday } from "../../records/usage/saved-today.ts";
+import { sumSaved, type SavedToday } from "../../records/usage/finding-history.ts";
 import type { PendingRequest } from "../../servers/upstream/connection.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
 

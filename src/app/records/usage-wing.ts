@@ -14,9 +14,13 @@ import { createFindingHistory } from "../../records/usage/finding-history.ts";
 import { createFinding, type Finding, type FindingMeter } from "../../records/usage/finding.ts";
 import { createListCosts, type ListCosts, type TokenSum } from "../../records/usage/list-costs.ts";
 import { createTokenCounts } from "../../records/usage/token-counts.ts";
-import { readPhraseReport, type PhraseReport } from "../../records/usage/phrase-report.ts";
+import {
+  readPhraseReport,
+  type PhraseReport,
+  readTokenReport,
+  type TokenReport,
+} from "../../records/usage/token-report.ts";
 import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
-import { readTokenReport, type TokenReport } from "../../records/usage/token-report.ts";
 import { createUsage, type Usage } from "../../records/usage/usage-log.ts";
 import type { RecordStore } from "../../store/record-store.ts";
 import type { GatewayStore } from "../../store/store.ts";

@@ -14,7 +14,7 @@ import type { GatewayIdentity } from "../../servers/upstream/messages/encode.ts"
 import { createGuardian } from "../../servers/process/guardian/guardian.ts";
 import { sweepLeftovers } from "../../servers/process/orphan-sweep.ts";
 import { createWatchdog, defaultWatchIntervalMs } from "../../servers/process/guardian/watchdog.ts";
-import { createSpawnServer } from "../../servers/upstream/stdio/spawn-server.ts";
+import { createSpawnServer } from "../../servers/upstream/stdio/server-process.ts";
 
 export interface ConnectionsDeps {
   /** Called for each connection, because an edited file changes the settings. */

@@ -1,4 +1,4 @@
-import type { Match } from "../search/rank/confidence-weights.ts";
+import type { Match } from "../search/rank/confidence.ts";
 import type { Explanation } from "../search/explain/explanation.ts";
 import type { PhrasesOf } from "../search/language/phrase-book.ts";
 import type { ToolEntry, InstanceCatalog } from "../model/snapshot.ts";
@@ -114,14 +114,7 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
   let loaded: DiscoveryDeps | undefined;
   /** Somebody who looks at what things cost loads the parts, too, and needs no index. */
   let isSearched = false;
-  const forModels = new WeakMap<ViewServer, readonly ToolEntry[]>();
   const searched = new WeakMap<View, Searched>();
-
-  function toolsForModels(server: ViewServer): readonly ToolEntry[] {
-    let tools = forModels.get(server);
-    if (tools === undefined) forModels.set(server, (tools = server.tools.filter(isForModels)));
-    return tools;
-  }
 
   /** Made once for each view: a search then looks nothing up but its words. */
   function searchedOf(view: View): Searched {
@@ -195,6 +188,14 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
       await (await loading?.catch(() => undefined))?.close();
     },
   };
+}
+
+const forModels = new WeakMap<ViewServer, readonly ToolEntry[]>();
+
+function toolsForModels(server: ViewServer): readonly ToolEntry[] {
+  let tools = forModels.get(server);
+  if (tools === undefined) forModels.set(server, (tools = server.tools.filter(isForModels)));
+  return tools;
 }
 
 /** With reasons where they are asked for and the engine has them. */

@@ -1,5 +1,5 @@
 import type { InstanceCatalog, ToolEntry } from "../model/snapshot.ts";
-import type { Match } from "../search/rank/confidence-weights.ts";
+import type { Match } from "../search/rank/confidence.ts";
 import type { Explanation } from "../search/explain/explanation.ts";
 import type { ScoredTool } from "../search/rank.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";

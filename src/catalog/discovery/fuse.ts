@@ -1,11 +1,10 @@
-import type { Match } from "../search/rank/confidence-weights.ts";
+import type { Match } from "../search/rank/confidence.ts";
 import { isWantedTool, type ScoredTool } from "../search/rank.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { runWorker } from "../../kernel/runtime/run-worker.ts";
+import { runWorker, workerUrl } from "../../kernel/runtime/run-worker.ts";
 import { createSemaphore } from "../../kernel/runtime/semaphore.ts";
 import type { SearchEngine } from "./engine.ts";
-import { workerUrl } from "../../kernel/runtime/worker-file.ts";
 
 /** The worker is terminated after this time: a 1,000-character query over 1,000 tools takes Fuse 4 s. */
 const fuseTimeoutMs = 500;

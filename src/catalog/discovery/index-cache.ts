@@ -60,19 +60,11 @@ export function createIndexCache(options: IndexCacheOptions): IndexCache {
   let newest: readonly InstanceCatalog[] | undefined;
   const builds = new Map<string, Build>();
 
-  function* buildAll(sources: readonly InstanceCatalog[], done: IndexPart[]): Generator<undefined, SearchIndex> {
-    for (const source of sources) {
-      for (const part of yield* partsOf(source)) done.push(part);
-      yield;
-    }
-    return yield* mergeInSteps(done, language);
-  }
-
   function buildOf(key: string, sources: readonly InstanceCatalog[]): Build {
     const known = builds.get(key);
     if (known !== undefined) return known;
     const done: IndexPart[] = [];
-    const whole = slices.run(buildAll(sources, done)).then((index) => {
+    const whole = slices.run(buildAll({ partsOf, language }, sources, done)).then((index) => {
       merged.set(key, index, bytesOfIndex(index));
       onBuilt?.(sources);
       return index;
@@ -82,13 +74,6 @@ export function createIndexCache(options: IndexCacheOptions): IndexCache {
     const end = (): boolean => builds.delete(key);
     whole.then(end, end);
     return build;
-  }
-
-  /** When all is indexed only the merge is left, and another merge would not be ready any sooner. */
-  async function soFar(build: Build): Promise<FoundIndex> {
-    if (toolCountOf(build.done) === build.toolCount) return { index: await build.whole, isPartial: false };
-    build.soFar ??= slices.run(mergeInSteps([...build.done], language));
-    return { index: await build.soFar, isPartial: true };
   }
 
   /** A view of many servers that was not asked for before: what they are told by is read a few at a time. */
@@ -128,7 +113,7 @@ export function createIndexCache(options: IndexCacheOptions): IndexCache {
       } catch (error) {
         signal.throwIfAborted();
         if (!limit.aborted) throw error;
-        return await soFar(build);
+        return await soFar(build, language);
       }
     },
     async whole(sources, signal) {
@@ -137,6 +122,25 @@ export function createIndexCache(options: IndexCacheOptions): IndexCache {
       return merged.get(key) ?? (await untilAborted(buildOf(key, sources).whole, signal));
     },
   };
+}
+
+function* buildAll(
+  { partsOf, language }: { readonly partsOf: PartsOf } & Pick<IndexCacheOptions, "language">,
+  sources: readonly InstanceCatalog[],
+  done: IndexPart[],
+): Generator<undefined, SearchIndex> {
+  for (const source of sources) {
+    for (const part of yield* partsOf(source)) done.push(part);
+    yield;
+  }
+  return yield* mergeInSteps(done, language);
+}
+
+/** When all is indexed only the merge is left, and another merge would not be ready any sooner. */
+async function soFar(build: Build, language: IndexCacheOptions["language"]): Promise<FoundIndex> {
+  if (toolCountOf(build.done) === build.toolCount) return { index: await build.whole, isPartial: false };
+  build.soFar ??= slices.run(mergeInSteps([...build.done], language));
+  return { index: await build.soFar, isPartial: true };
 }
 
 /** The indexed pieces of an instance, made once for all instances that offer the same. */

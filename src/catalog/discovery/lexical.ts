@@ -8,9 +8,8 @@ import type { Enrichment } from "./phrases/enrichment.ts";
 import type { Embeddings } from "./meaning/embeddings.ts";
 import { createIndexCache } from "./index-cache.ts";
 import type { ExplainedAnswer, SearchAnswer, SearchEngine, SearchRequest } from "./engine.ts";
-import { matchWithMeaning } from "./meaning/meaning-match.ts";
+import { matchWithMeaning, fuseScores } from "./meaning/score-fusion.ts";
 import type { Place, UseMemory } from "./memory-of-use.ts";
-import { fuseScores } from "./meaning/score-fusion.ts";
 
 export interface LexicalDeps {
   readonly language: Language;

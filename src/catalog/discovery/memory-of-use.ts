@@ -141,15 +141,7 @@ export async function createUseMemory(deps: UseMemoryDeps): Promise<UseMemory> {
   }
 
   function teach(where: Place, stems: readonly string[]): void {
-    const atMs = deps.clock.now();
-    const said = stems.join(" ");
-    const known = taught.get(keyOf(where));
-    // One object for each place: where it is in an index is looked up once.
-    const place = known?.place ?? where;
-    const others = (known?.queries ?? []).filter(
-      (query) => query.stems.join(" ") !== said && query.atMs > atMs - memoryAgeMs,
-    );
-    remember({ place, queries: [...others, { place, stems, atMs }].slice(-queriesPerTool) });
+    remember(withLesson(taught.get(keyOf(where)), where, stems, deps.clock.now()));
     // Serialized only when the file is written, because lessons arrive faster than that.
     deps.store.save({ toJSON: () => ({ version: fileVersion, tools: [...taught.values()].map(toSaved) }) });
   }
@@ -192,6 +184,16 @@ export async function createUseMemory(deps: UseMemoryDeps): Promise<UseMemory> {
       return place.owner === owner && place.server === server && place.tool === name;
     },
   };
+}
+
+function withLesson(known: Taught | undefined, where: Place, stems: readonly string[], atMs: number): Taught {
+  const said = stems.join(" ");
+  // One object for each place: where it is in an index is looked up once.
+  const place = known?.place ?? where;
+  const others = (known?.queries ?? []).filter(
+    (query) => query.stems.join(" ") !== said && query.atMs > atMs - memoryAgeMs,
+  );
+  return { place, queries: [...others, { place, stems, atMs }].slice(-queriesPerTool) };
 }
 
 /** How many queries are kept, by owner. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { localPrincipal } from "../../kernel/principal.ts";
-import type { PinChoice } from "../../config/rows/pin-row.ts";
+import type { PinChoice } from "../../config/rows/tool-rows.ts";
 import { createPins, type ChosenPins } from "./pins.ts";
 
 const dayMs = 86_400_000;

@@ -1,4 +1,4 @@
-import type { PinChoice } from "../../config/rows/pin-row.ts";
+import type { PinChoice } from "../../config/rows/tool-rows.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Principal } from "../../kernel/principal.ts";
 

@@ -1,4 +1,4 @@
-import { confidenceWeights } from "../search/rank/confidence-weights.ts";
+import { confidenceWeights } from "../search/rank/confidence.ts";
 import type { InstanceCatalog, ToolEntry } from "../model/snapshot.ts";
 import type { ViewServer } from "../model/view.ts";
 import type { PrincipalId, ToolPath } from "../../kernel/ids.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { PrincipalId, ServerSlug, ToolPath } from "../../kernel/ids.ts";
 import { offersSkills } from "../model/skill-extension.ts";
 import type { InstanceCatalog, SkillEntry, ToolEntry } from "../model/snapshot.ts";
-import { confidenceWeights } from "../search/rank/confidence-weights.ts";
+import { confidenceWeights } from "../search/rank/confidence.ts";
 import { readQuery, type SearchEngine } from "./engine.ts";
 
 /** A skill that may fit the query. `distance` is as that of a tool: 0 a perfect match, 1 none. */

@@ -1,7 +1,7 @@
 import type { PromptEntry, ToolEntry } from "../model/snapshot.ts";
 import type { View, ViewServer } from "../model/view.ts";
-import type { CallArguments } from "../../kernel/call/call-arguments.ts";
-import type { InstanceId } from "../../kernel/ids.ts";
+import type { CallArguments } from "../../kernel/call/call-context.ts";
+import type { InstanceId, ServerSlug } from "../../kernel/ids.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { KeptPage } from "./kept-uri.ts";
 
@@ -99,3 +99,31 @@ export type ExposureRequest =
 
 /** An intent that one server answers. */
 export type ServerIntent = Extract<Intent, { kind: "call" | "read" | "prompt" | "complete" | "forward" }>;
+
+/** The server that an intent is for, regardless of whose instance of it. */
+export function slugOf(intent: ServerIntent): ServerSlug {
+  switch (intent.kind) {
+    case "call":
+      return intent.tool.server;
+    case "prompt":
+      return intent.prompt.server;
+    case "read":
+    case "complete":
+    case "forward":
+      return intent.server.slug;
+  }
+}
+
+/** Undefined for what the gateway itself answers. */
+export function serverOf(intent: Intent): ServerSlug | undefined {
+  switch (intent.kind) {
+    case "discover":
+    case "list-resources":
+    case "list-namespace":
+    case "kept":
+    case "answer":
+      return undefined;
+    default:
+      return slugOf(intent);
+  }
+}

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { toClientName, withHash } from "../model/names/client-name.ts";
+import { toClientName, withHash } from "../model/names/name-claims.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
 import type { View, ViewServer } from "../model/view.ts";
 import type { Era } from "../../kernel/call/call-context.ts";

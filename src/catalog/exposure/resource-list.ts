@@ -6,7 +6,7 @@ import type { Intent } from "./intent.ts";
 import { listedResources } from "./skills/listed-skills.ts";
 import { nearestNames } from "./text/suggestions.ts";
 import { estimateTokens } from "./text/token-estimate.ts";
-import { unavailableLine, type Unavailable } from "./discover/discover-unavailable.ts";
+import { unavailableLine, type Unavailable } from "./discover/discover-servers.ts";
 
 type ListRequest = Extract<Intent, { kind: "list-resources" }>;
 

@@ -16,9 +16,8 @@ import type { Era } from "../../kernel/call/call-context.ts";
 import { promptShape, resourceShape, templateShape, toolShape } from "../../wire/mcp/shapes/definition-shapes.ts";
 import { Notes, type Shape } from "../../wire/mcp/shapes/shape.ts";
 import { faultyHeaderParameter } from "./header-parameters.ts";
-import { digestOf } from "./definition-digest.ts";
-import { skillProblem } from "./skill-check.ts";
-import type { InstanceCatalog, ToolEntry } from "./snapshot.ts";
+import { digestOf, type InstanceCatalog, type ToolEntry } from "./snapshot.ts";
+import { skillProblem } from "./skill-extension.ts";
 import { hasProcess, traitsOf, type TransportKind } from "../../config/entry/transports.ts";
 
 /** What a server answered to the list requests, unchecked. Also the form that is kept on disk. */

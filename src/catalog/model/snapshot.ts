@@ -9,6 +9,8 @@ import type { InstanceId, ServerSlug, ToolPath } from "../../kernel/ids.ts";
 import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { Era } from "../../kernel/call/call-context.ts";
 import type { TransportKind } from "../../config/entry/transports.ts";
+import { createHash } from "node:crypto";
+import { stringifyExact } from "../../wire/json/exact-json.ts";
 
 /**
  * What one instance offers. Frozen, and replaced as a whole: a reader keeps the one that it began with. The lists of
@@ -69,4 +71,16 @@ export interface PromptEntry {
 export interface SkillEntry {
   readonly server: ServerSlug;
   readonly definition: SkillDefinition;
+}
+
+const known = new WeakMap<object, string>();
+
+/** SHA-256 of a definition, by which it is compared; made once for each. Definitions are never changed. */
+export function digestOf(definition: object): string {
+  let digest = known.get(definition);
+  if (digest === undefined) {
+    digest = createHash("sha256").update(stringifyExact(definition)).digest("hex");
+    known.set(definition, digest);
+  }
+  return digest;
 }

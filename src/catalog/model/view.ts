@@ -1,6 +1,6 @@
 import type { InstanceId, ServerSlug } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import type { InstanceStatus } from "../../kernel/status.ts";
+import type { InstanceStatus } from "../../kernel/status-words.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { LoadedNamespaces } from "./names/namespace-names.ts";
 import type { NameTable } from "./names/names.ts";

@@ -6,9 +6,7 @@ import { createStemTable } from "./language/stem-table.ts";
 import { createToolReader, type ReadTool } from "./language/tool-words.ts";
 import { createThesaurus, type Thesaurus } from "./language/thesaurus.ts";
 import { rankingWeights, type RankingWeights } from "./language/weights.ts";
-import { commonWordShares } from "./language/word-frequencies.ts";
-import { wordLists, type WordLists } from "./language/word-lists.ts";
-import { wordsOf } from "./language/word-notation.ts";
+import { commonWordShares, wordLists, type WordLists, wordsOf } from "./language/word-lists.ts";
 import { toProseWords } from "./language/words.ts";
 
 /** Stems of queries and phrases that are remembered, in 2 MB; those of definitions have a table of their own. */

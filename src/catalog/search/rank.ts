@@ -1,8 +1,7 @@
 import type { ServerSlug } from "../../kernel/ids.ts";
 import type { ToolEntry } from "../model/snapshot.ts";
 import { bestOf, firstOf } from "./rank/top-k.ts";
-import { confidenceOf } from "./rank/confidence.ts";
-import type { Match } from "./rank/confidence-weights.ts";
+import { confidenceOf, type Match } from "./rank/confidence.ts";
 import { nameCoverage } from "./rank/coverage.ts";
 import { addLearned, type LearnedTools } from "./learning/learned.ts";
 import { toolAt, type SearchIndex } from "./index/merge.ts";
@@ -11,8 +10,8 @@ import { atLeast, boundsOfParts, promising } from "./rank/promising-parts.ts";
 import { planQuery, type QueryPlan } from "./rank/query.ts";
 import { emptyScores, scoreGroups } from "./rank/score.ts";
 import { fitServers, type Candidate } from "./rank/server-fit.ts";
-import { purposesOf } from "./rank/tool-purpose.ts";
 import { toWords } from "./language/words.ts";
+import { purposes, type Purpose } from "./language/verb-purpose.ts";
 
 export interface ScoredTool {
   readonly tool: ToolEntry;
@@ -163,4 +162,30 @@ export function isWantedTool(
 function shareOf(plan: QueryPlan, matched: number): number {
   const all = plan.groups.reduce((sum, { full }) => sum + full, 0);
   return all === 0 ? 0 : Math.min(1, matched / all);
+}
+
+const unread = 0;
+const none = 1;
+const first = 2;
+
+/** By tool: what its name says that it does, a byte each. */
+const known = new WeakMap<SearchIndex, Uint8Array>();
+
+/**
+ * What the first verbs of tools' names do. A search asks this of two hundred tools, and neither their definitions nor
+ * the memory of names is near at hand in a large catalog.
+ */
+export function purposesOf(index: SearchIndex): (tool: number) => Purpose | undefined {
+  let ofTools = known.get(index);
+  if (ofTools === undefined) known.set(index, (ofTools = new Uint8Array(index.toolCount)));
+  const codes = ofTools;
+  return (tool) => {
+    const code = codes[tool] as number;
+    return purposes[(code === unread ? (codes[tool] = readCode(index, tool)) : code) - first];
+  };
+}
+
+function readCode(index: SearchIndex, tool: number): number {
+  const purpose = index.language.purposes.ofName(toolAt(index, tool).definition.name);
+  return purpose === undefined ? none : first + purposes.indexOf(purpose);
 }

@@ -24,7 +24,8 @@ export const peopleCommandRows: Readonly<Record<string, Command>> = {
       email: {
         word: "ADDRESS",
         about:
-          "add, email: the address by which identity providers with `linkByEmail` know the user; email: `none` takes it away",
+          "add, email: the address by which identity providers with `linkByEmail` know the user; email: `none` " +
+          "takes it away",
       },
       "password-link": { about: "add: also print a link that sets the password" },
       json: { about: "print one JSON object" },

@@ -7,7 +7,7 @@ import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import { proxyBefore } from "../../wire/http/proxy-variables.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { isExecutable, findInPath } from "../../config/words/command-path.ts";
+import { isExecutable, findInPath } from "../../config/words/command-words.ts";
 import { askEndpoint, type EndpointAnswer } from "./doctor-endpoint.ts";
 import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
 import { hidingFindings, type HidingAsk } from "./doctor-hiding.ts";

@@ -96,7 +96,8 @@ function sayWhyNotShared(
     if (likeness !== "other-variables") continue;
     const names = differingVariables(holder.serves, wanted, holder.secret).join(", ");
     process.stderr.write(
-      `toolyard: the gateway of process ${holder.pid} serves this configuration with other values of ${names}; this client gets one of its own\n`,
+      `toolyard: the gateway of process ${holder.pid} serves this configuration with other values of ${names}; ` +
+        `this client gets one of its own\n`,
     );
   }
 }

@@ -1,8 +1,8 @@
 import { sleep } from "../../kernel/runtime/abort.ts";
-import { countText } from "../../kernel/text/count-text.ts";
+import { countText } from "../../kernel/text/number-text.ts";
 import { toCsv } from "../../operations/records/csv.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { auditColumns, auditToCells, auditToLine, type AuditJson } from "../../records/audit/audit-json.ts";
+import { auditColumns, auditToCells, auditToLine, type AuditJson } from "../../records/audit/audit-history.ts";
 import { openAuditSource, type AuditSource } from "./audit-source.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { interrupted } from "../terminal/interruption.ts";
@@ -106,7 +106,8 @@ async function verify(source: AuditSource, context: CommandContext): Promise<num
     );
   if (!isOn(context, "json") && pruned !== null)
     process.stdout.write(
-      `it begins after entry ${pruned.seq} (${pruned.hash}): those up to it were removed on ${pruned.time.slice(0, 10)} for their age\n`,
+      `it begins after entry ${pruned.seq} (${pruned.hash}): those up to it were removed on ` +
+        `${pruned.time.slice(0, 10)} for their age\n`,
     );
   if (lost > 0) process.stderr.write(`toolyard: ${lost} entries could not be written since the gateway started\n`);
   return isWhole ? 0 : 1;

@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { toCheck, type AuditCheck } from "../../records/audit/audit-history.ts";
-import { auditToJson, type AuditJson } from "../../records/audit/audit-json.ts";
+import { toCheck, type AuditCheck, auditToJson, type AuditJson } from "../../records/audit/audit-history.ts";
 import type { listAudit, verifyAudit } from "../../operations/records/audit-operations.ts";
 import { openDataDirectory, readConfig, servedBy, storeIn, type CommandContext } from "../command/command-context.ts";
 import { textOption } from "../command/options.ts";

@@ -1,6 +1,6 @@
 import type { TypesOf } from "../../operations/operation.ts";
 import type { listCalls } from "../../operations/records/call-operations.ts";
-import { countText } from "../../kernel/text/count-text.ts";
+import { countText } from "../../kernel/text/number-text.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn, textOption } from "../command/options.ts";
 import { toCell, toClockText, toMsText } from "../terminal/record-cells.ts";

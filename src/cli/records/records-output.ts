@@ -1,4 +1,4 @@
-import { countText } from "../../kernel/text/count-text.ts";
+import { countText } from "../../kernel/text/number-text.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isOn, textOption } from "../command/options.ts";
 import type { CommandContext } from "../command/command-context.ts";

@@ -1,4 +1,4 @@
-import { countText } from "../../kernel/text/count-text.ts";
+import { countText } from "../../kernel/text/number-text.ts";
 import type { TypesOf } from "../../operations/operation.ts";
 import type { showTokens } from "../../operations/records/usage-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
@@ -75,7 +75,8 @@ function toEnrichment(report: NonNullable<TokenReport["enrichment"]>): readonly 
     ["spent on writing phrases", `${both} (prompts ${countText(promptTokens)}, answers ${countText(answerTokens)})`],
     [
       "",
-      `${countText(asked)} asked for, ${countText(failed)} without an answer of use, ${countText(waiting)} to come; ${state}`,
+      `${countText(asked)} asked for, ${countText(failed)} without an answer of use, ${countText(waiting)} to ` +
+        `come; ${state}`,
     ],
   ];
 }

@@ -1,4 +1,4 @@
-import { countText } from "../../kernel/text/count-text.ts";
+import { countText } from "../../kernel/text/number-text.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { TypesOf } from "../../operations/operation.ts";
 import type { showUsage } from "../../operations/records/usage-operations.ts";

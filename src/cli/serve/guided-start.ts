@@ -1,6 +1,6 @@
 import type { Gateway } from "../../app/gateway.ts";
 import { toSlug } from "../../config/words/slug.ts";
-import { countText } from "../../kernel/text/count-text.ts";
+import { countText } from "../../kernel/text/number-text.ts";
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import { dataDirectoryOf, readConfig, type CommandContext } from "../command/command-context.ts";
@@ -14,7 +14,7 @@ import type { TerminalScreen } from "../terminal/terminal-screen.ts";
 import { thingsToAsk } from "./example-questions.ts";
 import { askYes } from "../terminal/yes-or-no.ts";
 import { sleep } from "../../kernel/runtime/abort.ts";
-import { isComing } from "../../kernel/failures/status-words.ts";
+import { isComing } from "../../kernel/status-words.ts";
 import type { ServerStatus } from "../../records/gateway-status.ts";
 import { toCell, toInstanceText } from "../terminal/record-cells.ts";
 

@@ -1,7 +1,6 @@
 import { styleText } from "node:util";
 import type { StatusScreen, PendingAt } from "../../app/records/status-screen.ts";
-import { countText } from "../../kernel/text/count-text.ts";
-import { toDurationText } from "../../kernel/text/duration-text.ts";
+import { countText, toDurationText } from "../../kernel/text/number-text.ts";
 import type { EventOf } from "../../kernel/events/event.ts";
 import type { ServerStatus } from "../../records/gateway-status.ts";
 import { plainText } from "../terminal/plain-text.ts";

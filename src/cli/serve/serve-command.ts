@@ -275,7 +275,8 @@ async function claim(
   const claimed = await lock.claim(serves, version).catch((error: unknown) => {
     throw new GatewayError(
       "DATA_DIR_UNWRITABLE",
-      `nothing can be written to the data directory ${dataDir}: ${error instanceof Error ? error.message : String(error)}`,
+      `nothing can be written to the data directory ${dataDir}: ` +
+        (error instanceof Error ? error.message : String(error)),
     );
   });
   if (claimed.kind === "held") return claimed;
@@ -283,7 +284,10 @@ async function claim(
     "PORT_TAKEN",
     `another gateway already serves this configuration: ${describeGateway(claimed.by)}`,
     {
-      hint: `Use that one, end it with \`toolyard stop${serves.configFile === null ? "" : ` --config ${serves.configFile}`}\`, or give this one a --data-dir of its own.`,
+      hint:
+        "Use that one, end it with `toolyard stop" +
+        `${serves.configFile === null ? "" : ` --config ${serves.configFile}`}\`, or give this one a ` +
+        "--data-dir of its own.",
     },
   );
 }

@@ -1,11 +1,11 @@
-import { countText } from "../../kernel/text/count-text.ts";
+import { countText } from "../../kernel/text/number-text.ts";
 import { join } from "node:path";
 import type { Gateway } from "../../app/gateway.ts";
 import type { Overview, ServerOverview } from "../../app/records/status-report.ts";
 import type { Config } from "../../config/config.ts";
 import { tellOthers } from "../doctor/machine-users.ts";
 import { plainText, shorten } from "../terminal/plain-text.ts";
-import { isComing, statusWord } from "../../kernel/failures/status-words.ts";
+import { isComing, statusWord } from "../../kernel/status-words.ts";
 import { toTable } from "../terminal/table.ts";
 import type { TerminalScreen } from "../terminal/terminal-screen.ts";
 import { thingsToAsk } from "./example-questions.ts";
@@ -139,11 +139,14 @@ function toNote(server: ServerOverview): string {
 
 function toTotals({ servers, tokensFlat, tokensHere, areTokensExact }: Overview): string {
   const tools = servers.reduce((sum, server) => sum + server.tools.length, 0);
-  const counts = `${servers.length} ${servers.length === 1 ? "server" : "servers"}, ${tools} ${tools === 1 ? "tool" : "tools"}.`;
+  const counts =
+    `${servers.length} ${servers.length === 1 ? "server" : "servers"}, ` +
+    `${tools} ${tools === 1 ? "tool" : "tools"}.`;
   const about = areTokensExact ? "" : "about ";
   return tokensFlat <= tokensHere
     ? `  ${counts} A model reads ${about}${countText(tokensHere)} tokens of definitions.`
-    : `  ${counts} A model reads ${about}${countText(tokensHere)} tokens of definitions, instead of ${countText(tokensFlat)} for all tools.`;
+    : `  ${counts} A model reads ${about}${countText(tokensHere)} tokens of definitions, instead of ` +
+        `${countText(tokensFlat)} for all tools.`;
 }
 
 function tokenHint({ isOpen }: StartupReport["gateway"]): string {

@@ -1,6 +1,6 @@
 import { abortAfter, sleep } from "../../kernel/runtime/abort.ts";
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
-import { isComing } from "../../kernel/failures/status-words.ts";
+import { isComing } from "../../kernel/status-words.ts";
 import type { ServerStatus } from "../../records/gateway-status.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
 import type { compareConfig } from "../../operations/gateway/owner-operations.ts";

@@ -5,7 +5,7 @@ import { registryChoices, type RegistryChoice } from "../../config/registry/regi
 import type { RemoteKind } from "../../config/entry/transports.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isSecretName } from "../../config/words/secret-names.ts";
-import { findInPath } from "../../config/words/command-path.ts";
+import { findInPath } from "../../config/words/command-words.ts";
 import { newestVersion } from "./newest-version.ts";
 import { findInRegistry } from "./registry-client.ts";
 

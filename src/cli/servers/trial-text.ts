@@ -1,5 +1,5 @@
 import type { ServerTrial } from "../../app/fronts/server-trial.ts";
-import { countText } from "../../kernel/text/count-text.ts";
+import { countText } from "../../kernel/text/number-text.ts";
 import { plainText, shorten } from "../terminal/plain-text.ts";
 
 const mostTools = 12;

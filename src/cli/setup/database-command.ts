@@ -1,5 +1,5 @@
 import { isAbsolute, join } from "node:path";
-import { countText } from "../../kernel/text/count-text.ts";
+import { countText } from "../../kernel/text/number-text.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { DatabaseCheck } from "../../store/store-upkeep.ts";
 import type { CommandContext } from "../command/command-context.ts";

@@ -3,7 +3,7 @@ import { sleep } from "../../kernel/runtime/abort.ts";
 import { systemClock } from "../../kernel/runtime/clock.ts";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { createAuditLog } from "../../records/audit/audit-log.ts";
-import { loginFacts } from "../../records/audit/login-facts.ts";
+import { loginFacts } from "../../records/audit/audit-events.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { openUnservedStore, type UnservedStore } from "../gateway/unserved-store.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { abortAfter } from "../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { loginTimeoutMs } from "../../servers/logins/flow/login-limits.ts";
+import { loginTimeoutMs } from "../../servers/logins/flow/login-route.ts";
 import type { listInstances, showInstance } from "../../operations/servers/instance-operations.ts";
 import type { connect, removeLogin, showLogin } from "../../operations/servers/instance-login-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";

@@ -1,4 +1,4 @@
-import { toDurationText } from "../../kernel/text/duration-text.ts";
+import { toDurationText } from "../../kernel/text/number-text.ts";
 import { plainText, shorten } from "./plain-text.ts";
 import type { Column } from "./table.ts";
 

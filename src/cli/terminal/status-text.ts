@@ -1,6 +1,5 @@
 import { switchedOff } from "../../config/entry/servers.ts";
-import { countText } from "../../kernel/text/count-text.ts";
-import { toDurationText } from "../../kernel/text/duration-text.ts";
+import { countText, toDurationText } from "../../kernel/text/number-text.ts";
 import type { GatewayStatus, ServerStatus } from "../../records/gateway-status.ts";
 import { plainText } from "./plain-text.ts";
 import { toCell, toInstanceText, toMsText } from "./record-cells.ts";

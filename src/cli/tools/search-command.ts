@@ -1,5 +1,5 @@
 import { doKept } from "./kept-search-command.ts";
-import { countText } from "../../kernel/text/count-text.ts";
+import { countText } from "../../kernel/text/number-text.ts";
 import { degradedText } from "../../kernel/failures/degraded-text.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { TypesOf } from "../../operations/operation.ts";
@@ -75,7 +75,9 @@ function toLines(
 ): readonly string[] {
   const width = Math.max(...tools.map(({ tool_path: path }) => path.length));
   const rank = String(at + 1).padStart(String(tools.length).length);
-  const head = `${rank}  ${plainText(tool.tool_path).padEnd(width)}  ${tool.relevance_score.toFixed(2)}  ${toCell(tool.input, widestLine)}`;
+  const head =
+    `${rank}  ${plainText(tool.tool_path).padEnd(width)}  ${tool.relevance_score.toFixed(2)}  ` +
+    toCell(tool.input, widestLine);
   const indent = " ".repeat(rank.length + 2);
   return [
     head,

@@ -1,4 +1,4 @@
-import { countText } from "../../kernel/text/count-text.ts";
+import { countText } from "../../kernel/text/number-text.ts";
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { TypesOf } from "../../operations/operation.ts";
@@ -109,7 +109,8 @@ function rowsOf(name: string, texts: readonly string[]): (readonly [string, stri
 function toText(tool: Tool, { word, reason, use }: Facts): string {
   const { tool_path: path, input, server, tokens, spellings, definition } = tool;
   const [title, description] = [textIn(definition, "title"), textIn(definition, "description")];
-  const status = `${server} is ${word}${reason === "" || word === "online" || word === "asleep" ? "" : `: ${plainText(reason)}`}`;
+  const status =
+    `${server} is ${word}` + (reason === "" || word === "online" || word === "asleep" ? "" : `: ${plainText(reason)}`);
   const facts: readonly (readonly [string, string])[] = [
     ["takes", plainText(input)],
     ["says", hintsOf(definition)],
@@ -136,7 +137,10 @@ function textIn(given: JsonObject, key: string): string | undefined {
 function useOf(use: Facts["use"]): string {
   if (use === null) return "not known";
   if (use.calls === 0) return "not called in 24 h";
-  return `${countText(use.calls)} ${use.calls === 1 ? "call" : "calls"} in 24 h${use.errors === 0 ? "" : `, ${countText(use.errors)} failed`}`;
+  return (
+    `${countText(use.calls)} ${use.calls === 1 ? "call" : "calls"} in 24 h` +
+    (use.errors === 0 ? "" : `, ${countText(use.errors)} failed`)
+  );
 }
 
 /** Its annotations, which are what the server says of it, and unchecked. */

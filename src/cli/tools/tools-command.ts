@@ -1,4 +1,4 @@
-import { countText } from "../../kernel/text/count-text.ts";
+import { countText } from "../../kernel/text/number-text.ts";
 import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { TypesOf } from "../../operations/operation.ts";
 import type { showPins } from "../../operations/tools/pin-operations.ts";

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import type { Config, ServerConfig } from "../config.ts";
 import { hiddenValue, hideMembers } from "./config-listing.ts";
-import { changedForNextStart } from "../settings/start-settings.ts";
+import { changedForNextStart } from "../settings/settings.ts";
 
 /** A value that is another one in the second configuration. A side that has none is null. */
 export interface ConfigDifference {

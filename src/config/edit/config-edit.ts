@@ -5,7 +5,7 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { parseDocument } from "../file/document.ts";
 import { follow, readConfigText } from "../file/file.ts";
 import type { EntryChange } from "../entry/entry-change.ts";
-import { editJson } from "./json-edit.ts";
+import { editJson } from "./json-change.ts";
 
 /** A configuration file as it was when it was read, to be changed. */
 export interface EditableConfig {

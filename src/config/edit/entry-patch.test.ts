@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { hiddenValue } from "./config-listing.ts";
 import { parseDocument } from "../file/document.ts";
 import { entryPatchChanges, lookAtEntry } from "./entry-patch.ts";
-import { editJson } from "./json-edit.ts";
+import { editJson } from "./json-change.ts";
 
 const path = ["mcpServers", "mail"];
 const file = `{

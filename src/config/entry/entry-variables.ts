@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
-import { noteReads } from "../file/note-reads.ts";
 import {
+  noteReads,
   mostNesting,
   substitute,
   type MissingVariable,

@@ -6,7 +6,7 @@ import { envFilePath, type EnvFiles } from "./env-file.ts";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import { withTexts } from "../rows/plain-values.ts";
 import { problemsOf, toReason } from "../file/problems.ts";
-import { toRootUri } from "../words/root-uri.ts";
+import { toRootUri } from "../words/web-names.ts";
 import { parseServerEntry, type ServerEntry } from "./server-entry.ts";
 import { missingText, type Variables } from "../file/substitution.ts";
 import { environmentSecrets } from "../secrets.ts";

@@ -1,9 +1,7 @@
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";
-import { withoutAbsent } from "../file/absent-members.ts";
 import type { TlsFiles } from "../config.ts";
-import { check, problemAt, refuse, unknownFields, type Origin } from "../file/check.ts";
+import { check, problemAt, refuse, unknownFields, type Origin, isRecord, membersOf } from "../file/check.ts";
 import { createProblems, InvalidConfig } from "../file/problems.ts";
-import { misspelledSafetyFields } from "./safety-fields.ts";
 import { withTexts } from "../rows/plain-values.ts";
 import {
   isProcessKind,
@@ -21,8 +19,11 @@ import {
   meaninglessFields,
   type foreignTransportFields,
   type transportFields,
+  foreignToolFields,
 } from "./server-fields.ts";
 import type { Written } from "../rows/setting-row.ts";
+import { nearestName } from "../file/near-miss.ts";
+import * as v from "valibot";
 
 const entrySchema = schemaOf(entryRows);
 const listedToolsSchema = schemaOf({ ...entryRows, tools: listedTools });
@@ -154,4 +155,85 @@ function impliedKind(hasCommand: boolean, hasAddress: boolean, origin: Origin): 
     return refuse(origin, "expected either `command` or `url`, not both (or say which with `type`)");
   if (hasCommand) return "stdio";
   return hasAddress ? "http" : refuse(origin, "expected `command` (a process) or `url` (a remote server)");
+}
+
+/** Fields that take something away from clients: read as anything else, they leave open what was meant to be hidden. */
+const toolFields = ["tools", ...Object.keys(foreignToolFields)];
+/** With the value that takes nothing away. */
+const switches: Readonly<Record<string, boolean>> = { enabled: true, disabled: false };
+
+/** What people call a list of tools that are offered, or are not: `denyTools`, `allowed_tools`, `toolBlacklist`. */
+const word =
+  "allow(?:ed)?|den(?:y|ied)|enabled?|disabled?|includ(?:e|ed)|exclud(?:e|ed)|block(?:ed)?|forbid(?:den)?|hid(?:e|den)|(?:white|black|allow|deny|block)list";
+const toolListName = new RegExp(`^(?:(?:${word})tools?|tools?(?:${word}))(?:s|list)?$`);
+
+/**
+ * Fields of an entry that nothing reads and that were, by their names, meant to hide tools or the whole server. Each is
+ * a problem, which disables the entry: a warning in a log would leave open what somebody believes to be closed.
+ */
+export function misspelledSafetyFields(entry: unknown, origin: Origin): readonly string[] {
+  if (!isJsonObject(entry)) return [];
+  const unread = Object.keys(entry).filter(
+    (name) => !Object.hasOwn(entryRows, name) && !meaninglessFields.includes(name),
+  );
+  const problems = unread.flatMap((name) => {
+    const meant = meantField(name, entry[name]);
+    return meant === undefined ? [] : [problemOf(origin, [name], meant)];
+  });
+  return [...problems, ...misspelledRules(entry["tools"], origin)];
+}
+
+/** The field in whose place `name` seems to stand: a list of tools, or the switch of the server. */
+function meantField(name: string, value: unknown): string | undefined {
+  const nearest = nearestName(name, Object.keys(entryRows));
+  if (nearest !== undefined && Object.hasOwn(switches, nearest))
+    return value === switches[nearest] ? undefined : `\`${nearest}\``;
+  if (nearest !== undefined && toolFields.includes(nearest)) return `\`${nearest}\``;
+  const plain = name.toLowerCase().replace(/[^a-z]/g, "");
+  return toolListName.test(plain) ? "`tools.allow` or `tools.deny`" : undefined;
+}
+
+/** Our own `tools` has four members. An object under another name is another client's setting of one tool. */
+function misspelledRules(tools: unknown, origin: Origin): readonly string[] {
+  if (!isJsonObject(tools)) return [];
+  return Object.entries(tools)
+    .filter(([name, value]) => !["allow", "deny", "rename", "describe"].includes(name) && !isJsonObject(value))
+    .map(([name]) => problemOf(origin, ["tools", name], "`allow` or `deny`"));
+}
+
+function problemOf({ document, path }: Origin, below: readonly string[], meant: string): string {
+  const why = `nothing reads this field, and it seems to be meant to hide something; did you mean ${meant}?`;
+  return problemAt({ document, path: [...path, ...below] }, why);
+}
+
+/**
+ * A value without the members that other programs write where there is nothing: null at any depth; an empty text where
+ * the schema has a member; and an empty list or object where the schema has something else (PHP writes `[]` for `{}`).
+ * An empty object in place of a list is an empty list (Lua writes that), which for a list of tools is not the same as
+ * none. Members under names that the user chooses, as under `env`, may be empty texts. Items of lists stay. Pure.
+ */
+function withoutAbsent(schema: v.GenericSchema, value: unknown): unknown {
+  const memberOf = membersOf(schema);
+  if (!isJsonObject(value)) return value;
+  const kept = Object.create(null) as Record<string, unknown>;
+  for (const [name, member] of Object.entries(value)) {
+    const known = memberOf?.(name);
+    if (member === null || (known !== undefined && !isRecord(schema) && isNothing(known, member))) continue;
+    kept[name] = known === undefined ? member : isEmptyList(known, member) ? [] : withoutAbsent(known, member);
+  }
+  return kept;
+}
+
+function isNothing(schema: v.GenericSchema, value: unknown): boolean {
+  if (value === "") return true;
+  if (Array.isArray(value)) return value.length === 0 && (membersOf(schema) !== undefined || !v.is(schema, value));
+  return isEmpty(value) && !v.is(schema, value) && !isEmptyList(schema, value);
+}
+
+function isEmptyList(schema: v.GenericSchema, value: unknown): boolean {
+  return isEmpty(value) && membersOf(schema) === undefined && v.is(schema, []);
+}
+
+function isEmpty(value: unknown): boolean {
+  return isJsonObject(value) && Object.keys(value).length === 0;
 }

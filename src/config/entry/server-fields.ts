@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { filledText, text as plainText } from "../file/check.ts";
 import { serverTimes, startTimeout } from "../rows/instance-rows.ts";
 import { routeFields } from "./route-fields.ts";
-import { toolPhrases } from "../rows/tool-phrase-row.ts";
+import { toolPhrases } from "../rows/tool-rows.ts";
 import {
   boolean,
   choice,
@@ -80,7 +80,9 @@ const optionalPaths = (whose: string, example: readonly string[]) =>
     item: v.pipe(v.string(), v.regex(/^(?:(?:env|headers)\..|args$)/, 'expected "env.NAME", "headers.NAME" or "args"')),
     pattern: /^(?:(?:env|headers)\..|args$)/,
     type: "list of `env.NAME`, `headers.NAME` and `args`",
-    about: `with \`--team\`, values that ${whose} may set, beside those that are required; \`args\` are further arguments`,
+    about:
+      `with \`--team\`, values that ${whose} may set, beside those that are required; \`args\` are further ` +
+      "arguments",
     reason: "an unnamed part may lead a server elsewhere, with its secrets, or open a part that was to stay closed",
     example,
   });
@@ -150,7 +152,8 @@ export const plainFields = {
     choices: ["full", "metadata", "off"],
     fallback: "metadata",
     about:
-      "how much is recorded of the server's calls: also arguments and results, only who called what and when, or nothing",
+      "how much is recorded of the server's calls: also arguments and results, only who called what and when, or " +
+      "nothing",
     reason: "arguments and results may be private; who called what explains most problems without them",
   }),
   interactive: boolean({
@@ -173,7 +176,8 @@ export const transportFields = {
     ...text({
       fallback: undefined,
       about:
-        "the program to start: a path with a slash is relative to the configuration file, anything else is found in PATH",
+        "the program to start: a path with a slash is relative to the configuration file, anything else is found " +
+        "in PATH",
       example: "npx",
     }),
     json: { anyOf: [{ type: "string" }, { type: "array", items: looseText, minItems: 1 }] },

@@ -1,14 +1,20 @@
 import { longestMs } from "../../kernel/limits.ts";
 import { allSteps } from "../../kernel/runtime/slices.ts";
 import { isAbsolute, resolve } from "node:path";
-import { toRootUri } from "../words/root-uri.ts";
+import { toRootUri } from "../words/web-names.ts";
 import type { ServerSlug } from "../../kernel/ids.ts";
-import type { ServerConfig, ServerDefaults, TlsFiles, ToolRules, Transport } from "../config.ts";
+import {
+  type ServerConfig,
+  type ServerDefaults,
+  type TlsFiles,
+  type ToolRules,
+  type Transport,
+  deepFreeze,
+} from "../config.ts";
 import type { Document } from "../file/document.ts";
 import type { Refill } from "./entry-variables.ts";
-import { deepFreeze } from "../words/freeze.ts";
 import { hashTransport } from "../file/hash.ts";
-import { isKnownStateful } from "./known-state.ts";
+import { isKnownStateful } from "./stateful-servers.ts";
 import { readEntry, type EntrySource } from "./read-entry.ts";
 import { resolveRows } from "../rows/row-reading.ts";
 import type { ServerEntry } from "./server-entry.ts";
@@ -94,7 +100,8 @@ function createNames() {
       const form = lookAlikeForm(key);
       const earlier = keyBySlug.get(folded) ?? keyByForm.get(form);
       if (earlier !== undefined) {
-        const clash = `its name cannot be told apart from that of ${JSON.stringify(earlier)}, which comes first; rename one`;
+        const name = JSON.stringify(earlier);
+        const clash = `its name cannot be told apart from that of ${name}, which comes first; rename one`;
         return { slug: withKeyHash(slug, `${key}\0${keyByForm.size}\0${keyBySlug.size}`), clash };
       }
       keyBySlug.set(folded, key);

@@ -1,3 +1,7 @@
+import type { Transport } from "../config.ts";
+import { launchedBy } from "./launched-server.ts";
+import { hasProcess } from "./transports.ts";
+
 /** Servers of one kind, and the state that is lost when their process ends. */
 export interface StatefulGroup {
   readonly title: string;
@@ -170,3 +174,14 @@ export const statefulServers: readonly StatefulGroup[] = [
     ],
   },
 ];
+
+/**
+ * Whether this starts one of the servers that are known to hold state. Never true for a remote server, because the
+ * gateway does not start it.
+ */
+export function isKnownStateful(transport: Transport): boolean {
+  if (!hasProcess(transport)) return false;
+  return launchedBy(transport.command, transport.args).some(({ from, name }) =>
+    statefulServers.some((group) => group[from].includes(name)),
+  );
+}

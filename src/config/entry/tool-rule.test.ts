@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseDocument } from "../file/document.ts";
-import { editJson } from "../edit/json-edit.ts";
+import { editJson } from "../edit/json-change.ts";
 import { noRule, readEntryRules, toolRuleChanges, type ToolRule } from "./tool-rule.ts";
 
 const path = ["mcpServers", "mail"];

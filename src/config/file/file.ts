@@ -1,8 +1,13 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { configFileBytes } from "./defaults.ts";
 import type { HomeDirectories } from "./directories.ts";
+
+/**
+ * The most bytes that a configuration file may have. It is read whole and parsed at once; a real one is below 100
+ * KiB.
+ */
+export const configFileBytes = 5 * 1024 * 1024;
 
 /** Names that are tried in the working directory, in this order. In the user's own directory only the first is. */
 const fileNames = ["toolyard.json", "mcp.json", ".mcp.json"] as const;

@@ -2,7 +2,8 @@ import { extname } from "node:path";
 
 /** What to do with another client's servers. */
 export const copyServers =
-  'take them over with `toolyard import`, or copy the servers to { "mcpServers": { "<name>": { "command": "<program>", "args": [], "env": {} } } }, ' +
+  'take them over with `toolyard import`, or copy the servers to { "mcpServers": { "<name>": ' +
+  '{ "command": "<program>", "args": [], "env": {} } } }, ' +
   'or { "url": "https://..." } for a remote one';
 
 /** The characters that say in which format a file is. */

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Config } from "../config.ts";
 import { loadConfig } from "../load.ts";
-import { decidingPaths } from "./watch-places.ts";
-import { watchConfig } from "./watch.ts";
+import { decidingPaths, watchConfig } from "./watch.ts";
 import { untilPasses } from "../../../test/harness/until-passes.ts";
 
 let directory: string;

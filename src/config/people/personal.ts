@@ -1,9 +1,20 @@
-import type { HttpTransport, ServerConfig, ServerOverrides, StdioTransport, Transport } from "../config.ts";
+import {
+  type HttpTransport,
+  type ServerConfig,
+  type ServerOverrides,
+  type StdioTransport,
+  type Transport,
+  deepFreeze,
+  type Config,
+} from "../config.ts";
 import { refillEntry } from "../entry/entry-variables.ts";
-import { deepFreeze } from "../words/freeze.ts";
 import { hashTransport } from "../file/hash.ts";
 import { allowOverrides } from "./member-rules.ts";
 import { hasProcess } from "../entry/transports.ts";
+import { isJsonObject } from "../../kernel/text/json-bytes.ts";
+import { parseDocument } from "../file/document.ts";
+import { buildServers } from "../entry/servers.ts";
+import { findServers } from "../file/source.ts";
 
 export interface PersonalServer {
   /** The server as it runs for this principal: template < team < user, with its own hash. */
@@ -117,4 +128,53 @@ function has(values: Values, path: string): boolean {
   return Object.entries(values.headers ?? {}).some(
     ([header, value]) => header.toLowerCase() === name.toLowerCase() && value !== "",
   );
+}
+
+/** What a template's entry means. */
+export interface TemplateServer {
+  readonly server: ServerConfig;
+  /** Oddities in it, and everything that is wrong. */
+  readonly problems: readonly string[];
+}
+
+export interface TemplateSurroundings {
+  readonly inherited: NonNullable<Config["inherited"]>;
+  readonly directory: string;
+  readonly fields: unknown;
+}
+
+/**
+ * Builds the server of a template: an entry as in `mcpServers`, but not of the file. Variables of the gateway's
+ * environment are not filled in, because the author of a template is not always the owner of the gateway;
+ * `envFile` neither. Pure.
+ *
+ * @param template `directory` is absolute, and relative paths start there; `fields` are as they were written: variables
+ * that they name may be missing
+ */
+export function buildTemplateServer(
+  key: string,
+  entry: unknown,
+  { inherited, directory, fields }: TemplateSurroundings,
+): TemplateServer | undefined {
+  const document = parseDocument(JSON.stringify({ mcpServers: { [key]: entry } }), "(template)");
+  const { defaults, facts } = inherited;
+  const source = {
+    document,
+    directory,
+    variables: {},
+    predefined: {},
+    envFiles: new Map(),
+    inherited: defaults,
+    facts,
+    later: variableNames(fields),
+  };
+  const { servers, problems, warnings } = buildServers(findServers(document), source);
+  const [server] = servers;
+  return server && { server, problems: [...problems, ...warnings] };
+}
+
+/** Variables that a template's fields ask for. The fields need not be right. */
+function variableNames(fields: unknown): readonly string[] {
+  const paths = Array.isArray(fields) ? fields.map((field: unknown) => (isJsonObject(field) ? field["path"] : "")) : [];
+  return paths.flatMap((path) => (typeof path === "string" && path.startsWith("env.") ? [path.slice(4)] : []));
 }

@@ -4,7 +4,7 @@ import type { StdioTransport } from "../config.ts";
 import { buildConfig } from "../load.ts";
 import { parseServerJson } from "../registry/server-json.ts";
 import { toRegistryTemplate } from "../registry/registry-template.ts";
-import { buildTemplateServer } from "./template-server.ts";
+import { buildTemplateServer } from "./personal.ts";
 import { parseTierFields, tiers, type TierField, type TierValues } from "./tier-fields.ts";
 import { mayGive, mergeTiers, type TieredServer } from "./tiers.ts";
 

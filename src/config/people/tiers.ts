@@ -1,5 +1,4 @@
-import type { ServerConfig, ServerOverrides, Transport } from "../config.ts";
-import { deepFreeze } from "../words/freeze.ts";
+import { type ServerConfig, type ServerOverrides, type Transport, deepFreeze } from "../config.ts";
 import { hashTransport } from "../file/hash.ts";
 import { findForeignFlag } from "./locked-flags.ts";
 import { allowOverrides } from "./member-rules.ts";

@@ -49,7 +49,8 @@ export interface ProfileRow extends ClientProfile {
 const plain: ClientProfile = { toolMeta: {}, ownResourceTools: false };
 
 const hasOwnTools =
-  "Its model has tools named `list_mcp_resources` and `read_mcp_resource` already, with other arguments; they list and read the gateway's resources natively.";
+  "Its model has tools named `list_mcp_resources` and `read_mcp_resource` already, with other arguments; they " +
+  "list and read the gateway's resources natively.";
 
 /** No client is said to take fewer: for a smaller result it does not matter which client asked. */
 export const leastClientTokens = 1_000;
@@ -67,7 +68,9 @@ export const clientProfiles: Readonly<Record<string, ProfileRow>> = {
     product: "Claude Code",
     loadsLazily: true,
     reason:
-      "Its tool search keeps the definitions of all MCP tools from the model until the model searches for them. Tools marked this way are there from the start. What it shows the model of a large result is 2,000 characters, unless the tool says how many it may have.",
+      "Its tool search keeps the definitions of all MCP tools from the model until the model searches for them. " +
+      "Tools marked this way are there from the start. What it shows the model of a large result is 2,000 " +
+      "characters, unless the tool says how many it may have.",
     toolMeta: {
       "*": { "anthropic/alwaysLoad": true },
       discover_mcp_tools: { "anthropic/searchHint": `find tools of ${serversPlace}` },
@@ -79,7 +82,9 @@ export const clientProfiles: Readonly<Record<string, ProfileRow>> = {
   "codex-mcp-client": {
     ...plain,
     product: "Codex",
-    reason: `${hasOwnTools} Of a result it gives its model 10,000 tokens, a quarter of them for a model that it does not know, and drops what was in the middle.`,
+    reason:
+      `${hasOwnTools} Of a result it gives its model 10,000 tokens, a quarter of them for a model that it does not ` +
+      "know, and drops what was in the middle.",
     ownResourceTools: true,
     maxResultTokens: 8_000,
   },

@@ -4,8 +4,8 @@ import { webUrl } from "../words/web-names.ts";
 
 /** `search.enrich`. */
 export const enrichRows = optionalGroup(
-  "a model that writes, once per tool, what people say when they need it; not used unless this object is written. It is " +
-    "sent names and descriptions of tools, never a query",
+  "a model that writes, once per tool, what people say when they need it; not used unless this object is " +
+    "written. It is sent names and descriptions of tools, never a query",
   {
     url: needed(
       text({

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { issuerText } from "./issuer-text.ts";
+import { issuerText } from "./provider-rows.ts";
 import { list, needed, optionalGroup, text } from "./setting-row.ts";
 
 /** What a token may be signed with: never a secret that both sides know, and never nothing. */

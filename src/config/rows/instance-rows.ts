@@ -122,7 +122,8 @@ export const instanceRows = {
     max: longestMs,
     about: "milliseconds that a package runner gets to end by itself when its start is given up",
     reason:
-      "a runner that is killed in the middle of an installation leaves a broken folder behind; cleaning up takes seconds",
+      "a runner that is killed in the middle of an installation leaves a broken folder behind; cleaning up takes " +
+      "seconds",
   }),
   npxFromFolder: boolean({
     fallback: true,
@@ -168,7 +169,8 @@ export const instanceRows = {
     json: { type: "array", items: { type: "integer", minimum: 0, maximum: longestMs }, maxItems: mostDelays },
     type: `list of whole numbers, at most ${mostDelays}`,
     about:
-      "milliseconds before the restart after the first, second, ... crash; a server with one more crash within `crashWindowMs` is given up",
+      "milliseconds before the restart after the first, second, ... crash; a server with one more crash within " +
+      "`crashWindowMs` is given up",
     reason: "long enough for a passing problem to end, short enough for callers to wait",
     example: [1_000, 10_000],
   }),

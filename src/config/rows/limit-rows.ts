@@ -133,7 +133,8 @@ export const limitRows = {
     max: 1_000_000,
     about: "most calls that one person may have in progress",
     reason:
-      "one user: a thousand clients with a call each; several people: an agent with a hundred parallel steps, while one that is stuck leaves room for the others",
+      "one user: a thousand clients with a call each; several people: an agent with a hundred parallel steps, " +
+      "while one that is stuck leaves room for the others",
     example: 64,
   }),
   callsPerSecond: number({
@@ -144,7 +145,8 @@ export const limitRows = {
     max: 1_000_000,
     about: "most calls of one person per second",
     reason:
-      "one user: more than one core can serve, so no limit in practice; several people: faster than any agent works, but slower than one that calls in an endless loop",
+      "one user: more than one core can serve, so no limit in practice; several people: faster than any agent " +
+      "works, but slower than one that calls in an endless loop",
     example: 50,
   }),
 };

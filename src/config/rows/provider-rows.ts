@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { issuerText } from "./issuer-text.ts";
+import { filledText } from "../file/check.ts";
 import { resolveRows } from "./row-reading.ts";
 import {
   boolean,
@@ -14,6 +14,20 @@ import {
   type Resolved,
   type Written,
 } from "./setting-row.ts";
+
+/** An issuer's own name for itself: https, or http on this machine, without query, fragment, user name and password. */
+export const issuerText = v.pipe(
+  filledText,
+  v.check(isIssuer, "expected an https:// URL without query, user name and password; http:// is for this machine only"),
+);
+
+function isIssuer(written: string): boolean {
+  if (!URL.canParse(written) || /[?#]/.test(written)) return false;
+  const { protocol, hostname, username, password } = new URL(written);
+  if (username !== "" || password !== "") return false;
+  const isHere = hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+  return protocol === "https:" || (protocol === "http:" && isHere);
+}
 
 const roles = ["member", "admin", "owner"] as const;
 /** What somebody is in a team because an identity provider says so. */
@@ -83,7 +97,8 @@ const rows = {
     choices: ["off", "domains", "groups"],
     fallback: "off",
     about:
-      "who gets an account with the first login: no one, people with a verified address in `domains`, or members of one of `groups` or `adminGroups`",
+      "who gets an account with the first login: no one, people with a verified address in `domains`, or members " +
+      "of one of `groups` or `adminGroups`",
     reason: "an account at a provider is not yet one here: everybody may have one at a public provider",
   }),
   domains: list({
@@ -105,7 +120,8 @@ const rows = {
     json: { type: "object", additionalProperties: teamsJson },
     type: "object: for each group of the provider, an object of roles by the name of a team",
     about:
-      "teams that a group is in. With each login it is looked at again: what a group gave goes with it, what somebody here gave stays",
+      "teams that a group is in. With each login it is looked at again: what a group gave goes with it, what " +
+      "somebody here gave stays",
     example: { engineering: { red: "member" }, leads: { red: "admin", blue: "member" } },
   }),
   adminGroups: list({
@@ -125,7 +141,8 @@ const rows = {
 export const providerRows = keyed(
   {
     about:
-      "with `--team`, identity providers (OpenID Connect) at which people log in; see [single sign-on](single-sign-on.md)",
+      "with `--team`, identity providers (OpenID Connect) at which people log in; see " +
+      "[single sign-on](single-sign-on.md)",
     key: "PROVIDER",
     keySchema: v.pipe(
       v.string(),

@@ -115,7 +115,8 @@ function formatOf({ either, warnings }: Reader): TraceSettings["format"] | undef
   if (protocol === "http/protobuf") return "protobuf";
   if (protocol === "http/json") return "json";
   warnings.push(
-    "OTEL_EXPORTER_OTLP_PROTOCOL: only http/protobuf and http/json are supported, so no traces are sent; collectors take them at port 4318",
+    "OTEL_EXPORTER_OTLP_PROTOCOL: only http/protobuf and http/json are supported, so no traces are sent; " +
+      "collectors take them at port 4318",
   );
   return undefined;
 }

@@ -7,7 +7,7 @@ import { longestMs } from "../../kernel/limits.ts";
 import { assertionRows, externalRows } from "../rows/external-rows.ts";
 import { instanceRows, serverTimes, startTimeout } from "../rows/instance-rows.ts";
 import { limitRows } from "../rows/limit-rows.ts";
-import { pinRow } from "../rows/pin-row.ts";
+import { pinRow } from "../rows/tool-rows.ts";
 import { providerRows } from "../rows/provider-rows.ts";
 import { overrideRows } from "../entry/server-fields.ts";
 import {
@@ -276,7 +276,8 @@ export const settingsTable = {
     clientDocuments: boolean({
       fallback: true,
       about:
-        "with `--team`, whether an app may name a document on the web as what it is (client ID metadata documents); without, apps register",
+        "with `--team`, whether an app may name a document on the web as what it is (client ID metadata " +
+        "documents); without, apps register",
       reason: "many apps come with nothing else, and the gateway fetches what they name from the public Internet",
       isReadAtStart: true,
     }),
@@ -416,7 +417,8 @@ export const settingsTable = {
       choices: ["on", "strict", "off"],
       fallback: "on",
       about:
-        "a sealed list of what changed and who was denied; `strict` lists every call, before it runs and before it is answered, and refuses those that cannot be listed",
+        "a sealed list of what changed and who was denied; `strict` lists every call, before it runs and before " +
+        "it is answered, and refuses those that cannot be listed",
       reason: "few entries, and the question who did that comes later",
       isReadAtStart: true,
     }),

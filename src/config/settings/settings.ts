@@ -11,10 +11,12 @@ import { createProblems } from "../file/problems.ts";
 import { instanceRows, serverTimes, startTimeout } from "../rows/instance-rows.ts";
 import { providerProblem, resolveProviders } from "../rows/provider-rows.ts";
 import { resolveRows, schemaOf } from "../rows/row-reading.ts";
-import type { Facts, Written } from "../rows/setting-row.ts";
+import type { Facts, Written, Rows } from "../rows/setting-row.ts";
 import { foreignNamespaceRows, settingsTable, toolyardRows } from "./settings-table.ts";
 import { refuseMisspeltSettings } from "../file/source.ts";
 import { missingText, substitute, type MissingVariable, type Variables } from "../file/substitution.ts";
+import { isDeepStrictEqual } from "node:util";
+import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 
 export type WrittenSettings = Written<typeof toolyardRows>;
 
@@ -201,4 +203,23 @@ function fromForeignSpellings({ namespaceSupport, performance }: WrittenSettings
 function toDataDir({ given, read, cwd, directory, defaultDataDir }: SettingsSource): string {
   if (given.dataDir !== undefined) return resolve(cwd, given.dataDir);
   return read.written.dataDir === undefined ? defaultDataDir : resolve(directory, read.written.dataDir);
+}
+
+/** The settings that differ and take effect at the next start only, as paths below `toolyard`: `limits.sessions`. */
+export function changedForNextStart(before: Settings, after: Settings): readonly string[] {
+  return changedRows(settingsTable, before, after, "");
+}
+
+function changedRows(rows: Rows, before: unknown, after: unknown, above: string): readonly string[] {
+  return Object.entries(rows).flatMap(([name, member]) => {
+    const [old, now] = [memberOf(before, name), memberOf(after, name)];
+    if (member.kind === "group") return changedRows(member.rows, old, now, `${above}${name}.`);
+    // Objects whose members the user names (people, clients) are read again whenever the file is.
+    if (member.kind === "keyed" || member.isReadAtStart !== true) return [];
+    return isDeepStrictEqual(old, now) ? [] : [`${above}${name}`];
+  });
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return isJsonObject(value) ? value[name] : undefined;
 }

@@ -3,7 +3,7 @@ import type { Settings } from "../config.ts";
 import { buildConfig } from "../load.ts";
 import type { Row, Rows } from "../rows/setting-row.ts";
 import { settingsTable } from "./settings-table.ts";
-import { changedForNextStart } from "./start-settings.ts";
+import { changedForNextStart } from "./settings.ts";
 
 const embeddings = { url: "http://localhost/v1", model: "some" };
 const enrich = { url: "http://localhost/v1", model: "small" };

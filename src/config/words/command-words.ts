@@ -1,6 +1,6 @@
-import { isAbsolute, resolve } from "node:path";
+import { isAbsolute, resolve, delimiter, join } from "node:path";
 import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
-import { findInPath, isFile } from "./command-path.ts";
+import { accessSync, constants, statSync } from "node:fs";
 
 export interface CommandWords {
   readonly entry: JsonObject;
@@ -85,3 +85,36 @@ function splitWords(line: string, isWindows: boolean): readonly string[] | undef
 const windowsPart = /(?<space>\s+)|"(?<double>[^"]*)"|'(?<single>[^']*)'|(?<plain>\$\{[^{}]*\}|[^\s"'])/;
 const shellPart =
   /(?<space>\s+)|"(?<double>(?:[^"\\]|\\[^])*)"|'(?<single>[^']*)'|\\(?<escaped>[^])|(?<plain>\$\{[^{}]*\}|[^\s"'\\])/;
+
+/** Where a bare command would be found; on Windows also with the usual endings. Undefined when nowhere. */
+export function findInPath(command: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const folders = (env["PATH"] ?? env["Path"] ?? "").split(delimiter).filter((folder) => folder !== "");
+  return folders
+    .flatMap((folder) => endingsOf(env).map((ending) => join(folder, command + ending)))
+    .find((path) => isExecutable(path));
+}
+
+/** Whether there is a file at this path; on Windows also with the usual endings of programs. */
+function isFile(path: string, env: Readonly<Record<string, string | undefined>>): boolean {
+  return endingsOf(env).some((ending) => {
+    try {
+      return statSync(path + ending).isFile();
+    } catch {
+      return false;
+    }
+  });
+}
+
+function endingsOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return process.platform === "win32" ? ["", ...(env["PATHEXT"] ?? ".EXE;.CMD;.BAT").split(";")] : [""];
+}
+
+/** Whether it is a file that may be run. */
+export function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
-import { domainToASCII } from "node:url";
+import { domainToASCII, pathToFileURL } from "node:url";
 import * as v from "valibot";
+import { resolve } from "node:path";
 
 /**
  * A host name of the gateway, as people copy it from a message or an address bar, with or without a port, which is
@@ -27,7 +28,8 @@ export const publicAddress = v.pipe(
   v.string(),
   v.transform((written) => toPublicAddress(written.trim()) ?? ""),
   v.nonEmpty(
-    'expected an absolute URL with http or https, a path if there is one, and nothing behind it, such as "https://tools.example.com"',
+    "expected an absolute URL with http or https, a path if there is one, and nothing behind it, such as " +
+      '"https://tools.example.com"',
   ),
 );
 
@@ -97,3 +99,17 @@ export const postgresUrl = v.pipe(
     "expected postgres://user:password@host:port/database",
   ),
 );
+
+/**
+ * A root in the protocol's form, a `file:` URI (2026-07-28, client/roots). A relative path starts at the
+ * configuration file's folder, `~` is the home directory. Undefined for a URI of another scheme.
+ */
+export function toRootUri(
+  written: string,
+  { directory, home }: { readonly directory: string; readonly home: string | undefined },
+): string | undefined {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(written))
+    return /^file:/i.test(written) && URL.canParse(written) ? written : undefined;
+  const path = home !== undefined && /^~(?=$|[/\\])/.test(written) ? `${home}${written.slice(1)}` : written;
+  return pathToFileURL(resolve(directory, path)).href;
+}

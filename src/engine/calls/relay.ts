@@ -2,13 +2,15 @@ import type { ServerConfig } from "../../config/config.ts";
 import type { SealedStates } from "../../wire/mcp/sealed-state.ts";
 import type { ClientInstances } from "../../servers/instance/fleet/client-instances.ts";
 import type { ParamMember } from "../../servers/upstream/connection.ts";
-import { createInteractiveTurns } from "./questions/interactive-turns.ts";
-import { withLoss } from "./state-loss.ts";
 import { settleQuestions } from "./questions/questions.ts";
 import { answersOf, unwrapState, withRootsOf } from "./subscriptions/roots.ts";
-import type { ServerAnswer } from "./server-answer.ts";
-import type { ServerCall } from "./server-call.ts";
+import type { ServerAnswer, ServerCall } from "./server-call.ts";
 import { createServerExchange, type ExchangeDeps } from "./server-exchange.ts";
+import type { Users } from "../../servers/instance/users.ts";
+import type { CallContext } from "../../kernel/call/call-context.ts";
+import type { ClientPresence } from "../../kernel/client-presence.ts";
+import { createSemaphore, type Semaphore } from "../../kernel/runtime/semaphore.ts";
+import type { Instance } from "../../servers/instance/instance.ts";
 
 export interface RelayDeps extends ExchangeDeps {
   readonly states: SealedStates;
@@ -92,4 +94,43 @@ export function createRelay(deps: RelayDeps): Relay {
 /** Questions in the answers of later rounds are left to the loop in `settleQuestions`. */
 function asItIs(answer: ServerAnswer): ServerAnswer {
   return answer;
+}
+
+/**
+ * Adds the reason why the server lost its state for this client. The reason is given once, and only with an answer that
+ * has room for it: an error has none, and a question is not the end of the call. In both cases the next result carries
+ * it.
+ */
+export function withLoss(
+  answer: ServerAnswer,
+  users: Users,
+  context: CallContext,
+  presenceOf: (context: CallContext) => ClientPresence,
+): ServerAnswer {
+  if (answer.kind === "error" || context.signal.aborted || answer.result.isQuestion) return answer;
+  const loss = users.takeLoss(presenceOf(context));
+  return loss === undefined ? answer : { ...answer, loss };
+}
+
+/** Rejects with the signal's reason when it aborts before the turn has come. */
+export type RunInTurn = (
+  instance: Instance,
+  signal: AbortSignal,
+  run: () => Promise<ServerAnswer>,
+) => Promise<ServerAnswer>;
+
+/** Calls of an `interactive` server run one after the other, so that its questions belong to exactly one of them. */
+function createInteractiveTurns(): RunInTurn {
+  const turns = new WeakMap<Instance, Semaphore>();
+
+  return async (instance, signal, run) => {
+    let turn = turns.get(instance);
+    if (turn === undefined) turns.set(instance, (turn = createSemaphore(1)));
+    const release = await turn.acquire(signal);
+    try {
+      return await run();
+    } finally {
+      release();
+    }
+  };
 }

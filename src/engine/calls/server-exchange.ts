@@ -1,5 +1,8 @@
+import type { View } from "../../catalog/model/view.ts";
+import { toCallArguments, type CallContext } from "../../kernel/call/call-context.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import type { MirrorArguments, MirroredHeaders } from "./arguments/mirrored-headers.ts";
 import type { ServerConfig } from "../../config/config.ts";
-import type { CallContext } from "../../kernel/call/call-context.ts";
 import type { ClientPresence } from "../../kernel/client-presence.ts";
 import { failures } from "../../kernel/failures/failures.ts";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
@@ -9,11 +12,24 @@ import type { Connection, ParamMember, UpstreamRequest } from "../../servers/ups
 import type { TraceSource } from "../../kernel/runtime/tracing.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { parseErrorObject } from "../../wire/mcp/error-object.ts";
-import type { MirroredHeaders } from "./arguments/mirrored-headers.ts";
 import { withServerNamed } from "./questions/questions.ts";
-import type { ServerAnswer } from "./server-answer.ts";
-import type { ServerCall } from "./server-call.ts";
+import type { ServerAnswer, ServerCall } from "./server-call.ts";
 import type { WaitingQuestions } from "./questions/waiting-questions.ts";
+
+/**
+ * Reads the tool of a call from the lists in force: its mirrored parameters may have changed since the call began, or
+ * its name was not known then. The gateway does this because not every client can mirror parameters: no legacy client
+ * can.
+ */
+export function createMirrorAgain(viewOf: (principal: Principal) => View, mirror: MirrorArguments): MirrorAgain {
+  return ({ instance, target, params, context }) => {
+    const server = viewOf(context.principal).servers.find((candidate) => candidate.instance === instance.id);
+    const tool = server?.catalog?.tools.find(({ upstreamName }) => upstreamName === target.nameHeader);
+    if (tool === undefined) return undefined;
+    const given = params.find(([key]) => key === "arguments")?.[1];
+    return mirror(tool, toCallArguments(typeof given === "string" ? Buffer.from(given, "latin1") : given));
+  };
+}
 
 export interface ExchangeDeps {
   readonly clock: Pick<Clock, "monotonic">;
@@ -25,7 +41,7 @@ export interface ExchangeDeps {
 }
 
 /** What a call is to mirror by the lists that were just fetched; undefined where these do not name its tool. */
-export type MirrorAgain = (call: ServerCall) => MirroredHeaders | undefined;
+type MirrorAgain = (call: ServerCall) => MirroredHeaders | undefined;
 
 /** What becomes of a checked answer. The call is an argument so that no call needs a closure of its own. */
 export type Conclude = (answer: ServerAnswer, call: ServerCall) => ServerAnswer | Promise<ServerAnswer>;

@@ -1,8 +1,7 @@
 import { traitsOf } from "../../config/entry/transports.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { ServerConfig } from "../../config/config.ts";
-import type { CallArguments } from "../../kernel/call/call-arguments.ts";
-import type { CallContext } from "../../kernel/call/call-context.ts";
+import type { CallArguments, CallContext } from "../../kernel/call/call-context.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { ParamMember } from "../../servers/upstream/connection.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
@@ -10,11 +9,9 @@ import type { Validators } from "../validation/validators.ts";
 import { checkArguments } from "./arguments/arguments.ts";
 import type { MirrorArguments, MirroredHeaders } from "./arguments/mirrored-headers.ts";
 import type { Relay } from "./relay.ts";
-import { checkResult } from "./results/result-check.ts";
+import { checkResult, type StructuredCheck } from "./results/result-check.ts";
 import type { ResultChecks } from "./results/result-faults.ts";
-import type { ServerAnswer } from "./server-answer.ts";
-import type { Target } from "./server-call.ts";
-import type { StructuredCheck } from "./results/structured-check.ts";
+import type { ServerAnswer, Target } from "./server-call.ts";
 
 export interface ToolCallDeps {
   readonly relay: Relay;

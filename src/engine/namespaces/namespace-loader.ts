@@ -1,12 +1,63 @@
+import type { ViewServer, View } from "../../catalog/model/view.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import type { EventBus } from "../../kernel/events/event-bus.ts";
+import { toGatewayError, GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { aboutNamespace, type NamespaceSet, type NamespaceSets } from "./namespace-sets.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
-import type { View, ViewServer } from "../../catalog/model/view.ts";
 import type { NamespaceSettings } from "../../config/config.ts";
 import { abortAfter } from "../../kernel/runtime/abort.ts";
-import type { Clock } from "../../kernel/runtime/clock.ts";
-import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { createSemaphore, type Semaphore } from "../../kernel/runtime/semaphore.ts";
+
+export interface NamespaceLoad {
+  /** Wall clock. Undefined when all the room is taken by pinned namespaces. */
+  readonly loadedAtMs: number | undefined;
+  /** Why its tools may be out of date. Undefined when they are fresh. */
+  readonly stale: string | undefined;
+}
+
+/** How a server's namespace is loaded. */
+export interface LoadWish {
+  /** Lists that are no older than this need not be fetched again. */
+  readonly maxAgeMs: number;
+  /** Why it is loaded. A namespace that is switched off is "unlisted": its tools are listed, but it is not kept. */
+  readonly why: "asked" | "preload" | "unlisted";
+}
+
+export interface SharedLoadsDeps {
+  readonly sets: Pick<NamespaceSets, "enter">;
+  readonly loadServer: LoadServer;
+  readonly events: EventBus;
+  readonly clock: Clock;
+  readonly onLoaded: () => void;
+}
+
+/** Loads a namespace for a principal. Requests for it that come in the meantime share the load. */
+export function createSharedLoads({ sets, loadServer, events, clock, onLoaded }: SharedLoadsDeps) {
+  const pending = new Map<string, Promise<NamespaceLoad>>();
+
+  async function run(set: NamespaceSet, server: ViewServer, { maxAgeMs, why }: LoadWish): Promise<NamespaceLoad> {
+    try {
+      const { server: current, durationMs, stale } = await loadServer(set.principal, server, maxAgeMs);
+      const loadedAtMs = why === "unlisted" ? undefined : sets.enter(set, current, why, durationMs);
+      onLoaded();
+      return { loadedAtMs, stale };
+    } catch (error) {
+      set.counts.errors += 1;
+      const { code } = toGatewayError(error);
+      events.emit({ type: "namespace.load_failed", ...aboutNamespace(clock.now(), set.principal, server), code });
+      throw error;
+    }
+  }
+
+  return (set: NamespaceSet, server: ViewServer, wish: LoadWish): Promise<NamespaceLoad> => {
+    const key = `${set.principal.id}\n${server.instance}`;
+    const running = pending.get(key) ?? run(set, server, wish).finally(() => pending.delete(key));
+    pending.set(key, running);
+    return running;
+  };
+}
 
 /** A server whose tools are fresh, or at least known, and whose validators are built. */
 export interface LoadedServer {
@@ -27,7 +78,7 @@ export interface NamespaceLoaderDeps {
 }
 
 /** Loads a server's namespace. Aborted only when the gateway stops, because its callers share the load. */
-export type LoadServer = (principal: Principal, server: ViewServer, maxAgeMs: number) => Promise<LoadedServer>;
+type LoadServer = (principal: Principal, server: ViewServer, maxAgeMs: number) => Promise<LoadedServer>;
 
 /** Loads at a time, over all principals. Each may start a process. */
 const parallelLoads = 8;

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import type { LoadedNamespaces } from "../../catalog/model/names/namespace-names.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
-import type { ViewServer } from "../../catalog/model/view.ts";
+import type { ViewServer, View } from "../../catalog/model/view.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
 import type { EventOf } from "../../kernel/events/event.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
@@ -10,13 +10,16 @@ import type { Clock } from "../../kernel/runtime/clock.ts";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import { toPreload } from "./namespace-choice.ts";
-import { createNamespaceLoader, type NamespaceLoaderDeps } from "./namespace-loader.ts";
-import { createNamespaceSweeper } from "./namespace-sweeper.ts";
-import { createSharedLoads, type NamespaceLoad } from "./shared-loads.ts";
-import { createNamespaceSets } from "./namespace-sets.ts";
+import { toPreload, isPinned, createNamespaceSets, type NamespaceSets } from "./namespace-sets.ts";
+import {
+  createNamespaceLoader,
+  type NamespaceLoaderDeps,
+  createSharedLoads,
+  type NamespaceLoad,
+} from "./namespace-loader.ts";
 import type { NamespaceUsageStore } from "../../store/store.ts";
 import { createNamespaceUsage, type NamespaceUse } from "./namespace-usage.ts";
+import type { NamespaceSettings } from "../../config/config.ts";
 
 /** Counts are written this much later, all together. */
 const saveDelayMs = 10_000;
@@ -99,7 +102,7 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
   const unsubscribe = events.on(["mcp.request.logs", "tool.bare_name"], (event) => {
     if (event.type === "mcp.request.logs") {
       if (event.method === "tools/call") countCall(event);
-    } else if (event.migrated) countMigration(event);
+    } else if (event.migrated) countMigration(sets, event);
   });
 
   function countCall({ principal, instance, name, atMs }: EventOf<"mcp.request.logs">): void {
@@ -108,11 +111,6 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
     const set = sets.find(principal);
     const entry = set?.loaded.get(instance);
     if (set !== undefined && entry !== undefined) sets.touch(set, entry);
-  }
-
-  function countMigration({ principal }: EventOf<"tool.bare_name">): void {
-    const set = sets.find(principal);
-    if (set !== undefined) set.counts.migrations += 1;
   }
 
   async function load(principal: Principal, server: ViewServer, signal: AbortSignal): Promise<NamespaceLoad> {
@@ -137,7 +135,7 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
     const { servers } = deps.viewOf(principal);
     const { kept, used, unknown } = toPreload(servers, settings(), usage.of(principal.id));
     for (const name of servers.length === 0 ? [] : unknown)
-      warn(`namespaces.preload names ${JSON.stringify(name)}, which no server has`);
+      warn(log, `namespaces.preload names ${JSON.stringify(name)}, which no server has`);
     const missing = (server: ViewServer): boolean => !set.loaded.has(server.instance);
     const results = await Promise.allSettled([
       ...kept.filter(missing).map(async (server) => await share(set, server, { maxAgeMs: cacheTtlMs, why: "preload" })),
@@ -146,12 +144,8 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
     ]);
     for (const result of results) {
       if (result.status === "rejected" && !lifetime.signal.aborted)
-        warn(`a namespace could not be loaded: ${toGatewayError(result.reason).message}`);
+        warn(log, `a namespace could not be loaded: ${toGatewayError(result.reason).message}`);
     }
-  }
-
-  function warn(message: string): void {
-    deps.log.warn({ component: "namespaces", operation: "preload" }, message);
   }
 
   return {
@@ -167,4 +161,69 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
       await deps.store[Symbol.asyncDispose]();
     },
   };
+}
+
+function warn(log: Log, message: string): void {
+  log.warn({ component: "namespaces", operation: "preload" }, message);
+}
+
+function countMigration(sets: NamespaceSets, { principal }: EventOf<"tool.bare_name">): void {
+  const set = sets.find(principal);
+  if (set !== undefined) set.counts.migrations += 1;
+}
+
+export interface NamespaceSweeperDeps {
+  readonly sets: Pick<NamespaceSets, "all" | "evict">;
+  readonly settings: () => NamespaceSettings;
+  readonly viewOf: (principal: Principal) => View;
+  readonly clock: Clock;
+  /** Aborts when namespaces are shut down. */
+  readonly lifetime: AbortSignal;
+}
+
+/** The sets are not examined more often than this, however short the TTL is. */
+const minSweepMs = 250;
+
+/**
+ * Evicts namespaces that have not been used for their TTL, and those whose server was removed. Uses one timer, for the
+ * namespace that has been unused for longest. The returned function is to be called after every load.
+ */
+function createNamespaceSweeper({ sets, settings, viewOf, clock, lifetime }: NamespaceSweeperDeps): () => void {
+  let isWaiting = false;
+
+  function wait(): void {
+    const rest = nextExpiryMs();
+    if (isWaiting || rest === undefined || lifetime.aborted) return;
+    isWaiting = true;
+    clock.after(Math.max(minSweepMs, rest), () => {
+      isWaiting = false;
+      if (lifetime.aborted) return;
+      sweep();
+      wait();
+    });
+  }
+
+  function nextExpiryMs(): number | undefined {
+    const now = settings();
+    const loaded = [...sets.all()]
+      .flatMap((set) => [...set.loaded.values()])
+      .filter((entry) => !isPinned(entry.server, now));
+    return loaded.length === 0
+      ? undefined
+      : Math.min(...loaded.map((entry) => entry.lastUseMs)) + now.cacheTtlMs - clock.monotonic();
+  }
+
+  function sweep(): void {
+    const now = settings();
+    for (const set of sets.all()) {
+      const there = new Set(viewOf(set.principal).servers.map((server) => server.instance));
+      for (const [instance, entry] of [...set.loaded]) {
+        const isIdle = !isPinned(entry.server, now) && clock.monotonic() - entry.lastUseMs >= now.cacheTtlMs;
+        if (!there.has(instance)) sets.evict(set, instance, "gone");
+        else if (isIdle) sets.evict(set, instance, "idle");
+      }
+    }
+  }
+
+  return wait;
 }

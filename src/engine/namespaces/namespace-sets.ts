@@ -1,4 +1,4 @@
-import { settingNow } from "../../kernel/runtime/setting-now.ts";
+import { settingNow } from "../../kernel/text/number-text.ts";
 import { noneLoaded, type LoadedNamespaces } from "../../catalog/model/names/namespace-names.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { ViewServer } from "../../catalog/model/view.ts";
@@ -8,7 +8,6 @@ import type { Log } from "../../kernel/runtime/log.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import { chooseVictim } from "./namespace-choice.ts";
 import type { NamespaceUse } from "./namespace-usage.ts";
 
 /** The namespaces that are loaded for one principal. */
@@ -74,8 +73,7 @@ export function createNamespaceSets(deps: NamespaceSetsDeps): NamespaceSets {
   const sets = new Map<PrincipalId, NamespaceSet>();
 
   function open(principal: Principal): NamespaceSet {
-    const counts = { loads: 0, hits: 0, evictions: 0, errors: 0, loadTimeMs: 0, migrations: 0 };
-    const made: NamespaceSet = { principal, loaded: new Map(), snapshot: noneLoaded, counts };
+    const made = emptySet(principal);
     sets.set(principal.id, made);
     if (sets.size > mostPrincipals) forgetOne();
     deps.onNew(principal);
@@ -130,10 +128,6 @@ export function createNamespaceSets(deps: NamespaceSetsDeps): NamespaceSets {
     deps.release(entry.tools.filter((tool) => !kept.has(tool.hash)));
   }
 
-  function publish(set: NamespaceSet): void {
-    set.snapshot = new Map([...set.loaded].map(([instance, { loadedAtMs }]) => [instance, { loadedAtMs }]));
-  }
-
   const about = ({ principal }: NamespaceSet, server: ViewServer) => aboutNamespace(clock.now(), principal, server);
 
   return {
@@ -155,6 +149,15 @@ export function createNamespaceSets(deps: NamespaceSetsDeps): NamespaceSets {
   };
 }
 
+function emptySet(principal: Principal): NamespaceSet {
+  const counts = { loads: 0, hits: 0, evictions: 0, errors: 0, loadTimeMs: 0, migrations: 0 };
+  return { principal, loaded: new Map(), snapshot: noneLoaded, counts };
+}
+
+function publish(set: NamespaceSet): void {
+  set.snapshot = new Map([...set.loaded].map(([instance, { loadedAtMs }]) => [instance, { loadedAtMs }]));
+}
+
 /** The fields with which every event about a namespace of a principal begins. */
 export function aboutNamespace(atMs: number, principal: Principal, { instance, slug, namespace }: ViewServer) {
   const team = principal.team ?? undefined;
@@ -172,7 +175,9 @@ function makeRoom(
   while (set.loaded.size >= settings.maxLoaded) {
     const victim = chooseVictim(set.loaded, settings, (instance) => deps.useOf(set.principal.id, instance));
     if (victim === undefined) {
-      const reason = `${set.loaded.size} namespaces are loaded, all of them to be kept (${settingNow("namespaces.maxLoaded", settings.maxLoaded)})`;
+      const reason =
+        `${set.loaded.size} namespaces are loaded, all of them to be kept ` +
+        `(${settingNow("namespaces.maxLoaded", settings.maxLoaded)})`;
       deps.log.warn(
         { component: "namespaces", server: coming.slug },
         `${coming.namespace} is not kept loaded: ${reason}`,
@@ -182,4 +187,62 @@ function makeRoom(
     evict(victim);
   }
   return true;
+}
+
+/** How many of the most used namespaces are loaded again after a start. More would only fill memory. */
+const mostRemembered = 5;
+
+/** Whether it is always kept loaded: by configuration, or because of its high priority. */
+export function isPinned(server: ViewServer, settings: NamespaceSettings): boolean {
+  return server.priority === "high" || settings.preload.some((name) => isCalled(server, name));
+}
+
+/**
+ * Chooses the namespace to evict when there is no room: the least used one and, among equals, the one whose last use
+ * is longest ago. Undefined when all are pinned.
+ */
+function chooseVictim(
+  loaded: ReadonlyMap<InstanceId, { readonly server: ViewServer; readonly lastUseMs: number }>,
+  settings: NamespaceSettings,
+  useOf: (instance: InstanceId) => NamespaceUse | undefined,
+): InstanceId | undefined {
+  const candidates = [...loaded].filter(([, entry]) => !isPinned(entry.server, settings));
+  const [first] = candidates.sort(
+    ([leftId, left], [rightId, right]) =>
+      usesOf(useOf(leftId)) - usesOf(useOf(rightId)) || left.lastUseMs - right.lastUseMs,
+  );
+  return first?.[0];
+}
+
+/**
+ * The namespaces to load when a principal is first seen: the pinned ones, and those that were loaded most often
+ * before and still exist.
+ */
+export function toPreload(
+  servers: readonly ViewServer[],
+  settings: NamespaceSettings,
+  uses: ReadonlyMap<InstanceId, NamespaceUse>,
+): { readonly kept: readonly ViewServer[]; readonly used: readonly ViewServer[]; readonly unknown: readonly string[] } {
+  const usable = servers.filter((server) => server.status !== "disabled");
+  const kept = usable.filter((server) => isPinned(server, settings)).slice(0, settings.maxLoaded);
+  const room = Math.min(mostRemembered, settings.maxLoaded - kept.length);
+  const used = usable
+    .filter(
+      (server) =>
+        !kept.includes(server) &&
+        server.catalog !== undefined &&
+        server.shown &&
+        (uses.get(server.instance)?.loads ?? 0) > 0,
+    )
+    .sort((left, right) => usesOf(uses.get(right.instance)) - usesOf(uses.get(left.instance)))
+    .slice(0, room);
+  return { kept, used, unknown: settings.preload.filter((name) => !servers.some((server) => isCalled(server, name))) };
+}
+
+function isCalled(server: ViewServer, name: string): boolean {
+  return server.namespace === name || server.slug === name || server.title === name;
+}
+
+function usesOf(use: NamespaceUse | undefined): number {
+  return use === undefined ? 0 : use.loads + use.calls;
 }

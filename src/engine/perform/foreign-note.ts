@@ -1,12 +1,10 @@
-import type { Intent } from "../../catalog/exposure/intent.ts";
-import { withNote } from "../../catalog/exposure/meta/note-block.ts";
-import { serverOf } from "../../catalog/exposure/meta/intent-server.ts";
+import { type Intent, serverOf } from "../../catalog/exposure/intent.ts";
+import { withNote } from "../../catalog/exposure/meta/restart-notice.ts";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import { allSteps, type Slices } from "../../kernel/runtime/slices.ts";
 import { noteKey } from "../../wire/mcp/shapes/own-names.ts";
-import type { Outcome } from "./outcome.ts";
-import type { Work } from "./work.ts";
+import type { Outcome, Work } from "./work.ts";
 
 /** What a model is given of a result is shorter, unless there is no limit for it. */
 const mostRead = 512 * 1024;

@@ -3,15 +3,14 @@ import { sampleInstance } from "../../../test/sample-catalog.ts";
 import type { Found } from "../../catalog/exposure/discover/discover-text.ts";
 import type { Intent } from "../../catalog/exposure/intent.ts";
 import type { View } from "../../catalog/model/view.ts";
-import { noArguments } from "../../kernel/call/call-arguments.ts";
-import type { CallContext } from "../../kernel/call/call-context.ts";
+import { noArguments, type CallContext } from "../../kernel/call/call-context.ts";
 import type { GatewayEvent } from "../../kernel/events/event.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { slices } from "../../kernel/runtime/slices.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
 import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
-import type { ServerAnswer } from "../calls/server-answer.ts";
+import type { ServerAnswer } from "../calls/server-call.ts";
 import { createPerformer, type PerformDeps, type Performer } from "./perform.ts";
 
 const [tool] = sampleInstance("srv", [{ name: "run" }]).tools;

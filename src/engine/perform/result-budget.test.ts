@@ -5,8 +5,7 @@ import { sampleView } from "../../../test/sample-view.ts";
 import { estimateTokens } from "../../catalog/exposure/text/token-estimate.ts";
 import { parseKeptUri } from "../../catalog/exposure/kept-uri.ts";
 import type { Intent } from "../../catalog/exposure/intent.ts";
-import { noArguments } from "../../kernel/call/call-arguments.ts";
-import type { CallContext } from "../../kernel/call/call-context.ts";
+import { noArguments, type CallContext } from "../../kernel/call/call-context.ts";
 import { atOnce } from "../../../test/harness/at-once.ts";
 import { slices } from "../../kernel/runtime/slices.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
@@ -17,7 +16,7 @@ import { readPage } from "../results/kept-page.ts";
 import { createKeptResults, type KeptResults } from "../results/kept-results.ts";
 import { createRuntime } from "../validation/runtime.ts";
 import { toValidator } from "../validation/validators.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome } from "./work.ts";
 import { createResultBudgetStage, type ResultBudgetDeps } from "./result-budget.ts";
 
 const rowsSchema = (more: object = {}) => ({

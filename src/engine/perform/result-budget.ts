@@ -1,21 +1,20 @@
 import { toKeptUri } from "../../catalog/exposure/kept-uri.ts";
 import type { Intent } from "../../catalog/exposure/intent.ts";
-import { withMetaEntries } from "../../catalog/exposure/meta/meta-entry.ts";
+import { withMetaEntries } from "../../wire/json/spliced-json.ts";
 import { leastClientTokens } from "../../config/rows/client-profiles.ts";
 import type { CallContext } from "../../kernel/call/call-context.ts";
-import { countText } from "../../kernel/text/count-text.ts";
+import { countText } from "../../kernel/text/number-text.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Slices } from "../../kernel/runtime/slices.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
-import type { ServerAnswer } from "../calls/server-answer.ts";
+import type { ServerAnswer } from "../calls/server-call.ts";
 import { planCut, writeCut, type Cut, type StructuredRule } from "../results/cut-result.ts";
 import type { KeptResults } from "../results/kept-results.ts";
 import { findOversized, type Oversized } from "../results/oversized.ts";
 import type { ShortenedArray } from "../results/shorter-json.ts";
 import type { Validators, Verdict } from "../validation/validators.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome, Work } from "./work.ts";
 import { clientNameOf } from "./stages/request-facts.ts";
-import type { Work } from "./work.ts";
 
 /**
  * Shortens an answer that is larger than a model should read. Runs after the intent was carried out, so that every
@@ -154,8 +153,10 @@ function noteOf({ large, plan, id, parts, keepMs, context }: NoteFacts): string 
   const lines = `${toKeptUri(id)}?match=WORD`;
   const how = context.sawDefinitions === true ? "Read the resource" : "Read on with read_mcp_resource and the uri";
   return [
-    `Note from Toolyard: this result was cut. Below are about ${countText(plan.shownTokens)} of its ${countText(large.tokens)} tokens${arraysText(plan.arrays)}.`,
-    `${how} ${next}${first < parts ? ` (parts ${first} to ${parts})` : ""}, or ${lines} for the lines that contain a word.`,
+    `Note from Toolyard: this result was cut. Below are about ${countText(plan.shownTokens)} of its ` +
+      `${countText(large.tokens)} tokens${arraysText(plan.arrays)}.`,
+    `${how} ${next}${first < parts ? ` (parts ${first} to ${parts})` : ""}, or ${lines} for the lines that ` +
+      "contain a word.",
     // Clients put blocks together, some with nothing between them: a number that follows must not become part of it.
     `The rest is kept for ${timeText(keepMs)}.\n`,
   ].join(" ");

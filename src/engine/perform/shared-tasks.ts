@@ -5,10 +5,9 @@ import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
-import type { Gate } from "./stages/gate.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Gate } from "./stages.ts";
+import type { Outcome, Work } from "./work.ts";
 import type { TaskBook } from "./task-book.ts";
-import type { Work } from "./work.ts";
 
 /**
  * Keeps people's tasks apart on a server that they share. The server sees one client, the gateway, and cannot bind a

@@ -1,13 +1,28 @@
 import type { Intent } from "../../catalog/exposure/intent.ts";
+import type { Work, Outcome } from "./work.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { ApprovalStage, Gate } from "./stages/gate.ts";
-import type { Outcome } from "./outcome.ts";
 import type { RecordEnd } from "./stages/record-end.ts";
-import type { RecordStartStage } from "./stages/record-start.ts";
 import type { ResultBudgetStage } from "./result-budget.ts";
 import type { RunStage } from "./run.ts";
-import type { Work } from "./work.ts";
+
+/**
+ * Opens the record of an intent. Runs after every stage that could refuse the intent, so that every open record
+ * belongs to something that is being run.
+ */
+export type RecordStartStage = Gate;
+
+/**
+ * A stage before the run. It lets an intent pass by returning nothing, or a promise of nothing, and stops it by
+ * throwing or rejecting.
+ */
+export type Gate = (intent: Intent, work: Work) => Promise<void> | undefined;
+
+/**
+ * Asks a person to approve a call. Runs after policy, so that no one is asked about a forbidden call, and before the
+ * record begins, so that the person's time does not count as the server's. Rejects when the answer is no.
+ */
+export type ApprovalStage = Gate;
 
 /** The stages, in the order in which an intent passes them. A stage that is absent costs nothing. */
 export interface Stages {

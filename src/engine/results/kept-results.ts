@@ -3,7 +3,7 @@ import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 import type { SpillStore } from "../../store/store.ts";
 import type { KeptText } from "./kept-page.ts";
-import { createKeptTable, type RoomLimits } from "./kept-table.ts";
+import type { Segment } from "./said-text.ts";
 
 /**
  * What was cut off results, for as long as somebody may want to read on. Each belongs to the principal whose result it
@@ -82,4 +82,122 @@ export function createKeptResults({ files, clock, limits }: KeptResultsDeps): Ke
       await files[Symbol.asyncDispose]();
     },
   };
+}
+
+/** One kept text: in memory, or in its file. */
+export interface KeptEntry {
+  readonly id: string;
+  readonly principal: PrincipalId;
+  /** All of it but the bytes. */
+  readonly kept: Omit<KeptText, "said"> & { readonly segments: readonly Segment[] };
+  readonly bytes: number;
+  readonly untilMs: number;
+  /** Undefined once it is in its file. */
+  text: Buffer | undefined;
+  /** While it is being written. */
+  writing: Promise<void> | undefined;
+}
+
+interface RoomLimits {
+  readonly memoryBytes: number;
+  readonly diskBytes: number;
+}
+
+/** Kept texts within the memory and the disk that they may take, from the oldest to the newest. */
+export interface KeptTable {
+  add(entry: KeptEntry): void;
+  get(id: string): KeptEntry | undefined;
+  forget(entry: KeptEntry): void;
+  entries(): Iterable<KeptEntry>;
+  readonly size: number;
+  readonly memoryBytes: number;
+  readonly diskBytes: number;
+  /** Forgets all. Resolves when nothing is written any more. */
+  clear(): Promise<void>;
+}
+
+/** Small texts of a server with a small budget: the table itself must have an end too. */
+const mostKept = 10_000;
+
+function createKeptTable(files: SpillStore, limits: () => RoomLimits): KeptTable {
+  const entries = new Map<string, KeptEntry>();
+  let memoryBytes = 0;
+  let diskBytes = 0;
+
+  function forget(entry: KeptEntry): void {
+    if (!entries.delete(entry.id)) return;
+    if (entry.text === undefined) diskBytes -= entry.bytes;
+    else memoryBytes -= entry.bytes;
+    entry.text = undefined;
+    if (entry.writing === undefined) files.remove(entry.id);
+    else void entry.writing.finally(() => files.remove(entry.id));
+  }
+
+  function makeRoom(): void {
+    const { memoryBytes: mostMemory, diskBytes: mostDisk } = limits();
+    while (entries.size > mostKept || memoryBytes + diskBytes > mostMemory + mostDisk) {
+      const oldest = oldestOfLargest(entries.values());
+      if (oldest === undefined) return;
+      forget(oldest);
+    }
+    let excess = memoryBytes - mostMemory;
+    for (const entry of entries.values()) {
+      if (excess <= 0) return;
+      if (entry.text === undefined) continue;
+      excess -= entry.bytes;
+      entry.writing ??= spill(entry, entry.text);
+    }
+  }
+
+  /** A text that cannot be written is not kept: memory has no room for it. */
+  async function spill(entry: KeptEntry, text: Buffer): Promise<void> {
+    try {
+      await files.write(entry.id, text);
+    } catch {
+      forget(entry);
+    }
+    entry.writing = undefined;
+    if (!entries.has(entry.id)) return;
+    entry.text = undefined;
+    memoryBytes -= entry.bytes;
+    diskBytes += entry.bytes;
+  }
+
+  return {
+    add(entry) {
+      entries.set(entry.id, entry);
+      memoryBytes += entry.bytes;
+      makeRoom();
+    },
+    get: (id) => entries.get(id),
+    forget,
+    entries: () => entries.values(),
+    get size() {
+      return entries.size;
+    },
+    get memoryBytes() {
+      return memoryBytes;
+    },
+    get diskBytes() {
+      return diskBytes;
+    },
+    async clear() {
+      const writing = [...entries.values()].flatMap((entry) => entry.writing ?? []);
+      entries.clear();
+      await Promise.allSettled(writing);
+    },
+  };
+}
+
+/** The principal that keeps most makes room, so that no one pushes out entries of others. */
+function oldestOfLargest(entries: Iterable<KeptEntry>): KeptEntry | undefined {
+  const byPrincipal = new Map<PrincipalId, { readonly oldest: KeptEntry; bytes: number }>();
+  for (const entry of entries) {
+    const sum = byPrincipal.get(entry.principal);
+    if (sum === undefined) byPrincipal.set(entry.principal, { oldest: entry, bytes: entry.bytes });
+    else sum.bytes += entry.bytes;
+  }
+  let largest: { readonly oldest: KeptEntry; bytes: number } | undefined;
+  for (const sum of byPrincipal.values()) if (largest === undefined || sum.bytes > largest.bytes) largest = sum;
+  return largest?.oldest;
 }

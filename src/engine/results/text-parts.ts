@@ -1,5 +1,5 @@
 import { backslash, openBrace, openBracket, quote, space } from "../../wire/json/characters.ts";
-import { escapeLength, hexAt, shortEscape } from "./escapes.ts";
+import { escapeLength, hexAt, shortEscape } from "./same-text.ts";
 import type { Place, SaidText, Segment } from "./said-text.ts";
 import { kindOfByte, kinds, priceOfLead, startState, steps } from "./token-steps.ts";
 

@@ -1,5 +1,6 @@
-import { atPointer, toDotted } from "./value-path.ts";
 import {
+  atPointer,
+  toDotted,
   gotAt,
   joined,
   list,

@@ -4,8 +4,12 @@ import { explain } from "./argument-problem.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
 import { readSchema } from "./schema/schema-reader.ts";
 import { untold } from "./schema/schema-reading.ts";
-import { defaultValidationLimits, measureSchema, type ValidationLimits } from "./schema-limits.ts";
-import { createValidatorCache } from "./validator-cache.ts";
+import {
+  defaultValidationLimits,
+  measureSchema,
+  type ValidationLimits,
+  createValidatorCache,
+} from "./validator-cache.ts";
 import type { Problem } from "./wording.ts";
 
 /** One schema, made ready to check values. */

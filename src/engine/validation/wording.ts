@@ -1,4 +1,4 @@
-import { atPointer, toDotted } from "./value-path.ts";
+import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 
 /** A fault of a value, in words that a model can act on. Contains names and numbers of the value, never its texts. */
 export interface Problem {
@@ -36,7 +36,8 @@ export function word(error: Fault, value: unknown): Problem {
     case "dependencies":
       return problem(
         member(path, params["missingProperty"]),
-        `missing ${quoted(member(path, params["missingProperty"]))}, required when ${quoted(member(path, params["property"]))} is given`,
+        `missing ${quoted(member(path, params["missingProperty"]))}, required when ` +
+          `${quoted(member(path, params["property"]))} is given`,
       );
     case "additionalProperties":
       return unknownField(path, params["additionalProperty"], params["allowed"]);
@@ -165,4 +166,33 @@ export function list(items: readonly string[]): string {
 
 function cut(text: string, limit: number): string {
   return text.length <= limit ? text : `${text.slice(0, limit - 3)}...`;
+}
+
+/** The value at a JSON pointer (RFC 6901). Undefined when there is none. */
+export function atPointer(root: unknown, pointer: string): unknown {
+  let value = root;
+  for (const key of keysOf(pointer)) {
+    if (Array.isArray(value)) value = value[Number(key)];
+    else if (isJsonObject(value) && Object.hasOwn(value, key)) value = value[key];
+    else return undefined;
+  }
+  return value;
+}
+
+/** `/labels/0/name` as people write it: `labels[0].name`. */
+export function toDotted(pointer: string): string {
+  let path = "";
+  for (const key of keysOf(pointer)) {
+    if (/^\d+$/.test(key)) path += `[${key}]`;
+    else path += path === "" ? key : `.${key}`;
+  }
+  return path;
+}
+
+function keysOf(pointer: string): string[] {
+  if (pointer === "") return [];
+  return pointer
+    .slice(1)
+    .split("/")
+    .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
 }

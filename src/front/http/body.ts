@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { BodyRoom } from "./guards/body-room.ts";
-import { settingNow } from "../../kernel/runtime/setting-now.ts";
+import { settingNow } from "../../kernel/text/number-text.ts";
 
 export interface BodyLimits {
   readonly bytes: number;

@@ -14,7 +14,10 @@ const usual = usualScopes.join(" ");
  * Its metadata name exactly this path, because clients compare the two. Empty for any other path.
  */
 export function toChallenge(publicUrl: string, path: string): string {
-  return `Bearer realm="toolyard", error="invalid_token", scope="${usual}", resource_metadata="${publicUrl}${metadataPath}${path}"`;
+  return (
+    `Bearer realm="toolyard", error="invalid_token", scope="${usual}", ` +
+    `resource_metadata="${publicUrl}${metadataPath}${path}"`
+  );
 }
 
 /**
@@ -22,7 +25,10 @@ export function toChallenge(publicUrl: string, path: string): string {
  * is everything that the operation needs, because a client asks for exactly that.
  */
 export function toStepUp(publicUrl: string, path: string, scope: string): string {
-  return `Bearer realm="toolyard", error="insufficient_scope", scope="${scope}", resource_metadata="${publicUrl}${metadataPath}${path}"`;
+  return (
+    `Bearer realm="toolyard", error="insufficient_scope", scope="${scope}", ` +
+    `resource_metadata="${publicUrl}${metadataPath}${path}"`
+  );
 }
 
 /** The challenge that goes with a failure, if it has one. */

@@ -1,6 +1,6 @@
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { settingNow } from "../../kernel/runtime/setting-now.ts";
+import { settingNow } from "../../kernel/text/number-text.ts";
 import { problemHeaders, problemTitle, toProblem } from "./problem.ts";
 
 /** A request that Node's HTTP parser or its timers refused, as a failure of our table. */
@@ -11,7 +11,9 @@ export function toClientFailure(
   switch (error.code) {
     case "ERR_HTTP_REQUEST_TIMEOUT":
       return new GatewayError("BODY_TIMEOUT", "the rest of the request did not arrive in time", {
-        hint: `Send the head of a request within ${headersTimeoutMs / 1_000} s, and all of it within ${settingNow("limits.bodyTimeoutMs", bodyTimeoutMs)}.`,
+        hint:
+          `Send the head of a request within ${headersTimeoutMs / 1_000} s, and all of it within ` +
+          `${settingNow("limits.bodyTimeoutMs", bodyTimeoutMs)}.`,
       });
     case "HPE_HEADER_OVERFLOW":
       return new GatewayError("HEADERS_TOO_LARGE", "the headers of the request are larger than 16 KB");

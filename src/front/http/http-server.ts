@@ -95,8 +95,7 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
     try {
-      if (request.rawHeaders.length > 2 * mostHeaders)
-        throw new GatewayError("HEADERS_TOO_LARGE", `the request has more than ${mostHeaders} headers`);
+      checkHeaderCount(request);
       const path = requestPath(request.url ?? "/");
       const endpoint = deps.mcp.endpointOf(path);
       const card = endpoint === undefined ? deps.mcp.cardAt(path) : undefined;
@@ -109,18 +108,11 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
   }
 
   function handleMcp(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint): void {
-    if (request.method === "OPTIONS") {
-      // A browser of an allowed origin asks first; every other origin was refused above.
-      response.writeHead(204, corsHeaders(request)).end();
-      return;
-    }
+    // A browser of an allowed origin asks first; every other origin was refused above.
+    if (request.method === "OPTIONS") return void response.writeHead(204, corsHeaders(request)).end();
     refuseWhileDraining();
-    if (request.headers.origin !== undefined)
-      for (const [name, value] of Object.entries(corsHeaders(request))) response.setHeader(name, value);
-    const found =
-      endpoint.instance === undefined
-        ? deps.authenticator.authenticate(request)
-        : deps.authenticateInstance(request, endpoint.instance);
+    allowOrigin(request, response);
+    const found = authenticated(deps, request, endpoint);
     if (!(found instanceof Promise)) {
       requireScope(found, "mcp:read");
       deps.mcp.handle(request, response, endpoint, found);
@@ -171,6 +163,26 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
       listener.drain();
     },
   };
+}
+
+function authenticated(
+  deps: Pick<HttpServerDeps<HttpEndpoint>, "authenticator" | "authenticateInstance">,
+  request: IncomingMessage,
+  { instance }: HttpEndpoint,
+): ReturnType<Authenticator["authenticate"]> {
+  return instance === undefined
+    ? deps.authenticator.authenticate(request)
+    : deps.authenticateInstance(request, instance);
+}
+
+function checkHeaderCount({ rawHeaders }: IncomingMessage): void {
+  if (rawHeaders.length > 2 * mostHeaders)
+    throw new GatewayError("HEADERS_TOO_LARGE", `the request has more than ${mostHeaders} headers`);
+}
+
+function allowOrigin(request: IncomingMessage, response: ServerResponse): void {
+  if (request.headers.origin === undefined) return;
+  for (const [name, value] of Object.entries(corsHeaders(request))) response.setHeader(name, value);
 }
 
 /** The same for requests of users who may come in. Whose program it is may have to be asked of the system first. */

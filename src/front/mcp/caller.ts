@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { ClientTraits, ConnectedClient, Front } from "../../kernel/call/call-context.ts";
-import type { TraceContext } from "../../kernel/runtime/trace-context.ts";
+import type { TraceContext } from "../../kernel/runtime/tracing.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Endpoint } from "./endpoint/endpoint.ts";
 import type { Session } from "./sessions/session.ts";

@@ -12,7 +12,7 @@ import type { Era } from "../../kernel/call/call-context.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import { createLateTextSearch } from "../../wire/json/text-search.ts";
-import { fitResult } from "../../wire/mcp/shapes/result-fit.ts";
+import { fitResult } from "../../wire/mcp/shapes/result-shapes.ts";
 import { joinText, toResultText } from "./answers/result-text.ts";
 
 /** What the next request of each method is answered with. */

@@ -64,10 +64,10 @@ function followEvents(deps: RestDeps): Route {
       tag,
       summary: "What happens, as it happens",
       description:
-        "Server-sent events: `event` is the type and `data` an Event. The last 1,000 events of the last 5 minutes are " +
-        "replayed to a client that comes back with `Last-Event-ID`. An event `reset` says that some are missing, and that " +
-        "whatever was read before should be read again. Of more than ten events a second of one instance and person, " +
-        "the newest of each type is sent in the next second, with the number of those left out.",
+        "Server-sent events: `event` is the type and `data` an Event. The last 1,000 events of the last 5 minutes " +
+        "are replayed to a client that comes back with `Last-Event-ID`. An event `reset` says that some are missing, " +
+        "and that whatever was read before should be read again. Of more than ten events a second of one instance " +
+        "and person, the newest of each type is sent in the next second, with the number of those left out.",
       headers,
       responses: {
         ...answers(eventSchema, "", [429]),

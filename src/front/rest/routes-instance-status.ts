@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { instanceStatuses } from "../../kernel/status.ts";
+import { instanceStatuses } from "../../kernel/status-words.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { reading } from "../../engine/policy/rights.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
@@ -51,8 +51,9 @@ function followStatus(deps: RestDeps): Route {
       tag,
       summary: "The status of one instance, now and whenever it changes",
       description:
-        "Server-sent events: `status` with an InstanceStanding, at once and with every change. `gone` is the last one " +
-        "of an instance that was removed, or that the caller may no longer see. Admins of a team see those of its members.",
+        "Server-sent events: `status` with an InstanceStanding, at once and with every change. `gone` is the last " +
+        "one of an instance that was removed, or that the caller may no longer see. Admins of a team see those of " +
+        "its members.",
       responses: {
         ...answers(standing, "", [404, 429]),
         200: { description: "Each as JSON.", content: { [eventStreamType]: standing } },

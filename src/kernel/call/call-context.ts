@@ -1,4 +1,3 @@
-import type { CallStage } from "./call-stage.ts";
 import type { ClientPresence } from "../client-presence.ts";
 import type { JsonBytes } from "../text/json-bytes.ts";
 import type { Principal } from "../principal.ts";
@@ -127,4 +126,45 @@ export interface ClientTraits {
   /** What it called itself when it initialized (earlier revisions). */
   readonly name?: string | undefined;
   readonly capabilities: { readonly [key: string]: unknown };
+}
+
+/** The arguments of a call: the bytes that the client wrote, and the value that JSON.parse made of them. */
+export interface CallArguments {
+  /** Sent to the server as they are; undefined when the client gave no arguments. */
+  readonly bytes: JsonBytes | undefined;
+  /** Used for checks only; `{}` when the client gave no arguments. */
+  readonly value: unknown;
+}
+
+/** The arguments of a call that has none. */
+export const noArguments: CallArguments = Object.freeze({ bytes: undefined, value: Object.freeze({}) });
+
+/** Whether arguments say that there are none, as many languages write it: null, an empty list. */
+export function areNone(value: unknown): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+}
+
+/** Parses arguments that are available only as bytes. Throws SyntaxError when they are not JSON. */
+export function toCallArguments(bytes: JsonBytes | undefined): CallArguments {
+  return bytes === undefined ? noArguments : { bytes, value: JSON.parse(bytes.toString("utf8")) as unknown };
+}
+
+/** What a request is waiting for, in the words that its client is told. One object for all copies of its context. */
+export interface CallStage {
+  /** The server, or servers; undefined before it is known. */
+  server: string | undefined;
+  /** Whether it is being started; otherwise its answer is waited for. */
+  isStarting: boolean;
+}
+
+/** Servers that are named; the others are counted. */
+const mostNamed = 3;
+
+/** Says that these servers are being started for the request. */
+export function noteStarting(stage: CallStage | undefined, slugs: readonly string[]): void {
+  if (stage === undefined || slugs.length === 0) return;
+  const others = slugs.length - mostNamed;
+  const named = slugs.slice(0, mostNamed).join(", ");
+  stage.server = others > 0 ? `${named} and ${others} more` : named;
+  stage.isStarting = true;
 }

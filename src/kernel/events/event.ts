@@ -2,7 +2,7 @@ import type { Front } from "../call/call-context.ts";
 import type { ToolDefinition } from "../call/definitions.ts";
 import type { InstanceId, PrincipalId, ServerSlug } from "../ids.ts";
 import type { JsonObject } from "../text/json-bytes.ts";
-import type { InstanceStatus } from "../status.ts";
+import type { InstanceStatus } from "../status-words.ts";
 
 /**
  * Every event that the gateway emits, as one closed union. Names that begin with `mcp.` are API and do not change. No

@@ -506,7 +506,9 @@ export const failures = {
     http: 503,
     rpc: -31156,
     retry: false,
-    hint: "Start every gateway of the database with the same TOOLYARD_KEY and the one before it in TOOLYARD_KEY_PREVIOUS, and run `toolyard key rotate` at one of them when all have both.",
+    hint:
+      "Start every gateway of the database with the same TOOLYARD_KEY and the one before it in " +
+      "TOOLYARD_KEY_PREVIOUS, and run `toolyard key rotate` at one of them when all have both.",
   },
   STORE_BEHIND: {
     http: 409,
@@ -536,7 +538,9 @@ export const failures = {
     http: 502,
     rpc: -31142,
     retry: false,
-    hint: "No one was logged in. An admin finds the reason in the gateway's log; docs/single-sign-on.md lists what it can be.",
+    hint:
+      "No one was logged in. An admin finds the reason in the gateway's log; docs/single-sign-on.md lists what it " +
+      "can be.",
   },
   IDENTITY_UNKNOWN: {
     http: 403,

@@ -1,8 +1,7 @@
 import { Worker, type Transferable } from "node:worker_threads";
 import { abortReason } from "./abort.ts";
-import { buildId } from "./build-id.ts";
+import { buildId, isLoadFailure } from "./late-module.ts";
 import { GatewayError } from "../failures/gateway-error.ts";
-import { isLoadFailure } from "./late-module.ts";
 
 /** A worker thread for one job. */
 export interface WorkerJob {
@@ -52,4 +51,21 @@ export async function runWorker(job: WorkerJob): Promise<unknown> {
   } finally {
     await worker.terminate();
   }
+}
+
+/**
+ * The URL of the built entry file of a worker thread or process: it is in the folder of the built file that asks.
+ * Node 20 cannot run TypeScript, so callers that run from `src/` (tests) also get the built file, and the project
+ * must be built first.
+ *
+ * @param importMetaUrl `import.meta.url` of the calling file
+ * @param name the entry's name without extension
+ */
+export function workerUrl(importMetaUrl: string, name: string): URL {
+  const built = new URL(`./${name}.js`, importMetaUrl);
+  if (!importMetaUrl.endsWith(".ts")) return built;
+  const from = built.pathname.lastIndexOf("/src/");
+  if (from < 0) throw new Error(`no src folder in ${importMetaUrl}`);
+  built.pathname = `${built.pathname.slice(0, from)}/dist/cli/${name}.js`;
+  return built;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toDurationText } from "./duration-text.ts";
+import { toDurationText } from "./number-text.ts";
 
 test.each([
   [7_200_000, "2 h"],

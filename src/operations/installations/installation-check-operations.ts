@@ -2,7 +2,7 @@ import * as z from "zod";
 import { teamAdmin, teamReading } from "../../engine/policy/rights.ts";
 import { abortAfter } from "../../kernel/runtime/abort.ts";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
-import { instanceStatuses } from "../../kernel/status.ts";
+import { instanceStatuses } from "../../kernel/status-words.ts";
 import { nextStep, nextSteps } from "../../records/server-standing.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { InstallationRow } from "../../store/install-rows.ts";
@@ -108,7 +108,8 @@ const testInstallation = operation({
   summary: "Try a server of a team, with one's own values",
   description:
     "Starts the caller's instance, or the one that the team shares, where it does not run, also after it " +
-    "failed too often, and has it list what it offers; three at once for a team, and thirty a minute. That it does not work is an answer, and no failure.",
+    "failed too often, and has it list what it offers; three at once for a team, and thirty a minute. That it " +
+    "does not work is an answer, and no failure.",
   responses: answers(tested, "Whether it works, and what to do where it does not.", [404, 409, 415, 429]),
   async run(services, request) {
     using _turn = services.trials.take(installRequest(services, request, request.params.team).teamId);

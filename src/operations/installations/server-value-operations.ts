@@ -37,7 +37,8 @@ const writings = [
     verb: "replace",
     what: "Replace all",
     others:
-      "Whatever else is set is taken away, secrets too: they cannot be read, so use PATCH to change values that were read.",
+      "Whatever else is set is taken away, secrets too: they cannot be read, so use PATCH to change values that " +
+      "were read.",
   },
 ] as const;
 type Writing = (typeof writings)[number];

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { auditName, type Principal } from "../../kernel/principal.ts";
-import { auditToJson } from "../../records/audit/audit-json.ts";
+import { auditToJson } from "../../records/audit/audit-history.ts";
 import { gatewayReading } from "../../engine/policy/rights.ts";
 import type { Reader } from "../../records/calls/record-history.ts";
 import { filter, recordParameters, runTeamOf, toPageQuery } from "./record-query.ts";

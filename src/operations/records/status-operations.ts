@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { transportKinds } from "../../config/entry/transports.ts";
-import { instanceStatuses } from "../../kernel/status.ts";
+import { instanceStatuses } from "../../kernel/status-words.ts";
 import { ownRecords } from "../../engine/policy/rights.ts";
 import { nextSteps } from "../../records/server-standing.ts";
 import { storeProblemKinds } from "../../store/record-store.ts";

@@ -192,7 +192,8 @@ export const showTokens = operation({
   tag,
   summary: "What definitions cost the caller, and what finding tools saves",
   description:
-    "Definitions that are not counted yet are counted now, and are estimated until then: ask again when `isExact` is false.",
+    "Definitions that are not counted yet are counted now, and are estimated until then: ask again when " +
+    "`isExact` is false.",
   responses: answers(tokenReport, "Tokens of definitions, and of finding."),
   async run(services, { principal, query }) {
     const of = whose(services, principal, query.principal);

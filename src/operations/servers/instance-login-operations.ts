@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { instanceStatuses } from "../../kernel/status.ts";
+import { instanceStatuses } from "../../kernel/status-words.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { ownCredentials, reading, usingServers } from "../../engine/policy/rights.ts";

@@ -3,7 +3,7 @@ import type { Instance } from "../../servers/instance/instance.ts";
 import type { Services } from "../services.ts";
 import { auditName, type Principal } from "../../kernel/principal.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { settingNow } from "../../kernel/runtime/setting-now.ts";
+import { settingNow } from "../../kernel/text/number-text.ts";
 import { abortAfter } from "../../kernel/runtime/abort.ts";
 import { usingServers, ownCredentials, reading } from "../../engine/policy/rights.ts";
 import {

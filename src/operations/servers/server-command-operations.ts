@@ -2,7 +2,7 @@ import * as z from "zod";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { JsonObject } from "../../kernel/text/json-bytes.ts";
-import { instanceStatuses } from "../../kernel/status.ts";
+import { instanceStatuses } from "../../kernel/status-words.ts";
 import { order, outcome, plainWord, runOwn, type Outcome } from "../request/command-run.ts";
 import { requireLoginForPrograms, requireManager } from "../request/manager.ts";
 import { requireEntry } from "./server-entry-operations.ts";

@@ -3,7 +3,7 @@ import { isUnseen } from "../../catalog/exposure/discover/discover-text.ts";
 import { chooseServers } from "../../catalog/exposure/resource-list.ts";
 import type { ViewServer } from "../../catalog/model/view.ts";
 import { reading } from "../../engine/policy/rights.ts";
-import { statusWord } from "../../kernel/failures/status-words.ts";
+import { statusWord } from "../../kernel/status-words.ts";
 import { abortAfter } from "../../kernel/runtime/abort.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";

@@ -1,4 +1,4 @@
-import { rpcCodes } from "../../wire/mcp/rpc-codes.ts";
+import { rpcCodes, parseErrorObject } from "../../wire/mcp/error-object.ts";
 import type { View } from "../../catalog/model/view.ts";
 import { renderShared } from "../../catalog/exposure/meta/meta.ts";
 import { withLossTold } from "../../catalog/exposure/meta/restart-notice.ts";
@@ -6,13 +6,11 @@ import { resolveBare, resolveTool } from "../../catalog/exposure/text/tool-looku
 import type { Intent } from "../../catalog/exposure/intent.ts";
 import { openBrace } from "../../wire/json/characters.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
-import type { ServerAnswer } from "../../engine/calls/server-answer.ts";
-import { areNone, noArguments, type CallArguments } from "../../kernel/call/call-arguments.ts";
-import type { CallContext } from "../../kernel/call/call-context.ts";
+import type { ServerAnswer } from "../../engine/calls/server-call.ts";
+import { areNone, noArguments, type CallArguments, type CallContext } from "../../kernel/call/call-context.ts";
 import type { FailureCode } from "../../kernel/failures/failures.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isJsonObject, type JsonBytes } from "../../kernel/text/json-bytes.ts";
-import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 import { findApp } from "./find-app.ts";
 import { parseJsonBody, type JsonBody } from "../json-body.ts";
 

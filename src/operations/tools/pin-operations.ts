@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { nearPaths, readPins } from "../../catalog/exposure/pinned-tools.ts";
-import { mostPins, parsePins, type PinChoice } from "../../config/rows/pin-row.ts";
+import { mostPins, parsePins, type PinChoice } from "../../config/rows/tool-rows.ts";
 import { ownRecords, ownWork } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";

@@ -3,8 +3,7 @@ import type { Clock } from "../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import type { LiveEvents } from "../../records/events/live-events.ts";
-import { readsNothing } from "../../records/events/live-events.ts";
+import { type LiveEvents, readsNothing } from "../../records/events/live-events.ts";
 
 /** A resource that somebody wants to hear of. */
 export interface Leased {

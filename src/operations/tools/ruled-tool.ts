@@ -1,5 +1,5 @@
 import { resolveTool } from "../../catalog/exposure/text/tool-lookup.ts";
-import { noArguments } from "../../kernel/call/call-arguments.ts";
+import { noArguments } from "../../kernel/call/call-context.ts";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Services } from "../services.ts";
 import type { ConfigEntries } from "../request/management.ts";
@@ -60,7 +60,9 @@ export function requireRuled({ servers }: ConfigEntries, { shown, isOffered }: T
   if (shown === undefined && own) return named;
   if (shown === undefined)
     throw new GatewayError("TOOL_UNKNOWN", `there is no tool ${JSON.stringify(path.slice(0, 200))}`, {
-      hint: "List the tools to see what exists; one that is hidden is `server:tool`, with the server's own name for it.",
+      hint:
+        "List the tools to see what exists; one that is hidden is `server:tool`, with the " +
+        "server's own name for it.",
     });
   if (own && (named.slug !== shown.slug || named.tool !== shown.tool) && isOffered(named))
     throw new GatewayError(

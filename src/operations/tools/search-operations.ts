@@ -136,7 +136,8 @@ export const trySearch = operation({
   tag: "Tools and resources",
   summary: "Try a search, and see why each tool was found",
   description:
-    "The ranking is that of discover_mcp_tools. With `as`, an admin sees what it is for somebody else, whose past use counts.",
+    "The ranking is that of discover_mcp_tools. With `as`, an admin sees what it is for somebody else, whose " +
+    "past use counts.",
   body: searchBody,
   responses: answers(searchReport, "What was found.", [404, 413, 415, 429, 503]),
   async run(services, { principal, body, signal }) {

@@ -6,7 +6,7 @@ import { renderFound } from "../../catalog/exposure/discover/discover-text.ts";
 import { chooseServers } from "../../catalog/exposure/resource-list.ts";
 import { toSignature } from "../../catalog/exposure/text/signature.ts";
 import { resolveTool } from "../../catalog/exposure/text/tool-lookup.ts";
-import { noArguments } from "../../kernel/call/call-arguments.ts";
+import { noArguments } from "../../kernel/call/call-context.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { toCachedText } from "../cached-text.ts";

@@ -136,8 +136,8 @@ const changeRules = operation({
 
 const about = "One that is hidden, or is not offered any more, is named by the server's own name for it.";
 const versions =
-  "With `If-Match`, only the version of the rule that has this entity tag is changed; otherwise the answer is 409 with " +
-  "the rule as it is. The gateway applies it within a second.";
+  "With `If-Match`, only the version of the rule that has this entity tag is changed; otherwise the answer is " +
+  "409 with the rule as it is. The gateway applies it within a second.";
 
 const showRule = operation({
   route: "GET /api/tools/{path}/rule",

@@ -1,8 +1,8 @@
+import type { PrincipalId } from "../../kernel/ids.ts";
 import { randomId } from "../../kernel/text/random-id.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { MembershipRow, PatRow, TeamRole, TeamRow, UserRow } from "../../store/people-rows.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
-import type { PrincipalId } from "../../kernel/ids.ts";
 import type { ChangeActor } from "./change-queue.ts";
 import type { Member } from "./books/member.ts";
 import type { TeamDirectory } from "./team-directory.ts";

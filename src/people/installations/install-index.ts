@@ -61,14 +61,6 @@ export function createInstallIndex(): InstallIndex {
     secrets.removeWhere(row.teamId, ({ installationId }) => installationId === id);
   }
 
-  function putInstallation(row: InstallationRow): void {
-    const before = installations.get(row.id);
-    if (before !== undefined) byTeam.get(before.teamId)?.delete(before.slug);
-    installations.set(row.id, row);
-    const own = byTeam.get(row.teamId) ?? new Map<string, InstallationRow>();
-    byTeam.set(row.teamId, own.set(row.slug, row));
-  }
-
   return {
     templates,
     installations,
@@ -88,7 +80,7 @@ export function createInstallIndex(): InstallIndex {
       for (const row of writes.gonePersonal ?? []) personal.get(row.membershipId)?.delete(row.installationId);
       for (const id of writes.goneSecrets ?? []) secrets.remove(id);
       for (const row of writes.templates ?? []) templates.set(row.id, row);
-      for (const row of writes.installations ?? []) putInstallation(row);
+      for (const row of writes.installations ?? []) putInstallation(installations, byTeam, row);
       for (const row of writes.personal ?? []) {
         const own = personal.get(row.membershipId) ?? new Map<string, PersonalRow>();
         personal.set(row.membershipId, own.set(row.installationId, row));
@@ -125,6 +117,18 @@ export function createInstallIndex(): InstallIndex {
     },
     noteUse: secrets.noteUse,
   };
+}
+
+function putInstallation(
+  installations: Map<string, InstallationRow>,
+  byTeam: Map<string, Map<string, InstallationRow>>,
+  row: InstallationRow,
+): void {
+  const before = installations.get(row.id);
+  if (before !== undefined) byTeam.get(before.teamId)?.delete(before.slug);
+  installations.set(row.id, row);
+  const own = byTeam.get(row.teamId) ?? new Map<string, InstallationRow>();
+  byTeam.set(row.teamId, own.set(row.slug, row));
 }
 
 function isOther(known: PersonalRow | undefined, { revision, config }: PersonalRow): boolean {

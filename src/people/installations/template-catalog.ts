@@ -1,5 +1,5 @@
 import type { Config, ServerConfig } from "../../config/config.ts";
-import { buildTemplateServer } from "../../config/people/template-server.ts";
+import { buildTemplateServer } from "../../config/people/personal.ts";
 import { parseTierFields } from "../../config/people/tier-fields.ts";
 import type { TieredServer } from "../../config/people/tiers.ts";
 import { hasProcess } from "../../config/entry/transports.ts";
@@ -163,14 +163,6 @@ function createTemplateChanges(deps: TemplateCatalogDeps, build: Build): Templat
     return teamId === null ? undefined : deps.teamSlug(teamId);
   }
 
-  /** Undefined for a program, and for what an earlier version took. */
-  function addressOf({ slug, entry, fields }: TemplateRow): string | undefined {
-    const { inherited } = deps.config();
-    const about = inherited && { inherited, directory: deps.directory(), fields: JSON.parse(fields) as unknown };
-    const built = about && buildTemplateServer(slug, JSON.parse(entry), about);
-    return built === undefined || hasProcess(built.server.transport) ? undefined : built.server.transport.url;
-  }
-
   return {
     async add(actor, given) {
       const { slug, teamId, source, entry, fields } = given;
@@ -211,7 +203,8 @@ function createTemplateChanges(deps: TemplateCatalogDeps, build: Build): Templat
         const byAdmin = actor.isAdmin || (before.byAdmin && texts.entry === before.entry);
         const row = { ...before, ...texts, ...counts, byAdmin, transport: tiered.server.transport.kind };
         // The admins of a team never see what its members gave: leading it elsewhere is no way to get it, either.
-        const isForgotten = !actor.isAdmin && texts.entry !== before.entry && addressOf(before) !== addressOf(row);
+        const isForgotten =
+          !actor.isAdmin && texts.entry !== before.entry && addressOf(deps, before) !== addressOf(deps, row);
         const { writes, detail } = isForgotten ? withoutMemberValues(book, id) : nothingForgotten;
         const about = { action: "template.change", object: before.slug, team: teamOf(before.teamId), detail };
         return { writes: { templates: [row], ...writes }, ...about, result: row };
@@ -231,6 +224,14 @@ function createTemplateChanges(deps: TemplateCatalogDeps, build: Build): Templat
       });
     },
   };
+}
+
+/** Undefined for a program, and for what an earlier version took. */
+function addressOf(deps: TemplateCatalogDeps, { slug, entry, fields }: TemplateRow): string | undefined {
+  const { inherited } = deps.config();
+  const about = inherited && { inherited, directory: deps.directory(), fields: JSON.parse(fields) as unknown };
+  const built = about && buildTemplateServer(slug, JSON.parse(entry), about);
+  return built === undefined || hasProcess(built.server.transport) ? undefined : built.server.transport.url;
 }
 
 function checkNew({ book, isName }: TemplateCatalogDeps, { slug, teamId, entry }: WrittenTemplate): void {

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import type { Config, ServerConfig } from "../../config/config.ts";
-import { buildTemplateServer } from "../../config/people/template-server.ts";
+import { buildTemplateServer } from "../../config/people/personal.ts";
 import { hasProcess } from "../../config/entry/transports.ts";
 import { parseTierFields, pathKey, type TierField } from "../../config/people/tier-fields.ts";
 import type { TieredServer } from "../../config/people/tiers.ts";

@@ -124,14 +124,6 @@ function createTeamKeys({ openRing, newId, now }: Omit<VaultDeps, "sealing">) {
 
   const isOutdated = (): boolean => lacksKey(ring, rows);
 
-  function comingFor(teamId: string, wrapping: WrappingKey): TeamKey {
-    const known = coming.get(teamId);
-    // One that was made before a rotation is wrapped with a key that may no longer exist.
-    const made = known?.row.kek === wrapping.id ? known : makeKey({ newId, now }, teamId, wrapping);
-    coming.set(teamId, made);
-    return made;
-  }
-
   return {
     apply({ dataKeys = [], goneDataKeys = [] }: Pick<InstallWrites, "dataKeys" | "goneDataKeys">): void {
       for (const row of dataKeys) {
@@ -140,10 +132,7 @@ function createTeamKeys({ openRing, newId, now }: Omit<VaultDeps, "sealing">) {
         if (made?.row.id === row.id) open.set(row.id, made.key);
         coming.delete(row.teamId);
       }
-      for (const id of goneDataKeys) {
-        rows.delete(id);
-        open.delete(id);
-      }
+      for (const id of goneDataKeys) for (const keys of [rows, open]) keys.delete(id);
     },
     differenceTo: (given: Pick<InstallRows, "dataKeys">) => keyDifference(rows, given),
     opened: (id: string): Buffer => keyOf(rows.get(id)),
@@ -155,7 +144,7 @@ function createTeamKeys({ openRing, newId, now }: Omit<VaultDeps, "sealing">) {
       // The others could not open texts that are wrapped with a key that they do not have any more.
       if (known === undefined && isOutdated()) throw differs("another gateway uses another key than this one");
       return known === undefined
-        ? { ...comingFor(teamId, current), isNew: true }
+        ? { ...comingFor(coming, { newId, now }, teamId, current), isNew: true }
         : { row: known, key: keyOf(known), isNew: false };
     },
     isOutdated,
@@ -183,6 +172,19 @@ function createTeamKeys({ openRing, newId, now }: Omit<VaultDeps, "sealing">) {
     },
     finishRotation: async (): Promise<void> => await ring?.adopt(),
   };
+}
+
+function comingFor(
+  coming: Map<string, TeamKey>,
+  { newId, now }: Pick<VaultDeps, "newId" | "now">,
+  teamId: string,
+  wrapping: WrappingKey,
+): TeamKey {
+  const known = coming.get(teamId);
+  // One that was made before a rotation is wrapped with a key that may no longer exist.
+  const made = known?.row.kek === wrapping.id ? known : makeKey({ newId, now }, teamId, wrapping);
+  coming.set(teamId, made);
+  return made;
 }
 
 function keyDifference(

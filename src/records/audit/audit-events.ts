@@ -1,5 +1,5 @@
 import type { EventBus } from "../../kernel/events/event-bus.ts";
-import type { AuditLog } from "./audit-log.ts";
+import type { AuditLog, AuditFacts } from "./audit-log.ts";
 
 /** Makes entries of events. Returns what ends that. */
 export function auditEvents(events: Pick<EventBus, "on">, audit: Pick<AuditLog, "note">): () => void {
@@ -27,4 +27,16 @@ export function auditEvents(events: Pick<EventBus, "on">, audit: Pick<AuditLog, 
     }),
   ];
   return () => ends.forEach((end) => end());
+}
+
+/** Commands of the owner change the kept logins; a running gateway notices the change, and uses them. */
+const facts = {
+  login: { actor: "owner", via: "vault", action: "login.add" },
+  logout: { actor: "owner", via: "vault", action: "login.remove" },
+  use: { actor: "gateway", via: "vault", action: "login.use" },
+} as const;
+
+/** Somebody logged in or out at a server, or a login is about to be sent there. */
+export function loginFacts(instance: string, what: keyof typeof facts): AuditFacts {
+  return { ...facts[what], object: instance };
 }

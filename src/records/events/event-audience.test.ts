@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { InstanceId, PrincipalId, ServerSlug } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { PublishedEvent } from "../../kernel/events/published-events.ts";
-import { isContent, shareOf } from "./event-audience.ts";
+import { isContent, shareOf } from "./event-json.ts";
 
 const person = (id: string, ...roles: string[]): Principal => ({
   id: id as PrincipalId,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createManualClock } from "../../../test/harness/manual-clock.ts";
 import type { InstanceId, PrincipalId, ServerSlug } from "../../kernel/ids.ts";
 import type { PublishedEvent } from "../../kernel/events/published-events.ts";
-import type { InstanceStatus } from "../../kernel/status.ts";
+import type { InstanceStatus } from "../../kernel/status-words.ts";
 import { createEventThrottle } from "./event-throttle.ts";
 
 const about = (instance: string, principal?: string) => ({

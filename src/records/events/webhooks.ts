@@ -4,8 +4,7 @@ import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import { createTypeFilter, type PublishedEvent } from "../../kernel/events/published-events.ts";
 import type { EventToJson } from "./event-json.ts";
-import { createWebhookAddresses, type WebhookAddresses } from "./webhook-address.ts";
-import { postWebhook } from "./webhook-post.ts";
+import { createWebhookAddresses, type WebhookAddresses, postWebhook } from "./webhook-post.ts";
 import { createWebhookQueue, type WebhookQueue } from "./webhook-queue.ts";
 import { createHmac } from "node:crypto";
 

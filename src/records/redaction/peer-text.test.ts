@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createPinoLog } from "../telemetry/pino-log.ts";
-import { toRedactedJson } from "./redacted-json.ts";
+import { toRedactedJson } from "./redacted-value.ts";
 import { createRedaction } from "./redaction.ts";
 import { createRowRedaction } from "../calls/row-redaction.ts";
 

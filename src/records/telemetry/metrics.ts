@@ -2,8 +2,7 @@ import type { EventBus } from "../../kernel/events/event-bus.ts";
 import type { StoreFigures } from "../../store/record-store.ts";
 import { createRuntimeMeters } from "./runtime-meters.ts";
 import { createEventMeters, type EventMeters } from "./event-meters.ts";
-import type { MetricValue } from "./metric-values.ts";
-import { counter, gauge, metricsType, toMetricsText, type Metric } from "./metrics-text.ts";
+import { type MetricValue, counter, gauge, metricsType, toMetricsText, type Metric } from "./metric-values.ts";
 
 /**
  * Metrics for Prometheus. They are counted from the start of the gateway, and written as text when they are scraped.

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { until } from "../../../test/harness/until.ts";
-import type { Metric } from "./metrics-text.ts";
+import type { Metric } from "./metric-values.ts";
 import { createRuntimeMeters } from "./runtime-meters.ts";
 
 function valueOf(metrics: readonly Metric[], name: string, labels: Readonly<Record<string, unknown>> = {}): number {

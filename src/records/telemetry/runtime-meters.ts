@@ -7,8 +7,7 @@ import {
   type PerformanceEntry,
 } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
-import { createDurations } from "./metric-values.ts";
-import { counter, gauge, type Metric } from "./metrics-text.ts";
+import { createDurations, counter, gauge, type Metric } from "./metric-values.ts";
 
 /** Memory, CPU time and delays of this process. What takes time to measure is measured from the first reading on. */
 export interface RuntimeMeters extends Disposable {

@@ -21,8 +21,13 @@ import {
 } from "@opentelemetry/sdk-trace";
 import type { TraceSampler, TraceSettings } from "../../config/rows/trace-settings.ts";
 import type { JsonObject } from "../../kernel/text/json-bytes.ts";
-import { parseTraceparent } from "../../kernel/runtime/trace-context.ts";
-import type { SpanAttributes, SpanStart, TraceSpan, Tracing } from "../../kernel/runtime/tracing.ts";
+import {
+  parseTraceparent,
+  type SpanAttributes,
+  type SpanStart,
+  type TraceSpan,
+  type Tracing,
+} from "../../kernel/runtime/tracing.ts";
 import { createOtlpHttpExportDelegate, httpAgentFactoryFromOptions } from "@opentelemetry/otlp-exporter-base/node-http";
 import {
   JsonTraceSerializer,

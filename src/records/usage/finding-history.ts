@@ -5,6 +5,7 @@ import type { SessionRecord } from "../../store/record-rows.ts";
 import type { FindingRows, RecordStore } from "../../store/record-store.ts";
 import type { FindingSpent } from "./finding-spent.ts";
 import type { Finding, FindingSession } from "./finding.ts";
+import type { TokenSum } from "./list-costs.ts";
 
 /**
  * The tokens that finding tools saved and cost, over the lives of the gateway: those measured now, and those written by
@@ -142,4 +143,28 @@ function toRecord(session: FindingSession, id: number): SessionRecord {
 
 function fromRecord({ client, startedMs, isLazy, saved, isExact, spent }: SessionRecord): MeasuredSession {
   return { client, startedMs, isLazy, saved: saved === null ? undefined : { tokens: saved, isExact }, spent };
+}
+
+/** What today's conversations did not have to read. */
+export interface SavedToday extends TokenSum {
+  /** Conversations of which it is known what they saved. */
+  readonly sessions: number;
+  /** Those of clients that keep definitions from their models automatically: their savings are unknown. */
+  readonly unknown: number;
+}
+
+/**
+ * What was saved at the start of each conversation since `sinceMs`, less what finding tools cost in it. Negative where
+ * finding cost more.
+ */
+export function sumSaved(sessions: readonly FindingSession[], sinceMs: number): SavedToday {
+  const known = sessions.flatMap(({ startedMs, isLazy, saved, spent }) =>
+    startedMs < sinceMs || isLazy || saved === undefined ? [] : [{ saved, spent }],
+  );
+  return {
+    sessions: known.length,
+    unknown: sessions.filter(({ startedMs, isLazy }) => isLazy && startedMs >= sinceMs).length,
+    tokens: known.reduce((sum, { saved, spent }) => sum + saved.tokens - spent, 0),
+    isExact: known.every(({ saved, spent }) => saved.isExact && spent === 0),
+  };
 }

@@ -13,9 +13,8 @@ import { createFindingHistory } from "./finding-history.ts";
 import { createFinding, wrappingOf, type Sender } from "./finding.ts";
 import { createLazyNames } from "../../catalog/model/names/lazy-names.ts";
 import { createListCosts, type ListCosts } from "./list-costs.ts";
-import { readPhraseReport } from "./phrase-report.ts";
+import { readPhraseReport, readTokenReport } from "./token-report.ts";
 import { textKeyOf, type TextKey } from "./token-counts.ts";
-import { readTokenReport } from "./token-report.ts";
 
 const manyTools = Array.from({ length: 60 }, (_, at) => ({
   name: `tool_${at}`,

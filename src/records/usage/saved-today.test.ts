@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FindingSession } from "./finding.ts";
-import { sumSaved } from "./saved-today.ts";
+import { sumSaved } from "./finding-history.ts";
 
 const session = (facts: Partial<FindingSession>): FindingSession => ({
   principal: "local",

@@ -1,8 +1,22 @@
 import { Worker } from "node:worker_threads";
-import { buildId } from "../../kernel/runtime/build-id.ts";
+import { buildId } from "../../kernel/runtime/late-module.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
-import { workerUrl } from "../../kernel/runtime/worker-file.ts";
-import type { TokenReply, TokenRequest, TokenWorkerData } from "./token-messages.ts";
+import { workerUrl } from "../../kernel/runtime/run-worker.ts";
+
+/** What the worker that counts tokens is told once, when it starts. */
+export interface TokenWorkerData {
+  readonly buildId: string;
+}
+
+export interface TokenRequest {
+  readonly id: number;
+  readonly text: string;
+}
+
+export interface TokenReply {
+  readonly id: number;
+  readonly tokens: number;
+}
 
 /** Counts the o200k tokens of texts in a worker thread, one text at a time. */
 export interface TokenThread extends AsyncDisposable {

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import type { UsageQuery, UsageSum } from "../../store/record-store.ts";
-import { createUsageMemo, type UsageMemo } from "./usage-memo.ts";
+import { createUsageMemo, type UsageMemo } from "./usage-log.ts";
 
 let memo: UsageMemo;
 beforeEach(() => void (memo = createUsageMemo({ now: () => 0 })));

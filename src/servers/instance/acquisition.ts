@@ -2,7 +2,7 @@ import type { PrincipalId } from "../../kernel/ids.ts";
 import type { Connection } from "../upstream/connection.ts";
 import type { Attempts } from "./starts/attempts.ts";
 import type { HeldConnection } from "./held-connection.ts";
-import type { Idleness } from "./starts/idleness.ts";
+import type { Idleness } from "./starts/idle-stop.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 import type { Life } from "./instance-state.ts";
 import type { Recovery } from "./starts/recovery.ts";

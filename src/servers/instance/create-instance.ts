@@ -5,8 +5,7 @@ import type { Connection } from "../upstream/connection.ts";
 import { createAcquire, type Acquire } from "./acquisition.ts";
 import { createAttempts, type Attempts } from "./starts/attempts.ts";
 import { createHeldConnection, type HeldConnection } from "./held-connection.ts";
-import { createIdleness } from "./starts/idleness.ts";
-import { stopIdle } from "./starts/idle-stop.ts";
+import { createIdleness, stopIdle } from "./starts/idle-stop.ts";
 import type { Instance } from "./instance.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 import { createLife, type Life } from "./instance-state.ts";
@@ -17,10 +16,12 @@ import { createOrders, type InstanceCore } from "./starts/instance-actions.ts";
 import { createRecovery, type Recovery } from "./starts/recovery.ts";
 import { createRefresher } from "./lists/refresh.ts";
 import { createServerEvents, type ServerEvents } from "./lists/server-events.ts";
-import { toStatus } from "./state-status.ts";
-import { createStatusViews } from "./status-view.ts";
+import { toStatus, adviceOf, stepOf, toReason } from "./state-status.ts";
 import { createUsers, type Users } from "./users.ts";
 import { createWaiters } from "./waiters.ts";
+import type { StatusView } from "../../catalog/model/view.ts";
+import type { InstanceState } from "./state.ts";
+import { statusTable } from "../../kernel/status-words.ts";
 
 /** What a new instance is made from. */
 export interface InstanceOptions {
@@ -201,4 +202,35 @@ function createParts(
   const recovery: Recovery = createRecovery({ ...shared, attempts }, deps);
   const acquire: Acquire = createAcquire({ ...shared, attempts, recovery }, deps);
   return { ...shared, attempts, recovery, acquire };
+}
+
+/** The status of an instance, as views show it; the same object until something changes. */
+function createStatusViews(life: Pick<Life, "id" | "server" | "state">): () => StatusView {
+  let known: { readonly server: ServerConfig; readonly state: InstanceState; readonly view: StatusView } | undefined;
+  return () => {
+    const { id, server, state } = life;
+    if (known?.server !== server || known.state !== state)
+      known = { server, state, view: toStatusView(id, server, state) };
+    return known.view;
+  };
+}
+
+function toStatusView(id: InstanceId, server: ServerConfig, state: InstanceState): StatusView {
+  const status = toStatus(state);
+  return {
+    slug: server.slug,
+    title: server.displayName,
+    namespace: server.namespace,
+    category: server.category,
+    icon: server.icon,
+    priority: server.priority,
+    transport: server.transport.kind,
+    instance: id,
+    status,
+    dormant: state.kind === "dormant",
+    reason: toReason(state),
+    advice: adviceOf(state),
+    step: stepOf(state),
+    shown: statusTable[status].shown,
+  };
 }

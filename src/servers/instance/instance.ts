@@ -3,7 +3,7 @@ import type { ServerConfig } from "../../config/config.ts";
 import type { AboutInstallation } from "../../kernel/events/event.ts";
 import type { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
-import type { InstanceStatus } from "../../kernel/status.ts";
+import type { InstanceStatus } from "../../kernel/status-words.ts";
 import type { Connection, FailedStep } from "../upstream/connection.ts";
 import type { KeptCatalog } from "./instance-deps.ts";
 import type { Oddities } from "./oddities.ts";

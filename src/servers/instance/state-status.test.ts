@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
-import { unavailableLine } from "../../catalog/exposure/discover/discover-unavailable.ts";
+import { unavailableLine } from "../../catalog/exposure/discover/discover-servers.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { instanceStatuses } from "../../kernel/status.ts";
+import { instanceStatuses, dormantRow, statusTable } from "../../kernel/status-words.ts";
 import { decideAcquire, transition, type InstanceState } from "./state.ts";
-import { dormantRow, statusTable } from "../../kernel/failures/status-table.ts";
 import { toReason, toRefusal, toStatus } from "./state-status.ts";
 
 const cause = new GatewayError("SPAWN_FAILED", "cannot start x", { data: { stderr: ["boom"] } });

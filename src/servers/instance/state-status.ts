@@ -1,9 +1,8 @@
 import type { StatusView } from "../../catalog/model/view.ts";
 import { switchedOff } from "../../config/entry/servers.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { copyOf } from "./starts/closed-cause.ts";
-import type { InstanceStatus } from "../../kernel/status.ts";
-import { withStderrSummary } from "./starts/stderr-summary.ts";
+import { copyOf, withStderrSummary } from "./starts/closed-cause.ts";
+import type { InstanceStatus } from "../../kernel/status-words.ts";
 import type { InstanceState, RemovalReason } from "./state.ts";
 
 /** The status under which a state is shown to the outside. */

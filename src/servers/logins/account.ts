@@ -2,8 +2,7 @@ import { untilAborted } from "../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Credential } from "./credential.ts";
 import { createLoginInMemory, type LoginInMemoryDeps } from "./flow/login-in-memory.ts";
-import { recheckMs, renewBeforeMs } from "./flow/login-limits.ts";
-import type { LoginRoute } from "./flow/login-route.ts";
+import { recheckMs, renewBeforeMs, type LoginRoute } from "./flow/login-route.ts";
 import { createRenewals, type RenewalsDeps } from "./renewals.ts";
 
 export type AccountDeps = LoginInMemoryDeps & RenewalsDeps;

@@ -2,8 +2,16 @@ import { request as requestHttp, type IncomingMessage, type RequestOptions } fro
 import { abortReason } from "../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isLoopbackHost, type AddressRules } from "./protocol/addresses.ts";
-import { redirects, usualLimits, type ExchangeLimits } from "./flow/login-limits.ts";
-import { exchangeRouted, tooLarge, tooSlow, type LoginAnswer, type LoginRoute } from "./flow/login-route.ts";
+import {
+  redirects,
+  usualLimits,
+  type ExchangeLimits,
+  exchangeRouted,
+  tooLarge,
+  tooSlow,
+  type LoginAnswer,
+  type LoginRoute,
+} from "./flow/login-route.ts";
 
 interface OutgoingRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

@@ -4,8 +4,7 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { addressRulesFor } from "./protocol/addresses.ts";
 import type { Credential, CredentialStore } from "./credential.ts";
 import type { LoginInMemory } from "./flow/login-in-memory.ts";
-import { renewRetryMs } from "./flow/login-limits.ts";
-import type { LoginRoute } from "./flow/login-route.ts";
+import { renewRetryMs, type LoginRoute } from "./flow/login-route.ts";
 import { createOutgoing } from "./outgoing.ts";
 import { renewTokens, type Renewal } from "./renew.ts";
 

@@ -2,6 +2,53 @@ import { readdirSync, openSync, readSync, closeSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { readMarks } from "./marker.ts";
 
+/**
+ * The descendants of a server as they were when last looked at. A process that has left the server's session and has
+ * an environment of its own is connected to the server only by ancestry, and no longer when its parent ends. From
+ * then on it is known only because it was seen here.
+ */
+export interface Descendants {
+  /** Start times by pid. */
+  readonly seen: ReadonlyMap<number, string>;
+  /**
+   * Looks again; call it only while the founder is alive. Returns all pids, the founder's first; undefined where the
+   * kernel keeps no lists of children.
+   */
+  look(): readonly number[] | undefined;
+}
+
+/**
+ * `onSessions` is called when the descendants are in other sessions than before; it gets all sessions except the
+ * founder's.
+ */
+export function createDescendants(founder: number, onSessions: (sessions: readonly number[]) => void): Descendants {
+  let seen: ReadonlyMap<number, string> = new Map();
+  let told = "";
+  return {
+    get seen() {
+      return seen;
+    },
+    look() {
+      if (process.platform !== "linux") return undefined;
+      const pids = readDescendants(founder);
+      if (pids === undefined) return undefined;
+      const next = new Map<number, string>();
+      const sessions = new Set<number>();
+      for (const pid of new Set([...pids, ...seen.keys()])) {
+        const found = pid === founder ? undefined : readProcess(pid);
+        if (found === undefined || (!pids.includes(pid) && found.startTime !== seen.get(pid))) continue;
+        next.set(pid, found.startTime);
+        if (found.session !== founder) sessions.add(found.session);
+      }
+      seen = next;
+      const text = [...sessions].join(" ");
+      if (text !== told) onSessions([...sessions]);
+      told = text;
+      return pids;
+    },
+  };
+}
+
 /** One living process as Linux shows it. Zombies and kernel threads are left out, because neither runs a program. */
 export interface ProcessRow {
   readonly pid: number;
@@ -103,7 +150,7 @@ type Stat = Omit<ProcessRow, "marks">;
  * Reads /proc/pid/stat (proc(5)); undefined for a process that has ended, a zombie or a kernel thread. The name may
  * contain spaces and brackets, so fields are counted from the last bracket.
  */
-export function readProcess(pid: number): Stat | undefined {
+function readProcess(pid: number): Stat | undefined {
   const text = readProc(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");

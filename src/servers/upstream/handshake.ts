@@ -1,11 +1,10 @@
 import { hasManyParts } from "../../wire/json/json-parts.ts";
-import { rpcCodes } from "../../wire/mcp/rpc-codes.ts";
+import { rpcCodes, parseErrorObject } from "../../wire/mcp/error-object.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Era } from "../../kernel/call/call-context.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import { skipValue } from "../../wire/json/json-scan.ts";
 import { eraOfRevision, legacyRevisions, metaKeys, modernRevision } from "../../wire/mcp/revisions.ts";
-import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 import type { GatewayIdentity } from "./messages/encode.ts";
 import { capabilitiesOf, type Rung } from "./declared-capabilities.ts";
 import type { Handshake, Peer, RootsSource } from "./connection.ts";

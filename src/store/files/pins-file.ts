@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { parsePins, type PinChoice } from "../../config/rows/pin-row.ts";
+import { parsePins, type PinChoice } from "../../config/rows/tool-rows.ts";
 import type { PinStore } from "../../catalog/discovery/pins.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";

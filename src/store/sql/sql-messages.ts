@@ -7,7 +7,7 @@ import type { AuditEntry } from "../record-rows.ts";
 import { recordQuestions, type AuditPlace, type RecordKind, type StoreProblem } from "../record-store.ts";
 import { upkeepQuestions } from "../store-upkeep.ts";
 import type { KeepOutcome, KeptSearch } from "../../catalog/discovery/kept-searches.ts";
-import type { PinChoice } from "../../config/rows/pin-row.ts";
+import type { PinChoice } from "../../config/rows/tool-rows.ts";
 import type { PinQuestion } from "./state/pin-tables.ts";
 import type { KeepQuestion, RemoveQuestion } from "./state/kept-search-tables.ts";
 import type { FailureCode } from "../../kernel/failures/failures.ts";

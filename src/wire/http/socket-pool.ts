@@ -1,8 +1,9 @@
 import type { HttpClient, HttpClientOptions, HttpRequest, ResponseHandler } from "./http-client.ts";
-import type { HttpSocket, HttpSocketOwner } from "./http-socket.ts";
+import { HttpSocket, type HttpSocketOwner } from "./http-socket.ts";
 import { createIdleSockets } from "./idle-sockets.ts";
-import { createHeadWriter } from "./request-head.ts";
-import { createSocketOpener } from "./socket-opener.ts";
+import { isHeaderName, isHeaderValue } from "../../kernel/text/header-value.ts";
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
 
 interface Waiting {
   readonly request: HttpRequest;
@@ -116,3 +117,121 @@ export function createSocketPool(options: HttpClientOptions): HttpClient {
 }
 
 const disposed = Object.freeze({ kind: "disposed", reason: "" } as const);
+
+/**
+ * Writes a request's head, its empty line included (RFC 9112, section 3). Throws for what no header may hold: it could
+ * be taken for another request.
+ */
+export type WriteHead = (request: HttpRequest) => string;
+
+/**
+ * `host` is said where the request does not say it. A list of headers is checked and written once, however often
+ * sent.
+ */
+function createHeadWriter(host: string): WriteHead {
+  const texts = new WeakMap<readonly string[], string>();
+
+  return ({ method, path, headers, body }) => {
+    let own = texts.get(headers);
+    if (own === undefined) texts.set(headers, (own = writeHeaders(headers, host)));
+    const start = `${method} ${path} HTTP/1.1\r\nconnection: keep-alive\r\n`;
+    return body === null ? `${start}${own}\r\n` : `${start}${own}content-length: ${body.length}\r\n\r\n`;
+  };
+}
+
+function writeHeaders(headers: readonly string[], host: string): string {
+  let text = headers.some((name, at) => at % 2 === 0 && name === "host") ? "" : `host: ${host}\r\n`;
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const name = headers[at] as string;
+    const value = headers[at + 1] as string;
+    if (!isHeaderName(name) || !isHeaderValue(value))
+      throw new Error(`the header ${JSON.stringify(name.slice(0, 100))} holds a character that no header may hold`);
+    text += `${name}: ${value}\r\n`;
+  }
+  return text;
+}
+
+const readBytes = 65_536;
+const tcpKeepAliveMs = 60_000;
+
+export interface SocketOpenerOptions {
+  readonly url: URL;
+  readonly connectTimeoutMs: number;
+  readonly owner: HttpSocketOwner;
+  readonly lookup?: LookupFunction | undefined;
+}
+
+/** Begins a connection. Exactly one of the two is called, once; `onFailed` with a code such as ECONNREFUSED. */
+export type OpenSocket = (onConnected: (socket: HttpSocket) => void, onFailed: (code: string) => void) => HttpSocket;
+
+function createSocketOpener({ url, connectTimeoutMs, owner, lookup }: SocketOpenerOptions): OpenSocket {
+  const openRaw = createRawOpener(url, lookup);
+
+  return (onConnected, onFailed) => {
+    let isConnecting = true;
+    let reason = "";
+    const raw = openRaw(
+      (bytes) => socket.receive(bytes),
+      () => {
+        if (end()) onConnected(socket);
+      },
+    );
+    const timer = setTimeout(() => fail("ETIMEDOUT"), connectTimeoutMs);
+    raw.once("error", (error: NodeJS.ErrnoException) => {
+      reason = error.code ?? error.message;
+    });
+    raw.once("close", () => fail(reason));
+    const socket = new HttpSocket(raw, owner);
+    return socket;
+
+    function fail(code: string): void {
+      if (!end()) return;
+      socket.destroy();
+      onFailed(code);
+    }
+
+    /** False when it was over before. */
+    function end(): boolean {
+      const wasConnecting = isConnecting;
+      isConnecting = false;
+      clearTimeout(timer);
+      return wasConnecting;
+    }
+  };
+}
+
+type OpenRaw = (onBytes: (bytes: Buffer) => void, onConnect: () => void) => Socket;
+
+/**
+ * How a socket to this URL is opened. All of a pool read into the same memory, because each piece is dealt with
+ * before the next is read: a buffer of 64 KB per read is what makes reading expensive.
+ */
+function createRawOpener(url: URL, lookup: LookupFunction | undefined): OpenRaw {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const memory = Buffer.allocUnsafeSlow(readBytes);
+  const isTls = url.protocol === "https:";
+  const port = url.port === "" ? (isTls ? 443 : 80) : Number(url.port);
+  const place = lookup === undefined ? { host, port } : { host, port, lookup };
+  let session: Buffer | undefined;
+
+  return (onBytes, onConnect) => {
+    const onread = {
+      buffer: memory,
+      callback: (count: number) => {
+        onBytes(count === memory.length ? memory : memory.subarray(0, count));
+        return true;
+      },
+    };
+    let socket: Socket;
+    if (isTls) {
+      const given = { ...place, onread, ALPNProtocols: ["http/1.1"] };
+      const resumed = session === undefined ? {} : { session };
+      const secure = connectTls({ ...given, ...resumed, ...(isIP(host) === 0 ? { servername: host } : {}) }, onConnect);
+      secure.on("session", (ticket) => (session = ticket));
+      socket = secure;
+    } else socket = connectTcp({ ...place, onread }, onConnect);
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, tcpKeepAliveMs);
+    return socket;
+  };
+}

@@ -8,8 +8,7 @@ import type {
   ResponseHandler,
   TransportFailure,
 } from "./http-client.ts";
-import { basicAuthorization } from "./basic-authorization.ts";
-import { isHeaderName, isHeaderValue } from "../../kernel/text/header-value.ts";
+import { basicAuthorization, isHeaderName, isHeaderValue } from "../../kernel/text/header-value.ts";
 import { ResponseHead } from "./response-head.ts";
 
 /** What the network of a company may require beyond a plain connection. */

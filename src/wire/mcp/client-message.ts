@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { findMember, scanNested, skipSpace, skipValue, type Member } from "../../wire/json/json-scan.ts";
 import { requireFewParts } from "../../wire/json/json-parts.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { tellDepthLimit } from "../../kernel/depth-limit.ts";
+import { tellDepthLimit } from "../../kernel/limits.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/text/json-bytes.ts";
 
 /** One message from a client. `params` is parsed; its members are also available as bytes. */

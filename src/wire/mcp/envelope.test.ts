@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { MessageError } from "./client-message.ts";
 import { answerPieces, answerText, notificationText, requestText, writeNotification } from "./envelope.ts";
-import { failureAnswer, failureBody, failureText } from "./failure-text.ts";
+import { failureAnswer, failureBody, failureText } from "./error-object.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -22,13 +22,13 @@ test("the envelope is written in one place, and read in one", () => {
   // The frame around pages of servers speaks to the page around it, in a script that imports nothing.
   const script = "front/web/sandbox.ts";
   // What is no JSON cannot be read: it is recognised by what libraries write around a result.
-  const spoilt = "wire/mcp/shapes/spoilt-answer.ts";
+  const spoilt = "wire/mcp/server-message.ts";
   expect(naming.sort()).toEqual([script, "wire/mcp/client-message.ts", "wire/mcp/envelope.ts", spoilt]);
 });
 
 test("the protocol's numbers stand in the table of failures and in one list of names", () => {
   const naming = sources.filter(({ code }) => /-3[12]_?\d{3}\b/.test(code)).map(({ file }) => file);
-  expect(naming.sort()).toEqual(["kernel/failures/failures.ts", "wire/mcp/rpc-codes.ts"]);
+  expect(naming.sort()).toEqual(["kernel/failures/failures.ts", "wire/mcp/error-object.ts"]);
 });
 
 test("messages are what JSON-RPC says, in ASCII", () => {

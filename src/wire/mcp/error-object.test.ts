@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { errorObjectText, isErrorObject, parseErrorObject, shortError } from "./error-object.ts";
-import { failureAnswer, failureText } from "./failure-text.ts";
+import {
+  errorObjectText,
+  isErrorObject,
+  parseErrorObject,
+  shortError,
+  failureAnswer,
+  failureText,
+} from "./error-object.ts";
 import { isLogLevel, isWanted, leastLevel } from "./log-level.ts";
 import { eraOfRevision, isHopKey, negotiateLegacy } from "./revisions.ts";
 

@@ -1,9 +1,60 @@
+import { failures } from "../../kernel/failures/failures.ts";
+import type { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { Answer } from "../../kernel/call/call-context.ts";
+import { MessageError } from "./client-message.ts";
+import { answerText } from "./envelope.ts";
+import { supportedRevisions } from "./revisions.ts";
 import { asciiJson } from "../json/ascii-json.ts";
 import { backslash, lowerU, openBrace, quote } from "../json/characters.ts";
 import { hasManyParts } from "../json/json-parts.ts";
 import { findMember, scanMembers, type Member, type Span } from "../json/json-scan.ts";
-import { rpcCodes } from "./rpc-codes.ts";
 import { isJsonObject, parseJsonObject, type JsonBytes } from "../../kernel/text/json-bytes.ts";
+
+/** Error codes of JSON-RPC and MCP by name. The codes of the gateway's own failures are in the table of failures. */
+export const rpcCodes = Object.freeze({
+  /** JSON-RPC 2.0, section 5.1. */
+  parseError: failures.PARSE_ERROR.rpc,
+  invalidRequest: failures.REQUEST_INVALID.rpc,
+  methodNotFound: failures.METHOD_UNKNOWN.rpc,
+  invalidParams: failures.PARAMS_INVALID.rpc,
+  internalError: failures.INTERNAL.rpc,
+  /** The code that many servers use for every error without a code of its own. */
+  serverError: -32_000,
+  /** 2025-11-25, server/resources. The modern revision uses invalidParams instead. */
+  resourceNotFound: -32_002,
+  /** 2025-11-25, client/elicitation: a person has to open a URL before the request can succeed. */
+  urlElicitationRequired: -32_042,
+  /** 2026-07-28, basic/index, error codes. */
+  headerMismatch: failures.HEADER_MISMATCH.rpc,
+  missingCapability: failures.CAPABILITY_MISSING.rpc,
+  unsupportedVersion: failures.VERSION_UNSUPPORTED.rpc,
+});
+
+/**
+ * The `"error":…` part of a response for one of the gateway's own failures, on every transport: the message, and in
+ * `data` the failure's code, hint and facts. `rpc` replaces the row's number where the protocol has its own.
+ */
+export function failureBody(failure: GatewayError, rpc: number = failure.row.rpc): string {
+  return errorBody(failureObject(failure, rpc));
+}
+
+/** Answers a server's question with a failure, when no answer from the client is available. */
+export function failureAnswer(failure: GatewayError, rpc: number = failure.row.rpc): Answer {
+  return { kind: "error", error: Buffer.from(errorObjectText(failureObject(failure, rpc)), "latin1") };
+}
+
+function failureObject(failure: GatewayError, rpc: number): ErrorObject {
+  const supported = failure.code === "VERSION_UNSUPPORTED" ? { supported: supportedRevisions } : undefined;
+  const own = { code: failure.code, hint: failure.hint };
+  // Code and hint are written twice: first so that they stand before the facts, and again so that no fact can replace
+  // them.
+  return { code: rpc, message: failure.message, data: { ...own, ...supported, ...failure.data, ...own } };
+}
+
+/** A complete error response. Without `idText`, the id is that of the message that could not be read, or null. */
+export function failureText(failure: GatewayError, idText?: string): string {
+  return answerText(idText ?? (failure instanceof MessageError ? failure.idText : "null"), failureBody(failure));
+}
 
 /**
  * Parses the `error` of a response. What JSON-RPC does not allow is replaced, so that the result is always a valid
@@ -106,7 +157,7 @@ function isCode(value: unknown): value is number {
 }
 
 /** The error of a JSON-RPC response. */
-export interface ErrorObject {
+interface ErrorObject {
   readonly code: number;
   readonly message: string;
   readonly data?: unknown;

@@ -1,5 +1,12 @@
 import type { Era } from "../../kernel/call/call-context.ts";
 
+/** Words of server cards (SEP-2127, `docs/discovery.md` of its repository, July 2026). */
+
+/** The path appended to the URL of a Streamable HTTP endpoint for its card. */
+export const cardPathEnd = "/server-card";
+export const cardType = "application/mcp-server-card+json";
+export const cardSchema = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json";
+
 /**
  * The revisions of MCP that the gateway speaks, newest first. 2026-07-28 is modern: it has neither initialize nor
  * sessions.

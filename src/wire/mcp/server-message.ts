@@ -1,13 +1,12 @@
-import { lowerN, nine, one, openBrace, openBracket, space, startsWithMark, zero } from "../../wire/json/characters.ts";
+import { lowerN, nine, one, openBrace, openBracket, space, startsWithMark, zero } from "../json/characters.ts";
 import { isUtf8 } from "node:buffer";
-import { findMember, scanElements, scanMembers, type Member } from "../../wire/json/json-scan.ts";
+import { findMember, scanElements, scanMembers, type Member } from "../json/json-scan.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/text/json-bytes.ts";
-import { hasManyParts } from "../../wire/json/json-parts.ts";
+import { hasManyParts } from "../json/json-parts.ts";
 import { shortError } from "./error-object.ts";
 import { saysEnvelope } from "./envelope.ts";
 import { withoutNulls } from "./shapes/null-members.ts";
-import { idOfSpoilt } from "./shapes/spoilt-answer.ts";
 
 /** One message from a server, classified by its members alone (JSON-RPC 2.0). Results stay bytes. */
 export type Inbound =
@@ -196,4 +195,28 @@ function parse(bytes: Buffer, member: Member): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Where the members of an envelope stand: libraries write them first or last, around the result. */
+const lookedAtBytes = 120;
+
+/** `{"jsonrpc":"2.0","id":7,"result":` and, in whatever order, what else libraries begin an answer with. */
+const head =
+  /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,9})\s*,\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"(?:result|error)"\s*:/;
+/** The SDK for TypeScript writes `{"result":…,"jsonrpc":"2.0","id":7}`. */
+const bodyFirst = /^\s*\{\s*"(?:result|error)"\s*:/;
+const tail = /,\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,9})\s*\}\s*$/;
+
+/**
+ * The id of an answer that is no valid JSON, because the server wrote something else in the middle of it or broke off:
+ * the request fails at once then instead of at its deadline. Undefined for anything that does not look like an answer,
+ * such as log lines.
+ */
+function idOfSpoilt(bytes: Buffer): number | undefined {
+  const beginning = bytes.toString("latin1", 0, lookedAtBytes);
+  const first = head.exec(beginning)?.[1];
+  if (first !== undefined) return Number(first);
+  if (!bodyFirst.test(beginning)) return undefined;
+  const last = tail.exec(bytes.toString("latin1", Math.max(0, bytes.length - lookedAtBytes)))?.[1];
+  return last === undefined ? undefined : Number(last);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { EventFields } from "./event-fields.ts";
+import { EventFields } from "./event-stream.ts";
 
 /** The events of these lines, as text, and the reader itself. */
 function read(...lines: readonly (string | Buffer)[]): { events: [string, string][]; fields: EventFields } {

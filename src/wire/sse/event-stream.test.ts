@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { createEventStreamReader } from "./event-stream.ts";
-import { idleWindowMs, mostIdleBytes } from "./idle-meter.ts";
+import { createEventStreamReader, idleWindowMs, mostIdleBytes } from "./event-stream.ts";
 
 interface Seen {
   readonly events: Array<readonly [type: string, data: string]>;

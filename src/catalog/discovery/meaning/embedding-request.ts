@@ -1,5 +1,4 @@
 import { isJsonObject } from "../../../kernel/text/json-bytes.ts";
-import { readAnswerText } from "./answer-text.ts";
 
 /**
  * An OpenAI-compatible endpoint: either its base (`http://localhost:11434/v1`) or the whole URL
@@ -75,4 +74,16 @@ function readVector(value: unknown): Float32Array | undefined {
   if (!(square > 0) || square === Number.POSITIVE_INFINITY) return undefined;
   const length = Math.sqrt(square);
   return vector.map((part) => part / length);
+}
+
+/** Reads what an endpoint answers, as UTF-8. Rejects with what `tooLong` makes for more than `limit` bytes. */
+export async function readAnswerText(response: Response, limit: number, tooLong: () => Error): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength;
+    if (size > limit) throw tooLong();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }

@@ -134,10 +134,7 @@ export function createEmbeddings(deps: EmbeddingDeps): Embeddings {
         wanted.delete(tool.hash);
         wanted.set(tool.hash, tool);
       }
-      for (const hash of wanted.keys()) {
-        if (wanted.size <= toolLimit) break;
-        wanted.delete(hash);
-      }
+      dropOldest(wanted);
       if (cancelRetry === undefined) run();
     },
     async similar(index, query, options, signal) {
@@ -154,6 +151,13 @@ export function createEmbeddings(deps: EmbeddingDeps): Embeddings {
       stopped.abort();
     },
   };
+}
+
+function dropOldest(wanted: Map<string, ToolEntry>): void {
+  for (const hash of wanted.keys()) {
+    if (wanted.size <= toolLimit) return;
+    wanted.delete(hash);
+  }
 }
 
 function textOf(tool: ToolEntry): string {

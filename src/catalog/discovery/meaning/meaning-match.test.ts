@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { sampleCatalog } from "../../../../test/sample-catalog.ts";
 import type { Ranking, ScoredTool } from "../../search/rank.ts";
-import { matchWithMeaning } from "./meaning-match.ts";
+import { matchWithMeaning } from "./score-fusion.ts";
 
 const [tool] = sampleCatalog().flatMap((part) => part.tools);
 

@@ -1,6 +1,6 @@
 import { isJsonObject } from "../../../kernel/text/json-bytes.ts";
 import type { ToolEntry } from "../../model/snapshot.ts";
-import { readAnswerText } from "../meaning/answer-text.ts";
+import { readAnswerText } from "../meaning/embedding-request.ts";
 import {
   answerTokens,
   estimateSpent,

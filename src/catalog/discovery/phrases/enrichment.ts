@@ -7,12 +7,10 @@ import {
   type BudgetWait,
   type EnrichmentBudget,
   type EnrichmentLimits,
+  type SpendingRecord,
 } from "./enrichment-budget.ts";
-import type { SpendingRecord } from "./enrichment-spending.ts";
 import { UnusableAnswer, type PhraseWriter, type SpentTokens, type WrittenAnswer } from "./phrase-writer.ts";
-import { createWaitingTools, type WaitingTools } from "../waiting-tools.ts";
-import { createWorkPause } from "./work-pause.ts";
-import { openWrittenPhrases, type PhraseStore, type WrittenPhrases } from "./written-phrases.ts";
+import { openWrittenPhrases, type PhraseStore, type WrittenPhrases, forgetOldest } from "./written-phrases.ts";
 
 /** What an answer of which nothing is known is taken to have cost: more than a usual one. */
 const unknownSpent: SpentTokens = Object.freeze({ prompt: 600, answer: 400, isReported: false });
@@ -185,4 +183,96 @@ async function write({ writer, clock }: EnrichmentDeps, tool: ToolEntry, request
   } finally {
     cancelDeadline();
   }
+}
+
+/** Answers without phrases, after which a tool is left alone until the next start. */
+const attemptLimit = 3;
+
+/** Tools that shall be asked for, the longest waiting first, each definition once. */
+export interface WaitingTools {
+  readonly size: number;
+  /** Tools for which the model wrote nothing of use. */
+  readonly givenUp: number;
+  /** Unless it is given up. One that waits already waits as the newest, which is dropped last. */
+  add(tool: ToolEntry): void;
+  take(): ToolEntry | undefined;
+  /** An answer was of no use. */
+  tryAgain(tool: ToolEntry): void;
+}
+
+export function createWaitingTools(): WaitingTools {
+  const waiting = new Map<string, ToolEntry>();
+  const attempts = new Map<string, number>();
+  const triesOf = (tool: ToolEntry): number => attempts.get(tool.hash) ?? 0;
+
+  function add(tool: ToolEntry): void {
+    if (triesOf(tool) >= attemptLimit) return;
+    waiting.delete(tool.hash);
+    waiting.set(tool.hash, tool);
+    forgetOldest(waiting);
+  }
+
+  return {
+    get size() {
+      return waiting.size;
+    },
+    get givenUp() {
+      return [...attempts.values()].filter((tries) => tries >= attemptLimit).length;
+    },
+    add,
+    take() {
+      const [next] = waiting.values();
+      if (next !== undefined) waiting.delete(next.hash);
+      return next;
+    },
+    tryAgain(tool) {
+      attempts.set(tool.hash, triesOf(tool) + 1);
+      forgetOldest(attempts);
+      add(tool);
+    },
+  };
+}
+
+/** Wait after a failure, doubled up to the most. */
+const backoffMs = Object.freeze({ first: 5_000, most: 15 * 60_000 });
+
+/** One wait at a time of work in the background, and how long it waits after failures. */
+export interface WorkPause {
+  readonly isOn: boolean;
+  /** Nothing when one is on already. */
+  begin(forMs: number): void;
+  /** Begins one after a failure and returns its length: longer with every failure until one has worked. */
+  beginAfterFailure(): number;
+  noteSuccess(): void;
+  cancel(): void;
+}
+
+/** `resume` is called at the end of each pause that was not cancelled. */
+export function createWorkPause(clock: Pick<Clock, "after">, resume: () => void): WorkPause {
+  let delayMs = 0;
+  let cancel: (() => void) | undefined;
+
+  function begin(forMs: number): void {
+    cancel ??= clock.after(forMs, () => {
+      cancel = undefined;
+      resume();
+    });
+  }
+
+  return {
+    get isOn() {
+      return cancel !== undefined;
+    },
+    begin,
+    beginAfterFailure() {
+      delayMs = Math.min(backoffMs.most, Math.max(backoffMs.first, delayMs * 2));
+      begin(delayMs);
+      return delayMs;
+    },
+    noteSuccess: () => void (delayMs = 0),
+    cancel() {
+      cancel?.();
+      cancel = undefined;
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import { isJsonObject } from "../../../kernel/text/json-bytes.ts";
 import { cutPhrases } from "../../../kernel/call/tool-phrases.ts";
-import { readSpending, type SpendingRecord } from "./enrichment-spending.ts";
+import { readSpending, type SpendingRecord } from "./enrichment-budget.ts";
 
 /** Tools that are remembered, here and on disk: 4 MB. Those that no view named for longest go. */
 const toolLimit = 20_000;

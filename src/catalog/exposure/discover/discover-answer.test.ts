@@ -8,7 +8,7 @@ import type { JsonObject } from "../../../kernel/text/json-bytes.ts";
 import { renderDiscover, type DiscoverFindings } from "./discover-answer.ts";
 import type { DiscoverHit } from "./discover-result.ts";
 import { estimateTokens } from "../text/token-estimate.ts";
-import { unavailableLine } from "./discover-unavailable.ts";
+import { unavailableLine } from "./discover-servers.ts";
 
 const issue: CorpusTool = {
   id: "github:create_issue",

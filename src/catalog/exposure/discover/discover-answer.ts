@@ -1,4 +1,4 @@
-import type { Match } from "../../search/rank/confidence-weights.ts";
+import type { Match } from "../../search/rank/confidence.ts";
 import type { ToolEntry } from "../../model/snapshot.ts";
 import type { JsonObject } from "../../../kernel/text/json-bytes.ts";
 import { cutAtWord } from "../text/discover-description.ts";
@@ -12,7 +12,7 @@ import {
 } from "./discover-result.ts";
 import { renderSiblings } from "./discover-siblings.ts";
 import { renderSkills, type SkillHit } from "./discover-skills.ts";
-import type { Unavailable } from "./discover-unavailable.ts";
+import type { Unavailable } from "./discover-servers.ts";
 import { estimateTokens } from "../text/token-estimate.ts";
 import { escapeHidden } from "../text/visible-text.ts";
 
@@ -118,7 +118,8 @@ function cutHints(detail: Detail, cut: boolean, shown: number, found: number): s
     hints.push(
       found > 1
         ? 'What "cut" left out: ask for that tool alone, with server and limit 1.'
-        : 'What "cut" left out is too large for an answer; a call whose arguments do not fit is told which field, and why.',
+        : 'What "cut" left out is too large for an answer; a call whose arguments do not fit is told which field, ' +
+            "and why.",
     );
   if (shown < found) hints.push("Fewer results fit than were found: narrow the query, or lower the detail.");
   return hints;

@@ -1,13 +1,12 @@
 import { stringifyExact } from "../../../wire/json/exact-json.ts";
 import type { ToolEntry } from "../../model/snapshot.ts";
 import { isJsonObject, type JsonObject } from "../../../kernel/text/json-bytes.ts";
-import type { InstanceStatus } from "../../../kernel/status.ts";
+import type { InstanceStatus } from "../../../kernel/status-words.ts";
 import { withoutPhrases } from "../../../kernel/call/tool-phrases.ts";
 import { cutAtWord, plainDescription, shortDescription } from "../text/discover-description.ts";
 import { isWithin, leanSchema } from "./discover-schema.ts";
-import { requiredNotes } from "../text/signature-notes.ts";
+import { requiredNotes, printWithin, readArguments, toOutputNote } from "../text/signature.ts";
 import type { Shape } from "../text/signature-schema.ts";
-import { printWithin, readArguments, toOutputNote } from "../text/signature.ts";
 import { estimateTokens } from "../text/token-estimate.ts";
 import { escapeHidden } from "../text/visible-text.ts";
 import type { TransportKind } from "../../../config/entry/transports.ts";

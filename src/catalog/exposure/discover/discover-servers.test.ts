@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { renderServers, type ServerLine } from "./discover-servers.ts";
-import { unavailableLine } from "./discover-unavailable.ts";
+import { renderServers, type ServerLine, unavailableLine } from "./discover-servers.ts";
 import { estimateTokens } from "../text/token-estimate.ts";
 
 const servers: readonly ServerLine[] = [

@@ -2,10 +2,9 @@ import type { DiscoveryResult } from "../../discovery/discovery.ts";
 import type { ToolEntry } from "../../model/snapshot.ts";
 import type { View, ViewServer } from "../../model/view.ts";
 import { renderDiscover } from "./discover-answer.ts";
-import { renderServers } from "./discover-servers.ts";
+import { renderServers, unavailableLine, type Unavailable } from "./discover-servers.ts";
 import type { SkillHit } from "./discover-skills.ts";
 import { toolsNamedBy } from "../skills/skill-tools.ts";
-import { unavailableLine, type Unavailable } from "./discover-unavailable.ts";
 import type { DiscoverRequest } from "../intent.ts";
 
 /** The result of a search, before it is worded for a client. */

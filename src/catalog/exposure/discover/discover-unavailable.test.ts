@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { instanceStatuses } from "../../../kernel/status.ts";
-import { unavailableLine, type ServerCondition } from "./discover-unavailable.ts";
+import { instanceStatuses } from "../../../kernel/status-words.ts";
+import { unavailableLine, type ServerCondition } from "./discover-servers.ts";
 
 test.each<[status: ServerCondition, reason: RegExp, action: RegExp]>([
   ["not_found", /no server/, /empty query/],

@@ -1,8 +1,8 @@
 import type { Explanation } from "../../search/explain/explanation.ts";
-import type { Match } from "../../search/rank/confidence-weights.ts";
-import type { InstanceStatus } from "../../../kernel/status.ts";
+import type { Match } from "../../search/rank/confidence.ts";
+import type { InstanceStatus } from "../../../kernel/status-words.ts";
 import { renderFound, type Found } from "./discover-text.ts";
-import type { Unavailable } from "./discover-unavailable.ts";
+import type { Unavailable } from "./discover-servers.ts";
 import { toSignature } from "../text/signature.ts";
 import { estimateTokens } from "../text/token-estimate.ts";
 

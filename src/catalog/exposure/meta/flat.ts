@@ -14,7 +14,7 @@ import {
   toListing,
   toolFor,
 } from "../native.ts";
-import { resolveOffered } from "../offered-tool.ts";
+import { resolveOffered } from "../text/tool-lookup.ts";
 
 /** Every tool as `server-tool` (docs/exposures/flat.md). */
 export const flatExposure: Exposure = Object.freeze({

@@ -2,7 +2,7 @@ import type { View } from "../../model/view.ts";
 import { toNativeUri } from "../../model/resource-uri.ts";
 import { asciiJson } from "../../../wire/json/ascii-json.ts";
 import { findMember, scanElements, scanFor, scanMembers } from "../../../wire/json/json-scan.ts";
-import { areNone, noArguments, toCallArguments, type CallArguments } from "../../../kernel/call/call-arguments.ts";
+import { areNone, noArguments, toCallArguments, type CallArguments } from "../../../kernel/call/call-context.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../../kernel/text/json-bytes.ts";
 import type { ServerSlug } from "../../../kernel/ids.ts";
 import type { ResultBytes } from "../../../wire/mcp/result-bytes.ts";
@@ -10,11 +10,11 @@ import type { Exposure, Listing, PinnedTools, Reader } from "../exposure.ts";
 import type { ExposureRequest, Intent } from "../intent.ts";
 import { rewriteContents, rewriteLinks, rewriteSkill } from "../text/links.ts";
 import { invalid, readDiscoverArguments, readListArguments, readUriArgument } from "./meta-arguments.ts";
-import { withMetaEntries } from "./meta-entry.ts";
+import { withMetaEntries } from "../../../wire/json/spliced-json.ts";
 import { isMetaTool, toolsFor, type MetaToolName } from "./meta-tools.ts";
 import { listNative, resolveCompletion, resolvePrompt, resolveRead } from "../native.ts";
 import { withPinned } from "../pinned-tools.ts";
-import { resolveOffered, type Offer } from "../offered-tool.ts";
+import { resolveOffered, type Offer } from "../text/tool-lookup.ts";
 import { serverTexts } from "../text/server-texts.ts";
 
 /** Long, because only what they say of the servers may change, and the old text finds as much. */

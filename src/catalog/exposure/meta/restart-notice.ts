@@ -1,8 +1,12 @@
 import type { ResultBytes } from "../../../wire/mcp/result-bytes.ts";
-import { serverOf } from "./intent-server.ts";
-import type { Intent } from "../intent.ts";
-import { withNote } from "./note-block.ts";
-import { withMetaEntries } from "./meta-entry.ts";
+import { serverOf, type Intent } from "../intent.ts";
+import { withMetaEntries } from "../../../wire/json/spliced-json.ts";
+import { deepestJson } from "../../../kernel/limits.ts";
+import type { JsonBytes } from "../../../kernel/text/json-bytes.ts";
+import { asciiJson } from "../../../wire/json/ascii-json.ts";
+import { openBracket } from "../../../wire/json/characters.ts";
+import { noteBlock } from "../../../wire/mcp/shapes/own-names.ts";
+import { findMember, scanMembers, skipSpace } from "../../../wire/json/json-scan.ts";
 
 /** The key under which programs find the notice. */
 const restartedKey = "toolyard/restarted";
@@ -23,7 +27,9 @@ export interface Loss {
 export function withLossTold(result: ResultBytes, { reason, intent, forModel }: Loss): ResultBytes {
   const server = reason === undefined ? undefined : serverOf(intent);
   if (server === undefined || reason === undefined) return result;
-  const notice = `${server} was restarted since you last used it, and what it held for you (open pages, variables, connections) is gone: ${reason}.`;
+  const notice =
+    `${server} was restarted since you last used it, and what it held for you (open pages, variables, connections) ` +
+    `is gone: ${reason}.`;
   const told =
     forModel && isOfTool(intent)
       ? withNote(result.bytes, `Note from Toolyard: ${notice} Set up again what you need.`)
@@ -33,4 +39,20 @@ export function withLossTold(result: ResultBytes, { reason, intent, forModel }: 
 
 function isOfTool(intent: Intent): boolean {
   return intent.kind === "call" || (intent.kind === "read" && intent.as === "tool");
+}
+
+/**
+ * The same result of a tool with a note of the gateway as one more block at the end, or the beginning, of its
+ * `content`. What the block has in `_meta` no server can write. Every other byte stays.
+ */
+export function withNote(result: JsonBytes, text: string, at: "end" | "beginning" = "end"): JsonBytes {
+  const content = findMember(scanMembers(result, 0, result.length, deepestJson), "content");
+  // A result without `content` so far, such as that of a task.
+  if (content === undefined || result[content.start] !== openBracket) return result;
+  const end = content.end - 1;
+  const isEmpty = skipSpace(result, content.start + 1, end) === end;
+  const block = asciiJson(noteBlock(text));
+  const [place, added] =
+    at === "end" ? [end, `${isEmpty ? "" : ","}${block}`] : [content.start + 1, `${block}${isEmpty ? "" : ","}`];
+  return Buffer.concat([result.subarray(0, place), Buffer.from(added, "latin1"), result.subarray(place)]);
 }

@@ -1,7 +1,6 @@
 import { toNativeUri } from "../../model/resource-uri.ts";
 import type { View, ViewServer } from "../../model/view.ts";
-import type { CallArguments } from "../../../kernel/call/call-arguments.ts";
-import type { Era } from "../../../kernel/call/call-context.ts";
+import type { CallArguments, Era } from "../../../kernel/call/call-context.ts";
 import type { ServerSlug } from "../../../kernel/ids.ts";
 import { isJsonObject, type JsonObject } from "../../../kernel/text/json-bytes.ts";
 import type { Exposure, Listing } from "../exposure.ts";
@@ -9,7 +8,7 @@ import { describeServers } from "../meta/instructions.ts";
 import type { ExposureRequest, Intent } from "../intent.ts";
 import { renderShared } from "../meta/meta.ts";
 import { invalid } from "../meta/meta-arguments.ts";
-import { helpDefinition, listDefinition } from "./namespace-tools.ts";
+import { helpDefinition, listDefinition, matchesWords, takeItems } from "./namespace-tools.ts";
 import {
   listNative,
   resolveCompletion,
@@ -19,11 +18,9 @@ import {
   toListing,
   toolFor,
 } from "../native.ts";
-import { resolveOffered } from "../offered-tool.ts";
-import { toCall } from "../text/tool-lookup.ts";
-import { matchesWords, takeItems } from "./namespace-page.ts";
+import { resolveOffered, toCall } from "../text/tool-lookup.ts";
 import { visibleText } from "../text/visible-text.ts";
-import { toClientName, withHash } from "../../model/names/client-name.ts";
+import { toClientName, withHash } from "../../model/names/name-claims.ts";
 import type { ToolEntry } from "../../model/snapshot.ts";
 
 const usage = [

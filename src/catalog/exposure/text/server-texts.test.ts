@@ -6,7 +6,7 @@ import { sampleStanding, sampleView } from "../../../../test/sample-view.ts";
 import { readPublicTools } from "../../../../test/servers/public-tools.ts";
 import { toParts } from "../../../../bench/retrieval/data.ts";
 import { clientProfiles } from "../../../config/rows/client-profiles.ts";
-import { instanceStatuses } from "../../../kernel/status.ts";
+import { instanceStatuses } from "../../../kernel/status-words.ts";
 import type { InstanceCatalog } from "../../model/snapshot.ts";
 import { toolsFor } from "../meta/meta-tools.ts";
 import { serverTexts } from "./server-texts.ts";

@@ -28,7 +28,9 @@ const inShortLength = 500;
 
 const doThis = "Find a tool with discover_mcp_tools, call it with execute_mcp_tool.";
 const howToFind =
-  "One need per query, as a short phrase (verb and object); several needs go in queries. Answers tool_path, description and input signature; call with execute_mcp_tool; `more` names other tools, server:name. An empty query lists the servers.";
+  "One need per query, as a short phrase (verb and object); several needs go in queries. Answers tool_path, " +
+  "description and input signature; call with execute_mcp_tool; `more` names other tools, server:name. An empty " +
+  "query lists the servers.";
 /** What people ask tools to do: searches of clients compare words. */
 const verbs = "search, get, list, read, show, create, add, write, send, update, move, delete, run";
 

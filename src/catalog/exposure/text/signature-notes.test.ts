@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { requiredNotes } from "./signature-notes.ts";
+import { requiredNotes } from "./signature.ts";
 
 const properties = {
   since: {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { sampleInstance } from "../../../../test/sample-catalog.ts";
 import { sampleStanding, sampleView } from "../../../../test/sample-view.ts";
-import type { InstanceStatus } from "../../../kernel/status.ts";
-import { noArguments } from "../../../kernel/call/call-arguments.ts";
+import type { InstanceStatus } from "../../../kernel/status-words.ts";
+import { noArguments } from "../../../kernel/call/call-context.ts";
 import { nearestNames } from "./suggestions.ts";
 import { resolveTool } from "./tool-lookup.ts";
 

@@ -71,5 +71,8 @@ function withSlugHash(owner: NamespaceOwner, taken: ReadonlyMap<string, unknown>
 /** One sentence that names all servers of a collision. */
 export function describeCollision(collision: NamespaceCollision): string {
   const renamed = collision.servers.map((slug, index) => `${slug} is ${collision.names[index] ?? ""}`).join(", ");
-  return `the namespace ${collision.namespace} is that of ${collision.servers.join(" and ")}; until one of them gets another \`namespace\`, ${renamed}`;
+  return (
+    `the namespace ${collision.namespace} is that of ${collision.servers.join(" and ")}; until one of them gets ` +
+    `another \`namespace\`, ${renamed}`
+  );
 }

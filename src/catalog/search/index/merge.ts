@@ -2,8 +2,7 @@ import type { ToolEntry } from "../../model/snapshot.ts";
 import { field, fieldCount, fieldNames } from "../language/fields.ts";
 import type { IndexPart } from "./index-part.ts";
 import type { Language } from "../language.ts";
-import { mergePostings, type MergedPostings } from "./merge-postings.ts";
-import { mergeTerms } from "./merge-terms.ts";
+import { mergePostings, type MergedPostings, mergeTerms } from "./merge-postings.ts";
 import { createSpellingIndex, spellingInSteps, type SpellingIndex } from "./trigrams.ts";
 import type { RankingWeights } from "../language/weights.ts";
 

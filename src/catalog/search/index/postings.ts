@@ -1,6 +1,5 @@
 import { field as fields, fieldCount } from "../language/fields.ts";
-import { createStemList, pushStem, type StemList, type StemTable } from "../language/stem-table.ts";
-import { grown } from "../language/doubled-array.ts";
+import { createStemList, pushStem, type StemList, type StemTable, grown } from "../language/stem-table.ts";
 
 /** Highest count of one word in one field; the ranking saturates far below. */
 const countLimit = 15;

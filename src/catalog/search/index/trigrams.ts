@@ -1,5 +1,5 @@
-import { grown } from "../language/doubled-array.ts";
-import { startsOf } from "./merge-terms.ts";
+import { grown } from "../language/stem-table.ts";
+import { startsOf } from "./merge-postings.ts";
 
 /** Finds known stems that look like a word the index lacks. */
 export interface SpellingIndex {

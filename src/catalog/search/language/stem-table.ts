@@ -1,5 +1,4 @@
 import { createAsciiReader, toText } from "./ascii-reader.ts";
-import { grown } from "./doubled-array.ts";
 import { absent, createWordSlots } from "./word-slots.ts";
 import { proseBrands, toProseWords, wordLengthLimit } from "./words.ts";
 
@@ -120,4 +119,11 @@ export function createStemTable({ stem, isStopword, wordLimit = usualWordLimit }
       return true;
     },
   };
+}
+
+/** The same content in an array twice as long. */
+export function grown<Numbers extends Int32Array | Uint8Array>(numbers: Numbers): Numbers {
+  const longer = new (numbers.constructor as new (length: number) => Numbers)(numbers.length * 2);
+  longer.set(numbers);
+  return longer;
 }

@@ -1,5 +1,5 @@
 import type { ToolEntry } from "../../model/snapshot.ts";
-import { wordsOf } from "./word-notation.ts";
+import { wordsOf } from "./word-lists.ts";
 import { toWholeWords } from "./words.ts";
 import actions from "../words/actions.txt";
 import fillers from "../words/fillers.txt";

@@ -1,5 +1,4 @@
-import type { WordLists } from "./word-lists.ts";
-import { linesOf } from "./word-notation.ts";
+import { type WordLists, linesOf } from "./word-lists.ts";
 import { toWords } from "./words.ts";
 
 /** What else a stem may be called. */

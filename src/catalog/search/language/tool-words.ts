@@ -1,7 +1,6 @@
 import type { ToolEntry } from "../../model/snapshot.ts";
 import { schemaTexts, toolTexts } from "./fields.ts";
-import { grown } from "./doubled-array.ts";
-import { createStemList, pushStem, type StemList, type StemTable } from "./stem-table.ts";
+import { grown, createStemList, pushStem, type StemList, type StemTable } from "./stem-table.ts";
 import { joinNeighbours, toWords } from "./words.ts";
 
 /** The stems of what a tool's definition says, field by field and in order. Valid until the next tool is read. */

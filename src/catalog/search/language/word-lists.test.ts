@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { wordLists } from "./word-lists.ts";
-import { linesOf, wordsOf } from "./word-notation.ts";
+import { wordLists, linesOf, wordsOf } from "./word-lists.ts";
 
 const folder = new URL("../words/", import.meta.url);
 const files = readdirSync(folder).filter((name) => name.endsWith(".txt"));

@@ -26,3 +26,28 @@ export const wordLists = Object.freeze({
 } satisfies Record<string, readonly string[]>);
 
 export type WordLists = { readonly [Kind in keyof typeof wordLists]: readonly string[] };
+
+/**
+ * Share of all the world's tools that mention a stem, for the stems that are common. A small catalog knows too little
+ * of which words are rare, and borrows it from here.
+ */
+export function commonWordShares(): ReadonlyMap<string, number> {
+  const shares = new Map<string, number>();
+  let share = 0;
+  for (const entry of linesOf(wordLists.frequencies).flatMap((line) => line.split(" "))) {
+    const [before = "", after] = entry.split(":");
+    if (after !== undefined) share = Number(before) / 1000;
+    shares.set(after ?? before, share);
+  }
+  return shares;
+}
+
+/** The lines of lists that say something, in order. */
+export function linesOf(lists: readonly string[]): string[] {
+  return lists.flatMap((list) => list.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#")));
+}
+
+/** The words of lists in the notation `words`. */
+export function wordsOf(lists: readonly string[]): string[] {
+  return linesOf(lists).flatMap((line) => line.split(" "));
+}

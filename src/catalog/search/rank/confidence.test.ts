@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { sampleCatalog } from "../../../../test/sample-catalog.ts";
-import type { Match } from "./confidence-weights.ts";
+import type { Match } from "./confidence.ts";
 import { buildIndexPart } from "../index/index-part.ts";
 import { createLanguage } from "../language.ts";
 import { mergeParts } from "../index/merge.ts";

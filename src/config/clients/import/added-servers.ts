@@ -1,5 +1,5 @@
 import { parseDocument } from "../../file/document.ts";
-import { editJson } from "../../edit/json-edit.ts";
+import { editJson } from "../../edit/json-change.ts";
 import { InvalidConfig } from "../../file/problems.ts";
 import { serverObjects } from "../../file/source.ts";
 import type { ImportedEntry } from "../connect/client-entry.ts";

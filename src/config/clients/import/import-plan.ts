@@ -11,7 +11,7 @@ import {
   type LiteralSecret,
 } from "./literal-secrets.ts";
 import type { FoundClient, FoundFile, FoundServer } from "./read-clients.ts";
-import { serverIdentity } from "./server-identity.ts";
+import { serverIdentity } from "./shared-servers.ts";
 
 /** What an import would do, before anything is done. */
 export interface ImportPlan {

@@ -1,6 +1,7 @@
 import type { ServerConfig } from "../../config.ts";
 import { hasProcess } from "../../entry/transports.ts";
 import type { FoundServer } from "./read-clients.ts";
+import type { ImportedEntry } from "../connect/client-entry.ts";
 
 /**
  * Those of a client's servers that this gateway has as well: the same program with the same arguments or the same
@@ -28,4 +29,27 @@ function isSame({ name, entry }: FoundServer, { key, slug, transport }: ServerCo
 
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url;
+}
+
+/**
+ * A text that two entries share when they are the same server: the same program with the same arguments and variables,
+ * or the same address with the same headers. Which of its tools are offered, and where its process runs, does not
+ * count.
+ */
+export function serverIdentity({ command, args, env, envFile, type, url, headers }: ImportedEntry): string {
+  const parts =
+    url === undefined
+      ? ["", command, args ?? [], sorted(env, false), envFile ?? null]
+      : [type ?? "http", url.replace(/\/$/, ""), sorted(headers, true)];
+  // `${env:TOKEN}` is `${TOKEN}`.
+  return JSON.stringify(parts).replaceAll("${env:", "${");
+}
+
+function sorted(
+  members: Readonly<Record<string, string>> | undefined,
+  isCaseless: boolean,
+): readonly (readonly [string, string])[] {
+  return Object.entries(members ?? {})
+    .map(([name, value]) => [isCaseless ? name.toLowerCase() : name, value] as const)
+    .toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0));
 }

@@ -11,7 +11,9 @@ export const clientHabits: Readonly<Record<ClientId, ClientHabits>> = {
     logInCommand: "claude mcp login",
     limits: { call: { field: "timeout", unitMs: 1 } },
     advice: [
-      "Permission rules of its settings files that name a parameter, as `mcp__toolyard__execute_mcp_tool(tool_path:…)`, do nothing there, and a `deny` says nothing of it: `toolyard connect claude-code --hook` has the rules of this configuration applied before each call.",
+      "Permission rules of its settings files that name a parameter, as " +
+        "`mcp__toolyard__execute_mcp_tool(tool_path:…)`, do nothing there, and a `deny` says nothing of it: " +
+        "`toolyard connect claude-code --hook` has the rules of this configuration applied before each call.",
     ],
   },
   cursor: {
@@ -19,7 +21,8 @@ export const clientHabits: Readonly<Record<ClientId, ClientHabits>> = {
   },
   vscode: {
     reload:
-      "Run `MCP: List Servers` in the command palette and start the server there; VS Code asks once whether you trust it.",
+      "Run `MCP: List Servers` in the command palette and start the server there; VS Code asks once whether you " +
+      "trust it.",
   },
   windsurf: {
     switchOff: { field: "disabled", value: true },
@@ -40,7 +43,8 @@ export const clientHabits: Readonly<Record<ClientId, ClientHabits>> = {
     },
     advice: [
       "`startup_timeout_sec` and what else the entry says of time limits and approvals stay as they are.",
-      '`codex exec` cannot ask, and refuses each call that would be asked about: `default_tools_approval_mode = "approve"` in the entry lets all of them through there, which is for you to say.',
+      "`codex exec` cannot ask, and refuses each call that would be asked about: `default_tools_approval_mode = " +
+        '"approve"` in the entry lets all of them through there, which is for you to say.',
     ],
   },
   gemini: {
@@ -49,7 +53,8 @@ export const clientHabits: Readonly<Record<ClientId, ClientHabits>> = {
     reload: "Start a new session of `gemini`, or type `/mcp refresh` in one that runs.",
     limits: { call: { field: "timeout", unitMs: 1, isShort: true } },
     advice: [
-      'With `-p` its model is offered the tools of trusted servers only: `"trust": true` in the entry does that, and ends all questions before calls.',
+      'With `-p` its model is offered the tools of trusted servers only: `"trust": true` in the entry does that, ' +
+        "and ends all questions before calls.",
     ],
   },
   zed: {
@@ -73,7 +78,8 @@ export const clientHabits: Readonly<Record<ClientId, ClientHabits>> = {
   },
   lmstudio: {
     reload:
-      "Nothing has to be done: LM Studio reads the file when it is saved. Switch the server on under Program, Integrations.",
+      "Nothing has to be done: LM Studio reads the file when it is saved. Switch the server on under Program, " +
+      "Integrations.",
   },
   copilot: {
     isTerminal: true,
@@ -90,7 +96,8 @@ export const clientHabits: Readonly<Record<ClientId, ClientHabits>> = {
     ownFields: { alwaysLoadTools: true },
     limits: { call: { field: "timeout", unitMs: 1, isShort: true } },
     advice: [
-      'With `-p` it refuses each call that it would ask about: `"trust": true` in the entry ends these questions, everywhere.',
+      'With `-p` it refuses each call that it would ask about: `"trust": true` in the entry ends these ' +
+        "questions, everywhere.",
     ],
   },
   kimi: {

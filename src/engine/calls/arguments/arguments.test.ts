@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { sampleInstance } from "../../../../test/sample-catalog.ts";
 import { systemClock } from "../../../kernel/runtime/clock.ts";
-import { noArguments, toCallArguments } from "../../../kernel/call/call-arguments.ts";
+import { noArguments, toCallArguments } from "../../../kernel/call/call-context.ts";
 import type { ToolEntry } from "../../../catalog/model/snapshot.ts";
 import { checkArguments } from "./arguments.ts";
 import { createValidators } from "../../validation/validators.ts";

@@ -1,6 +1,6 @@
 import type { ToolEntry } from "../../../catalog/model/snapshot.ts";
 import { dropDuplicateKeys } from "../../../wire/json/duplicate-keys.ts";
-import type { CallArguments } from "../../../kernel/call/call-arguments.ts";
+import type { CallArguments } from "../../../kernel/call/call-context.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { isJsonObject } from "../../../kernel/text/json-bytes.ts";
 import type { Validators } from "../../validation/validators.ts";

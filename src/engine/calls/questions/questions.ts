@@ -9,7 +9,7 @@ import { withoutOwnMeta } from "../../../wire/mcp/shapes/own-names.ts";
 import { ResultBytes } from "../../../wire/mcp/result-bytes.ts";
 import { parseErrorObject } from "../../../wire/mcp/error-object.ts";
 import { wrapState } from "../subscriptions/roots.ts";
-import type { ServerAnswer } from "../server-answer.ts";
+import type { ServerAnswer } from "../server-call.ts";
 import { createUrlQuestions, type UrlQuestions } from "./url-questions.ts";
 
 /** A server that keeps asking is stopped after this many rounds. */

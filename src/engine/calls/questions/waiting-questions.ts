@@ -2,7 +2,7 @@ import { abortReason } from "../../../kernel/runtime/abort.ts";
 import type { Answer, CallContext, Question } from "../../../kernel/call/call-context.ts";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
-import { settingNow } from "../../../kernel/runtime/setting-now.ts";
+import { settingNow } from "../../../kernel/text/number-text.ts";
 import type { InstanceId } from "../../../kernel/ids.ts";
 
 /**

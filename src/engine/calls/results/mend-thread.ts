@@ -1,9 +1,8 @@
 import type { FailureCode } from "../../../kernel/failures/failures.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { JsonBytes } from "../../../kernel/text/json-bytes.ts";
-import { runWorker } from "../../../kernel/runtime/run-worker.ts";
+import { runWorker, workerUrl } from "../../../kernel/runtime/run-worker.ts";
 import { createSemaphore } from "../../../kernel/runtime/semaphore.ts";
-import { workerUrl } from "../../../kernel/runtime/worker-file.ts";
 import type { Verdict } from "../../../wire/mcp/result-bytes.ts";
 import { faulty, type ResultLimits, type ResultSubject } from "./result-faults.ts";
 

@@ -5,6 +5,11 @@ import { judgeLarge, outlined } from "./large-results.ts";
 import { mendInThread } from "./mend-thread.ts";
 import { checkParsed } from "./parsed-result.ts";
 import { faulty, tooManyBytes, type ResultChecks, type ResultSubject } from "./result-faults.ts";
+import type { ToolEntry } from "../../../catalog/model/snapshot.ts";
+import type { EventBus } from "../../../kernel/events/event-bus.ts";
+import type { Instance } from "../../../servers/instance/instance.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import type { Validators } from "../../validation/validators.ts";
 
 /**
  * Results up to this size are parsed, which takes microseconds and shows every fault. Larger ones are only scanned.
@@ -50,4 +55,38 @@ async function checkLarge(subject: ResultSubject, result: JsonBytes, limits: Res
     return checkParsed(subject, result, limits);
   const { bytes, verdict } = await mendInThread(subject, result, limits);
   return await outlined(subject, Buffer.from(bytes.buffer), limits, verdict);
+}
+
+export interface StructuredCheckDeps {
+  readonly validators: Validators;
+  readonly events: EventBus;
+}
+
+/**
+ * Checks whether a result's `structuredContent` fits the tool's `outputSchema`. A mismatch throws UPSTREAM_PROTOCOL
+ * when `strictResults` is set, and otherwise only emits an event.
+ */
+export type StructuredCheck = (tool: ToolEntry, instance: Instance, result: ResultBytes) => void;
+
+export function createStructuredCheck(deps: StructuredCheckDeps): StructuredCheck {
+  return (tool, instance, result) => {
+    const schema = tool.definition.outputSchema;
+    const structured = result.known?.["structuredContent"];
+    if (schema === undefined || structured === undefined || result.isError) return;
+    const verdict = deps.validators.verdict(`${tool.hash}.output`, schema);
+    if (verdict === "unvalidated") return;
+    const problem = verdict.check(structured);
+    if (problem === undefined) return;
+    deps.events.emit({
+      type: "result.schema_mismatch",
+      ...instance.about(),
+      tool: tool.path,
+      reason: problem.message,
+    });
+    if (instance.server.strictResults)
+      throw new GatewayError(
+        "UPSTREAM_PROTOCOL",
+        `the result of ${tool.path} does not fit its outputSchema: ${problem.message}`,
+      );
+  };
 }

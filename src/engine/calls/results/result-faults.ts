@@ -1,5 +1,5 @@
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
-import { settingNow } from "../../../kernel/runtime/setting-now.ts";
+import { settingNow } from "../../../kernel/text/number-text.ts";
 import type { TextSearch } from "../../../wire/json/text-search.ts";
 import type { Verdict } from "../../../wire/mcp/result-bytes.ts";
 import type { Notes } from "../../../wire/mcp/shapes/shape.ts";

@@ -10,8 +10,7 @@ import type { DiscoverRequest } from "../../../catalog/exposure/intent.ts";
 import { chooseServers } from "../../../catalog/exposure/resource-list.ts";
 import type { View, ViewServer } from "../../../catalog/model/view.ts";
 import { abortAfter } from "../../../kernel/runtime/abort.ts";
-import type { CallContext } from "../../../kernel/call/call-context.ts";
-import { noteStarting } from "../../../kernel/call/call-stage.ts";
+import { type CallContext, noteStarting } from "../../../kernel/call/call-context.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 

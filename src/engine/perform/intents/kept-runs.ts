@@ -3,8 +3,7 @@ import { readDiscoverArguments } from "../../../catalog/exposure/meta/meta-argum
 import { resolveTool } from "../../../catalog/exposure/text/tool-lookup.ts";
 import type { LazyNames } from "../../../catalog/model/names/lazy-names.ts";
 import type { View } from "../../../catalog/model/view.ts";
-import { noArguments } from "../../../kernel/call/call-arguments.ts";
-import type { CallContext } from "../../../kernel/call/call-context.ts";
+import { noArguments, type CallContext } from "../../../kernel/call/call-context.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { Performer } from "../perform.ts";
 

@@ -4,7 +4,7 @@ import type { CallContext } from "../../../kernel/call/call-context.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import type { NamespaceLoads } from "../../namespaces/namespace-loads.ts";
-import type { LoadedNamespace } from "../outcome.ts";
+import type { LoadedNamespace } from "../work.ts";
 
 export interface NamespaceDeps {
   readonly loads: Pick<NamespaceLoads, "load">;

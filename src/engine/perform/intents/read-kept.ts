@@ -5,7 +5,7 @@ import type { Slices } from "../../../kernel/runtime/slices.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import { readPage } from "../../results/kept-page.ts";
 import type { KeptResults } from "../../results/kept-results.ts";
-import type { OutcomeOf } from "../outcome.ts";
+import type { OutcomeOf } from "../work.ts";
 
 export interface KeptDeps {
   readonly keptResults: Pick<KeptResults, "read">;

@@ -1,11 +1,9 @@
-import { slugOf } from "../../../catalog/exposure/meta/intent-server.ts";
-import type { Intent, ServerIntent } from "../../../catalog/exposure/intent.ts";
+import { slugOf, type Intent, type ServerIntent } from "../../../catalog/exposure/intent.ts";
 import { toGatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { AuditedCall, CallAudit } from "../../../records/audit/call-audit.ts";
-import type { Outcome } from "../outcome.ts";
+import type { Outcome, Work } from "../work.ts";
 import { clientNameOf, instanceOf, methodOf, outcomeWord, pathOf } from "./request-facts.ts";
 import type { RunStage } from "../run.ts";
-import type { Work } from "../work.ts";
 
 /**
  * Runs a server's request between two entries of the audit: it does not run before the first is on the disk, and no

@@ -4,7 +4,7 @@ import type { InstanceId } from "../../../kernel/ids.ts";
 import type { SharedTasks } from "../shared-tasks.ts";
 import { requireScope, scopeOf } from "../../policy/scopes.ts";
 import { mayUse } from "../../policy/tool-rules.ts";
-import type { Gate } from "./gate.ts";
+import type { Gate } from "../stages.ts";
 
 /**
  * Refuses what the credential does not permit, and a call that the configuration does not allow, before anything of it

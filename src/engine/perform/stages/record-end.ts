@@ -1,6 +1,5 @@
 import type { Discovery } from "../../../catalog/discovery/discovery.ts";
-import { slugOf } from "../../../catalog/exposure/meta/intent-server.ts";
-import type { DiscoverRequest, Intent, ServerIntent } from "../../../catalog/exposure/intent.ts";
+import { slugOf, type DiscoverRequest, type Intent, type ServerIntent } from "../../../catalog/exposure/intent.ts";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import type { EventBus } from "../../../kernel/events/event-bus.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
@@ -9,7 +8,7 @@ import type { CallContext } from "../../../kernel/call/call-context.ts";
 import type { EventOf } from "../../../kernel/events/event.ts";
 import type { JsonBytes } from "../../../kernel/text/json-bytes.ts";
 import type { TraceSource } from "../../../kernel/runtime/tracing.ts";
-import type { Outcome } from "../outcome.ts";
+import type { Outcome, Work } from "../work.ts";
 import {
   answerOf,
   argumentsOf,
@@ -25,7 +24,6 @@ import {
   traceIdOf,
 } from "./request-facts.ts";
 import type { TaskBook } from "../task-book.ts";
-import type { Work } from "../work.ts";
 
 export interface RecordEndDeps {
   readonly events: Pick<EventBus, "emit">;

@@ -1,17 +1,19 @@
 import { describe, expect, test } from "vitest";
 import { sampleInstance } from "../../../../test/sample-catalog.ts";
 import { sampleStanding, sampleView } from "../../../../test/sample-view.ts";
-import { slugOf } from "../../../catalog/exposure/meta/intent-server.ts";
-import type { ServerIntent } from "../../../catalog/exposure/intent.ts";
-import { noArguments, toCallArguments } from "../../../kernel/call/call-arguments.ts";
-import type { CallContext, ClientTraits } from "../../../kernel/call/call-context.ts";
+import { slugOf, type ServerIntent } from "../../../catalog/exposure/intent.ts";
+import {
+  noArguments,
+  toCallArguments,
+  type CallContext,
+  type ClientTraits,
+} from "../../../kernel/call/call-context.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { InstanceId, ServerSlug } from "../../../kernel/ids.ts";
 import { localPrincipal } from "../../../kernel/principal.ts";
 import { ResultBytes } from "../../../wire/mcp/result-bytes.ts";
-import type { Outcome } from "../outcome.ts";
+import type { Outcome, Work } from "../work.ts";
 import * as facts from "./request-facts.ts";
-import type { Work } from "../work.ts";
 
 // A person's own instance of a server has another id than the server, and a tool another path than name.
 const own = "notes~anna" as InstanceId;

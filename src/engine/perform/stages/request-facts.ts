@@ -4,10 +4,9 @@ import type { CallContext } from "../../../kernel/call/call-context.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { InstanceId } from "../../../kernel/ids.ts";
 import type { JsonBytes } from "../../../kernel/text/json-bytes.ts";
-import { parseTraceparent } from "../../../kernel/runtime/trace-context.ts";
+import { parseTraceparent } from "../../../kernel/runtime/tracing.ts";
 import { parseErrorObject } from "../../../wire/mcp/error-object.ts";
-import type { Outcome } from "../outcome.ts";
-import type { Work } from "../work.ts";
+import type { Outcome, Work } from "../work.ts";
 
 /** The instance that an intent is for. */
 export function instanceOf(intent: ServerIntent): InstanceId {

@@ -1,9 +1,8 @@
 import type { Intent } from "../../../catalog/exposure/intent.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { SpanAttributes, SpanStart, TraceSource, TraceSpan } from "../../../kernel/runtime/tracing.ts";
-import type { Outcome } from "../outcome.ts";
+import type { Outcome, Work } from "../work.ts";
 import type { Passage } from "../stages.ts";
-import type { Work } from "../work.ts";
 
 /**
  * Puts a span around every intent that means work, whichever front it came through. Its parent is the client's span,

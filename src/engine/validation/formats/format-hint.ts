@@ -1,7 +1,6 @@
 import { fastFormats } from "ajv-formats/dist/formats.js";
 import { isJsonObject, type JsonObject } from "../../../kernel/text/json-bytes.ts";
-import { toDotted } from "../value-path.ts";
-import { quoted, shown } from "../wording.ts";
+import { toDotted, quoted, shown } from "../wording.ts";
 
 /** What each format asks for, with an example. */
 const formats: Readonly<Record<string, string>> = Object.freeze({

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { RE2JS } from "re2js";
 import { expect, test } from "vitest";
-import { estimateProgram } from "./pattern-limits.ts";
+import { estimateProgram } from "./matcher.ts";
 
 const atom = fc.constantFrom("a", "\\d", "[a-z]", "[^\\]x(]", "\\(", ".", "\\.", "[()]", "é");
 const repetition = fc.constantFrom("", "", "", "*", "+", "?", "{2}", "{3,}", "{0,7}", "{1,4}?");

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { RE2JS } from "re2js";
 import { describe, expect, test } from "vitest";
-import { toSimplePattern } from "./simple-pattern.ts";
+import { toSimplePattern } from "./matcher.ts";
 
 test("what is simple means the same to RE2, for texts of every kind", () => {
   const atom = fc.constantFrom(

@@ -1,4 +1,4 @@
-import { estimateProgram } from "../formats/pattern-limits.ts";
+import { estimateProgram } from "../formats/matcher.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Fault } from "../wording.ts";
 import type { Dialect } from "./schema-keywords.ts";

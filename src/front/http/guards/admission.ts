@@ -1,7 +1,7 @@
 import type { Limits } from "../../../config/config.ts";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
-import { settingNow } from "../../../kernel/runtime/setting-now.ts";
+import { settingNow } from "../../../kernel/text/number-text.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 
 /**

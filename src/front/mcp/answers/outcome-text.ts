@@ -2,13 +2,12 @@ import { renderFound } from "../../../catalog/exposure/discover/discover-text.ts
 import type { Intent } from "../../../catalog/exposure/intent.ts";
 import { renderNamespace } from "../../../catalog/exposure/namespaces/namespace-tools.ts";
 import { withLossTold } from "../../../catalog/exposure/meta/restart-notice.ts";
-import type { ServerAnswer } from "../../../engine/calls/server-answer.ts";
-import type { LoadedNamespace, Outcome } from "../../../engine/perform/outcome.ts";
-import type { Work } from "../../../engine/perform/work.ts";
+import type { ServerAnswer } from "../../../engine/calls/server-call.ts";
+import type { LoadedNamespace, Outcome, Work } from "../../../engine/perform/work.ts";
 import type { JsonObject } from "../../../kernel/text/json-bytes.ts";
 import type { FindingMeter } from "../../../records/usage/finding.ts";
 import { stringifyExact } from "../../../wire/json/exact-json.ts";
-import { fitResult } from "../../../wire/mcp/shapes/result-fit.ts";
+import { fitResult } from "../../../wire/mcp/shapes/result-shapes.ts";
 import { assumedRevision, newestLegacyRevision } from "../../../wire/mcp/revisions.ts";
 import type { Caller, ReplyBody } from "../caller.ts";
 import { relayError } from "./relayed-error.ts";

@@ -1,8 +1,7 @@
 import { failures } from "../../../kernel/failures/failures.ts";
 import type { Era } from "../../../kernel/call/call-context.ts";
 import type { JsonBytes } from "../../../kernel/text/json-bytes.ts";
-import { errorBody, isErrorObject, parseErrorObject } from "../../../wire/mcp/error-object.ts";
-import { rpcCodes } from "../../../wire/mcp/rpc-codes.ts";
+import { errorBody, isErrorObject, parseErrorObject, rpcCodes } from "../../../wire/mcp/error-object.ts";
 import type { ReplyBody } from "../caller.ts";
 
 /**

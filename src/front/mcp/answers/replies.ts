@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { answerText } from "../../../wire/mcp/envelope.ts";
-import { failureText } from "../../../wire/mcp/failure-text.ts";
+import { failureText } from "../../../wire/mcp/error-object.ts";
 import { eventStreamHeaders, eventText } from "../../../wire/sse/event-text.ts";
 import type { ReplyBody } from "../caller.ts";
 import { joinText } from "./result-text.ts";

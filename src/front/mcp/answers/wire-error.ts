@@ -1,6 +1,5 @@
 import { wantedScope } from "../../../engine/policy/scopes.ts";
-import { failureBody } from "../../../wire/mcp/failure-text.ts";
-import { rpcCodes } from "../../../wire/mcp/rpc-codes.ts";
+import { failureBody, rpcCodes } from "../../../wire/mcp/error-object.ts";
 import type { Era } from "../../../kernel/call/call-context.ts";
 import type { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { failures, type FailureCode } from "../../../kernel/failures/failures.ts";

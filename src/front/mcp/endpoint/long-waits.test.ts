@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { noteStarting } from "../../../kernel/call/call-stage.ts";
+import { noteStarting } from "../../../kernel/call/call-context.ts";
 import { createLongWaits } from "./long-waits.ts";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));

@@ -1,6 +1,5 @@
 import { createAlarm } from "../../../kernel/runtime/shared-timer.ts";
-import type { Replies } from "../../../kernel/call/call-context.ts";
-import type { CallStage } from "../../../kernel/call/call-stage.ts";
+import type { Replies, CallStage } from "../../../kernel/call/call-context.ts";
 import type { JsonObject } from "../../../kernel/text/json-bytes.ts";
 import { createSlotTable, type Numbered } from "../../../kernel/runtime/slot-table.ts";
 import { progressOf, type RequestProgress } from "./request-progress.ts";

@@ -4,7 +4,7 @@ import { isLogLevel, isWanted } from "../../../wire/mcp/log-level.ts";
 import { isHopKey, metaKeys } from "../../../wire/mcp/revisions.ts";
 import type { CallContext, Replies } from "../../../kernel/call/call-context.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../../kernel/text/json-bytes.ts";
-import { withTraceContext } from "../../../kernel/runtime/trace-context.ts";
+import { withTraceContext } from "../../../kernel/runtime/tracing.ts";
 import type { Caller } from "../caller.ts";
 import type { RequestWays } from "./long-waits.ts";
 import { paramHeadersOf } from "../param-headers.ts";

@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { JsonObject } from "../../../kernel/text/json-bytes.ts";
-import { cardPathEnd, cardSchema, cardType } from "../../../wire/mcp/card-words.ts";
-import { supportedRevisions } from "../../../wire/mcp/revisions.ts";
+import { cardPathEnd, cardSchema, cardType, supportedRevisions } from "../../../wire/mcp/revisions.ts";
 import type { PublicUrl } from "../../http/public-url.ts";
 import type { Endpoint } from "./endpoint.ts";
 

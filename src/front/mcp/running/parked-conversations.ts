@@ -5,7 +5,7 @@ import { canAnswer, capabilityMissing } from "../../../engine/calls/questions/qu
 import { parseJsonObject, type JsonBytes } from "../../../kernel/text/json-bytes.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import { deepestJson } from "../../../kernel/limits.ts";
-import { settingNow } from "../../../kernel/runtime/setting-now.ts";
+import { settingNow } from "../../../kernel/text/number-text.ts";
 import { asciiJson } from "../../../wire/json/ascii-json.ts";
 import { openBrace } from "../../../wire/json/characters.ts";
 import { scanMembers } from "../../../wire/json/json-scan.ts";
@@ -114,7 +114,8 @@ export function createParkedConversations(options: {
       if (parked === undefined || !isSame(parked.binding, binding))
         throw new GatewayError(
           "HANDLE_INVALID",
-          "the requestState is not accepted: it has expired, was answered before, or belongs to another caller or request",
+          "the requestState is not accepted: it has expired, was answered before, or belongs to another caller " +
+            "or request",
         );
       const answers = readAnswers(inputResponses);
       parkedByHandle.delete(handle);

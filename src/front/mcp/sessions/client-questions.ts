@@ -2,7 +2,7 @@ import { abortReason } from "../../../kernel/runtime/abort.ts";
 import type { Answer, Question } from "../../../kernel/call/call-context.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { JsonObject } from "../../../kernel/text/json-bytes.ts";
-import { failureAnswer } from "../../../wire/mcp/failure-text.ts";
+import { failureAnswer } from "../../../wire/mcp/error-object.ts";
 import { requestText, writeNotification } from "../../../wire/mcp/envelope.ts";
 import { withProgressToken } from "../running/progress-token.ts";
 

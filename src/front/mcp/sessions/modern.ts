@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { withoutNulls } from "../../../wire/mcp/client-capabilities.ts";
+import { capabilitiesWithoutNulls } from "../../../wire/mcp/shapes/null-members.ts";
 import { isLogLevel } from "../../../wire/mcp/log-level.ts";
 import { metaKeys, modernRevision } from "../../../wire/mcp/revisions.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
@@ -55,7 +55,7 @@ export function checkEnvelope(request: ClientRequest, headers: IncomingHttpHeade
   const level = meta[metaKeys.logLevel];
   if (level !== undefined && level !== null && !isLogLevel(level))
     throw new GatewayError("PARAMS_INVALID", `${quote(level)} is no log level`);
-  return withoutNulls(capabilities);
+  return capabilitiesWithoutNulls(capabilities);
 }
 
 function checkHeaders(request: ClientRequest, headers: IncomingHttpHeaders): void {

@@ -6,7 +6,7 @@ import { toGatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../../../kernel/text/json-bytes.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import { asciiJson } from "../../../wire/json/ascii-json.ts";
-import { withoutNulls } from "../../../wire/mcp/client-capabilities.ts";
+import { capabilitiesWithoutNulls } from "../../../wire/mcp/shapes/null-members.ts";
 import type { ClientRequest } from "../../../wire/mcp/client-message.ts";
 import { writeNotification } from "../../../wire/mcp/envelope.ts";
 import { isWanted } from "../../../wire/mcp/log-level.ts";
@@ -55,7 +55,7 @@ export function createSessionStart(deps: SessionStartDeps): SessionStart {
       principal,
       endpointPath: endpoint.path,
       revision,
-      capabilities: isJsonObject(capabilities) ? withoutNulls(capabilities) : {},
+      capabilities: isJsonObject(capabilities) ? capabilitiesWithoutNulls(capabilities) : {},
       clientName: readClientName(clientInfo),
       client: deps.profileOf(clientInfo),
       told: endpoint.exposure.told?.(view),

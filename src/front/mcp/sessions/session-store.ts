@@ -1,6 +1,6 @@
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
-import { settingNow } from "../../../kernel/runtime/setting-now.ts";
+import { settingNow } from "../../../kernel/text/number-text.ts";
 import type { PrincipalId } from "../../../kernel/ids.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import { createHeldSessions } from "./held-sessions.ts";
@@ -51,7 +51,7 @@ export function createSessionStore(limits: SessionLimits, clock: Clock): Session
     for (let looked = 0; looked < mostLooked; looked += 1) {
       const oldest = sessions.oldest();
       if (oldest === undefined || nowMs - oldest.seenAtMs <= limits.sessionIdleMs) return;
-      if (isIdle(oldest.session, nowMs)) lapse(oldest.session, "the session was idle for too long");
+      if (isIdle(oldest.session, nowMs, limits)) lapse(oldest.session, "the session was idle for too long");
       else sessions.see(oldest.session, nowMs);
     }
   }
@@ -79,10 +79,6 @@ export function createSessionStore(limits: SessionLimits, clock: Clock): Session
     return false;
   }
 
-  function isIdle(session: Session, nowMs: number): boolean {
-    return !isBusy(session) && nowMs - session.lastUseMs > limits.sessionIdleMs;
-  }
-
   return {
     create(options) {
       expire();
@@ -97,7 +93,7 @@ export function createSessionStore(limits: SessionLimits, clock: Clock): Session
     find(id, principal, endpointPath) {
       const session = sessions.get(id);
       if (session?.principal !== principal || session.endpointPath !== endpointPath) return undefined;
-      if (isIdle(session, clock.monotonic())) {
+      if (isIdle(session, clock.monotonic(), limits)) {
         lapse(session, "the session was idle for too long");
         return undefined;
       }
@@ -115,6 +111,10 @@ export function createSessionStore(limits: SessionLimits, clock: Clock): Session
       return sessions.size;
     },
   };
+}
+
+function isIdle(session: Session, nowMs: number, limits: SessionLimits): boolean {
+  return !isBusy(session) && nowMs - session.lastUseMs > limits.sessionIdleMs;
 }
 
 function isBusy({ requests, pushes }: Session): boolean {

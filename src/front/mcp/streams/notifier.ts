@@ -104,34 +104,15 @@ export function createNotifier(
     return isTaskOf({ principal, connected: client }, { instance, id });
   }
 
-  function onResourceUpdated(event: EventOf<"resource.updated">): void {
-    const key = resourceKey(event.instance, event.uri);
-    for (const listener of listeners) {
-      const uri = listener.resources.get(key);
-      if (uri !== undefined) listener.send("notifications/resources/updated", { uri });
-    }
-  }
-
-  /**
-   * The loaded namespaces belong to the principal: all its clients hear of it, at the exposure whose list it changes.
-   */
-  function onLoadedChanged(principal: PrincipalId): void {
-    for (const listener of listeners) {
-      if (listener.principal.id !== principal || !listener.wants.tools) continue;
-      if (listener.exposure.toolsDependOn === "loaded namespaces")
-        listener.send("notifications/tools/list_changed", {});
-    }
-  }
-
   events.on(["catalog.changed"], onCatalogChanged);
   events.on(["catalog.announced"], onAnnounced);
-  events.on(["resource.updated"], onResourceUpdated);
+  events.on(["resource.updated"], (event) => onResourceUpdated(listeners, event));
   events.on(["server.notification"], (event) => {
     // A server may report on a task in the same bytes in which it hands it out: that has to be noted first.
     if (event.method === taskStatus) setImmediate(() => onServerNotification(event));
     else onServerNotification(event);
   });
-  events.on(["namespace.loaded", "namespace.evicted"], ({ principal }) => onLoadedChanged(principal));
+  events.on(["namespace.loaded", "namespace.evicted"], ({ principal }) => onLoadedChanged(listeners, principal));
 
   return {
     add(listener) {
@@ -139,4 +120,22 @@ export function createNotifier(
       return () => listeners.delete(listener);
     },
   };
+}
+
+function onResourceUpdated(listeners: ReadonlySet<Listener>, event: EventOf<"resource.updated">): void {
+  const key = resourceKey(event.instance, event.uri);
+  for (const listener of listeners) {
+    const uri = listener.resources.get(key);
+    if (uri !== undefined) listener.send("notifications/resources/updated", { uri });
+  }
+}
+
+/**
+ * The loaded namespaces belong to the principal: all its clients hear of it, at the exposure whose list it changes.
+ */
+function onLoadedChanged(listeners: ReadonlySet<Listener>, principal: PrincipalId): void {
+  for (const listener of listeners) {
+    if (listener.principal.id !== principal || !listener.wants.tools) continue;
+    if (listener.exposure.toolsDependOn === "loaded namespaces") listener.send("notifications/tools/list_changed", {});
+  }
 }

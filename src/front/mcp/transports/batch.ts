@@ -5,7 +5,7 @@ import { toGatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { slices } from "../../../kernel/runtime/slices.ts";
 import type { Admission } from "../../http/guards/admission.ts";
 import { answerText } from "../../../wire/mcp/envelope.ts";
-import { failureText } from "../../../wire/mcp/failure-text.ts";
+import { failureText } from "../../../wire/mcp/error-object.ts";
 import type { Caller } from "../caller.ts";
 import type { LegacyRequests } from "../sessions/legacy.ts";
 import type { LongWaits, PatientReplies } from "../endpoint/long-waits.ts";

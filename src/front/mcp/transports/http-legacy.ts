@@ -1,5 +1,5 @@
 import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
-import { traceContextOf } from "../../../kernel/runtime/trace-context.ts";
+import { traceContextOf } from "../../../kernel/runtime/tracing.ts";
 import type { LargeBuffers } from "../../../wire/json/large-buffers.ts";
 import type { ClientMessage, ClientRequest } from "../../../wire/mcp/client-message.ts";
 import { assumedRevision } from "../../../wire/mcp/revisions.ts";
@@ -45,14 +45,6 @@ export function createLegacyHttp(deps: LegacyHttpDeps, { run, admit }: HttpRun):
     const { reply, session } = deps.legacy.initialize(message, principal, endpoint);
     const send = readAccept(request).json ? sendReply : sendReplyEvent;
     send(response, message.idText, reply, session === undefined ? [] : ["Mcp-Session-Id", session.id]);
-  }
-
-  function openStream({ request, response, principal }: Incoming, session: Session): void {
-    if (!readAccept(request).stream)
-      throw new GatewayError("NOT_ACCEPTABLE", "this stream needs Accept: text/event-stream");
-    response.once("close", deps.admission.openStream(principal));
-    // A session is idle from when its stream broke off, not from when it was opened.
-    openSessionStream(session, request, response, () => deps.sessions.touch(session));
   }
 
   return {
@@ -102,13 +94,21 @@ export function createLegacyHttp(deps: LegacyHttpDeps, { run, admit }: HttpRun):
         if (request.method === "DELETE") {
           deps.sessions.end(session, "the client ended the session");
           response.writeHead(204).end();
-        } else openStream(incoming, session);
+        } else openStream(deps, incoming, session);
       } catch (error) {
         const failure = toGatewayError(error);
         refuse(response, failure, failure.code === "HTTP_METHOD_UNSUPPORTED" ? ["Allow", "POST"] : []);
       }
     },
   };
+}
+
+function openStream(deps: LegacyHttpDeps, { request, response, principal }: Incoming, session: Session): void {
+  if (!readAccept(request).stream)
+    throw new GatewayError("NOT_ACCEPTABLE", "this stream needs Accept: text/event-stream");
+  response.once("close", deps.admission.openStream(principal));
+  // A session is idle from when its stream broke off, not from when it was opened.
+  openSessionStream(session, request, response, () => deps.sessions.touch(session));
 }
 
 function toCaller({ endpoint, principal, request }: Incoming, session: Session | undefined, revision: string): Caller {

@@ -1,6 +1,6 @@
 import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { JsonObject } from "../../../kernel/text/json-bytes.ts";
-import { traceContextOf } from "../../../kernel/runtime/trace-context.ts";
+import { traceContextOf } from "../../../kernel/runtime/tracing.ts";
 import type { SessionlessClients } from "../../../kernel/sessionless-clients.ts";
 import type { LargeBuffers } from "../../../wire/json/large-buffers.ts";
 import type { ClientMessage, ClientRequest } from "../../../wire/mcp/client-message.ts";

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { toGatewayError } from "../../../kernel/failures/gateway-error.ts";
-import { traceContextOf } from "../../../kernel/runtime/trace-context.ts";
+import { traceContextOf } from "../../../kernel/runtime/tracing.ts";
 import { isBatch, MessageError, readClientMessage, type ClientRequest } from "../../../wire/mcp/client-message.ts";
 import { answerText } from "../../../wire/mcp/envelope.ts";
 import type { BodyRoom } from "../../http/guards/body-room.ts";

@@ -3,7 +3,7 @@ import type { Limits } from "../../../config/config.ts";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../../kernel/principal.ts";
-import { settingNow } from "../../../kernel/runtime/setting-now.ts";
+import { settingNow } from "../../../kernel/text/number-text.ts";
 import type { LargeBuffers } from "../../../wire/json/large-buffers.ts";
 import type { Admission } from "../../http/guards/admission.ts";
 import { prefixOf, type PublicUrl } from "../../http/public-url.ts";

@@ -6,7 +6,7 @@ import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-e
 import type { Principal } from "../../../kernel/principal.ts";
 import { readClientMessage, type ClientRequest } from "../../../wire/mcp/client-message.ts";
 import { answerText } from "../../../wire/mcp/envelope.ts";
-import { failureText } from "../../../wire/mcp/failure-text.ts";
+import { failureText } from "../../../wire/mcp/error-object.ts";
 import { eraOfRevision, modernRevision, newestLegacyRevision } from "../../../wire/mcp/revisions.ts";
 import type { Admission } from "../../http/guards/admission.ts";
 import { createCancellableRequests } from "../running/cancellable-requests.ts";

@@ -1,10 +1,10 @@
-import { settingNow } from "../../../kernel/runtime/setting-now.ts";
+import { settingNow } from "../../../kernel/text/number-text.ts";
 import type { Readable, Writable } from "node:stream";
 import type { Limits } from "../../../config/config.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import { createLineSplitter } from "../../../servers/upstream/messages/line-splitter.ts";
-import { failureText } from "../../../wire/mcp/failure-text.ts";
+import { failureText } from "../../../wire/mcp/error-object.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import { createLineWriter } from "./line-channel.ts";
 import type { StartupWait } from "../endpoint/startup-wait.ts";

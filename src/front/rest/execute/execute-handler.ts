@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { UnseenServer } from "../../../catalog/exposure/text/tool-lookup.ts";
 import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
-import { traceContextOf, withTraceContext } from "../../../kernel/runtime/trace-context.ts";
+import { traceContextOf, withTraceContext } from "../../../kernel/runtime/tracing.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import { readBody } from "../../http/body.ts";
 import { requireScope } from "../../../engine/policy/scopes.ts";

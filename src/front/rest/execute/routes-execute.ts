@@ -6,7 +6,8 @@ import { route, type Route } from "../route.ts";
 import * as schemas from "../../../operations/schemas.ts";
 
 const executeBody = schemas.json.describe(
-  "The tool's arguments. `_app_context` names the app of a bare name, and is removed from the arguments unless the tool's schema has it.",
+  "The tool's arguments. `_app_context` names the app of a bare name, and is removed from the arguments unless " +
+    "the tool's schema has it.",
 );
 
 const executeAnswer = z
@@ -36,7 +37,10 @@ export function describeExecute(): readonly Route[] {
         tag: "Execute",
         summary: "Call a tool",
         description:
-          "The name in any spelling: `server:tool`, `server-tool`, `namespace__tool`, `namespace.tool`, or bare with X-App-Context or `_app_context`. With `Accept: text/event-stream` progress comes as events `progress` and `log`, then the answer as `result`, or the failure as `error`. With `Toolyard-Elicitation` as well, what the server asks comes as events `question`.",
+          "The name in any spelling: `server:tool`, `server-tool`, `namespace__tool`, `namespace.tool`, or bare " +
+          "with X-App-Context or `_app_context`. With `Accept: text/event-stream` progress comes as events " +
+          "`progress` and `log`, then the answer as `result`, or the failure as `error`. With " +
+          "`Toolyard-Elicitation` as well, what the server asks comes as events `question`.",
         headers: z.object({
           "x-app-context": z.string().optional().describe("The app that a bare name belongs to."),
           "toolyard-elicitation": z

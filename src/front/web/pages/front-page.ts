@@ -1,4 +1,4 @@
-import { countText } from "../../../kernel/text/count-text.ts";
+import { countText } from "../../../kernel/text/number-text.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 /**

@@ -2,7 +2,7 @@ import type { Accounts } from "../../../people/authorization-server/accounts.ts"
 import type { NewSession } from "../../../people/authorization-server/user-sessions.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { sessionCookieName } from "../../../people/identity/session-cookie.ts";
-import { toCookie, type Forms } from "./forms.ts";
+import { toCookie, type Forms, type OpenForm } from "./forms.ts";
 import { html, nothing, redirect, type Html } from "./page.ts";
 import { safeNext, show, type Visit } from "../visit.ts";
 
@@ -34,21 +34,13 @@ const sessionSeconds = 7 * 86_400;
 export function createLoginPages({ accounts, forms, isNew, providers, hasPasswords }: LoginPagesDeps): LoginPages {
   function showLogin(visit: Visit, next: string, problem?: GatewayError): void {
     const form = forms.open({ ...visit, session: undefined });
-    const local = html`<form method="post" action="${prefixed(visit, "/auth/login")}">
-      ${form.field}
-      <input type="hidden" name="next" value="${next}" />
-      <label for="name">Name</label><input id="name" name="name" autocomplete="username" required autofocus />
-      <label for="password">Password</label>
-      <input id="password" name="password" type="password" autocomplete="current-password" required />
-      <button>Log in</button>
-    </form>`;
     const elsewhere = providers().map(
       ({ name, title }) =>
         html`<form method="post" action="${prefixed(visit, `/auth/oidc/${name}/start`)}">
           ${form.field} <input type="hidden" name="next" value="${next}" /><button>Log in with ${title}</button>
         </form>`,
     );
-    const body = html`${alert(problem)}${elsewhere}${hasPasswords() ? local : nothing}`;
+    const body = html`${alert(problem)}${elsewhere}${hasPasswords() ? passwordForm(visit, form, next) : nothing}`;
     show(visit, form, { title: "Log in", body, status: problem?.row.http, headers: retry(problem) });
   }
 
@@ -111,6 +103,17 @@ export function createLoginPages({ accounts, forms, isNew, providers, hasPasswor
       }
     },
   };
+}
+
+function passwordForm(visit: Visit, form: OpenForm, next: string): Html {
+  return html`<form method="post" action="${prefixed(visit, "/auth/login")}">
+    ${form.field}
+    <input type="hidden" name="next" value="${next}" />
+    <label for="name">Name</label><input id="name" name="name" autocomplete="username" required autofocus />
+    <label for="password">Password</label>
+    <input id="password" name="password" type="password" autocomplete="current-password" required />
+    <button>Log in</button>
+  </form>`;
 }
 
 export function sessionCookie({ cookie }: NewSession, base: string): string {

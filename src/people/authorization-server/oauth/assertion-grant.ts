@@ -57,7 +57,7 @@ const textOf = (value: unknown): string => (typeof value === "string" ? value : 
  */
 export function createAssertionGrant(deps: AssertionGrantDeps) {
   const { library, store, change, directory, clock, consents, assertions } = deps;
-  const { InvalidGrant, InvalidTarget, InvalidScope, UnsupportedGrantType } = library.errors;
+  const { InvalidGrant, InvalidTarget, UnsupportedGrantType } = library.errors;
 
   async function memberOf(claims: AssertedClaims, about: Change): Promise<Member> {
     const identity = await store.identity({ issuer: claims.iss, subject: claims.sub });
@@ -108,15 +108,6 @@ export function createAssertionGrant(deps: AssertionGrantDeps) {
     return resource;
   }
 
-  function scopeOf(claims: AssertedClaims, asked: unknown): string {
-    const given = textsOf(claims["scope"]).flatMap((text) => text.split(" "));
-    const permitted = deps.scopes.filter((one) => (given.length > 0 ? given : deps.usualScopes).includes(one));
-    const wanted = typeof asked === "string" ? asked.split(" ") : permitted;
-    const both = permitted.filter((one) => wanted.includes(one));
-    if (both.length === 0) throw new InvalidScope("the assertion permits nothing of that", wanted.join(" "));
-    return both.join(" ");
-  }
-
   return (place: AssertionPlace) =>
     async (context: LibraryContext): Promise<void> => {
       const { client, params = {} } = context.oidc;
@@ -125,7 +116,7 @@ export function createAssertionGrant(deps: AssertionGrantDeps) {
       if (claims === undefined) throw new InvalidGrant("the assertion is not good");
       checkClaims(claims, client, place);
       const resource = resourceOf(claims, params["resource"], place);
-      const scope = scopeOf(claims, params["scope"]);
+      const scope = scopeOf(deps, claims, params["scope"]);
       const about: Change = {
         ...{ actor: "unknown", via: "jwt", action: "app.assertion", object: client.clientName ?? client.clientId },
         ...{ ip: null, detail: { issuer: claims.iss, subject: claims.sub, resource, scopes: scope } },
@@ -137,6 +128,16 @@ export function createAssertionGrant(deps: AssertionGrantDeps) {
       const grantId = await grantOf({ member, client, resource, scope, claims }, place);
       context.body = await issue(place, { client, accountId: member.row.id, grantId, resource, scope });
     };
+}
+
+function scopeOf({ library, scopes, usualScopes }: AssertionGrantDeps, claims: AssertedClaims, asked: unknown): string {
+  const given = textsOf(claims["scope"]).flatMap((text) => text.split(" "));
+  const permitted = scopes.filter((one) => (given.length > 0 ? given : usualScopes).includes(one));
+  const wanted = typeof asked === "string" ? asked.split(" ") : permitted;
+  const both = permitted.filter((one) => wanted.includes(one));
+  if (both.length === 0)
+    throw new library.errors.InvalidScope("the assertion permits nothing of that", wanted.join(" "));
+  return both.join(" ");
 }
 
 function isFor(row: GrantRow, { member, client, resource, scope, claims }: Given): boolean {

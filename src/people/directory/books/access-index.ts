@@ -195,14 +195,21 @@ function createShelf(book: Book) {
     return isTaken;
   }
 
-  /** What {@link forgetExpired} would end: tokens end with their keys. */
-  function nextExpiryMs(): number {
-    let next = ends.nextMs();
-    for (const { row } of grants.values()) next = Math.min(next, row.expiresAtMs);
-    for (const { row } of sessions.values()) next = Math.min(next, row.expiresAtMs, row.seenAtMs + idleSessionMs);
-    return next;
-  }
-
   const removals = { removeToken, removeGrant, removeSession };
+  const nextExpiryMs = (): number => nextExpiryOf({ ends, grants, sessions });
   return { grants, sessions, tokens, ends, ...removals, putAll, forgetExpired, nextExpiryMs };
+}
+
+interface Expiring {
+  readonly ends: CredentialEnds;
+  readonly grants: ReadonlyMap<string, HeldGrant>;
+  readonly sessions: ReadonlyMap<string, HeldSession>;
+}
+
+/** When the next of these ends: tokens end with their keys. */
+function nextExpiryOf({ ends, grants, sessions }: Expiring): number {
+  let next = ends.nextMs();
+  for (const { row } of grants.values()) next = Math.min(next, row.expiresAtMs);
+  for (const { row } of sessions.values()) next = Math.min(next, row.expiresAtMs, row.seenAtMs + idleSessionMs);
+  return next;
 }

@@ -1,5 +1,5 @@
-import { settingNow } from "../../../kernel/runtime/setting-now.ts";
-import { failureAnswer } from "../../../wire/mcp/failure-text.ts";
+import { settingNow } from "../../../kernel/text/number-text.ts";
+import { failureAnswer } from "../../../wire/mcp/error-object.ts";
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { abortAfter } from "../../../kernel/runtime/abort.ts";
@@ -11,12 +11,11 @@ import { isJsonObject, type JsonBytes } from "../../../kernel/text/json-bytes.ts
 import { parseHandshake } from "../../upstream/ladder.ts";
 import type { RootsSource } from "../../upstream/connection.ts";
 import { createInstance } from "../create-instance.ts";
-import { createDepartures } from "./stopping-instances.ts";
+import { createDepartures, createEndedUsers } from "./stopping-instances.ts";
 import type { Instance } from "../instance.ts";
 import type { CatalogKeeper, InstanceDeps } from "../instance-deps.ts";
 import { configuredRoots, openWithRoots } from "../lists/roots-source.ts";
 import type { RemovalReason } from "../state.ts";
-import { createEndedUsers } from "./ended-users.ts";
 
 /** The parts of a request that decide which client's instance it goes to. */
 export type ClientCaller = Pick<CallContext, "principal" | "client" | "connected" | "ask">;

@@ -9,7 +9,6 @@ import { createMembership, sharedId, type Membership, type Whose } from "./membe
 import { createPrincipalInstances, type PrincipalInstances } from "./principal-instances.ts";
 import type { Instance } from "../instance.ts";
 import type { InstanceDeps } from "../instance-deps.ts";
-import { createViewVersions } from "./view-versions.ts";
 import { differs, hasLostToken, wantedFor, type Owners } from "./desired-instances.ts";
 
 /**
@@ -221,5 +220,35 @@ function report(before: FleetConfig | undefined, after: FleetConfig): ReconcileR
     changed: after.servers.filter((server) => old.has(server.slug) && !isDeepStrictEqual(old.get(server.slug), server))
       .length,
     removed: [...old.keys()].filter((slug) => !kept.has(slug)).length,
+  };
+}
+
+/** Counts what happens to the instances that each person's view is made of. */
+export interface ViewVersions {
+  /** Something happened to an instance of this owner, of this team, or to one that everybody has (neither). */
+  readonly noteChange: (whose: Whose) => void;
+  /** Never the same as before something happened to what this principal has; unmoved by what happens to others. */
+  readonly of: (principal: Principal) => number;
+}
+
+/** People whose own counts are kept: beyond that, every view is made again once. */
+const countLimit = 10_000;
+
+export function createViewVersions(): ViewVersions {
+  const own = new Map<PrincipalId, number>();
+  const teams = new Map<string, number>();
+  let everybody = 0;
+  return {
+    noteChange({ owner, team }) {
+      if (owner !== null) own.set(owner, (own.get(owner) ?? 0) + 1);
+      else if (team === undefined) everybody += 1;
+      else teams.set(team, (teams.get(team) ?? 0) + 1);
+      if (own.size <= countLimit && teams.size <= countLimit) return;
+      // A sum only ever grows: no version comes twice.
+      everybody += Math.max(0, ...own.values()) + Math.max(0, ...teams.values());
+      own.clear();
+      teams.clear();
+    },
+    of: ({ id, team }) => everybody + (own.get(id) ?? 0) + (team === null ? 0 : (teams.get(team) ?? 0)),
   };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { PrincipalId } from "../../../kernel/ids.ts";
 import { localPrincipal, type Principal } from "../../../kernel/principal.ts";
-import { createViewVersions } from "./view-versions.ts";
+import { createViewVersions } from "./fleet.ts";
 
 const person = (id: string): Principal => ({ ...localPrincipal, id: id as PrincipalId });
 const [alice, bob] = [person("alice"), person("bob")];

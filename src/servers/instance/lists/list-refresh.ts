@@ -1,11 +1,11 @@
 import { untilAborted } from "../../../kernel/runtime/abort.ts";
 import { toGatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { Connection } from "../../upstream/connection.ts";
-import { createCoalescer } from "./coalescer.ts";
 import { declaresListChanged } from "./listening.ts";
 import type { InstanceDeps } from "../instance-deps.ts";
 import type { Life } from "../instance-state.ts";
 import type { ListKind, Refresher } from "./refresh.ts";
+import type { Clock } from "../../../kernel/runtime/clock.ts";
 
 /** Decides when an instance's lists are fetched again. */
 export interface ListRefresh {
@@ -39,11 +39,12 @@ const listChangedMs = 1_000;
 export function createListRefresh(options: ListRefreshOptions, deps: InstanceDeps): ListRefresh {
   const { life, refresher, lifetime } = options;
   const { id: instance } = life;
-  const { slug: server } = life.server;
   /** Kinds of lists that the server announced as changed and that have not been fetched since. */
   const announced = new Set<ListKind>();
   let refreshing: Promise<readonly ListKind[]> | undefined;
-  const followSoon = createCoalescer(deps.clock, listChangedMs, () => quietly("list_changed", followAnnouncement()));
+  const followSoon = createCoalescer(deps.clock, listChangedMs, () =>
+    quietly("list_changed", followAnnouncement(), life, deps.log),
+  );
 
   /** One fetch for everybody who asks meanwhile. If one of them gives up, it continues for the others. */
   async function refresh(signal: AbortSignal): Promise<readonly ListKind[]> {
@@ -87,15 +88,6 @@ export function createListRefresh(options: ListRefreshOptions, deps: InstanceDep
     if (options.isUp() && announced.size > 0) await refresh(lifetime);
   }
 
-  function quietly(operation: string, work: Promise<unknown>): void {
-    void work.catch((error: unknown) => {
-      deps.log.warn(
-        { component: "instance", server, operation },
-        `${instance}: its lists could not be fetched; the old ones remain valid: ${toGatewayError(error).message}`,
-      );
-    });
-  }
-
   return {
     isDue() {
       if (deps.lender !== undefined) return false;
@@ -112,11 +104,43 @@ export function createListRefresh(options: ListRefreshOptions, deps: InstanceDep
     },
     refresh,
     refreshQuietly(operation) {
-      if (deps.lender === undefined) quietly(operation, refresh(lifetime));
+      if (deps.lender === undefined) quietly(operation, refresh(lifetime), life, deps.log);
     },
     noteAnnouncement(kind) {
       announced.add(kind);
       followSoon();
     },
+  };
+}
+
+function quietly(
+  operation: string,
+  work: Promise<unknown>,
+  { id, server }: ListRefreshOptions["life"],
+  log: InstanceDeps["log"],
+): void {
+  void work.catch((error: unknown) => {
+    log.warn(
+      { component: "instance", server: server.slug, operation },
+      `${id}: its lists could not be fetched; the old ones remain valid: ${toGatewayError(error).message}`,
+    );
+  });
+}
+
+/**
+ * Returns a function that runs `run` soon, but at most once per `intervalMs`, however often it is called (fault 50).
+ */
+export function createCoalescer(clock: Clock, intervalMs: number, run: () => void): () => void {
+  let scheduled = false;
+  let lastRunMs = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (scheduled) return;
+    scheduled = true;
+    const waitMs = Math.max(0, lastRunMs + intervalMs - clock.monotonic());
+    clock.after(waitMs, () => {
+      scheduled = false;
+      lastRunMs = clock.monotonic();
+      run();
+    });
   };
 }

@@ -1,4 +1,4 @@
-import { rpcCodes } from "../../../wire/mcp/rpc-codes.ts";
+import { rpcCodes, parseErrorObject } from "../../../wire/mcp/error-object.ts";
 import { parseExact } from "../../../wire/json/exact-json.ts";
 import type { RawLists } from "../../../catalog/model/instance-catalog.ts";
 import { skillSettings } from "../../../catalog/model/skill-extension.ts";
@@ -10,7 +10,6 @@ import type { Connection, ParamMember } from "../../upstream/connection.ts";
 import { slices } from "../../../kernel/runtime/slices.ts";
 import { openBracket } from "../../../wire/json/characters.ts";
 import { eachElement, findMember, scanFor, scanMembers, skipValue, type Member } from "../../../wire/json/json-scan.ts";
-import { parseErrorObject } from "../../../wire/mcp/error-object.ts";
 
 /** Limits for each list of a server. */
 export interface ListLimits {

@@ -1,4 +1,4 @@
-import { digestOf } from "../../../catalog/model/definition-digest.ts";
+import { digestOf, type InstanceCatalog } from "../../../catalog/model/snapshot.ts";
 import {
   buildingCatalog,
   buildInstanceCatalog,
@@ -8,13 +8,13 @@ import {
 } from "../../../catalog/model/instance-catalog.ts";
 import { slices } from "../../../kernel/runtime/slices.ts";
 import { offersSkills } from "../../../catalog/model/skill-extension.ts";
-import type { InstanceCatalog } from "../../../catalog/model/snapshot.ts";
 import type { Connection } from "../../upstream/connection.ts";
 import type { Oddities } from "../oddities.ts";
-import { createLateCard, looksOf } from "./late-card.ts";
 import { fetchLists } from "./lists.ts";
 import type { InstanceDeps } from "../instance-deps.ts";
 import type { Life } from "../instance-state.ts";
+import type { Clock } from "../../../kernel/runtime/clock.ts";
+import type { JsonObject } from "../../../kernel/text/json-bytes.ts";
 
 /** Fetches, checks and applies the lists of one instance, and keeps them on disk. */
 export interface Refresher {
@@ -42,16 +42,6 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
   let refreshedAtMs: number | undefined;
   const card = createLateCard(deps.clock);
   const report = createReport(life, deps);
-
-  /** In turns, because a server may list ten thousand tools. */
-  async function build(lists: RawLists): Promise<BuiltCatalog> {
-    for (;;) {
-      const { server } = life;
-      const built = await slices.run(buildingCatalog(server, instance, lists));
-      // Names and descriptions may have been changed meanwhile.
-      if (life.server === server) return built;
-    }
-  }
 
   function putInForce({ catalog, skipped, mended }: BuiltCatalog): readonly ListKind[] {
     report.skipped(skipped);
@@ -84,7 +74,7 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
       };
       const fetched = await fetchLists(connection, { transport, limits, onCut: report.cut }, signal);
       const lists = card.addTo(fetched, connection);
-      const built = await build(lists);
+      const built = await build(life, lists);
       // The instance may have been removed meanwhile; then nothing may be applied.
       signal.throwIfAborted();
       const kinds = putInForce(built);
@@ -106,7 +96,7 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
       });
       await save(lists);
       card.readOnce(connection, signal, async (shown) => {
-        const known = await build(shown);
+        const known = await build(life, shown);
         if (signal.aborted) return;
         putInForce(known);
         await save(shown);
@@ -118,6 +108,16 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
   async function save(lists: RawLists): Promise<void> {
     const { hash } = life.server;
     await deps.keeper.save(instance, { hash, savedAtMs: deps.clock.now(), lists });
+  }
+}
+
+/** In turns, because a server may list ten thousand tools. */
+async function build(life: Pick<Life, "id" | "server">, lists: RawLists): Promise<BuiltCatalog> {
+  for (;;) {
+    const { server } = life;
+    const built = await slices.run(buildingCatalog(server, life.id, lists));
+    // Names and descriptions may have been changed meanwhile.
+    if (life.server === server) return built;
   }
 }
 
@@ -181,4 +181,61 @@ function changedKinds(before: InstanceCatalog, after: InstanceCatalog): readonly
 
 function sameList<T>(before: readonly T[], after: readonly T[], keyOf: (item: T) => string): boolean {
   return before.length === after.length && before.every((item, index) => keyOf(item) === keyOf(after[index] as T));
+}
+
+/** Long enough after a start that nothing waits for the server any more. */
+const settleMs = 5_000;
+
+type OnNews = (lists: RawLists) => Promise<void>;
+
+/** Title and icons of a server that says nothing of them itself, from its card (SEP-2127). */
+export interface LateCard {
+  /** Takes over what was known when the lists were kept on disk, so that nothing changes until the card is read. */
+  adopt(lists: RawLists): void;
+  /** The same lists, with what the card says where `serverInfo` says nothing. */
+  addTo(lists: RawLists, connection: Connection): RawLists;
+  /**
+   * Reads the card a while later, once for each instance and only where something is missing. `onNews` gets the lists
+   * of then, if the card says something else than was known. Failures are silent: everything works without a card.
+   */
+  readOnce(connection: Connection, signal: AbortSignal, onNews: OnNews): void;
+}
+
+function createLateCard(clock: Pick<Clock, "after">): LateCard {
+  let known: JsonObject = {};
+  /** As they were fetched last, without what the card says. */
+  let latest: RawLists | undefined;
+  let state: "unread" | "planned" | "read" = "unread";
+
+  const withCard = (lists: RawLists): RawLists => ({ ...lists, serverInfo: { ...known, ...lists.serverInfo } });
+
+  async function read(connection: Connection, signal: AbortSignal, onNews: OnNews): Promise<void> {
+    const said = signal.aborted ? undefined : await connection.readCard?.();
+    state = said === undefined ? "unread" : "read";
+    if (said === undefined || signal.aborted || JSON.stringify(said) === JSON.stringify(known)) return;
+    known = said;
+    if (latest !== undefined) await onNews(withCard(latest));
+  }
+
+  return {
+    adopt(lists) {
+      known = looksOf(lists.serverInfo);
+    },
+    addTo(lists, { readCard }) {
+      latest = lists;
+      return readCard === undefined ? lists : withCard(lists);
+    },
+    readOnce(connection, signal, onNews) {
+      const { title, icons } = connection.peer.serverInfo;
+      const isComplete = title !== undefined && icons !== undefined;
+      if (connection.readCard === undefined || isComplete || state !== "unread") return;
+      state = "planned";
+      clock.after(settleMs, () => void read(connection, signal, onNews).catch(() => undefined));
+    },
+  };
+}
+
+/** What a server's `serverInfo` says of how the server is shown. */
+function looksOf({ title, icons }: JsonObject): JsonObject {
+  return { ...(title === undefined ? {} : { title }), ...(icons === undefined ? {} : { icons }) };
 }

@@ -1,6 +1,6 @@
 import type { Era } from "../../../kernel/call/call-context.ts";
 import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
-import { settingNow } from "../../../kernel/runtime/setting-now.ts";
+import { settingNow } from "../../../kernel/text/number-text.ts";
 import type { PrincipalId } from "../../../kernel/ids.ts";
 import type { Connection, FailedStep, Handshake } from "../../upstream/connection.ts";
 import type { HeldConnection } from "../held-connection.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createManualClock, settle } from "../../../../test/harness/manual-clock.ts";
 import type { PrincipalId } from "../../../kernel/ids.ts";
 import { createStartQueue } from "./start-queue.ts";
-import { withTurn } from "./start-turn.ts";
+import { withTurn } from "./start-turns.ts";
 
 const { signal } = new AbortController();
 

@@ -3,8 +3,9 @@ import { untilAborted } from "../../../kernel/runtime/abort.ts";
 import { npxFormOf } from "../../upstream/runner/npx-form.ts";
 import { packageRunnerOf } from "../../upstream/runner/package-runner.ts";
 import type { StartQueue } from "./start-queue.ts";
-import { withTurn, type Starter } from "./start-turn.ts";
 import { hasProcess } from "../../../config/entry/transports.ts";
+import type { Clock } from "../../../kernel/runtime/clock.ts";
+import type { PrincipalId } from "../../../kernel/ids.ts";
 
 /**
  * Decides which servers may start now. Package runners that may have to install something wait in a queue of their own,
@@ -96,4 +97,35 @@ function specificationOf(transport: Transport): string | undefined {
   if (!hasProcess(transport) || packageRunnerOf(transport) === undefined) return undefined;
   const npx = npxFormOf(transport);
   return JSON.stringify(npx === undefined ? [transport.command, ...transport.args] : ["npx", npx.specification]);
+}
+
+/** Who wants to start something, and the signal that ends the wait. */
+interface Starter {
+  readonly owner: PrincipalId | null;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * How long one start may keep its turn. Starts take turns because they keep the machine busy. A start that takes
+ * longer is waiting for something else or hangs, and must not delay the others (fault 65). The servers of a
+ * configuration are a few dozen, and all are needed at once; personal ones may be hundreds, and may delay each other
+ * a little (fault 86).
+ */
+const longestTurnMs = { shared: 100, personal: 2_000 } as const;
+
+/**
+ * Runs `start` when it is its turn. The turn ends with the start or after the longest turn, in which case the start
+ * continues.
+ */
+export async function withTurn<T>(queue: StartQueue, starter: Starter, start: () => Promise<T>): Promise<T> {
+  const { owner, clock, signal } = starter;
+  const release = await queue.acquire(owner ?? "", signal);
+  const cancelTurn = clock.after(longestTurnMs[owner === null ? "shared" : "personal"], release);
+  try {
+    return await start();
+  } finally {
+    cancelTurn();
+    release();
+  }
 }

@@ -5,7 +5,7 @@ import { isLoopbackHost } from "../protocol/addresses.ts";
 import { describeError } from "../protocol/answer-members.ts";
 import type { Credential } from "../credential.ts";
 import { findClient } from "../protocol/find-client.ts";
-import { loginTimeoutMs } from "./login-limits.ts";
+import { loginTimeoutMs } from "./login-route.ts";
 import type { AuthorizationMetadata, AuthorizationServer, Flow, Wish } from "../login-flow.ts";
 import { checkUrl } from "../outgoing.ts";
 import { askForTokens, type TokenAnswer } from "../protocol/token-endpoint.ts";

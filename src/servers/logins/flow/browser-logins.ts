@@ -2,7 +2,7 @@ import { abortAfter, untilAborted } from "../../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { Callback } from "./callback.ts";
 import type { LoginOptions } from "../login-flow.ts";
-import { loginTimeoutMs } from "./login-limits.ts";
+import { loginTimeoutMs } from "./login-route.ts";
 
 /** Logins that people make at servers with the browser in which they are logged in at the gateway. */
 export interface BrowserLogins {

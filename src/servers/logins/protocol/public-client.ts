@@ -30,4 +30,5 @@ export async function createPublicClient(
 }
 
 const refusal =
-  "its name leads to this machine or into a private network, where only templates that an admin of the gateway wrote may lead";
+  "its name leads to this machine or into a private network, where only templates that an admin of the gateway " +
+  "wrote may lead";

@@ -116,7 +116,8 @@ function toMetadata(value: JsonObject, resource: string, serverUrl: string): Res
   if (!covers(new URL(resource), new URL(serverUrl))) {
     throw new GatewayError(
       "LOGIN_FAILED",
-      `the server's metadata is for another resource, on ${new URL(resource).origin}: a token for it must not be sent here`,
+      `the server's metadata is for another resource, on ${new URL(resource).origin}: a token for it must not be ` +
+        "sent here",
     );
   }
   return {

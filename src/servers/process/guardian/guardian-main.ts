@@ -1,9 +1,8 @@
 import { createInterface } from "node:readline";
-import { signalGroup } from "./process-group.ts";
+import { signalGroup, killWindowsTree } from "./process-group.ts";
 import { killTreesOf, type Founders } from "../orphan-sweep.ts";
 import { parseGatewayMark } from "../marker.ts";
 import { createProcessTable, readStartTime } from "../process-table.ts";
-import { killWindowsTree } from "../windows.ts";
 
 /**
  * The guardian for systems without /bin/sh: Windows, and images that contain nothing but Node. Its input is the same as

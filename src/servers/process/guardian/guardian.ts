@@ -16,7 +16,7 @@ import {
 } from "../marker.ts";
 import { openProcess } from "../open-process.ts";
 import { createProcessTable, type ProcessTable } from "../process-table.ts";
-import { workerUrl } from "../../../kernel/runtime/worker-file.ts";
+import { workerUrl } from "../../../kernel/runtime/run-worker.ts";
 
 /** What a guardian needs from the gateway. */
 export interface GuardianOptions {

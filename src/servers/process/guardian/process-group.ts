@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ProcessRow, ProcessTable } from "../process-table.ts";
+import { spawn } from "node:child_process";
 
 /** Identifies processes that belong together, before ancestry is considered. */
 export interface FamilyTraits {
@@ -120,4 +121,19 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
  */
 export function signalGroup(founder: number, signal: NodeJS.Signals): boolean {
   return founder > 1 && signalProcess(-founder, signal);
+}
+
+/**
+ * Kills a process and its descendants. Windows has neither process groups nor readable environments, so a child whose
+ * parent has already ended is not found. Resolves when taskkill is done, whatever it found.
+ */
+export function killWindowsTree(pid: number): Promise<void> {
+  return new Promise((resolve) => {
+    const killer = spawn("taskkill", ["/PID", String(pid), "/T", "/F"], {
+      stdio: "ignore",
+      windowsHide: true,
+    });
+    killer.once("error", () => resolve());
+    killer.once("exit", () => resolve());
+  });
 }

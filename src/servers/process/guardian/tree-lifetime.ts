@@ -1,11 +1,22 @@
 import type { Readable, Writable } from "node:stream";
-import { findFamily, killFamily, signalGroup, signalProcess, type FamilyTraits } from "./process-group.ts";
+import {
+  findFamily,
+  killFamily,
+  signalGroup,
+  signalProcess,
+  type FamilyTraits,
+  killWindowsTree,
+} from "./process-group.ts";
 import type { Guardian } from "./guardian.ts";
 import type { TreeMark } from "../marker.ts";
-import { createDescendants } from "../descendants.ts";
-import { createPatience, type Patience } from "../stop-deadline.ts";
-import { readResidentBytes, readStartTime, readWork, type ProcessRow, type ProcessWork } from "../process-table.ts";
-import { killWindowsTree } from "../windows.ts";
+import {
+  createDescendants,
+  readResidentBytes,
+  readStartTime,
+  readWork,
+  type ProcessRow,
+  type ProcessWork,
+} from "../process-table.ts";
 
 /** How a process ended: an exit code or a signal. */
 export interface Exit {
@@ -218,4 +229,48 @@ function exceptOf({ pid }: TreeParts["guardian"]): readonly number[] {
 
 function isEmpty(rows: readonly ProcessRow[]): boolean {
   return rows.length === 0;
+}
+
+/** Waits that can be cut short for good: once it has ended, every wait returns at once. */
+interface Patience {
+  /** Ends all current and future waits. Further calls have no effect. */
+  end(): void;
+  /** Whether `end` has been called. */
+  isOver(): boolean;
+  /** Resolves when `end` is called. */
+  readonly ended: Promise<void>;
+  /** Resolves when `promise` settles, after `limitMs`, or when patience ends, whichever comes first. Never rejects. */
+  wait(promise: Promise<unknown>, limitMs: number): Promise<void>;
+  /** Resolves after `delayMs`, or when patience ends. */
+  sleep(delayMs: number): Promise<void>;
+}
+
+/** Patience that has not ended. */
+function createPatience(): Patience {
+  let over = false;
+  let wake: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => {
+    wake = resolve;
+  });
+
+  async function sleep(delayMs: number, earlier: Promise<unknown> = ended): Promise<void> {
+    if (over || delayMs <= 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    const elapsed = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, delayMs);
+    });
+    await Promise.race([elapsed, ended, earlier]).catch(() => undefined);
+    clearTimeout(timer);
+  }
+
+  return {
+    end() {
+      over = true;
+      wake();
+    },
+    isOver: () => over,
+    ended,
+    wait: (promise, limitMs) => sleep(limitMs, promise),
+    sleep: (delayMs) => sleep(delayMs),
+  };
 }

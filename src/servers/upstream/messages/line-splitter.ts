@@ -23,11 +23,6 @@ export function createLineSplitter(
   let slab: Buffer | undefined;
   let ended = false;
 
-  function deliver(line: Buffer): void {
-    const end = line.length > 0 && line[line.length - 1] === carriageReturn ? line.length - 1 : line.length;
-    if (end > 0) onLine(end === line.length ? line : line.subarray(0, end));
-  }
-
   /** Keeps a chunk of a line that is not complete yet, or the end of one that began in an earlier chunk. */
   function keep(chunk: Buffer): void {
     const bytes = partBytes + chunk.length;
@@ -73,10 +68,10 @@ export function createLineSplitter(
     for (;;) {
       const end = chunk.indexOf(lineFeed, start);
       if (end === -1) break;
-      if (partBytes === 0) deliver(chunk.subarray(start, end));
+      if (partBytes === 0) deliver(chunk.subarray(start, end), onLine);
       else {
         keep(chunk.subarray(start, end));
-        deliver(take());
+        deliver(take(), onLine);
       }
       start = end + 1;
       lines += 1;
@@ -89,6 +84,11 @@ export function createLineSplitter(
     onTooLong();
     return lines;
   };
+}
+
+function deliver(line: Buffer, onLine: (line: Buffer) => void): void {
+  const end = line.length > 0 && line[line.length - 1] === carriageReturn ? line.length - 1 : line.length;
+  if (end > 0) onLine(end === line.length ? line : line.subarray(0, end));
 }
 
 /**

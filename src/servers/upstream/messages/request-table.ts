@@ -4,8 +4,7 @@ import type { JsonObject } from "../../../kernel/text/json-bytes.ts";
 import type { BackPressure } from "./back-pressure.ts";
 import type { Inbound } from "../../../wire/mcp/server-message.ts";
 import { createElicitations } from "../questions/elicitations.ts";
-import { createReception } from "./message-router.ts";
-import { createSentIds } from "./sent-ids.ts";
+import { createReception, createSentIds } from "./message-router.ts";
 import { createServerQuestions } from "../questions/server-questions.ts";
 import { createWaitingRequests } from "../waiting-requests.ts";
 

@@ -1,6 +1,6 @@
 import { isJsonObject, parseJsonObject, type JsonBytes } from "../../../kernel/text/json-bytes.ts";
 import { parseErrorObject } from "../../../wire/mcp/error-object.ts";
-import type { WaitingRequest } from "../waiting-request.ts";
+import type { WaitingRequest } from "../waiting-requests.ts";
 
 /** Whom a server has asked to open an address. */
 export interface AskedClient {

@@ -1,18 +1,16 @@
-import { rpcCodes } from "../../../wire/mcp/rpc-codes.ts";
-import { errorObjectText } from "../../../wire/mcp/error-object.ts";
+import { rpcCodes, errorObjectText, failureAnswer } from "../../../wire/mcp/error-object.ts";
 import { answerText, writeNotification } from "../../../wire/mcp/envelope.ts";
 import { asciiJson } from "../../../wire/json/ascii-json.ts";
 import type { Answer, Question } from "../../../kernel/call/call-context.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
-import { failureAnswer } from "../../../wire/mcp/failure-text.ts";
 import { isJsonObject, parseJsonObject, type JsonBytes, type JsonObject } from "../../../kernel/text/json-bytes.ts";
 import { withoutNullMembers } from "../../../wire/mcp/shapes/null-members.ts";
 import { withoutOwnNamesIn } from "../../../wire/mcp/shapes/own-names.ts";
 import { isDeclared } from "../declared-capabilities.ts";
 import type { ConnectionEvents, RootsSource } from "../connection.ts";
 import type { Elicitations } from "./elicitations.ts";
-import { createOpenQuestions } from "./open-questions.ts";
-import type { WaitingRequest } from "../waiting-request.ts";
+import type { WaitingRequest } from "../waiting-requests.ts";
+import { abortReason } from "../../../kernel/runtime/abort.ts";
 
 /** Requests that a server sends: pings, and questions for the client whose call is in progress. */
 export interface ServerQuestions {
@@ -61,7 +59,7 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
     }
     const given =
       params.length > mostQuestionBytes
-        ? refuseLarge(method, params)
+        ? refuseLarge(deps, method, params)
         : await askOwner(id, method, withoutOwnNamesIn(withoutNullMembers(params), "_meta"), stream);
     if (!open.close(id)) return;
     const body =
@@ -69,12 +67,6 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
         ? `"result":${given.result.toString("latin1")}`
         : `"error":${given.error.toString("latin1")}`;
     deps.send(answerText(idText, body), stream);
-  }
-
-  function refuseLarge(method: string, { length }: JsonBytes): Answer {
-    const problem = `${method} has ${length} bytes of params; the most are ${mostQuestionBytes}`;
-    deps.events.onOddity("request-refused", problem);
-    return refusal(rpcCodes.invalidParams, problem);
   }
 
   async function askOwner(
@@ -107,7 +99,7 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
     const signal = open.open(id, owner.request.signal);
     return await deps.withClockStopped(owner, async () => {
       try {
-        return await ask({ method, params, onProgress: progressTo(params, stream) }, signal);
+        return await ask({ method, params, onProgress: progressTo(deps, params, stream) }, signal);
       } catch (error) {
         // The call that it belongs to has ended, so no one is left to answer.
         if (signal.aborted && method === "elicitation/create") return { kind: "result", result: cancelled };
@@ -125,15 +117,24 @@ export function createServerQuestions(deps: ServerQuestionsDeps): ServerQuestion
     return await deps.roots.answer(params, open.open(id, new AbortController().signal));
   }
 
-  /** Passes the client's progress on a question to the server, with the token that the server gave. */
-  function progressTo(params: JsonBytes, stream: number | undefined): Question["onProgress"] {
-    const token = progressTokenOf(params);
-    if (token === undefined) return undefined;
-    return (progress) =>
-      deps.send(writeNotification("notifications/progress", { ...progress, progressToken: token }), stream);
-  }
-
   return { answer, withdraw: open.withdraw };
+}
+
+function refuseLarge({ events }: Pick<ServerQuestionsDeps, "events">, method: string, { length }: JsonBytes): Answer {
+  const problem = `${method} has ${length} bytes of params; the most are ${mostQuestionBytes}`;
+  events.onOddity("request-refused", problem);
+  return refusal(rpcCodes.invalidParams, problem);
+}
+
+/** Passes the client's progress on a question to the server, with the token that the server gave. */
+function progressTo(
+  { send }: Pick<ServerQuestionsDeps, "send">,
+  params: JsonBytes,
+  stream: number | undefined,
+): Question["onProgress"] {
+  const token = progressTokenOf(params);
+  if (token === undefined) return undefined;
+  return (progress) => send(writeNotification("notifications/progress", { ...progress, progressToken: token }), stream);
 }
 
 /** The progress token of a question, if it has one. */
@@ -157,4 +158,55 @@ const cancelled: JsonBytes = Buffer.from('{"action":"cancel"}');
 
 function refusal(code: number, message: string): Answer {
   return { kind: "error", error: Buffer.from(errorObjectText({ code, message }), "latin1") };
+}
+
+/**
+ * Questions of one server that are waiting for an answer, by the server's own ids. A server may withdraw a question
+ * (2025-11-25, cancellation).
+ */
+export interface OpenQuestions {
+  /**
+   * Returns the signal for a question. It aborts with the signal of its call, or when the server withdraws the
+   * question.
+   */
+  open(id: string | number, ofCall: AbortSignal): AbortSignal;
+  /**
+   * Call when the question has been answered. Returns true unless the server has withdrawn it; then it must not get
+   * the answer.
+   */
+  close(id: string | number): boolean;
+  /** Call when the server withdraws a question. */
+  withdraw(id: unknown): void;
+}
+
+interface OpenQuestion {
+  readonly controller: AbortController;
+  isWithdrawn: boolean;
+  leave(): void;
+}
+
+/** No questions yet. `server` is the slug that messages name. */
+export function createOpenQuestions(server: string): OpenQuestions {
+  const open = new Map<unknown, OpenQuestion>();
+  return {
+    open(id, ofCall) {
+      const controller = new AbortController();
+      const end = () => controller.abort(abortReason(ofCall));
+      ofCall.addEventListener("abort", end, { once: true });
+      open.set(id, { controller, isWithdrawn: false, leave: () => ofCall.removeEventListener("abort", end) });
+      return controller.signal;
+    },
+    close(id) {
+      const question = open.get(id);
+      open.delete(id);
+      question?.leave();
+      return question?.isWithdrawn !== true;
+    },
+    withdraw(id) {
+      const question = open.get(id);
+      if (question === undefined) return;
+      question.isWithdrawn = true;
+      question.controller.abort(new GatewayError("CALL_CANCELLED", `${server} withdrew its question`));
+    },
+  };
 }

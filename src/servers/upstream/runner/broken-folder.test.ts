@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { brokenFolderIn, folderWithoutProgram, moveAside } from "./broken-folder.ts";
-import { findNpxFolders, type NpxFolders } from "./npm-cache.ts";
-import { npxFolderName, npxFormOf } from "./npx-form.ts";
+import { findNpxFolders, type NpxFolders, npxFolderName, npxFormOf } from "./npx-form.ts";
 
 const hash = "0123456789abcdef";
 const other = "fedcba9876543210";

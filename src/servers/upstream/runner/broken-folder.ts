@@ -1,7 +1,6 @@
 import { access, constants, lstat, rename, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
-import type { NpxFolders } from "./npm-cache.ts";
-import { npxFolderName, type NpxForm } from "./npx-form.ts";
+import { type NpxFolders, npxFolderName, type NpxForm } from "./npx-form.ts";
 
 /**
  * How many lines after the first line of an error its path may stand. Node lists the modules that require the missing

@@ -8,8 +8,7 @@ import { connectStdio } from "../stdio/connect-stdio.ts";
 import type { SpawnServer } from "../stdio/server-process.ts";
 import { brokenFolderIn, folderWithoutProgram, moveAside } from "./broken-folder.ts";
 import { createInstalledNpx } from "./installed-npx.ts";
-import { findNpxFolders, type NpxFolders } from "./npm-cache.ts";
-import { npxFormOf } from "./npx-form.ts";
+import { findNpxFolders, type NpxFolders, npxFormOf } from "./npx-form.ts";
 import { packageRunnerOf } from "./package-runner.ts";
 
 type StdioConnection = Connection & { readonly pid: number };
@@ -93,7 +92,8 @@ export function createConnectRunner(deps: RunnerDeps): ConnectRunner {
     const folder =
       brokenFolderIn(lines, folders) ??
       (form === undefined ? undefined : await folderWithoutProgram(lines, form, folders.names));
-    if (folder === undefined || !mayRepair(`${folders.names[0]}/${folder}`)) return false;
+    if (folder === undefined || !mayRepair(repairedAtMs, `${folders.names[0]}/${folder}`, deps.clock.now()))
+      return false;
     const aside = await moveAside(folders, folder, deps.clock.now());
     if (aside === undefined) return false;
     const message =
@@ -101,16 +101,6 @@ export function createConnectRunner(deps: RunnerDeps): ConnectRunner {
       `it was moved to ${aside}, and npx installs the server again`;
     deps.log.warn({ component: "upstream", server, operation: "npx-folder", aside }, message);
     events.onStderr(`(${message})`);
-    return true;
-  }
-
-  function mayRepair(folder: string): boolean {
-    const nowMs = deps.clock.now();
-    const beforeMs = repairedAtMs.get(folder);
-    if (beforeMs !== undefined && nowMs - beforeMs < repairAgainMs) return false;
-    const [oldest] = repairedAtMs.keys();
-    if (repairedAtMs.size >= mostRepaired && oldest !== undefined) repairedAtMs.delete(oldest);
-    repairedAtMs.set(folder, nowMs);
     return true;
   }
 
@@ -124,4 +114,13 @@ export function createConnectRunner(deps: RunnerDeps): ConnectRunner {
     if (folders !== undefined) await installed.note(transport, connection.pid, folders);
     return connection;
   };
+}
+
+function mayRepair(repairedAtMs: Map<string, number>, folder: string, nowMs: number): boolean {
+  const beforeMs = repairedAtMs.get(folder);
+  if (beforeMs !== undefined && nowMs - beforeMs < repairAgainMs) return false;
+  const [oldest] = repairedAtMs.keys();
+  if (repairedAtMs.size >= mostRepaired && oldest !== undefined) repairedAtMs.delete(oldest);
+  repairedAtMs.set(folder, nowMs);
+  return true;
 }

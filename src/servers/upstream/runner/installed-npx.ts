@@ -4,8 +4,7 @@ import { join } from "node:path";
 import type { StdioTransport } from "../../../config/config.ts";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { readDescendants } from "../../process/process-table.ts";
-import type { NpxFolders } from "./npm-cache.ts";
-import { npxFolderName, npxFormOf, type NpxForm } from "./npx-form.ts";
+import { type NpxFolders, npxFolderName, npxFormOf, type NpxForm } from "./npx-form.ts";
 
 /**
  * Remembers programs that npx started, so that they can be started again without npx, which asks the registry each

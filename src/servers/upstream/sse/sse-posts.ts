@@ -1,4 +1,4 @@
-import { withTraceHeaders } from "../../../kernel/runtime/trace-context.ts";
+import { withTraceHeaders } from "../../../kernel/runtime/tracing.ts";
 import type { UpstreamRequest } from "../connection.ts";
 import type { RequestTable } from "../messages/request-table.ts";
 import { exchangeOnce } from "../streamable/exchange/exchange-once.ts";

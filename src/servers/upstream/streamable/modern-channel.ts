@@ -1,7 +1,7 @@
-import { rpcCodes } from "../../../wire/mcp/rpc-codes.ts";
+import { rpcCodes } from "../../../wire/mcp/error-object.ts";
 import { createSlotTable, type SlotTable } from "../../../kernel/runtime/slot-table.ts";
 import { modernRevision } from "../../../wire/mcp/revisions.ts";
-import { withTraceHeaders } from "../../../kernel/runtime/trace-context.ts";
+import { withTraceHeaders } from "../../../kernel/runtime/tracing.ts";
 import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { ConnectionEvents, UpstreamRequest } from "../connection.ts";
 import { createDialect, encodeRequest, type Dialect, type GatewayIdentity } from "../messages/encode.ts";

@@ -1,4 +1,4 @@
-import { rpcCodes } from "../../../wire/mcp/rpc-codes.ts";
+import { rpcCodes, parseErrorObject } from "../../../wire/mcp/error-object.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { isJsonObject } from "../../../kernel/text/json-bytes.ts";
 import { modernRevision } from "../../../wire/mcp/revisions.ts";
@@ -6,7 +6,6 @@ import type { Peer, UpstreamRequest } from "../connection.ts";
 import { encodeRequest, type GatewayIdentity } from "../messages/encode.ts";
 import { isModernError, peerFromDiscover, probeRefusal, supportedIn } from "../handshake.ts";
 import type { Ladder, StepFailure } from "../ladder.ts";
-import { parseErrorObject } from "../../../wire/mcp/error-object.ts";
 import { exchangeOnce, type ExchangeOutcome } from "./exchange/exchange-once.ts";
 import { openLegacySession, type LegacySession, type Refused } from "./legacy/legacy-session.ts";
 import { createModernHeaders, modernDialect } from "./modern-channel.ts";

@@ -1,6 +1,6 @@
 import { untilAborted, abortAfter } from "../../../kernel/runtime/abort.ts";
 import { isJsonObject, type JsonObject } from "../../../kernel/text/json-bytes.ts";
-import { cardPathEnd, cardType } from "../../../wire/mcp/card-words.ts";
+import { cardPathEnd, cardType } from "../../../wire/mcp/revisions.ts";
 import type { CreateHttpClient } from "../../../wire/http/http-client.ts";
 import { sendWhole } from "../../../wire/http/whole-response.ts";
 import type { ServerAddress } from "./server-address.ts";

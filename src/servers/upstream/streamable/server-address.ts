@@ -1,7 +1,6 @@
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { GatewayIdentity } from "../messages/encode.ts";
-import { isHeaderName, isHeaderValue } from "../../../kernel/text/header-value.ts";
-import { basicAuthorization } from "../../../wire/http/basic-authorization.ts";
+import { isHeaderName, isHeaderValue, basicAuthorization } from "../../../kernel/text/header-value.ts";
 import { userAgent } from "../../../wire/http/tuning.ts";
 
 /** The address of a server, and the headers that every request to it has. */

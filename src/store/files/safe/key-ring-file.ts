@@ -51,7 +51,9 @@ export async function openKeyRing(folder: string, source: KeySource, mayCreate: 
 
 function missing(path: string): GatewayError {
   return new GatewayError("CONFIG_INVALID", `the key of the secrets is missing: ${path} does not exist`, {
-    hint: "Put the file back from where you keep it, or set TOOLYARD_KEY as it was. A backup of the database does not hold it.",
+    hint:
+      "Put the file back from where you keep it, or set TOOLYARD_KEY as it was. A backup of the database does not " +
+      "hold it.",
   });
 }
 

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
-import { workerUrl } from "../../../kernel/runtime/worker-file.ts";
+import { workerUrl } from "../../../kernel/runtime/run-worker.ts";
 import { createRecordIds, idSlots } from "../records/record-ids.ts";
 import type { LinkLimits } from "../postgres/postgres-link.ts";
 import { createChangeListeners, type ChangeListeners } from "../postgres/change-listeners.ts";

@@ -72,14 +72,19 @@ export function toPostgresProblem(error: unknown, place: string): StoreProblem {
       database: null,
       kind: "away",
       message: `${place} cannot be reached: ${reason}`,
-      hint: "The gateway tries again every few seconds. People are served as they were known; nothing can be changed, and records are dropped and counted.",
+      hint:
+        "The gateway tries again every few seconds. People are served as they were known; nothing can be changed, " +
+        "and records are dropped and counted.",
     };
   if (error instanceof OtherKey)
     return {
       database: null,
       kind: "failed",
       message: `${place} cannot be used: ${reason}`,
-      hint: "Give all gateways of one database the same TOOLYARD_KEY: 32 bytes in base64, because a passphrase makes another key in each data directory. Where it was changed, name the one before it in TOOLYARD_KEY_PREVIOUS, or copy `audit.key` from the data directory of a gateway that works.",
+      hint:
+        "Give all gateways of one database the same TOOLYARD_KEY: 32 bytes in base64, because a passphrase makes " +
+        "another key in each data directory. Where it was changed, name the one before it in " +
+        "TOOLYARD_KEY_PREVIOUS, or copy `audit.key` from the data directory of a gateway that works.",
     };
   const hint = refusedCodes.test(codeOf(error))
     ? "Look at the user, the password and the rights in the URL of the database (`toolyard.database`)."

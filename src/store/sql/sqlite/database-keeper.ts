@@ -173,7 +173,8 @@ function hintOf(kind: StoreProblemKind, name: DatabaseName, isDisposable: boolea
     case "replaced":
       return isDisposable
         ? "Records go on in the file that is there now."
-        : "Put the file back if it was moved by mistake; otherwise restart the gateway. Nothing is written to a file that is gone.";
+        : "Put the file back if it was moved by mistake; otherwise restart the gateway. Nothing is written to a " +
+            "file that is gone.";
     case "worker":
     case "driver":
     case "away":

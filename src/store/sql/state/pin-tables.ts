@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { parsePins, type PinChoice } from "../../../config/rows/pin-row.ts";
+import { parsePins, type PinChoice } from "../../../config/rows/tool-rows.ts";
 import type { StateTables } from "../tables.ts";
 
 type Db = Kysely<StateTables>;

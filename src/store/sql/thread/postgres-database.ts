@@ -155,7 +155,8 @@ function isNumbered(name: QuestionName): boolean {
 function withItsOwnTools(): BadBackup {
   return new BadBackup(
     "a PostgreSQL is backed up and restored with its own programs",
-    `Back up with \`pg_dump --format=custom --schema=${schemaOf.state} --file=FILE URL\`; restore with pg_restore while no gateway runs.`,
+    `Back up with \`pg_dump --format=custom --schema=${schemaOf.state} --file=FILE URL\`; restore with ` +
+      "pg_restore while no gateway runs.",
   );
 }
 

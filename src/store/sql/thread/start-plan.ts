@@ -67,6 +67,7 @@ function roomless(message: string): StoreProblem {
 
 function driverless(message: string): StoreProblem {
   const hint =
-    "Use Node 22.22 or newer, which has SQLite inside. Older ones need a data directory from which programs may be loaded. Calls are served without.";
+    "Use Node 22.22 or newer, which has SQLite inside. Older ones need a data directory from which programs may " +
+    "be loaded. Calls are served without.";
   return { database: null, kind: "driver", message, hint };
 }

@@ -1,12 +1,12 @@
 import { startsWithMark } from "../../../../wire/json/characters.ts";
 import { GatewayError } from "../../../../kernel/failures/gateway-error.ts";
-import { settingNow } from "../../../../kernel/runtime/setting-now.ts";
+import { settingNow } from "../../../../kernel/text/number-text.ts";
 import {
   createEventStreamReader,
   type EventStreamReader,
   type EventStreamSink,
+  mostIdleBytes,
 } from "../../../../wire/sse/event-stream.ts";
-import { mostIdleBytes } from "../../../../wire/sse/idle-meter.ts";
 import { GatheredBytes } from "../../../../wire/json/gathered-bytes.ts";
 import { isEventStreamType, noHead, withHeaders, type ResponseHead } from "../../../../wire/http/response-head.ts";
 import type {
@@ -15,11 +15,10 @@ import type {
   ResponseHandler,
   TransportFailure,
 } from "../../../../wire/http/http-client.ts";
-import { failureOfHead, type Refusal } from "./refusal.ts";
+import { failureOfHead, type Refusal, inBrackets, toTransportError } from "./refusal.ts";
 import { slashRedirect } from "../server-address.ts";
 import type { StraySource } from "../../messages/back-pressure.ts";
 import type { ExchangeWire } from "./exchange-wire.ts";
-import { inBrackets, toTransportError } from "./transport-error.ts";
 
 /** An HTTP request to be made; without a path it goes to the path of the server's URL. */
 export type Outgoing = Omit<HttpRequest, "path"> & Partial<Pick<HttpRequest, "path">>;

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonBytes } from "../../../../kernel/text/json-bytes.ts";
 import { readInbound } from "../../../../wire/mcp/server-message.ts";
 import type { SlotTable } from "../../../../kernel/runtime/slot-table.ts";
-import { withTraceHeaders } from "../../../../kernel/runtime/trace-context.ts";
+import { withTraceHeaders } from "../../../../kernel/runtime/tracing.ts";
 import type { GatewayError } from "../../../../kernel/failures/gateway-error.ts";
 import type { UpstreamRequest } from "../../connection.ts";
 import { isModernError } from "../../handshake.ts";
@@ -11,7 +11,7 @@ import type { LegacySession } from "./legacy-session.ts";
 import { endedUnanswered } from "../modern-channel.ts";
 import { failureOfRefusal, rpcErrorOf, type Refusal, type RpcError } from "../exchange/refusal.ts";
 import { signOfError, signOfNothing, signOfRefusal, type RefusalSign } from "../exchange/refusal-sign.ts";
-import { toPollDelayMs } from "../exchange/resume-delay.ts";
+import { toPollDelayMs } from "../background-stream.ts";
 import type { Wire } from "../exchange/wire.ts";
 
 /** What a call needs from its channel. */
