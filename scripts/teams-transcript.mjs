@@ -7,10 +7,9 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const intro = `# Two teams and four people
 
-Made by \`node scripts/teams-transcript.mjs\` from one run, with nothing left out but what is cut with \`...\`: secrets,
-and ids that are others each time. The gateway, an identity provider, and the tickets with their own authorization server
-run on one machine; \`https://tools.example.com\` stands for the gateway. What stands below a client's name is what the
-client was answered.
+Made by \`node scripts/teams-transcript.mjs\` from one run. Only secrets, and ids that differ each time, are cut with
+\`...\`. The gateway, an identity provider, and the tickets with their own authorization server run on one machine;
+\`https://tools.example.com\` is the gateway. Below a client's name are the answers that it got.
 `;
 const run = [join(root, "scripts/run-bench.mjs"), "test/people/teams-transcript.ts"];
 const output = execFileSync(process.execPath, run, {

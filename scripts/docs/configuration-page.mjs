@@ -12,15 +12,15 @@ export function configurationPage({ settingsTable, foreignNamespaceRows }, field
     "Members of an entry of `mcpServers`. The key is the server's name.\n",
     "### How it is reached\n",
     rowTable(fields.transportFields),
-    "### What else may be said\n",
+    "### Other fields\n",
     rowTable({ ...fields.ownFields, ...fields.plainFields }),
     ...sections("", { ...fields.transportFields, ...fields.ownFields }),
     "### Spellings of other clients\n",
-    "Obeyed as they are. What one list switches off is off, whatever the others say.\n",
+    "Accepted as they are. A tool that one list switches off is off, even if another list offers it.\n",
     rowTable({ ...fields.foreignTransportFields, ...fields.foreignToolFields, tools: fields.listedTools }),
-    `Taken without a warning, and without effect: ${fields.meaninglessFields.map((name) => `\`${name}\``).join(", ")}.\n`,
+    `Accepted without a warning, and without effect: ${fields.meaninglessFields.map((name) => `\`${name}\``).join(", ")}.\n`,
     "## Other spellings of settings\n",
-    "`namespaceSupport` and `performance` may stand in the `toolyard` object or beside it. `namespaces` is stronger.\n",
+    "`namespaceSupport` and `performance` may be in the `toolyard` object or beside it. `namespaces` takes precedence.\n",
     ...sections("", foreignNamespaceRows),
   ].join("\n");
 }
@@ -41,8 +41,8 @@ const opening = `# Configuration
 <!-- Made by scripts/write-docs.mjs from src/config/settings/settings-table.ts and src/config/entry/server-fields.ts. Do not edit. -->
 
 One JSON file: \`mcpServers\`, as every client writes it, and beside it our own settings under \`toolyard\`. Comments,
-trailing commas and a byte-order mark are fine. [design.md](design.md#configuration) tells what is done with a file
-that is wrong, and [cli.md](cli.md) which file is read.
+trailing commas and a byte-order mark are fine. [design.md](design.md#configuration) says how a wrong file is handled,
+and [cli.md](cli.md) which file is read.
 
 \`\`\`json
 {
@@ -55,14 +55,15 @@ that is wrong, and [cli.md](cli.md) which file is read.
 }
 \`\`\`
 
-- A flag is stronger than its variable, that than the file, that than the default. An empty variable counts as unset.
-- \`\${VAR}\`, \`\${env:VAR}\` and \`\${VAR:-default}\` are filled in, in every text. In a server's entry, each means the entry's
-  own \`env\` first, then its \`envFile\`, then the gateway's environment.
-- In a server's entry, null, an empty text and an empty list or object in the wrong place are as good as nothing there.
-- A whole command line in \`command\`, such as \`npx -y pkg\`, is split into words as a shell does it, with a warning,
-  unless there is a program of that name. A list of words, as opencode writes it, is taken as well.
-- Relative paths start at the file.
-- A changed file is applied while the gateway runs. Where that is not so for a setting, its row says it.
+- A flag takes precedence over its variable, the variable over the file, and the file over the default. An empty variable
+  counts as unset.
+- \`\${VAR}\`, \`\${env:VAR}\` and \`\${VAR:-default}\` are replaced in every text ([keys of servers](keys.md)). In a server's
+  entry, each means the entry's own \`env\` first, then its \`envFile\`, then the gateway's environment.
+- In a server's entry, null, an empty text and an empty list or object in the wrong place count as absent.
+- A whole command line in \`command\`, such as \`npx -y pkg\`, is split into words as in a shell, with a warning,
+  unless there is a program of that name. A list of words, as opencode writes it, is accepted as well.
+- Relative paths start at the file's folder.
+- A changed file is applied while the gateway runs. Settings that need a restart say so in their row.
 - \`$schema\` names [the JSON Schema](toolyard.schema.json) of the file, which editors check it with while you write.
   It is made from the same tables as this page.
 `;

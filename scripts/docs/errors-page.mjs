@@ -32,15 +32,15 @@ const groups = [
   {
     title: "Who calls, and from where",
     codes: {
-      HOST_INVALID: "The `Host` header is missing, stands twice, or is no host name.",
+      HOST_INVALID: "The `Host` header is missing, given twice, or not a host name.",
       HOST_FORBIDDEN: "The `Host` header names a host that the gateway is not known by (DNS rebinding).",
       PEER_FORBIDDEN: "A program of another user of the machine came to a gateway that asks for no token.",
       ORIGIN_FORBIDDEN: "A web page of another origin sends the request.",
       UNAUTHORIZED: "A token is needed, and the request has none or a wrong one.",
       FORBIDDEN: "The token is good, but not for this.",
       LOGIN_NOT_RECENT:
-        "What concerns the whole gateway takes a login with a browser within the last 15 minutes: a token does not do, whoever's it is.",
-      SCOPE_INSUFFICIENT: "The token's scopes do not permit it, whoever's it is; `scope` lists those that are needed.",
+        "Operations on the whole gateway need a login with a browser within the last 15 minutes; no token is enough.",
+      SCOPE_INSUFFICIENT: "The token's scopes do not permit it; `scope` lists those that are needed.",
       RATE_LIMITED: "More calls, streams or subscriptions at once than the principal may have.",
       SESSION_UNKNOWN: "`Mcp-Session-Id` names a session that has ended or never was.",
       SESSION_LIMIT: "`limits.sessions` sessions are open.",
@@ -80,14 +80,14 @@ const groups = [
       RESULT_TOO_LARGE:
         "The result is larger than `limits.resultBytes` or has more blocks than `limits.contentBlocks`.",
       CLIENT_CANNOT_ANSWER:
-        "The server asks the user or the model something that this client did not declare that it can answer (clients of 2026-07-28: `CAPABILITY_MISSING`), or that nobody can answer.",
+        "The server asks the user or the model something that this client did not declare that it can answer (clients of 2026-07-28: `CAPABILITY_MISSING`), or that cannot be answered at all.",
       HANDLE_INVALID:
         "`requestState` was changed, has expired, or belongs to another request or principal. The answer is -32602.",
       QUESTION_AMBIGUOUS:
         "Told to a server that asks something while several calls are in flight, and does not say which one it belongs to.",
       QUESTION_UNKNOWN:
-        "An answer was sent over REST to a question that nobody waits for, or that somebody else was asked.",
-      QUESTION_TIMEOUT: "Nobody answered a server's question in time.",
+        "An answer was sent over REST to a question that is no longer open, or that another person was asked.",
+      QUESTION_TIMEOUT: "A server's question was not answered in time.",
     },
   },
   {
@@ -109,7 +109,7 @@ const groups = [
         "The server ended, or closed its output, while a call was in flight; `stderr` has its last lines.",
       UPSTREAM_PROTOCOL: "The server answered with something that MCP does not allow.",
       UPSTREAM_BUSY: "The server does not read its input, and its queue is full.",
-      UPSTREAM_HTTP: "The server answered with an HTTP status that is no answer.",
+      UPSTREAM_HTTP: "The server answered with an HTTP status that is not an answer.",
       SERVER_IS_GATEWAY: "A server turned out to be this gateway, or another one that has it as a server.",
       START_QUEUE_FULL: "`instances.startQueue` servers wait to be started.",
       CLIENT_INSTANCE_LIMIT:
@@ -124,9 +124,8 @@ const groups = [
       INSTALLATION_UNKNOWN: "The team has no such server: it was not installed, or is another team's.",
       INSTALLATION_CONFLICT:
         "A server or template of that name is there already, or it cannot go while something was installed from it.",
-      CONFIG_FROM_FILE: "What is to be changed stands in the configuration file, or has the name of a server there.",
-      VALUE_REFUSED:
-        "A template, name, value or secret is not what its field takes, or whoever gives it may not give it.",
+      CONFIG_FROM_FILE: "The object to be changed is in the configuration file, or has the name of a server there.",
+      VALUE_REFUSED: "A template, name, value or secret is not what its field takes, or the caller may not give it.",
       SECRET_UNKNOWN: "The team has no secret of this name.",
       LOGIN_ELSEWHERE:
         "This gateway takes the tokens of another authorization server (`auth.external`), and is none itself.",
@@ -137,7 +136,8 @@ const groups = [
       PROVIDER_REFUSED: "The identity provider says that this person may not log in.",
       PROVIDER_ANSWER_INVALID:
         "What the identity provider says does not stand up to a check: another issuer, key, audience, nonce or time.",
-      IDENTITY_UNKNOWN: "Whoever logged in at the identity provider has no account here, and gets none by logging in.",
+      IDENTITY_UNKNOWN:
+        "The person who logged in at the identity provider has no account here, and logging in does not make one.",
       PEOPLE_CONFLICT:
         "A change of people that does not fit: a name that is taken or is none, the last admin, a disabled user, too many days.",
       REVISION_MISMATCH: "`If-Match` names an older revision: somebody else changed it since it was read.",
@@ -152,7 +152,7 @@ const groups = [
       GATEWAY_UNREACHABLE: "A command needs the running gateway, and there is none, or it does not answer.",
       GATEWAY_AMBIGUOUS: "A command needs one running gateway, several run, and it was not said which.",
       GATEWAY_REPLACED:
-        "Something is needed for the first time, and the files that it is loaded from are gone or of another version: the package was installed or built anew under the running gateway. It goes away by itself when the same files are back.",
+        "Something is needed for the first time, and the files that it is loaded from are missing or of another version: the package was reinstalled or rebuilt under the running gateway. It goes away by itself when the same files are back.",
       RECORD_UNKNOWN: "A call was asked for that was never recorded, is not kept any more, or is somebody else's.",
       STORE_UNAVAILABLE:
         "Records or the audit were asked for, and their database cannot be used: it is switched off, is still being opened, is damaged, is a server that is away, was written by a newer version, was deleted or replaced, or its thread is being started again.",
@@ -163,7 +163,7 @@ const groups = [
       STORE_BEHIND:
         "People or servers of teams were to be changed, and another gateway of the same database changed some at the same moment.",
       BACKUP_UNUSABLE:
-        "A backup cannot be written where it should be, or what was to be restored is none, is damaged, or is of a newer version. Also when a PostgreSQL should be backed up, which has programs of its own for that.",
+        "A backup cannot be written to its place; or the file to restore is not a backup, is damaged, or is of a newer version. Also for a PostgreSQL, which has its own programs for backups.",
       STORE_FULL:
         "Something has to be written down before it may be done, and there is no room on the disk of the data directory.",
       DATA_DIR_UNWRITABLE:
@@ -199,12 +199,13 @@ const opening = `# Errors
 
 <!-- Made by scripts/write-docs.mjs from src/kernel/failures/failures.ts. Do not edit. -->
 
-Every failure of the gateway's own is one row of these tables. The code is API. What a model can act on is the result of a tool with
-\`isError: true\` and the text \`{ "code", "message", "hint", ... }\`; malformed protocol is a JSON-RPC error with the number below and the
-code in \`data.code\`. Where the protocol has a number of its own for what happened, it is that one, and the row says so. REST answers with
+Every failure of the gateway's own is one row of these tables, and its code is part of the API. A failure that a model can act on is a
+tool result with \`isError: true\` and the text \`{ "code", "message", "hint", ... }\`; a violation of the protocol is a JSON-RPC error
+with the number below and the code in \`data.code\`. If the protocol has a number of its own for a failure, that one is used, and the
+row says so. REST answers with
 problem details (RFC 9457). Errors that a server itself returns are passed on unchanged.
 
-*HTTP* is the status where the failure leaves as one. *Retry* says whether the same request may succeed later unchanged.
+*HTTP* is the status, if the failure is answered with one. *Retry* says whether the same request may succeed later unchanged.
 `;
 
 const head = "| Code | HTTP | JSON-RPC | Retry | When it happens | What to do |\n|---|---|---|---|---|---|";

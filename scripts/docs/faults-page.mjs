@@ -58,16 +58,16 @@ const opening = (count) => `# Bad inputs and faults
 
 <!-- Made by scripts/write-docs.mjs from test/faults/faults.mjs and the titles of the tests. Do not edit. -->
 
-${count} bad inputs and faults, what each of them gets, and the tests and groups of tests that hold it. Comments and titles
+${count} bad inputs and faults, the answer to each, and the tests and groups of tests that prove it. Comments and titles
 name them by number: "fault 24", \`FAULT 24: ...\`. A test fails when a fault has neither a test nor a mark that says
 why.
 
-Held on every one of them: the process stays alive and \`/healthz\` answers; every request is answered exactly once; the
-calls of others go on; nothing is thrown that nobody catches; no process is left behind; no secret is in any output.
+For every one of them, the process stays alive and \`/healthz\` answers; every request is answered exactly once; the
+calls of others go on; no exception is left uncaught; no process is left behind; no secret is in any output.
 No test asserts a duration or an amount of memory: those are measured by \`npm run bench bench/faults/run.ts\`, beside
 quiet figures of the same run.
 
-Codes such as \`PARSE_ERROR\` are rows of [errors.md](errors.md); what the words mean is told in [design.md](design.md).
+Codes such as \`PARSE_ERROR\` are rows of [errors.md](errors.md); [design.md](design.md#words) defines the words.
 `;
 
 const head = "| | What happens | What it gets | Test |\n|---|---|---|---|";

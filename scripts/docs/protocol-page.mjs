@@ -36,7 +36,7 @@ export function protocolPage(held) {
   return `${opening(count)}\n${held.map(part).join("\n")}`;
 }
 
-const opening = (count) => `# What MCP asks, and what holds it
+const opening = (count) => `# What MCP requires, and the tests that prove it
 
 <!-- Made by scripts/write-docs.mjs from test/protocol/requirements.mjs and the titles of the tests. Do not edit. -->
 

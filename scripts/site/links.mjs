@@ -29,8 +29,10 @@ function problemOf(root, file, page, target) {
   if (!existsSync(join(root, found))) return `${target}: there is no ${found}`;
   if (anchor === undefined) return undefined;
   if (!found.endsWith(".md")) return `${target}: only pages have headings`;
-  const { anchors } = found === file ? page : readPage(readFileSync(join(root, found), "utf8"));
-  return anchors.includes(anchor) ? undefined : `${target}: ${found} has no heading #${anchor}`;
+  const { headings } = found === file ? page : readPage(readFileSync(join(root, found), "utf8"));
+  return headings.some((heading) => heading.anchor === anchor)
+    ? undefined
+    : `${target}: ${found} has no heading #${anchor}`;
 }
 
 function problemElsewhere(target) {

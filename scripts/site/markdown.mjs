@@ -5,26 +5,24 @@ import MarkdownIt from "markdown-it";
 const markdown = new MarkdownIt({ html: true, linkify: false });
 
 /**
- * A page's parts: its tokens for rendering, its anchors, and every link and picture with its line.
+ * A page's parts: its tokens for rendering, its headings with their anchors, and every link and picture with its line.
  * @param {string} text
  */
 export function readPage(text) {
   const tokens = markdown.parse(text, {});
   const slugger = new GithubSlugger();
-  const anchors = [];
+  const headings = [];
   const links = [];
-  let title;
   for (const [index, token] of tokens.entries()) {
     if (token.type === "heading_open") {
-      const heading = plainText(tokens[index + 1]);
-      const anchor = slugger.slug(heading);
+      const text = plainText(tokens[index + 1]);
+      const anchor = slugger.slug(text);
       token.attrSet("id", anchor);
-      anchors.push(anchor);
-      title ??= heading;
+      headings.push({ level: Number(token.tag.slice(1)), text, anchor });
     }
     if (token.type === "inline") links.push(...linksOf(token));
   }
-  return { tokens, anchors, links, title };
+  return { tokens, headings, links, title: headings[0]?.text };
 }
 
 /**
@@ -39,11 +37,16 @@ export function renderPage({ tokens }, toHref) {
       if (child.type === "image") child.attrSet("src", toHref(child.attrGet("src")));
     }
   const html = markdown.renderer.render(tokens, markdown.options, {});
-  // A wide table scrolls by itself, not the page; who uses a keyboard can reach it.
+  // A wide table scrolls without the page, and can be reached with the keyboard.
   return (
     html
-      .replaceAll("<table>", '<div class="wide" tabindex="0" role="region" aria-label="Table"><table>')
+      .replaceAll("<table>", '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>')
       .replaceAll("</table>", "</table></div>")
+      // A column without a title has no header that could be read out.
+      .replaceAll(/<th(?: style="[^"]*")?><\/th>/g, "<td></td>")
+      // Blocks of code, too; a button is put beside each.
+      .replaceAll("<pre>", '<div class="code"><pre tabindex="0">')
+      .replaceAll("</pre>", "</pre></div>")
       // Styles in the text would need a weaker Content-Security-Policy.
       .replaceAll(/ style="text-align:(\w+)"/g, ' class="$1"')
   );

@@ -13,7 +13,10 @@ export const siteMap = [
       ["docs/import.md", "Take over your servers"],
       ["docs/connect.md", "Connect clients"],
       ["docs/recipes.md", "Recipes"],
+      ["docs/keys.md", "Keys of servers"],
+      ["docs/team-start.md", "A team in ten minutes"],
       ["docs/faq.md", "Questions"],
+      ["docs/glossary.md", "What the words mean"],
     ],
   },
   {
@@ -23,6 +26,7 @@ export const siteMap = [
       ["docs/everyday.md", "Everyday commands"],
       ["docs/servers.md", "Servers"],
       ["docs/login.md", "Logins"],
+      ["docs/elsewhere.md", "A gateway elsewhere"],
       ["docs/skills.md", "Skills"],
       ["docs/roots.md", "Folders of clients (roots)"],
       ["docs/stateful-servers.md", "Servers that hold something"],
@@ -48,6 +52,7 @@ export const siteMap = [
     title: "Operate",
     pages: [
       ["docs/operations.md", "Operations"],
+      ["docs/upgrading.md", "Upgrading"],
       ["docs/security.md", "Security"],
       ["docs/teams.md", "People and teams"],
       ["docs/team-servers.md", "Servers of teams"],

@@ -33,14 +33,21 @@ test.each(written)("every address in %s leads to a file of the site, and to a he
   expect(missing).toEqual([]);
 });
 
-test.each(written)("%s loads nothing from elsewhere, runs nothing, and says so to the browser", (page) => {
-  const html = read(page);
-  expect(html).toContain("default-src 'none'");
-  const loaded = [...html.matchAll(/<(?:img|link|iframe|source)\b[^>]*(?:src|href)="([^"]*)"/g)].map(([, to]) => to);
-  expect(loaded).not.toEqual([]);
-  expect(loaded.filter((address) => /^[a-z]+:|^\/\//.test(address))).toEqual([]);
-  expect(html).not.toMatch(/<script|<style| style="| on[a-z]+="/);
-});
+test.each(written)(
+  "%s loads nothing from elsewhere, runs one script of the site, and says so to the browser",
+  (page) => {
+    const html = read(page);
+    expect(html).toContain("default-src 'none'");
+    const loaded = [...html.matchAll(/<(?:img|link|iframe|source|script)\b[^>]*(?:src|href)="([^"]*)"/g)].map(
+      ([, to]) => to,
+    );
+    expect(loaded).not.toEqual([]);
+    expect(loaded.filter((address) => /^[a-z]+:|^\/\//.test(address))).toEqual([]);
+    expect(html.match(/<script/g)).toHaveLength(1);
+    expect(html).toMatch(/<script src="(?:\.\.\/)*site\.js" defer><\/script>/);
+    expect(html).not.toMatch(/<style| style="| on[a-z]+="/);
+  },
+);
 
 test.each(written)("%s marks itself in the navigation and has one main heading", (page) => {
   const html = read(page);

@@ -124,7 +124,7 @@ export const faultGroups = [
       },
       {
         number: "16",
-        what: "A key stands twice in an object.",
+        what: "An object has a key twice.",
         gets:
           "The last one wins, for the check of the arguments and for the server alike: the bytes that " +
           "are forwarded hold it alone.",
@@ -219,7 +219,7 @@ export const faultGroups = [
       },
       {
         number: "30",
-        what: "The `Host` header is missing, stands twice, or is no host name.",
+        what: "The `Host` header is missing, given twice, or not a host name.",
         gets: "400 (`HOST_INVALID`).",
       },
       {

@@ -18,7 +18,10 @@ export const installCommandRows: Readonly<Record<string, Command>> = {
       as: { word: "NAME", about: "the server's name in the team (default: the template's)" },
       set: { word: "PATH=VALUE", isRepeated: true, about: "a value of the team, such as `env.REGION=eu`" },
       lock: { word: "PATH", isRepeated: true, about: "a value that members cannot change" },
-      scope: { word: "SCOPE", about: "user, shared or client: who shares a process (default: the template's)" },
+      scope: {
+        word: "SCOPE",
+        about: "user, shared or client: who shares a process (default: client if the template says so, otherwise user)",
+      },
     },
     notes: `A template is one of \`toolyard template list\`, or \`file:NAME\` for a server of the configuration file.`,
     load: async () => (await import("../short-commands.ts")).shortCommands.install,

@@ -1,0 +1,3 @@
+import { testTranscripts } from "./page-transcripts.ts";
+
+testTranscripts("keys.md", ["servers", "config check"]);
