@@ -4,7 +4,7 @@ import { countText } from "../../kernel/text/count-text.ts";
 import { toDurationText } from "../../kernel/text/duration-text.ts";
 import type { EventOf } from "../../kernel/events/event.ts";
 import type { ServerStatus } from "../../records/gateway-status.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { toCell, toInstanceText, toMsText } from "../terminal/record-cells.ts";
 import { statusText } from "../terminal/status-text.ts";
 import { toTable } from "../terminal/table.ts";

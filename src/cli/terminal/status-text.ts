@@ -2,7 +2,7 @@ import { switchedOff } from "../../config/entry/servers.ts";
 import { countText } from "../../kernel/text/count-text.ts";
 import { toDurationText } from "../../kernel/text/duration-text.ts";
 import type { GatewayStatus, ServerStatus } from "../../records/gateway-status.ts";
-import { plainText } from "./plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { toCell, toInstanceText, toMsText } from "./record-cells.ts";
 import { toTable } from "./table.ts";
 

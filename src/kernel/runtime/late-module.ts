@@ -13,6 +13,7 @@ export type LateModule =
   | "team"
   | "foreign-tokens"
   | "people-site"
+  | "machine"
   | "traces";
 
 /**
