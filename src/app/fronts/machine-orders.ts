@@ -30,7 +30,9 @@ export function createMachineOrders(
       // One that was given up counts until it has ended.
       const end = (): void => void (running -= 1);
       done.then(end, end);
-      return await untilAborted(done, signal);
+      return await untilAborted(done, signal).catch((error: unknown) => {
+        throw signal.aborted && !sender.aborted ? tookTooLong(error) : error;
+      });
     },
     tryServer: async (tried, signal) => await tryApart(place, tried, signal),
     async logIn(name, signal) {
@@ -50,4 +52,11 @@ export function createMachineOrders(
       return await logins.logOut(server, instance);
     },
   };
+}
+
+function tookTooLong(cause: unknown): GatewayError {
+  return new GatewayError("UPSTREAM_TIMEOUT", `it was given up after ${longestMs / 1_000} s`, {
+    cause,
+    hint: "Order it again: what was installed meanwhile is there then.",
+  });
 }

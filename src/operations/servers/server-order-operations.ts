@@ -208,49 +208,38 @@ const testServer = operation({
   },
 });
 
-const loginServer = operation({
-  route: "POST /api/servers/{slug}/login",
-  right: gatewayAdmin,
-  params,
-  id: "loginServer",
-  tag,
-  summary: "Log in at a server, in a browser on the machine of the gateway",
-  responses: answers(outcome, "What came of it.", [404, 415]),
-  async run(services, request) {
-    const { slug } = request.params;
-    requireEntry(await requireManager(services, request).entries(), slug);
-    await order(services, request, "server.login", slug);
-    return await onMachine(services, request, async ({ machine, signal }) => {
-      await machine.logIn(slug, signal);
-      return toOutcome(services, true, [`logged in to ${slug}`], []);
-    });
-  },
-});
+const loginActions = [
+  { name: "login", summary: "Log in at a server, in a browser on the machine of the gateway" },
+  { name: "logout", summary: "Forget a login at a server" },
+] as const;
 
-const logoutServer = operation({
-  route: "POST /api/servers/{slug}/logout",
-  right: gatewayAdmin,
-  params,
-  id: "logoutServer",
-  tag,
-  summary: "Forget a login at a server",
-  responses: answers(outcome, "What came of it.", [404, 415]),
-  async run(services, request) {
-    const { slug } = request.params;
-    requireEntry(await requireManager(services, request).entries(), slug);
-    await order(services, request, "server.logout", slug);
-    return await onMachine(services, request, async ({ machine }) => {
-      const wasThere = await machine.logOut(slug);
-      return toOutcome(services, true, [wasThere ? `logged out of ${slug}` : `no one was logged in to ${slug}`], []);
-    });
-  },
-});
+function changeLogin({ name, summary }: (typeof loginActions)[number]): Operation {
+  return operation({
+    route: `POST /api/servers/{slug}/${name}`,
+    right: gatewayAdmin,
+    params,
+    id: `${name}Server`,
+    tag,
+    summary,
+    responses: answers(outcome, "What came of it.", [404, 415]),
+    async run(services, request) {
+      const { slug } = request.params;
+      requireEntry(await requireManager(services, request).entries(), slug);
+      await order(services, request, `server.${name}`, slug);
+      return await onMachine(services, request, async ({ machine, signal }) => {
+        if (name === "login") await machine.logIn(slug, signal);
+        const wasThere = name === "login" || (await machine.logOut(slug));
+        const said = name === "login" ? "logged in to" : wasThere ? "logged out of" : "no one was logged in to";
+        return toOutcome(services, true, [`${said} ${slug}`], []);
+      });
+    },
+  });
+}
 
 /** Servers of the configuration file, and those that are to be in it. */
 export const serverOrderOperations: readonly Operation[] = [
   addServer,
   tryServer,
   testServer,
-  loginServer,
-  logoutServer,
+  ...loginActions.map((action) => changeLogin(action)),
 ];

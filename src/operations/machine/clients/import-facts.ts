@@ -1,13 +1,5 @@
 import { dirname } from "node:path";
-import type { ImportedEntry } from "../../../config/clients/connect/client-entry.ts";
-import {
-  planImport,
-  type ImportPlan,
-  type PlannedGateway,
-  type PlannedSecret,
-  type PlannedServer,
-  type Sighting,
-} from "../../../config/clients/import/import-plan.ts";
+import { planImport, type ImportPlan, type PlannedServer } from "../../../config/clients/import/import-plan.ts";
 import { findLiteralSecrets, schemeOf } from "../../../config/clients/import/literal-secrets.ts";
 import type { FoundClient } from "../../../config/clients/import/read-clients.ts";
 import { redacted } from "../../../config/words/spans.ts";
@@ -19,31 +11,6 @@ import { readTarget, withServers, writeTarget, type ImportTarget } from "./impor
 
 /** What becomes of secrets that stand in clients' files. */
 export type SecretWay = "keep" | "variables";
-
-/** What programs are told of an import. No secret is in it. */
-export interface ImportFacts {
-  readonly servers: readonly ImportedServer[];
-  readonly gateways: readonly PlannedGateway[];
-  readonly problems: readonly string[];
-}
-
-/** A server that clients have. */
-export interface ImportedServer {
-  readonly name: string;
-  readonly command: string;
-  readonly isRemote: boolean;
-  readonly enabled: boolean;
-  readonly seen: readonly Sighting[];
-  /** The name that the configuration has it under already. */
-  readonly configuredAs: string | null;
-  readonly marks: readonly string[];
-  readonly preselected: boolean;
-  readonly secrets: readonly PlannedSecret[];
-  readonly tools: ImportedEntry["tools"] | null;
-  /** Variables that have to be set. */
-  readonly missing: readonly string[];
-  readonly notes: readonly string[];
-}
 
 /** The file that was written, and the copy of what it was. */
 export interface ImportWritten {
@@ -94,10 +61,7 @@ export interface ImportAsk {
 }
 
 /** Takes over the servers of AI clients, without questions. */
-export async function importUnasked(
-  place: Surroundings,
-  { only, secrets, isApplied, signal }: ImportAsk,
-): Promise<ImportFacts & { readonly config: string; readonly written: ImportWritten | null }> {
+export async function importUnasked(place: Surroundings, { only, secrets, isApplied, signal }: ImportAsk) {
   const target = await readTarget(place);
   const plan = planFor(place, target, await findClients(place));
   const chosen = chosenUnasked(freshServers(plan, only), only);
@@ -136,7 +100,7 @@ function secretTexts(server: PlannedServer): readonly string[] {
 }
 
 /** The plan for programs. No secret is in it. */
-export function planJson(plan: ImportPlan): ImportFacts {
+export function planJson(plan: ImportPlan) {
   return {
     servers: plan.servers.map((server) => ({
       name: server.key,
