@@ -125,7 +125,7 @@ const listClients = operation({
   id: "listClients",
   tag,
   summary: "AI clients of this machine, and which gateway they use",
-  responses: answers(clientList, "Clients that were found."),
+  responses: answers(clientList, "Clients that were found.", [429, 504]),
   run: async (services, request) =>
     await onMachine(services, request, async ({ machine: { place }, code }) => {
       const found = await code.findClients(place);
@@ -174,7 +174,7 @@ function changeClient({ name, summary, plan }: (typeof clientActions)[number]): 
     tag,
     summary,
     body: applyBody,
-    responses: answers(clientFileChange, "What was changed, or would be.", [415]),
+    responses: answers(clientFileChange, "What was changed, or would be.", [409, 415, 429, 504]),
     async run(services, request) {
       const { apply = false, replace = false } = request.body;
       const { id } = request.params;
@@ -202,7 +202,7 @@ const importServers = operation({
   tag,
   summary: "Take over servers of AI clients",
   body: importBody,
-  responses: answers(importPlan, "What was found, and whether it was taken over.", [415]),
+  responses: answers(importPlan, "What was found, and whether it was taken over.", [409, 415, 429, 504]),
   async run(services, request) {
     const { apply = false, only = [], secrets = "keep" } = request.body;
     if (apply) requireLoginForPrograms(services, request);
@@ -220,7 +220,7 @@ const runDoctor = operation({
   tag,
   summary: "Problems of this installation, and how to fix them",
   description: "No server is started for it, and tokens in files of clients are not tried.",
-  responses: answers(doctorReport, "What was found."),
+  responses: answers(doctorReport, "What was found.", [429, 504]),
   async run(services, request) {
     const findings = await examineMachine(services, request);
     return { ok: findings.every(({ kind }) => kind !== "fail"), findings };

@@ -53,7 +53,7 @@ export const supportOperations: readonly Operation[] = [
     description:
       "Known secrets are taken out, and no arguments, results or texts of the configuration are in it. Names of " +
       "servers, people and files are: read it before you send it.",
-    responses: answers(supportBundle, "The bundle."),
+    responses: answers(supportBundle, "The bundle.", [429, 504]),
     async run(services, request) {
       const management = requireManager(services, request);
       const { principal } = request;

@@ -73,7 +73,7 @@ const addServer = operation({
   summary: "Try a server, and add it to the configuration",
   description: "It is started apart from the gateway first, and written only if it answers.",
   body: newServer,
-  responses: answers(outcome, "What came of it.", [415]),
+  responses: answers(outcome, "What came of it.", [409, 415, 429, 502, 504]),
   async run(services, request) {
     const { test = true, examples, ...given } = request.body;
     requireLoginForPrograms(services, request);
@@ -134,7 +134,7 @@ const tryServer = operation({
     "nothing is written. Three at once, and thirty a minute, together with those of the configuration. That it " +
     "does not work is an answer, and no failure.",
   body: triedServer,
-  responses: answers(trial, "What came of it.", [415, 429]),
+  responses: answers(trial, "What came of it.", [415, 429, 502, 504]),
   async run(services, request) {
     requireManager(services, request);
     const given = request.body;
@@ -198,7 +198,7 @@ const testServer = operation({
   id: "testServer",
   tag,
   summary: "Try a server apart from the gateway",
-  responses: answers(trial, "What came of it.", [404, 415, 429]),
+  responses: answers(trial, "What came of it.", [404, 415, 429, 504]),
   async run(services, request) {
     requireManager(services, request);
     using _turn = services.trials.take(keyOf(services, request));
@@ -221,7 +221,7 @@ function changeLogin({ name, summary }: (typeof loginActions)[number]): Operatio
     id: `${name}Server`,
     tag,
     summary,
-    responses: answers(outcome, "What came of it.", [404, 415]),
+    responses: answers(outcome, "What came of it.", [404, 415, 429, 502, 504]),
     async run(services, request) {
       const { slug } = request.params;
       requireEntry(await requireManager(services, request).entries(), slug);
