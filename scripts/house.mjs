@@ -17,8 +17,8 @@ export const wings = [
     rooms: [
       { name: "serve", about: "commands that run a gateway: its report, its live view, the guided first start" },
       { name: "records", about: "what was recorded: calls, logs, events, usage, tokens, audit" },
-      { name: "clients", about: "writing ourselves into AI clients, and taking that back" },
-      { name: "doctor", about: "findings, one file for each subject" },
+      { name: "clients", about: "asking and telling about files of AI clients: connect, disconnect, trust" },
+      { name: "doctor", about: "printing findings; what only a person may have started" },
       { name: "import", about: "taking over servers that clients have" },
       { name: "servers", about: "adding, changing and trying configured servers" },
       { name: "setup", about: "the service, logins, the configuration, the databases" },
@@ -93,6 +93,19 @@ export const wings = [
       { name: "people", about: "users, teams, members, invitations, apps, oneself" },
       { name: "records", about: "calls, logs, events, audit, usage, status" },
       { name: "request", about: "what operations share: who asks, what that sender may change, how long it may take" },
+      {
+        name: "machine",
+        about: "work on the machine of a gateway or a command: what orders over REST and commands of the terminal call",
+        rooms: [
+          { name: "doctor", about: "findings, one file for each subject" },
+          { name: "servers", about: "entries of new servers, what came of a trial, whether a change is in force" },
+          { name: "clients", about: "plans for files of AI clients, and servers that are taken over from them" },
+          {
+            name: "surroundings",
+            about: "what was started where: configuration, data directory, gateways, our own command",
+          },
+        ],
+      },
     ],
   },
   {

@@ -202,14 +202,14 @@ export const inputRows: readonly InputRow[] = [
  * `src/cli` are read by commands in processes of their own, those of `src/store` are in the private data directory.
  */
 export const notInputs: Readonly<Record<string, string>> = {
-  "src/config/clients/table/client-file.ts": "a client's own file, read by commands",
-  "src/config/clients/connect/settings-text.ts": "a client's own file, read by commands",
+  "src/config/clients/table/client-file.ts": "a client's own file, read by commands and by orders of admins",
+  "src/config/clients/connect/settings-text.ts": "a client's own file, read by commands and by orders of admins",
   "src/config/clients/connect/kept-changes.ts": "a file of the data directory",
-  "src/app/servers/http-route.ts": "authorities of TLS that the configuration names",
-  "src/app/fronts/own-commands.ts": "a command of this program",
+  "src/servers/logins/http-route.ts": "authorities of TLS that the configuration names",
   "src/app/package-version.ts": "this program's package.json",
   "src/front/http/guards/peer-user.ts": "the kernel's table of connections",
   "src/front/web/dashboard-files.ts": "files of this program",
+  "src/operations/machine/doctor/machine-users.ts": "the accounts of this machine",
   "src/people/sign-in/provider-connection.ts": "a secret's file that the configuration names",
   "src/servers/process/orphan-sweep.ts": "files of the data directory",
   "src/servers/process/process-table.ts": "the kernel's files of this machine's processes",
@@ -222,6 +222,7 @@ export const smallInputs: Readonly<Record<string, string>> = {
   "src/people/authorization-server/oauth/rewritten-request.ts": "mostBytes = 56 * 1024",
   "src/front/web/pages/forms.ts": "mostBytes = 16 * 1024",
   "src/records/events/webhook-post.ts": "mostAnswerBytes = 65_536",
+  "src/wire/http/plain-request.ts": "usualBytes = 256 * 1024",
   "src/servers/logins/outgoing.ts": "answerBytes = 256 * 1024",
   "src/servers/logins/flow/login-route.ts": "answerBytes = 256 * 1024",
   // Numbers of an endpoint that the configuration names, parsed once.

@@ -11,7 +11,7 @@ import type { InstanceTokens } from "../people/identity/instance-tokens.ts";
 import type { Presence } from "../people/identity/session-validity.ts";
 import type { Fleet } from "../servers/instance/fleet/fleet.ts";
 import type { Instance } from "../servers/instance/instance.ts";
-import { type PublicUrl } from "../front/http/public-url.ts";
+import type { PublicUrl } from "../front/http/public-url.ts";
 import type { Performer } from "../engine/perform/perform.ts";
 import { mayUse } from "../engine/policy/tool-rules.ts";
 import type { Routing } from "../engine/calls/routing.ts";

@@ -1,6 +1,7 @@
 import { workerData } from "node:worker_threads";
-import { requireBuild, type LateCheck, type LateModule } from "../kernel/runtime/late-module.ts";
-import { storeBackend } from "./records/store-backend.ts";
+import { requireBuild } from "../kernel/runtime/late-module.ts";
+import type { LateCheck, LateModule } from "../kernel/runtime/late-module.ts";
+import { storeBackend } from "../store/files/store-backend.ts";
 
 // The entry of a worker thread that loads a module before the gateway does, because Node remembers a failed import
 // for as long as the thread lives. Ends without an error when the module and all it imports are there.
@@ -33,6 +34,7 @@ const loads: Readonly<Record<LateModule, () => Promise<unknown>>> = {
   "foreign-tokens": async () =>
     await Promise.all([import("../people/identity/foreign-tokens.ts"), import("../people/identity/assertions.ts")]),
   team: async () => await import("./people/team-people.ts"),
+  machine: async () => await import("../operations/machine/machine.ts"),
   traces: async () => await import("../records/telemetry/traces.ts"),
   "http-route": async () => await import("../wire/http/undici-client.ts"),
   "live-events": async () =>

@@ -105,6 +105,7 @@ const names: Readonly<Record<LateModule, string>> = {
   team: "the people of the database",
   "foreign-tokens": "the check of tokens of another authorization server",
   "people-site": "the pages for people",
+  machine: "the code for orders on this machine",
   "live-events": "the stream of events",
   webhooks: "the code that sends events to webhooks",
   "http-route": "the connection through proxies",

@@ -10,7 +10,7 @@ import { commandHelp, generalHelp, usageOf } from "./command/help.ts";
 import type { Command, Options } from "./command/command-row.ts";
 import { anyCommandOptions, commands } from "./commands.ts";
 import type { CommandContext } from "./command/command-context.ts";
-import type { GivenFlags, GivenLists } from "./command/options.ts";
+import type { GivenFlags, GivenLists } from "../config/given.ts";
 import { packageVersion } from "../app/package-version.ts";
 
 /** Exit codes: 0 fine, 1 failed, 2 wrong usage or configuration. */
@@ -94,6 +94,7 @@ function toContext({ values: flags, ...parsed }: Parsed = nothingGiven, isBare =
     home: homedir(),
     homeDirectories: homeDirectories(process.env, process.platform, homedir()),
     version: packageVersion(),
+    mainFile: process.argv[1] ?? "",
   };
 }
 

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
-import { otherPeople } from "../../src/cli/doctor/machine-users.ts";
+import { otherPeople } from "../../src/operations/machine/doctor/machine-users.ts";
 import { badServer, startGateway } from "../harness/gateway.ts";
 import { untilOnline } from "../harness/rest.ts";
 

@@ -11,7 +11,7 @@ import { ownRules } from "../../scripts/lint-rules.mjs";
  * subject is a noun ("the caller", "the result"), and there is a plainer word for the others ("no one", "unclaimed",
  * "is in", "removed", "again").
  */
-const limits = { whoever: 5, nobody: 17, "what is": 25, stands: 10, gone: 9, anew: 1 };
+const limits = { whoever: 5, nobody: 17, "what is": 24, stands: 10, gone: 9, anew: 1 };
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 let directory: string;

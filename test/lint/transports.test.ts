@@ -15,11 +15,9 @@ const source = fileURLToPath(new URL("../../src", import.meta.url));
  */
 const knowers = [
   "app/servers/connectors.ts",
-  "cli/clients/connection-way.ts",
-  "cli/doctor/doctor-clients.ts",
+  "cli/clients/connect-command.ts",
   "cli/doctor/doctor-start.ts",
   "cli/servers/add-server.ts",
-  "cli/servers/example-servers.ts",
   "config/clients/connect/client-entry.ts",
   "config/entry/read-entry.ts",
   "config/entry/server-entry.ts",
@@ -30,6 +28,9 @@ const knowers = [
   "front/mcp/transports/sse-messages.ts",
   "front/mcp/transports/stdio-client.ts",
   "kernel/call/call-context.ts",
+  "operations/machine/clients/connection-way.ts",
+  "operations/machine/doctor/doctor-clients.ts",
+  "operations/machine/servers/example-servers.ts",
 ];
 
 test("only the table, the parser and the connectors know transports by name; all others ask for traits", () => {

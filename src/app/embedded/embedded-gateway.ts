@@ -11,18 +11,18 @@ import { createConfigSecrets } from "../../config/secrets.ts";
 import { abortAfter } from "../../kernel/runtime/abort.ts";
 import { systemClock } from "../../kernel/runtime/clock.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
-import { toUrl } from "../../front/http/public-url.ts";
+import { toUrl } from "../../kernel/text/local-url.ts";
 import { createPinoLog } from "../../records/telemetry/pino-log.ts";
 import { createRedaction, joinSecrets } from "../../records/redaction/redaction.ts";
 import type { Store } from "../../store/store.ts";
-import { openDirectory } from "../data-directory.ts";
+import { openDirectory } from "../../store/files/data-directory.ts";
 import type { Gateway as EmbeddedGateway, GatewayOptions, LogOptions } from "./embedding-types.ts";
 import { buildGateway, type Gateway } from "../gateway.ts";
 import type { HttpFront } from "../owner/http-front.ts";
 import { refuseEndlessNesting } from "../servers/nesting-limit.ts";
 import { refuseOpenBind } from "./open-bind.ts";
 import { packageVersion } from "../package-version.ts";
-import { openStore } from "../records/store-backend.ts";
+import { openStore } from "../../store/files/store-backend.ts";
 
 /** A gateway for the program that it runs in; the package exports it as `createGateway`. */
 export async function openEmbedded(options: GatewayOptions): Promise<EmbeddedGateway> {

@@ -35,7 +35,7 @@ export interface ConfigEditorDeps {
 }
 
 /** The configuration file, for the operator of the gateway: as text, which keeps comments and layout. */
-export function createConfigEditor(deps: ConfigEditorDeps): Omit<Management, "run"> {
+export function createConfigEditor(deps: ConfigEditorDeps): Omit<Management, "machine"> {
   const { gateway, file, loadText, beforeSave, started } = deps;
 
   async function check(text: string): Promise<ConfigCheck> {

@@ -1,26 +1,15 @@
 import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
-import type { EditableConfig } from "../../config/edit/config-edit.ts";
-import { variableOf, type ConfigFlags } from "../../config/given.ts";
+import { carryTrust, readConfigText, type Surroundings } from "../../operations/machine/surroundings/surroundings.ts";
 import type { Management } from "../../operations/request/management.ts";
-import { createConfigEditor } from "./config-editor.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
-import { createOwnCommands } from "./own-commands.ts";
+import { createConfigEditor } from "./config-editor.ts";
+import { createMachineOrders } from "./machine-orders.ts";
 
 /** What a command that serves knows of its own start. */
-export interface Surroundings {
-  readonly program: readonly [command: string, ...args: string[]];
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The flags of the command line. */
-  readonly flags: ConfigFlags;
-  readonly cwd: string;
-  /** The user's folder for configurations: the file is made there if there is none. */
-  readonly configFolder: string;
+export interface Start {
+  readonly place: Surroundings;
   readonly dataDir: string;
-  /** What a text would mean in place of the file, with the flags and variables of the start. */
-  readonly loadText: (file: string, text: string) => Promise<Config>;
-  /** Called before the file is written. */
-  readonly beforeSave: (opened: EditableConfig, text: string) => Promise<void>;
   /** Reads the configuration file as it is now, with the flags and variables of the start. */
   readonly load: () => Promise<Config>;
   /** The configuration of the start. */
@@ -28,33 +17,27 @@ export interface Surroundings {
 }
 
 /** The changes that the operator may make over REST, loaded with it. */
-export function createManagement(gateway: GatewayParts, surroundings: Surroundings): Management {
-  const { started, configFolder, dataDir, loadText, beforeSave, flags, environment: env } = surroundings;
-  const file = (): string => gateway.config().file ?? join(configFolder, "toolyard.json");
+export function createManagement(gateway: GatewayParts, { place, dataDir, started }: Start): Management {
+  const { flags, env } = place;
+  // Made in the user's folder for configurations if there is none.
+  const file = (): string => gateway.config().file ?? join(place.homeDirectories.config, "toolyard.json");
+  const own = {
+    ...place,
+    get flags() {
+      return { ...withoutChosenPort(flags), config: file(), "data-dir": dataDir };
+    },
+  };
   return {
     ...createConfigEditor({
-      ...{ gateway, file, beforeSave, started, startedWith: { flags, env } },
-      loadText: async (text) => await loadText(file(), text),
+      ...{ gateway, file, started, startedWith: { flags, env } },
+      beforeSave: async (opened, text) => await carryTrust(place, opened, text),
+      loadText: async (text) => await readConfigText(place, { file: file(), text }),
     }),
-    run: createOwnCommands({
-      ...surroundings,
-      environment: { ...env, ...asVariables(flags), ...meansAnother },
-      options: () => ["--config", file(), "--data-dir", dataDir],
-    }),
+    machine: createMachineOrders(gateway, own),
   };
 }
 
-/** Were it set for the operator's own commands, the pages would change another gateway. */
-const meansAnother = Object.freeze({ [variableOf("gateway")]: undefined });
-
-/**
- * What this gateway was told by flags, for commands that have no such flags: `connect` is to write the port that it
- * listens on, and not that of the file.
- */
-function asVariables(flags: ConfigFlags): Readonly<Record<string, string>> {
-  // A port that the system chose is no address to write anywhere.
-  const isTold = (name: string, value: unknown): boolean =>
-    value !== undefined && value !== false && !(name === "port" && value === "0");
-  const given = Object.entries(flags).filter(([name, value]) => isTold(name, value));
-  return Object.fromEntries(given.map(([name, value]) => [variableOf(name), String(value)]));
+/** A port that the system chose is no address to write anywhere. */
+function withoutChosenPort({ port, ...flags }: Surroundings["flags"]): Surroundings["flags"] {
+  return port === undefined || port === "0" ? flags : { ...flags, port };
 }

@@ -13,7 +13,7 @@ import { toDenial } from "../people/audited-access.ts";
 import { createRestUpkeep } from "./backup-download.ts";
 import type { Browsers } from "../../front/web/browsers.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
-import { createManagement, type Surroundings } from "./management-wiring.ts";
+import { createManagement, type Start } from "./management-wiring.ts";
 import { toDashboardLink } from "../../kernel/dashboard-link.ts";
 import { readConfigDrift } from "./config-drift.ts";
 import { hasRole } from "../../engine/policy/rights.ts";
@@ -34,12 +34,12 @@ export interface RestNeeds {
   readonly browsers: Browsers;
   readonly draining: AbortSignal;
   /** Undefined where the configuration cannot be changed over REST. */
-  readonly surroundings: Surroundings | undefined;
+  readonly start: Start | undefined;
 }
 
 /** The REST API of a gateway, loaded at its first request. */
 export function loadRest(gateway: GatewayParts, needs: RestNeeds): RestHandler {
-  const { log, isOwner, browsers, surroundings } = needs;
+  const { log, isOwner, browsers, start } = needs;
   const { parts } = gateway.mcp;
   return createRest({
     version: gateway.version,
@@ -57,7 +57,7 @@ export function loadRest(gateway: GatewayParts, needs: RestNeeds): RestHandler {
       return principal;
     },
     browsers,
-    management: surroundings === undefined ? undefined : createManagement(gateway, surroundings),
+    management: start === undefined ? undefined : createManagement(gateway, start),
     connections: () => listConnections(gateway),
     isOpen: () => gateway.authenticator.open,
     publicUrl: gateway.publicUrl,
@@ -108,8 +108,8 @@ export function loadRest(gateway: GatewayParts, needs: RestNeeds): RestHandler {
     dashboardLink: () => toDashboardLink(gateway.loginCodes.make()),
     async configDrift() {
       const file = gateway.config().file ?? null;
-      if (surroundings === undefined) return { file, refused: null, differences: [] };
-      return await readConfigDrift({ gateway, ...surroundings });
+      if (start === undefined) return { file, refused: null, differences: [] };
+      return await readConfigDrift({ gateway, ...start });
     },
     debugFacts: () => debugFacts(gateway),
     redact: gateway.redaction.said,

@@ -5,54 +5,17 @@ import { join } from "node:path";
 import type { Config, ServerConfig } from "../../config/config.ts";
 import { switchedOff } from "../../config/entry/servers.ts";
 import { abortAfter } from "../../kernel/runtime/abort.ts";
-import type { Era } from "../../kernel/call/call-context.ts";
 import { systemClock } from "../../kernel/runtime/clock.ts";
 import type { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
-import { type InstanceStatus, statusWord } from "../../kernel/status-words.ts";
+import { statusWord } from "../../kernel/status-words.ts";
 import { createConfigSecrets } from "../../config/secrets.ts";
 import { createRedaction, joinSecrets } from "../../records/redaction/redaction.ts";
-import { nextStep, type NextStep } from "../../records/server-standing.ts";
+import { nextStep } from "../../records/server-standing.ts";
 import { buildGateway, type Gateway } from "../gateway.ts";
-import type { Offers, Overview, ServerOverview, ToolOverview } from "../records/status-report.ts";
-import { openStore } from "../records/store-backend.ts";
-
-/** What came of starting a server to try it. */
-export interface ServerTrial {
-  /** The key as it is in the file. */
-  readonly key: string;
-  readonly isUsable: boolean;
-  readonly status: InstanceStatus;
-  /** The status in words for people. */
-  readonly word: string;
-  /** One sentence that explains the status. */
-  readonly reason: string;
-  /** The failure's code (docs/errors.md); null where all is well, and where no failure is the reason. */
-  readonly code: string | null;
-  /** What to do about it, from the cause; null where all is well. */
-  readonly hint: string | null;
-  readonly next: NextStep | null;
-  /** What it calls itself, with its version; null when it was not reached. */
-  readonly name: string | null;
-  /** What it says of itself: its name, title and version. Null when it was not reached. */
-  readonly server: {
-    readonly name: string | null;
-    readonly title: string | null;
-    readonly version: string | null;
-  } | null;
-  /** The revision of the protocol that it was reached with, and every era that it speaks. */
-  readonly revision: string | null;
-  readonly eras: readonly Era[];
-  readonly offers: Offers | null;
-  /** Those that its rules let through. */
-  readonly tools: readonly ToolOverview[];
-  /** What its tools cost in a flat list. */
-  readonly tokens: number;
-  /** From its start until it was usable, or was given up. */
-  readonly durationMs: number;
-  /** The last lines of its stderr. */
-  readonly output: readonly string[];
-}
+import type { Overview, ServerOverview } from "../records/status-report.ts";
+import type { ServerTrial } from "../../operations/machine/servers/trial-result.ts";
+import { openStore } from "../../store/files/store-backend.ts";
 
 export interface TrialOptions {
   readonly dataDir: string;

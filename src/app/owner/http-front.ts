@@ -12,7 +12,7 @@ import { toReason, unusableStore } from "../../records/store-standing.ts";
 import { toDenial } from "../people/audited-access.ts";
 import { showFrontPage } from "../fronts/front-page-facts.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
-import type { Surroundings } from "../fronts/management-wiring.ts";
+import type { Start } from "../fronts/management-wiring.ts";
 import { createOwner, type Owner, type OwnerOptions } from "./owner.ts";
 
 /** The gateway over HTTP. */
@@ -31,7 +31,7 @@ export interface HttpFrontOptions {
   /** What the door of the data directory's owner needs; without it there is none. */
   readonly owner?: Pick<OwnerOptions, "secret" | "stop"> | undefined;
   /** Undefined where the configuration cannot be changed over REST. */
-  readonly surroundings?: Surroundings | undefined;
+  readonly start?: Start | undefined;
 }
 
 const drainCheckMs = 50;
@@ -48,7 +48,7 @@ function isShared(gateway: GatewayParts, address: string): boolean {
 export function createHttpFront(
   gateway: GatewayParts,
   log: Log,
-  { owner: ownerOptions, surroundings }: HttpFrontOptions = {},
+  { owner: ownerOptions, start }: HttpFrontOptions = {},
 ): HttpFront {
   let originRules = createOriginRules(gateway.config().settings);
   gateway.events.on(["config.changed"], () => {
@@ -66,7 +66,7 @@ export function createHttpFront(
       const { loadRest, openBrowsers } = await loadFront();
       const isOwner = owner?.isOwner ?? (() => false);
       const { signal } = draining;
-      return loadRest(gateway, { log, isOwner, browsers: await openBrowsers(gateway), draining: signal, surroundings });
+      return loadRest(gateway, { log, isOwner, browsers: await openBrowsers(gateway), draining: signal, start });
     },
     loadDashboard: async () => (await loadFront()).loadDashboard(gateway),
     people:

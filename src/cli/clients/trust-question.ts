@@ -2,9 +2,10 @@ import { parseDocument, type Document, type Path } from "../../config/file/docum
 import type { FoundConfig, UntrustedConfig } from "../../config/found-config.ts";
 import { isSecretName } from "../../config/words/secret-names.ts";
 import { findServers } from "../../config/file/source.ts";
-import { trustedIn, type CommandContext } from "../command/command-context.ts";
-import { toDiffLines } from "./file-diff.ts";
-import { plainText, shorten } from "../terminal/plain-text.ts";
+import { trustedIn } from "../../operations/machine/surroundings/surroundings.ts";
+import type { CommandContext } from "../command/command-context.ts";
+import { toDiffLines } from "../../operations/machine/clients/file-diff.ts";
+import { plainText, shorten } from "../../kernel/text/plain-text.ts";
 import { askYes, canAsk } from "../terminal/yes-or-no.ts";
 
 /**

@@ -1,8 +1,9 @@
 import { judgeNamedTool, type NamedVerdict } from "../../engine/policy/named-tool.ts";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
-import { readConfig, type CommandContext } from "./command-context.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { readConfig } from "../../operations/machine/surroundings/surroundings.ts";
+import type { CommandContext } from "./command-context.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 
 /** What Claude Code takes as a refusal, with stderr as its reason. Every other code but 0 lets the call go through. */
 const refused = 2;

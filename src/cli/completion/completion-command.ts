@@ -1,6 +1,7 @@
-import { readConfig, dataDirectoryOf, servedBy, storeIn, type CommandContext } from "../command/command-context.ts";
+import { readConfig, dataDirectoryOf, storeIn } from "../../operations/machine/surroundings/surroundings.ts";
+import { servedBy, type CommandContext } from "../command/command-context.ts";
 import { openLog } from "../command/command-log.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { toCell } from "../terminal/record-cells.ts";
 import { matchesPattern } from "../../config/words/tool-pattern.ts";
 import type { Config, ServerConfig } from "../../config/config.ts";

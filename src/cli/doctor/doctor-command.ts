@@ -1,36 +1,36 @@
-import type { Config } from "../../config/config.ts";
-import { switchedOff } from "../../config/entry/servers.ts";
+import { isOn } from "../../config/given.ts";
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
+import type { checkDatabases } from "../../operations/gateway/database-operations.ts";
+import { broken, fine, type Finding } from "../../operations/machine/doctor/doctor-finding.ts";
+import { fromTrials } from "../../operations/machine/doctor/doctor-servers.ts";
+import { examine, type Started, type Tell } from "../../operations/machine/doctor/examination.ts";
+import type { SeenGateway } from "../../operations/machine/doctor/seen-gateway.ts";
+import type { showPeopleHealth } from "../../operations/people/account-operations.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
-import { dataDirectoryOf, readConfig, type CommandContext } from "../command/command-context.ts";
-import { isOn } from "../command/options.ts";
-import { ownersClient } from "../gateway/gateway-client.ts";
-import { readStatus } from "../gateway/gateway-client.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import type { CommandContext } from "../command/command-context.ts";
+import { ownersClient, readStatus } from "../gateway/gateway-client.ts";
 import { findGateways } from "../gateway/running-gateways.ts";
-import { findProblems } from "../setup/config-command.ts";
-import { checkClients } from "./doctor-clients.ts";
-import { checkConfigFile, checkDataDirectory, checkRecordFiles } from "./doctor-files.ts";
-import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
-import { checkClock, checkNode, checkPort } from "./doctor-machine.ts";
-import { checkAddress, checkCommands, checkEntries, fromStatus, fromTrials } from "./doctor-servers.ts";
-import { measureStart } from "./doctor-start.ts";
-import { checkTeam } from "./doctor-team.ts";
-import { checkOtherUsers } from "./machine-users.ts";
-import { interrupted } from "../terminal/interruption.ts";
 import { runTrial } from "../servers/try-configured.ts";
+import { interrupted } from "../terminal/interruption.ts";
 import { whileWaiting } from "../terminal/waiting-line.ts";
+import { checkRecordFiles } from "./doctor-records.ts";
+import { measureStart } from "./doctor-start.ts";
 
 /** `toolyard doctor`: looks at everything that a gateway needs, and says what to do. 1 when something is broken. */
 export async function doctor(context: CommandContext): Promise<number> {
   const found: Finding[] = [];
-  const tell = (...findings: readonly Finding[]): void => {
+  const tell: Tell = (...findings) => {
     found.push(...findings);
     if (!isOn(context, "json")) for (const finding of findings) process.stdout.write(`${toLine(finding)}\n`);
   };
-  tell(checkNode(process.versions.node));
-  const config = await examineConfig(context, tell);
-  if (config !== undefined) await examine(context, config, tell);
+  const signal = interrupted();
+  await examine({
+    ...{ place: context, tell, signal, during: whileWaiting },
+    gateway: async () => await findGateway(context, tell),
+    unserved: async (config) => await checkRecordFiles(context, config),
+    start: isOn(context, "start") ? async (started) => await start(context, started, { tell, signal }) : undefined,
+  });
   const failed = found.filter(({ kind }) => kind === "fail").length;
   const doubts = found.filter(({ kind }) => kind === "warn").length;
   if (isOn(context, "json")) process.stdout.write(`${JSON.stringify({ ok: failed === 0, findings: found })}\n`);
@@ -38,78 +38,30 @@ export async function doctor(context: CommandContext): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
-type Tell = (...findings: readonly Finding[]) => void;
-
 function toLine({ kind, what, where, todo }: Finding): string {
   const more = [where, todo].flatMap((line) => (line == null ? [] : [`\n         ${plainText(line)}`]));
   return ` ${kind.padEnd(4)}  ${plainText(what)}${more.join("")}`;
 }
 
-/** Undefined when there is nothing to go on with. */
-async function examineConfig(context: CommandContext, tell: Tell): Promise<Config | undefined> {
-  const { file, problems, warnings } = await findProblems(context);
-  const config = await readConfig(context).catch(() => undefined);
-  if (config === undefined) {
-    tell(...problems.map((problem) => broken(problem, "Correct the configuration there.")));
-    return undefined;
-  }
-  const count = `${config.servers.length} server${config.servers.length === 1 ? "" : "s"}`;
-  if (file === undefined)
-    tell(doubtful("there is no configuration file", "Add a server with `toolyard servers add`, which makes one."));
-  else tell(fine(`configuration ${file}, ${count}`), ...(await checkConfigFile(file)));
-  tell(...warnings.map((warning) => doubtful(warning, "Correct or remove it.")), ...checkEntries(config.servers));
-  return config;
-}
-
-async function examine(context: CommandContext, config: Config, tell: Tell): Promise<void> {
-  const dataDir = dataDirectoryOf(config, context);
-  tell(...(await checkDataDirectory(dataDir)));
-  const holder = await runningGateway(context, tell);
-  if (holder === undefined) tell(await checkPort(config), ...(await checkRecordFiles(context)));
-  const others = await checkOtherUsers(config);
-  if (others !== undefined) tell(others);
+/** Undefined where a gateway runs: it would be measured with its load. */
+async function start(
+  context: CommandContext,
+  { config, dataDir, isRunning }: Started,
+  { tell, signal }: { readonly tell: Tell; readonly signal: AbortSignal },
+): Promise<number | undefined> {
+  if (isRunning) return undefined;
   const used = config.servers.filter(({ disabledReason }) => disabledReason === undefined);
-  tell(...(await checkCommands(used, context.env)));
-  const signal = interrupted();
-  const look = async () => await Promise.all(used.map(async (server) => await checkAddress(server, signal)));
-  const seen = (await whileWaiting("Asking the addresses of servers", look)).filter((address) => address !== undefined);
-  const clock = checkClock(seen);
-  tell(...seen.map(({ finding }) => finding), ...(clock === undefined ? [] : [clock]));
-  if (holder !== undefined) {
-    tell(...(await examineGateway(holder, context)));
-    const lookAtPeople = async () => await checkTeam(holder, context.env, signal);
-    tell(...(await whileWaiting("Asking the gateway of its people", lookAtPeople)));
-  }
-  if (holder === undefined && isOn(context, "start") && used.length > 0)
-    tell(...fromTrials(await runTrial(context, config, used, dataDir)));
-  const startMs = await examineStart({ context, config, signal, isRunning: holder !== undefined }, tell);
-  const measured = { longestCallMs: Math.max(0, ...used.map(({ callTimeoutMs }) => callTimeoutMs)), startMs };
-  const lookAtClients = async () => await checkClients({ context, holder, signal, measured });
-  tell(...(await whileWaiting("Reading the settings of AI clients", lookAtClients)));
-  const off = config.servers.filter(({ disabledReason }) => disabledReason === switchedOff);
-  if (holder === undefined) tell(...off.map(({ key }) => fine(`${plainText(key)}: off`)));
-}
-
-/** How long the start took; undefined where it was not tried. A gateway that runs would be measured with its load. */
-async function examineStart({ context, config, signal, isRunning }: StartAsk, tell: Tell): Promise<number | undefined> {
-  if (isRunning || !isOn(context, "start")) return undefined;
+  if (used.length > 0) tell(...fromTrials(await runTrial(context, config, used, dataDir)));
   const measure = async () => await measureStart(context, config, signal);
   const { startMs, finding } = await whileWaiting("Starting `toolyard stdio` once", measure);
   tell(finding);
   return startMs;
 }
 
-interface StartAsk {
-  readonly context: CommandContext;
-  readonly config: Config;
-  readonly signal: AbortSignal;
-  readonly isRunning: boolean;
-}
-
-async function runningGateway(context: CommandContext, tell: Tell): Promise<GatewayHolder | undefined> {
+async function findGateway(context: CommandContext, tell: Tell): Promise<SeenGateway | undefined> {
   try {
     const [holder] = await findGateways(context);
-    return holder;
+    return holder === undefined ? undefined : asSeen(holder);
   } catch (error) {
     const { code, message, hint } = toGatewayError(error);
     if (code !== "GATEWAY_UNREACHABLE") tell(broken(message, hint));
@@ -118,24 +70,17 @@ async function runningGateway(context: CommandContext, tell: Tell): Promise<Gate
   }
 }
 
-/** The gateway itself, then its servers as it has them. */
-async function examineGateway(holder: GatewayHolder, { version }: CommandContext): Promise<readonly Finding[]> {
-  try {
-    const status = await readStatus(ownersClient(holder));
-    const where = `the gateway of process ${holder.pid}${holder.url === null ? "" : ` at ${holder.url}`}`;
-    const again = "Run `toolyard stop`, and start it again.";
-    const about =
-      holder.version === version
-        ? fine(`${where} runs this version, ${version}`)
-        : doubtful(`${where} runs version ${holder.version}, and this is ${version}`, again);
-    return [
-      about,
-      ...(status.restart === null ? [] : [doubtful(status.restart, again)]),
-      ...status.store.problems.map(({ message, hint }) => broken(message, hint)),
-      ...fromStatus(status.servers),
-    ];
-  } catch (error) {
-    const { message, hint } = toGatewayError(error);
-    return [broken(message, hint)];
-  }
+function asSeen(holder: GatewayHolder): SeenGateway {
+  const gateway = ownersClient(holder);
+  return {
+    ...{ pid: holder.pid, url: holder.url, version: holder.version },
+    status: async () => await readStatus(gateway),
+    async people() {
+      return await gateway.ask<typeof showPeopleHealth>("GET /api/system/people", {}).catch((error: unknown) => {
+        if (toGatewayError(error).code === "CONFIG_INVALID") return undefined;
+        throw error;
+      });
+    },
+    databases: async () => (await gateway.ask<typeof checkDatabases>("GET /api/system/db", {})).databases,
+  };
 }

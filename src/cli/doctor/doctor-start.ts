@@ -7,7 +7,7 @@ import type { Config } from "../../config/config.ts";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import { notificationText, requestText } from "../../wire/mcp/envelope.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { doubtful, fine, type Finding } from "./doctor-finding.ts";
+import { doubtful, fine, type Finding } from "../../operations/machine/doctor/doctor-finding.ts";
 
 /** Some clients go on without a server that takes longer at their start. */
 const fastMs = 1_000;

@@ -5,9 +5,10 @@ import type { Config } from "../../config/config.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
 import { compareServed, differingVariables, type Likeness, type Served } from "../../store/gateway-identity.ts";
-import { openPlace, readConfig, servedBy, storeIn, type CommandContext } from "../command/command-context.ts";
+import { readConfig, storeIn } from "../../operations/machine/surroundings/surroundings.ts";
+import { openPlace, servedBy, type CommandContext } from "../command/command-context.ts";
 import { watchWrites } from "../terminal/folder-writes.ts";
-import { givenOption, textOption } from "../command/options.ts";
+import { givenOption, textOption } from "../../config/given.ts";
 
 export interface BackgroundOptions {
   readonly context: CommandContext;

@@ -1,9 +1,6 @@
-import { createLoginRoute } from "../../app/servers/http-route.ts";
 import { exposureNames } from "../../config/rows/exposures.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isLoopbackHost } from "../../servers/logins/protocol/addresses.ts";
-import type { LoginPlace } from "../../servers/logins/outgoing.ts";
-import type { CommandContext } from "../command/command-context.ts";
 
 /** Whether somebody names a gateway elsewhere, and no server of this one. */
 export function isGatewayAddress(text: string): boolean {
@@ -26,14 +23,4 @@ export function toGatewayBase(address: string): string {
   throw new GatewayError("LOGIN_FAILED", `${url.origin} is not encrypted: everybody on the way could read the login`, {
     hint: `Write https://${url.host}${url.pathname === "/" ? "" : url.pathname}.`,
   });
-}
-
-/** How this machine reaches a gateway elsewhere: through the proxy that the environment names. */
-export function placeOfGateway(mcpUrl: string, env: CommandContext["env"]): LoginPlace {
-  const transport = { kind: "http" as const, url: mcpUrl, headers: {} };
-  const route = createLoginRoute("the gateway", transport, {
-    environment: env,
-    loadLate: async (_what, load) => await load(),
-  });
-  return { serverUrl: mcpUrl, route };
 }

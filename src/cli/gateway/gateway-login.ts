@@ -10,8 +10,10 @@ import {
 import { createOutgoing, type LoginPlace, type Outgoing } from "../../servers/logins/outgoing.ts";
 import type { LoginOptions } from "../../servers/logins/login-flow.ts";
 import { renewTokens, revokeTokens } from "../../servers/logins/renew.ts";
-import { openOwnDataDirectory, storeIn, type CommandContext } from "../command/command-context.ts";
-import { placeOfGateway, toGatewayBase } from "./gateway-address.ts";
+import { storeIn } from "../../operations/machine/surroundings/surroundings.ts";
+import { openOwnDataDirectory, type CommandContext } from "../command/command-context.ts";
+import { placeOfGateway } from "../../operations/machine/surroundings/login-gateway.ts";
+import { toGatewayBase } from "./gateway-address.ts";
 import type { RestWay } from "./rest-way.ts";
 
 /** The scopes of a person's commands there. `--scope` restricts them. */

@@ -1,6 +1,6 @@
 import type { CommandContext } from "../command/command-context.ts";
-import { isOn, textOption } from "../command/options.ts";
-import { shorten } from "../terminal/plain-text.ts";
+import { isOn, textOption } from "../../config/given.ts";
+import { shorten } from "../../kernel/text/plain-text.ts";
 import { toTable, type Column } from "../terminal/table.ts";
 import type { GatewayClient } from "./gateway-client.ts";
 import { openStartedGateway, tellUnlisted, waitForServers } from "./started-gateway.ts";

@@ -1,3 +1,8 @@
+import { tryServers } from "../../app/fronts/server-trial.ts";
+import type { TrialAnswer, TrialAsk } from "../../app/fronts/trial-process.ts";
+import { findConfigured } from "../../operations/machine/servers/configured-server.ts";
+import type { ServerTrial } from "../../operations/machine/servers/trial-result.ts";
+import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { buildGateway } from "../../app/gateway.ts";
 import { refuseEndlessNesting } from "../../app/servers/nesting-limit.ts";
 import { followConfigFile } from "../../app/reload.ts";
@@ -5,20 +10,46 @@ import type { Config } from "../../config/config.ts";
 import { systemClock } from "../../kernel/runtime/clock.ts";
 import {
   openDataDirectory,
-  openPlace,
   readConfig,
-  servedBy,
+  readConfigText,
   storeIn,
-  type CommandContext,
-} from "../command/command-context.ts";
+  vaultKeyOf,
+} from "../../operations/machine/surroundings/surroundings.ts";
+import { openPlace, servedBy, type CommandContext } from "../command/command-context.ts";
 import { openLog } from "../command/command-log.ts";
 import { tuneGarbageCollector } from "./garbage-collector.ts";
-import { textOption } from "../command/options.ts";
+import { textOption } from "../../config/given.ts";
 import { collectAtRest } from "./idle-gc.ts";
 
 // What tries a server is made of the same parts. Loaded with this: as an entry of its own it would split what every
 // start loads into two more files.
-export { tryServers } from "../../app/fronts/server-trial.ts";
+export { tryServers };
+
+/** A first start may install packages. */
+export const longestTrialMs = 120_000;
+
+/** Tries one server for a gateway, in this process that was started for it. Never rejects. */
+export async function answerTrial(asked: TrialAsk, signal: AbortSignal): Promise<TrialAnswer> {
+  try {
+    return { trial: await tryAsked(asked, signal) };
+  } catch (error) {
+    const { code, message, hint } = toGatewayError(error);
+    return { failure: { code, message, hint } };
+  }
+}
+
+async function tryAsked({ place, key, text }: TrialAsk, signal: AbortSignal): Promise<ServerTrial> {
+  const here = { ...place, env: process.env };
+  const config = await (text === undefined ? readConfig(here) : readConfigText(here, text));
+  const server = findConfigured(config, key);
+  const [trial] = await tryServers(config, [server], {
+    dataDir: openDataDirectory(config, here),
+    vaultKey: vaultKeyOf(here),
+    ...{ environment: here.env, version: here.version, signal, limitMs: longestTrialMs },
+  });
+  if (trial === undefined) throw new GatewayError("INTERNAL", `${key} was not tried`);
+  return trial;
+}
 
 /**
  * Serves everything from this process, with its own servers and without a lock. What it learns is kept in the folder

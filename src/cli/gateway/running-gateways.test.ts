@@ -2,7 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { storeIn, type CommandContext } from "../command/command-context.ts";
+import { storeIn } from "../../operations/machine/surroundings/surroundings.ts";
+import type { CommandContext } from "../command/command-context.ts";
 import { findGateway } from "./running-gateways.ts";
 
 let directory: string;
@@ -13,6 +14,7 @@ afterEach(async () => await rm(directory, { recursive: true, force: true }));
 
 const context = (): CommandContext => ({
   ...{ flags: {}, positionals: [], isBare: false, env: {}, version: "1" },
+  mainFile: "",
   ...{ cwd: directory, home: directory },
   homeDirectories: { config: join(directory, "config"), data: join(directory, "data") },
 });

@@ -3,8 +3,9 @@ import { sleep } from "../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
 import { compareServed } from "../../store/gateway-identity.ts";
-import { findDataDirectory, readConfig, servedBy, storeIn, type CommandContext } from "../command/command-context.ts";
-import { textOption } from "../command/options.ts";
+import { findDataDirectory, readConfig, storeIn } from "../../operations/machine/surroundings/surroundings.ts";
+import { servedBy, type CommandContext } from "../command/command-context.ts";
+import { textOption } from "../../config/given.ts";
 
 /** A gateway has its door within a second of its start, or later on a busy machine. */
 const doorMs = 10_000;

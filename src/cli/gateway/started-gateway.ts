@@ -5,9 +5,10 @@ import type { listUnlisted } from "../../operations/servers/unlisted-operations.
 import type { TypesOf } from "../../operations/operation.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
 import { findOrStartGateway, idleExitS } from "./background.ts";
-import { openDataDirectory, readConfig, type CommandContext } from "../command/command-context.ts";
-import { givenOption, textOption } from "../command/options.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { openDataDirectory, readConfig } from "../../operations/machine/surroundings/surroundings.ts";
+import type { CommandContext } from "../command/command-context.ts";
+import { givenOption, textOption } from "../../config/given.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { showWaiting } from "../terminal/waiting-line.ts";
 import { openGatewayClient, ownersClient, type GatewayClient } from "./gateway-client.ts";
 import { findGateway } from "./running-gateways.ts";

@@ -3,7 +3,8 @@ import type { Config } from "../../config/config.ts";
 import { systemClock } from "../../kernel/runtime/clock.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
 import type { RecordStore } from "../../store/record-store.ts";
-import { openDataDirectory, servedBy, storeIn, type CommandContext } from "../command/command-context.ts";
+import { openDataDirectory, storeIn } from "../../operations/machine/surroundings/surroundings.ts";
+import { servedBy, type CommandContext } from "../command/command-context.ts";
 import { openLog } from "../command/command-log.ts";
 
 /**

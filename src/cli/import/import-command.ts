@@ -1,16 +1,25 @@
-import { dirname } from "node:path";
-import { readClients, type FoundClient } from "../../config/clients/import/read-clients.ts";
+import type { FoundClient } from "../../config/clients/import/read-clients.ts";
 import { clientTable, findClient } from "../../config/clients/table/client-table.ts";
-import { planImport, type ImportPlan, type PlannedServer } from "../../config/clients/import/import-plan.ts";
+import type { ImportPlan, PlannedServer } from "../../config/clients/import/import-plan.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { askWhatToImport, askWhetherToWrite, type ImportChoice } from "./import-questions.ts";
-import { readTarget, withServers, writeTarget, type ImportTarget } from "./import-target.ts";
-import { hideSecrets, planJson, planLines, type SecretWay } from "./import-text.ts";
-import { isOn, listOption, textOption } from "../command/options.ts";
-import { findOwnGateways } from "../gateway/local-gateways.ts";
-import { plainText } from "../terminal/plain-text.ts";
-import { diffLines } from "../terminal/text-diff.ts";
+import { findClients } from "../../operations/machine/clients/client-lines.ts";
+import {
+  chosenUnasked,
+  freshServers,
+  hideSecrets,
+  planFor,
+  planJson,
+  textWith,
+  type ImportWritten,
+  type SecretWay,
+} from "../../operations/machine/clients/import-facts.ts";
+import { readTarget, writeTarget, type ImportTarget } from "../../operations/machine/clients/import-target.ts";
+import { planLines } from "./import-text.ts";
+import { isOn, listOption, textOption } from "../../config/given.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
+import { diffLines } from "../../kernel/text/text-diff.ts";
 import { whileWaiting } from "../terminal/waiting-line.ts";
 
 /** Something waits for a yes, and there is no one to ask. */
@@ -28,11 +37,9 @@ export async function importServers(context: CommandContext): Promise<number> {
     await whileWaiting("Reading the settings of AI clients", async () => await findClients(context)),
     textOption(context, "from"),
   );
-  const plan = planImport(found, { present: target.present, env: context.env, directory: folderOf(target) });
-  const fresh = onlyNamed(
-    plan.servers.filter(({ presentAs }) => presentAs === undefined),
-    listOption(context, "only"),
-  );
+  const plan = planFor(context, target, found);
+  const only = listOption(context, "only");
+  const fresh = freshServers(plan, only);
   const isAsked = !isJson && !isOn(context, "yes") && !isOn(context, "dry-run") && isTerminal();
   if (!isJson) print(planLines(plan, isAsked ? secrets : (secrets ?? "keep")));
   if (fresh.length === 0) {
@@ -42,17 +49,14 @@ export async function importServers(context: CommandContext): Promise<number> {
   }
   const choice = isAsked
     ? await askWhatToImport(fresh, secrets)
-    : { servers: chosenUnasked(fresh, listOption(context, "only")), secrets: secrets ?? "keep" };
+    : { servers: chosenUnasked(fresh, only), secrets: secrets ?? "keep" };
   if (!isJson && !isAsked) print(leftOutLines(fresh, choice?.servers ?? []));
   if (choice === undefined || choice.servers.length === 0) {
     if (isJson) printJson(plan, target, null);
     else print(["", "Nothing was changed."]);
     return choice === undefined ? 1 : 0;
   }
-  const text = withServers(
-    target,
-    choice.servers.map((server) => [server.key, entryOf(server, choice)] as const),
-  );
+  const text = textWith(target, choice.servers, choice.secrets);
   if (!isJson) printDiff(target, text, plan.servers);
   if (isOn(context, "dry-run") || !(isOn(context, "yes") || (isAsked && (await askWhetherToWrite(target.file))))) {
     if (isJson) printJson(plan, target, null);
@@ -64,18 +68,6 @@ export async function importServers(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** The clients of this user and this folder. */
-export async function findClients(context: CommandContext): Promise<readonly FoundClient[]> {
-  const { origins } = await findOwnGateways(context);
-  return await readClients({
-    home: context.home,
-    env: context.env,
-    platform: process.platform,
-    cwd: context.cwd,
-    ownUrls: origins,
-  });
-}
-
 function fromOnly(found: readonly FoundClient[], asked: string | undefined): readonly FoundClient[] {
   if (asked === undefined) return found;
   if (findClient(asked) === undefined)
@@ -83,25 +75,6 @@ function fromOnly(found: readonly FoundClient[], asked: string | undefined): rea
       hint: `One of ${clientTable.map(({ id }) => id).join(", ")}.`,
     });
   return found.filter(({ row }) => row.id === asked);
-}
-
-/** Rejects names that would be taken for a slip of the hand otherwise. Throws CONFIG_INVALID. */
-function onlyNamed(servers: readonly PlannedServer[], names: readonly string[]): readonly PlannedServer[] {
-  const unknown = names.find((name) => !servers.some(({ key }) => key === name));
-  if (unknown !== undefined)
-    throw new GatewayError("CONFIG_INVALID", `--only: no new server ${JSON.stringify(unknown)} was found`, {
-      hint: `There are: ${servers.map(({ key }) => key).join(", ") || "none"}.`,
-    });
-  return names.length === 0 ? servers : servers.filter(({ key }) => names.includes(key));
-}
-
-/**
- * Without questions: the preselected servers, and the named ones. A server that is switched off is taken over as it is.
- */
-function chosenUnasked(fresh: readonly PlannedServer[], named: readonly string[]): readonly PlannedServer[] {
-  return fresh.filter(
-    ({ key, isPreselected, literal }) => isPreselected || literal.enabled === false || named.includes(key),
-  );
 }
 
 function leftOutLines(fresh: readonly PlannedServer[], chosen: readonly PlannedServer[]): readonly string[] {
@@ -119,14 +92,6 @@ function secretWay(context: CommandContext): SecretWay | undefined {
   throw new GatewayError("CONFIG_INVALID", "--secrets: expected keep or variables", {
     hint: "Correct --secrets, or leave it out.",
   });
-}
-
-function folderOf({ file }: ImportTarget): string {
-  return dirname(file);
-}
-
-function entryOf(server: PlannedServer, { secrets }: ImportChoice): PlannedServer["entry"] {
-  return secrets === "variables" ? server.entry : server.literal;
 }
 
 function isTerminal(): boolean {
@@ -160,11 +125,6 @@ function print(lines: readonly string[]): void {
   process.stdout.write(`${lines.map(plainText).join("\n")}\n`);
 }
 
-interface Written {
-  readonly file: string;
-  readonly backup: string | null;
-}
-
-function printJson(plan: ImportPlan, { file }: ImportTarget, written: Written | null): void {
+function printJson(plan: ImportPlan, { file }: ImportTarget, written: ImportWritten | null): void {
   process.stdout.write(`${JSON.stringify({ config: file, ...planJson(plan), written })}\n`);
 }

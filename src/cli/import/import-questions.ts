@@ -1,6 +1,6 @@
 import type { PlannedServer } from "../../config/clients/import/import-plan.ts";
-import { commandText, type SecretWay } from "./import-text.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { commandText, type SecretWay } from "../../operations/machine/clients/import-facts.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 
 /** What a person chose; undefined when they gave up. */
 export interface ImportChoice {

@@ -1,11 +1,7 @@
-import { findLiteralSecrets, schemeOf } from "../../config/clients/import/literal-secrets.ts";
 import type { ImportedEntry } from "../../config/clients/connect/client-entry.ts";
 import type { ImportPlan, PlannedServer, Sighting } from "../../config/clients/import/import-plan.ts";
-import { redacted } from "../../config/words/spans.ts";
-import { plainText } from "../terminal/plain-text.ts";
-
-/** What becomes of secrets that stand in clients' files. */
-export type SecretWay = "keep" | "variables";
+import { commandText, type SecretWay } from "../../operations/machine/clients/import-facts.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 
 /** What was found, for people. Every command is shown in full; no secret is. */
 export function planLines(plan: ImportPlan, secrets: SecretWay | undefined): readonly string[] {
@@ -75,59 +71,4 @@ function places(seen: readonly Sighting[]): string {
 
 function names({ seen }: PlannedServer): string {
   return [...new Set(seen.map(({ name }) => name))].join(", ");
-}
-
-/** The command with all its arguments, or the address, as a shell would take it, without secrets. */
-export function commandText(server: PlannedServer): string {
-  const { command, args = [], url, cwd } = server.literal;
-  const hide = hiding(server);
-  if (command === undefined) return plainText(hide(url ?? ""));
-  const words = [command, ...args].map((word) => quoted(hide(word))).join(" ");
-  return plainText(cwd === undefined ? words : `${words}  (in ${cwd})`);
-}
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./\\${}~^[\]-]+$/.test(word) ? word : JSON.stringify(word);
-}
-
-/** Takes the secrets of a server's entry out of a text. */
-function hiding(server: PlannedServer): (text: string) => string {
-  const values = secretTexts(server);
-  return (text) => values.reduce((hidden, value) => hidden.replaceAll(value, redacted), text);
-}
-
-/** Each secret, and without the `Bearer ` before it: it may be in another place alone. */
-function secretTexts(server: PlannedServer): readonly string[] {
-  return findLiteralSecrets(server.literal, server.key).flatMap(({ value }) => [
-    ...new Set([value, value.slice(schemeOf(value).length)]),
-  ]);
-}
-
-/** The plan for programs. No secret is in it. */
-export function planJson(plan: ImportPlan): object {
-  return {
-    servers: plan.servers.map((server) => ({
-      name: server.key,
-      command: commandText(server),
-      isRemote: server.literal.url !== undefined,
-      enabled: server.literal.enabled !== false,
-      seen: server.seen,
-      configuredAs: server.presentAs ?? null,
-      marks: server.marks,
-      preselected: server.isPreselected,
-      secrets: server.secrets,
-      tools: server.literal.tools ?? null,
-      missing: server.missing,
-      notes: server.notes,
-    })),
-    gateways: plan.gateways,
-    problems: plan.problems,
-  };
-}
-
-/** Takes the secrets of all these servers out of lines, also as JSON writes them. */
-export function hideSecrets(lines: readonly string[], servers: readonly PlannedServer[]): readonly string[] {
-  const values = servers.flatMap(secretTexts);
-  const written = values.map((value) => JSON.stringify(value).slice(1, -1));
-  return lines.map((line) => written.reduce((hidden, value) => hidden.replaceAll(value, redacted), line));
 }

@@ -6,10 +6,10 @@ import type {
 } from "../../operations/people/access-operations.ts";
 import type { addClient, listClients, removeClient } from "../../operations/people/client-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { isOn, listOption, textOption } from "../command/options.ts";
+import { isOn, listOption, textOption } from "../../config/given.ts";
 import { printAnswer, printDone } from "../gateway/list-output.ts";
 import { openGatewayClient } from "../gateway/gateway-client.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { printTable } from "../terminal/table.ts";
 import { misused } from "../terminal/wrong-usage.ts";
 

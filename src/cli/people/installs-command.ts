@@ -22,10 +22,10 @@ import type {
 import type { TypesOf } from "../../operations/operation.ts";
 import type { showMe } from "../../operations/people/me-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { isOn, listOption, textOption, typedTeam } from "../command/options.ts";
+import { isOn, listOption, textOption, typedTeam } from "../../config/given.ts";
 import { printAnswer, printDone } from "../gateway/list-output.ts";
 import { openGatewayClient, type GatewayClient } from "../gateway/gateway-client.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { printTable } from "../terminal/table.ts";
 import { misused } from "../terminal/wrong-usage.ts";
 import { allTeams, installationsOf, templatesOf, theTeam, type Installation } from "./team-lists.ts";

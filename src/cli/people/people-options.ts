@@ -1,7 +1,7 @@
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { teamRoles, type TeamRole } from "../../store/people-rows.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { givenOption, textOption } from "../command/options.ts";
+import { givenOption, textOption } from "../../config/given.ts";
 
 /** A role in a team. Throws PEOPLE_CONFLICT. */
 export function readTeamRole(context: CommandContext): TeamRole | undefined {

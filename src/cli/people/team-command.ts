@@ -4,10 +4,10 @@ import type { addMember, changeMember, listMembers, removeMember } from "../../o
 import type { addTeam, changeTeam, removeTeam, setOwner } from "../../operations/people/team-operations.ts";
 import type { TeamLimits } from "../../store/people-rows.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { givenOption, textOption, typedTeam } from "../command/options.ts";
+import { givenOption, textOption, typedTeam } from "../../config/given.ts";
 import { printAnswer, printDone } from "../gateway/list-output.ts";
 import { allRows, openGatewayClient, type GatewayClient } from "../gateway/gateway-client.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { printTable } from "../terminal/table.ts";
 import { misused } from "../terminal/wrong-usage.ts";
 import { minuteOf, readTeamRole, showToken } from "./people-options.ts";

@@ -7,9 +7,9 @@ import type { addInstallation } from "../../operations/installations/installatio
 import type { listSecrets, putSecret, removeSecret } from "../../operations/installations/secret-operations.ts";
 import type { addTemplate, removeTemplate } from "../../operations/installations/template-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { isOn, listOption } from "../command/options.ts";
+import { isOn, listOption } from "../../config/given.ts";
 import { openGatewayClient, type GatewayClient } from "../gateway/gateway-client.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { installationsOf, templatesOf } from "./team-lists.ts";
 import { planServers, type KnownOfTeam, type PlannedServer } from "./team-import-plan.ts";
 import { askYes, canAsk } from "../terminal/yes-or-no.ts";

@@ -4,7 +4,7 @@ import type { listTemplates } from "../../operations/installations/template-oper
 import type { TypesOf } from "../../operations/operation.ts";
 import type { listTeams } from "../../operations/people/team-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { typedTeam } from "../command/options.ts";
+import { typedTeam } from "../../config/given.ts";
 import { allRows, type GatewayClient } from "../gateway/gateway-client.ts";
 
 /** All teams that the caller sees. */

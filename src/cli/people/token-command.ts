@@ -1,6 +1,6 @@
 import { createToken } from "../../people/identity/token.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { textOption } from "../command/options.ts";
+import { textOption } from "../../config/given.ts";
 import { personalToken } from "./user-command.ts";
 
 const wrongUsage = 2;

@@ -18,10 +18,10 @@ import type {
   setRole,
 } from "../../operations/people/user-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { isOn, textOption, typedTeam } from "../command/options.ts";
+import { isOn, textOption, typedTeam } from "../../config/given.ts";
 import { printAnswer, printDone } from "../gateway/list-output.ts";
 import { allRows, openGatewayClient, type GatewayClient } from "../gateway/gateway-client.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { printTable } from "../terminal/table.ts";
 import { misused } from "../terminal/wrong-usage.ts";
 import { minuteOf, readDays, readTeamRole, showToken } from "./people-options.ts";

@@ -6,8 +6,8 @@ import { auditColumns, auditToCells, auditToLine, type AuditJson } from "../../r
 import { openAuditSource, type AuditSource } from "./audit-source.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { interrupted } from "../terminal/interruption.ts";
-import { givenOption, isOn, textOption } from "../command/options.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { givenOption, isOn, textOption } from "../../config/given.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { whileWaiting } from "../terminal/waiting-line.ts";
 import { misused } from "../terminal/wrong-usage.ts";
 

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { toCheck, type AuditCheck, auditToJson, type AuditJson } from "../../records/audit/audit-history.ts";
 import type { listAudit, verifyAudit } from "../../operations/records/audit-operations.ts";
-import { openDataDirectory, readConfig, servedBy, storeIn, type CommandContext } from "../command/command-context.ts";
-import { textOption } from "../command/options.ts";
+import { openDataDirectory, readConfig, storeIn } from "../../operations/machine/surroundings/surroundings.ts";
+import { servedBy, type CommandContext } from "../command/command-context.ts";
+import { textOption } from "../../config/given.ts";
 import { openGatewayClient, ownersClient, type GatewayClient } from "../gateway/gateway-client.ts";
 import { openUnservedStore } from "../gateway/unserved-store.ts";
 

@@ -2,7 +2,7 @@ import type { TypesOf } from "../../operations/operation.ts";
 import type { listCalls } from "../../operations/records/call-operations.ts";
 import { countText } from "../../kernel/text/number-text.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { isOn, textOption } from "../command/options.ts";
+import { isOn, textOption } from "../../config/given.ts";
 import { toCell, toClockText, toMsText } from "../terminal/record-cells.ts";
 import { printRecords, type RowsShown } from "./records-output.ts";
 

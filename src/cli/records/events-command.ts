@@ -1,7 +1,7 @@
 import type { CommandContext } from "../command/command-context.ts";
-import { isOn, textOption } from "../command/options.ts";
+import { isOn, textOption } from "../../config/given.ts";
 import { openGatewayClient, requireStreaming } from "../gateway/gateway-client.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { toClockText } from "../terminal/record-cells.ts";
 
 /** `toolyard events -f`: prints what happens in the running gateway, until it ends or the command is interrupted. */

@@ -3,9 +3,9 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";
-import { givenOption } from "../command/options.ts";
+import { givenOption } from "../../config/given.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import type { TerminalScreen } from "../terminal/terminal-screen.ts";
 
 /** Where the lines of the log go. */

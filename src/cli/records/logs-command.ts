@@ -3,7 +3,7 @@ import type { TypesOf } from "../../operations/operation.ts";
 import type { listLogs } from "../../operations/records/log-operations.ts";
 import { logLevels } from "../../store/record-rows.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { textOption } from "../command/options.ts";
+import { textOption } from "../../config/given.ts";
 import { toCell, toClockText, toInstanceText } from "../terminal/record-cells.ts";
 import { printRecords, type RowsShown } from "./records-output.ts";
 

@@ -11,6 +11,7 @@ const context = (flags: CommandContext["flags"], env: CommandContext["env"] = {}
   home: "/h",
   homeDirectories: { config: "/c", data: "/d", cache: "/e" } as unknown as CommandContext["homeDirectories"],
   version: "0",
+  mainFile: "",
 });
 
 describe("how many rows a command shows", () => {

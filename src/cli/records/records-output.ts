@@ -1,6 +1,6 @@
 import { countText } from "../../kernel/text/number-text.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { isOn, textOption } from "../command/options.ts";
+import { isOn, textOption } from "../../config/given.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { openGatewayClient, requireStreaming, type GatewayClient } from "../gateway/gateway-client.ts";
 import { readStatus } from "../gateway/gateway-client.ts";

@@ -2,9 +2,9 @@ import { countText } from "../../kernel/text/number-text.ts";
 import type { TypesOf } from "../../operations/operation.ts";
 import type { showTokens } from "../../operations/records/usage-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { isOn } from "../command/options.ts";
+import { isOn } from "../../config/given.ts";
 import { gatewayText, openGatewayClients } from "../gateway/gateway-client.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { toTable } from "../terminal/table.ts";
 import { whileWaiting } from "../terminal/waiting-line.ts";
 

@@ -3,7 +3,7 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { TypesOf } from "../../operations/operation.ts";
 import type { showUsage } from "../../operations/records/usage-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { isOn, textOption, typedTeam } from "../command/options.ts";
+import { isOn, textOption, typedTeam } from "../../config/given.ts";
 import { openGatewayClient } from "../gateway/gateway-client.ts";
 import { toCell, toClockText, toMsText } from "../terminal/record-cells.ts";
 import { toTable } from "../terminal/table.ts";

@@ -1,6 +1,6 @@
 import type { EventBus } from "../../kernel/events/event-bus.ts";
 import type { EventOf } from "../../kernel/events/event.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 
 /** `toolyard serve --verbose`: prints one line for each call when it ends, never its arguments or its result. */
 export function followCalls(events: Pick<EventBus, "on">, print: (line: string) => void): () => void {

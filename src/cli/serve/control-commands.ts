@@ -2,11 +2,12 @@ import { toSlug } from "../../config/words/slug.ts";
 import type { restartOne } from "../../operations/servers/instance-operations.ts";
 import { abortAfter, sleep } from "../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { findDataDirectory, storeIn, type CommandContext } from "../command/command-context.ts";
+import { findDataDirectory, storeIn } from "../../operations/machine/surroundings/surroundings.ts";
+import type { CommandContext } from "../command/command-context.ts";
 import { openGatewayClient } from "../gateway/gateway-client.ts";
 import { stopByDoor } from "../gateway/owner-client.ts";
 import { readStatus, type ServerStatus } from "../gateway/gateway-client.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { showWaiting } from "../terminal/waiting-line.ts";
 import { describeGateway, findGateway } from "../gateway/running-gateways.ts";
 

@@ -1,5 +1,5 @@
 import type { ServerOverview, ToolOverview } from "../../app/records/status-report.ts";
-import { plainText, shorten } from "../terminal/plain-text.ts";
+import { plainText, shorten } from "../../kernel/text/plain-text.ts";
 
 /** As many as fit on a first screen. */
 const mostThings = 3;

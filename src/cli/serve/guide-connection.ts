@@ -5,7 +5,7 @@ import { sleep } from "../../kernel/runtime/abort.ts";
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { connect } from "../clients/connect-command.ts";
-import { findClients } from "../import/import-command.ts";
+import { findClients } from "../../operations/machine/clients/client-lines.ts";
 import { toCell } from "../terminal/record-cells.ts";
 
 export interface GuideConnectionOptions {

@@ -1,19 +1,19 @@
 import { dirname } from "node:path";
-import { fileURLToPath } from "node:url";
 import { marksOf } from "../../config/clients/import/command-marks.ts";
 import type { ImportedEntry } from "../../config/clients/connect/client-entry.ts";
 import { planImport, type PlannedServer } from "../../config/clients/import/import-plan.ts";
 import { readClients, type FoundClient } from "../../config/clients/import/read-clients.ts";
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { exampleServers } from "../servers/example-servers.ts";
-import { findClients } from "../import/import-command.ts";
+import { exampleServers } from "../../operations/machine/servers/example-servers.ts";
+import { findClients } from "../../operations/machine/clients/client-lines.ts";
 import { askWhatToImport } from "../import/import-questions.ts";
-import { withServers, type ImportTarget } from "../import/import-target.ts";
-import { hideSecrets, planLines, serverLines } from "../import/import-text.ts";
-import { createEntry, type EntrySource } from "../servers/new-entry.ts";
-import { plainText } from "../terminal/plain-text.ts";
-import { diffLines } from "../terminal/text-diff.ts";
+import { withServers, type ImportTarget } from "../../operations/machine/clients/import-target.ts";
+import { hideSecrets } from "../../operations/machine/clients/import-facts.ts";
+import { planLines, serverLines } from "../import/import-text.ts";
+import { createEntry, type EntrySource } from "../../operations/machine/servers/new-entry.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
+import { diffLines } from "../../kernel/text/text-diff.ts";
 import { readTypedServer } from "../servers/server-input.ts";
 import { whileWaiting } from "../terminal/waiting-line.ts";
 
@@ -100,8 +100,7 @@ const ways: Readonly<Record<Way, (options: GuideOptions, found: Found) => Promis
     return await confirmText(options, servers, choice.servers);
   },
   async examples(options) {
-    const root = fileURLToPath(new URL("../..", import.meta.url));
-    return await confirmEntries(options, exampleServers({ root, dataDir: options.dataDir }));
+    return await confirmEntries(options, exampleServers(options.dataDir));
   },
   async typed(options) {
     const { isCancel, text: askText } = await import("@clack/prompts");

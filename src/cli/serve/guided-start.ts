@@ -3,12 +3,18 @@ import { toSlug } from "../../config/words/slug.ts";
 import { countText } from "../../kernel/text/number-text.ts";
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
-import { dataDirectoryOf, readConfig, type CommandContext } from "../command/command-context.ts";
+import { dataDirectoryOf, readConfig } from "../../operations/machine/surroundings/surroundings.ts";
+import type { CommandContext } from "../command/command-context.ts";
 import { connectClients } from "./guide-connection.ts";
 import { chooseServers, type ChosenServers } from "./guide-servers.ts";
-import { readTarget, withServers, writeTarget, type ImportTarget } from "../import/import-target.ts";
+import {
+  readTarget,
+  withServers,
+  writeTarget,
+  type ImportTarget,
+} from "../../operations/machine/clients/import-target.ts";
 import { showLive } from "./live-view.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import type { Stopping } from "./stopping.ts";
 import type { TerminalScreen } from "../terminal/terminal-screen.ts";
 import { thingsToAsk } from "./example-questions.ts";

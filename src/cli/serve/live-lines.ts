@@ -3,7 +3,7 @@ import type { StatusScreen, PendingAt } from "../../app/records/status-screen.ts
 import { countText, toDurationText } from "../../kernel/text/number-text.ts";
 import type { EventOf } from "../../kernel/events/event.ts";
 import type { ServerStatus } from "../../records/gateway-status.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { toCell, toInstanceText, toMsText } from "../terminal/record-cells.ts";
 import { statusText } from "../terminal/status-text.ts";
 import { toTable } from "../terminal/table.ts";

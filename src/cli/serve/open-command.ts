@@ -1,8 +1,8 @@
-import { toLocalOrigin } from "../../front/http/public-url.ts";
+import { toLocalOrigin } from "../../kernel/text/local-url.ts";
 import type { makeDashboardLink } from "../../operations/gateway/owner-operations.ts";
-import { openBrowser } from "../terminal/browser.ts";
+import { openBrowser } from "../../operations/machine/surroundings/browser.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { isOn } from "../command/options.ts";
+import { isOn } from "../../config/given.ts";
 import { ownersClient } from "../gateway/gateway-client.ts";
 import { findGateway } from "../gateway/running-gateways.ts";
 

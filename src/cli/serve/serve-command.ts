@@ -7,7 +7,7 @@ import type { Owner } from "../../app/owner/owner.ts";
 import { refuseEndlessNesting } from "../../app/servers/nesting-limit.ts";
 import { followConfigFile } from "../../app/reload.ts";
 import type { Config } from "../../config/config.ts";
-import { toLocalOrigin, toUrl } from "../../front/http/public-url.ts";
+import { toLocalOrigin, toUrl } from "../../kernel/text/local-url.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import { sleep } from "../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
@@ -15,22 +15,15 @@ import { systemClock } from "../../kernel/runtime/clock.ts";
 import type { Claim, GatewayLock } from "../../store/gateway-holder.ts";
 import type { Served } from "../../store/gateway-identity.ts";
 import type { Store } from "../../store/store.ts";
-import {
-  carryTrust,
-  openDataDirectory,
-  readConfig,
-  readConfigText,
-  servedBy,
-  storeIn,
-  type CommandContext,
-} from "../command/command-context.ts";
+import { openDataDirectory, readConfig, storeIn } from "../../operations/machine/surroundings/surroundings.ts";
+import { servedBy, type CommandContext } from "../command/command-context.ts";
 import { openLog } from "../command/command-log.ts";
 import { tuneGarbageCollector } from "../gateway/garbage-collector.ts";
 import { collectAtRest } from "../gateway/idle-gc.ts";
 import { followCalls } from "./call-lines.ts";
 import { openLogOutput, readLogFormat, type LogOutput } from "../records/log-output.ts";
-import { givenOption, isOn } from "../command/options.ts";
-import { tellOthers } from "../doctor/machine-users.ts";
+import { givenOption, isOn } from "../../config/given.ts";
+import { tellOthers } from "../../operations/machine/doctor/machine-users.ts";
 import { configurationHints, missingServersHelp, reportStartup } from "./serve-report.ts";
 import { describeGateway } from "../gateway/running-gateways.ts";
 import { createStopping, whenUnused, type Stopping } from "./stopping.ts";
@@ -81,18 +74,7 @@ export async function serve(given: CommandContext): Promise<number> {
       secret: lock.secret,
       stop: () => stopping.ask("asked by the owner"),
     },
-    surroundings: {
-      program: [process.execPath, process.argv[1] ?? ""],
-      environment: context.env,
-      flags: context.flags,
-      cwd: context.cwd,
-      configFolder: context.homeDirectories.config,
-      dataDir,
-      loadText: async (file, text) => await readConfigText(context, { file, text }),
-      beforeSave: async (opened, text) => await carryTrust(context, opened, text),
-      load: async () => await readServable(context, config),
-      started: config,
-    },
+    start: { place: context, dataDir, load: async () => await readServable(context, config), started: config },
   });
   try {
     const address = await front.listen(config.settings.host, config.settings.port);

@@ -1,7 +1,7 @@
 import { sleep } from "../../kernel/runtime/abort.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { isOn } from "../command/options.ts";
+import { isOn } from "../../config/given.ts";
 import { openGatewayClient, openGatewayClients, type GatewayClient } from "../gateway/gateway-client.ts";
 import { readStatus, type GatewayStatus, type ServerStatus } from "../gateway/gateway-client.ts";
 import { toClockText, toInstanceText } from "../terminal/record-cells.ts";

@@ -3,8 +3,9 @@ import { sleep } from "../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
 import { findOrStartGateway, type BackgroundOptions } from "../gateway/background.ts";
-import { openDataDirectory, readConfig, type CommandContext } from "../command/command-context.ts";
-import { isOn, textOption } from "../command/options.ts";
+import { openDataDirectory, readConfig } from "../../operations/machine/surroundings/surroundings.ts";
+import type { CommandContext } from "../command/command-context.ts";
+import { isOn, textOption } from "../../config/given.ts";
 import { openOwnerSocket, type OwnerSocket } from "../gateway/owner-client.ts";
 
 /** `toolyard stdio`: MCP on stdin and stdout until the client closes them. */

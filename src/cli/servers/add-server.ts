@@ -1,18 +1,25 @@
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
-import type { ServerTrial } from "../../app/fronts/server-trial.ts";
+import type { ServerTrial } from "../../operations/machine/servers/trial-result.ts";
 import type { Config } from "../../config/config.ts";
 import type { NeededInput } from "../../config/registry/registry-inputs.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { dataDirectoryOf, type CommandContext } from "../command/command-context.ts";
-import { isOn, listOption, textOption } from "../command/options.ts";
-import { plainText } from "../terminal/plain-text.ts";
-import { openEditedConfig, pathForNew, type EditedConfig } from "./edited-config.ts";
+import { dataDirectoryOf } from "../../operations/machine/surroundings/surroundings.ts";
+import type { CommandContext } from "../command/command-context.ts";
+import { isOn, listOption, textOption } from "../../config/given.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
+import {
+  isWorthAdding,
+  makeNew,
+  writeExamples,
+  writeNew,
+  type NewInFile,
+} from "../../operations/machine/servers/added-server.ts";
 import { reportChange } from "./change-report.ts";
 import { interrupted } from "../terminal/interruption.ts";
-import { createEntry, type NewEntry } from "./new-entry.ts";
-import { readAddedWords, readEntryWords } from "./server-words.ts";
-import { toTrialText } from "./trial-text.ts";
+import { refuseUsage } from "../terminal/wrong-usage.ts";
+import { readAddedWords, readEntryWords } from "../../operations/machine/servers/server-words.ts";
+import { toTrialText } from "../../operations/machine/servers/trial-text.ts";
 import { reportTrials, runTrial } from "./try-configured.ts";
 import { readFile } from "node:fs/promises";
 import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
@@ -68,79 +75,50 @@ function refusedText(): GatewayError {
   });
 }
 
-/** A server that is not in the file: its entry, and what the file would mean with it. */
-interface NewInFile {
-  readonly made: NewEntry;
-  readonly edited: EditedConfig;
-  readonly text: string;
-  readonly config: Config;
-}
-
 /** Makes the entry and tells what it is. Nothing is started or written yet. Rejects with CONFIG_INVALID. */
-async function makeNew(context: CommandContext, words: readonly string[]): Promise<NewInFile> {
+async function makeAdded(context: CommandContext, words: readonly string[]): Promise<NewInFile> {
   const entryFile = textOption(context, "entry");
   const added =
     entryFile === undefined
       ? readAddedWords(words, context.afterDashes)
       : readEntryWords(words, await readEntryFile(entryFile, context.cwd));
-  const edited = await openEditedConfig(context);
-  const before = await edited.check(edited.opened.text.trim() === "" ? "{}" : edited.opened.text);
-  const made = await createEntry(
-    {
-      ...added,
-      env: listOption(context, "env"),
-      headers: listOption(context, "header"),
-      remoteKind: isOn(context, "sse") ? "sse" : "http",
-      literalSecrets: isOn(context, "literal-secrets"),
-      from: textOption(context, "from"),
-    },
-    {
-      registryUrl: before.settings.registryUrl,
-      cwd: context.cwd,
-      folder: dirname(edited.opened.file),
-      environment: context.env,
-      signal: interrupted(),
-      ask: process.stdin.isTTY && process.stderr.isTTY ? askPerson : undefined,
-    },
-  );
-  refuseTaken(edited, made.name);
-  for (const note of made.notes) process.stderr.write(`${plainText(note)}\n`);
-  process.stderr.write(`${made.name}: ${plainText(describeEntry(made.entry))}\n`);
-  const text = edited.edit([{ path: pathForNew(edited, made.name), value: made.entry }]);
-  const given = Object.fromEntries([...made.variables].filter(([, value]) => value !== undefined));
-  const config = await edited.check(text, given);
-  // Such as a mistyped field, which may be why the server cannot be used.
-  for (const warning of config.warnings.filter((one) => !before.warnings.includes(one)))
-    process.stderr.write(`warning: ${plainText(warning)}\n`);
-  return { made, edited, text, config };
+  const wanted = {
+    ...added,
+    env: listOption(context, "env"),
+    headers: listOption(context, "header"),
+    remoteKind: isOn(context, "sse") ? ("sse" as const) : ("http" as const),
+    literalSecrets: isOn(context, "literal-secrets"),
+    from: textOption(context, "from"),
+  };
+  const ask = process.stdin.isTTY && process.stderr.isTTY ? askPerson : undefined;
+  const fresh = await makeNew(context, wanted, { signal: interrupted(), ask });
+  for (const line of fresh.said) process.stderr.write(`${line}\n`);
+  return fresh;
 }
 
 /** `toolyard servers add`: makes an entry, tries the server, writes it, and waits until the gateway has it. */
 export async function addServer(context: CommandContext, words: readonly string[]): Promise<number> {
-  const { made, edited, text, config } = await makeNew(context, words);
+  const fresh = await makeAdded(context, words);
+  const { config, made } = fresh;
   if (isOn(context, "dry-run")) return await onlyTry(context, config, made.name);
   const trial = isOn(context, "no-test") ? undefined : await tryNew(context, config, made.name);
   if (trial !== undefined) process.stderr.write(`${toTrialText(trial).join("\n")}\n`);
-  // Somebody can only log in at a server that is in the file.
-  const isGood = trial === undefined || trial.isUsable || trial.status === "requires_reauth";
-  if (!isGood && !isOn(context, "force")) {
+  if (!isWorthAdding(trial) && !isOn(context, "force")) {
     process.stderr.write("Nothing was written. --force adds it all the same.\n");
     return 1;
   }
-  const backup = await edited.save(text);
-  tellVariables(context, made);
-  const slug = config.servers.find(({ key }) => key === made.name)?.slug ?? made.name;
-  return await reportChange(context, {
-    what: `added ${made.name} to ${edited.opened.file}`,
-    server: { key: made.name, slug, isToRun: true },
-    facts: {
-      name: made.name,
-      file: edited.opened.file,
-      backup: backup ?? null,
-      entry: made.entry,
-      trial: trial ?? null,
-    },
-  });
+  const added = await writeNew(context, fresh, trial);
+  if (added.unset !== undefined) process.stderr.write(`${added.unset}\n`);
+  return await reportChange(context, added);
+}
+
+/** `toolyard servers add --examples`: three servers to try the gateway with, without those that are there already. */
+export async function addExamples(context: CommandContext, words: readonly string[]): Promise<number> {
+  if (words.length > 0) return refuseUsage("--examples takes no name", "toolyard servers add --examples");
+  const { what, last, facts } = await writeExamples(context);
+  if (last !== undefined) return await reportChange(context, { what, server: last, facts });
+  process.stdout.write(`${isOn(context, "json") ? JSON.stringify(facts) : what}\n`);
+  return 0;
 }
 
 /** Tells what the server would be like, and writes nothing. */
@@ -149,43 +127,11 @@ async function onlyTry(context: CommandContext, config: Config, name: string): P
   return reportTrials(context, trial === undefined ? [] : [trial]);
 }
 
-function refuseTaken({ servers, document }: EditedConfig, name: string): void {
-  const place = servers.find(({ key }) => key === name);
-  if (place === undefined) return;
-  throw new GatewayError(
-    "CONFIG_INVALID",
-    `${document.place(place.path)}: there is a server ${JSON.stringify(name)} already`,
-    {
-      hint: `Choose another name, or take that one out first with \`toolyard servers remove ${name}\`.`,
-    },
-  );
-}
-
 /** Starts the server of this name, apart from the running gateway. */
 async function tryNew(context: CommandContext, config: Config, name: string): Promise<ServerTrial | undefined> {
   const server = config.servers.filter(({ key }) => key === name);
   const [trial] = await runTrial(context, config, server, dataDirectoryOf(config, context));
   return trial;
-}
-
-/** What will be started or asked, in full. */
-function describeEntry({ command, args, url }: NewEntry["entry"]): string {
-  if (typeof command !== "string") return typeof url === "string" ? url : "neither a command nor an address";
-  const words = [command, ...(Array.isArray(args) ? args : [])].map((word: unknown) => quote(String(word)));
-  return words.join(" ");
-}
-
-function quote(word: string): string {
-  return /^[\w@%+=:,./${}-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}
-
-function tellVariables({ env }: CommandContext, { variables }: NewEntry): void {
-  const unset = [...variables.keys()].filter((name) => (env[name] ?? "") === "");
-  if (unset.length === 0) return;
-  const names = unset.join(" and ");
-  process.stderr.write(
-    `The file refers to ${names}, because secrets do not belong in it. Set ${unset.length === 1 ? "it" : "them"} where the gateway is started; --literal-secrets writes the given values into the file.\n`,
-  );
 }
 
 /** Asks on stderr, because results go to stdout. */

@@ -1,8 +1,13 @@
+import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { compareConfig } from "../../operations/gateway/owner-operations.ts";
+import { ownersClient, readStatus } from "../gateway/gateway-client.ts";
+import { findGateways } from "../gateway/running-gateways.ts";
+import { showWaiting } from "../terminal/waiting-line.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { isOn } from "../command/options.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { isOn } from "../../config/given.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { nextText, statusText } from "../terminal/status-text.ts";
-import { waitInForce, type InForce, type WantedServer } from "./await-config.ts";
+import { waitInForce, type InForce, type WantedServer } from "../../operations/machine/servers/await-config.ts";
 
 /** A change of the file that has been made. */
 export interface ChangeReport {
@@ -17,10 +22,32 @@ export interface ChangeReport {
 export async function reportChange(context: CommandContext, { what, server, facts }: ChangeReport): Promise<number> {
   const isJson = isOn(context, "json");
   if (!isJson) process.stdout.write(`${what}\n`);
-  const inForce = await waitInForce(context, server);
+  const inForce = await whileApplied(context, server);
   if (isJson) process.stdout.write(`${JSON.stringify({ ...facts, inForce })}\n`);
   else (isGood(inForce) ? process.stdout : process.stderr).write(`${toText(inForce, server)}\n`);
   return isGood(inForce) ? 0 : 1;
+}
+
+/** Waits for the running gateway, and says so on stderr. */
+async function whileApplied(context: CommandContext, server: WantedServer): Promise<InForce> {
+  const [holder] = await findGateways(context).catch((error: unknown) => {
+    if (toGatewayError(error).code === "GATEWAY_UNREACHABLE") return [];
+    throw error;
+  });
+  if (holder === undefined) return await waitInForce(undefined, server);
+  const gateway = ownersClient(holder);
+  const waiting = showWaiting("waiting for the running gateway to apply it", process.stderr);
+  try {
+    return await waitInForce(
+      {
+        drift: async () => await gateway.ask<typeof compareConfig>("GET /api/config/drift", {}),
+        servers: async () => (await readStatus(gateway)).servers,
+      },
+      server,
+    );
+  } finally {
+    waiting.end();
+  }
 }
 
 function isGood({ kind }: InForce): boolean {

@@ -1,8 +1,8 @@
 import { switchChanges, type EntryChange } from "../../config/entry/entry-change.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { reportChange } from "./change-report.ts";
-import { openEditedConfig, placeOfServer, type EditedConfig } from "./edited-config.ts";
+import { openEditedConfig, placeOfServer, type EditedConfig } from "../../operations/machine/servers/edited-config.ts";
 
 /** `toolyard servers remove NAME`. */
 export async function removeServer(context: CommandContext, name: string): Promise<number> {

@@ -1,6 +1,6 @@
 import { toSlug } from "../../config/words/slug.ts";
-import type { EntrySource } from "./new-entry.ts";
-import { toSource } from "./server-words.ts";
+import type { EntrySource } from "../../operations/machine/servers/new-entry.ts";
+import { toSource } from "../../operations/machine/servers/server-words.ts";
 
 /** A server as somebody typed it on one line, and what it could be called. */
 export interface TypedServer {

@@ -1,15 +1,15 @@
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
-import { readConfig, type CommandContext } from "../command/command-context.ts";
-import { isOn } from "../command/options.ts";
+import { readConfig } from "../../operations/machine/surroundings/surroundings.ts";
+import type { CommandContext } from "../command/command-context.ts";
+import { isOn } from "../../config/given.ts";
 import { ownersClient } from "../gateway/gateway-client.ts";
 import { readStatus } from "../gateway/gateway-client.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { findGateways } from "../gateway/running-gateways.ts";
 import { toServerTable } from "../terminal/status-text.ts";
 import { toTable } from "../terminal/table.ts";
-import { addExamples } from "./add-examples.ts";
-import { addServer } from "./add-server.ts";
+import { addExamples, addServer } from "./add-server.ts";
 import { removeServer, switchServer } from "./change-server.ts";
 import { tryConfigured } from "./try-configured.ts";
 

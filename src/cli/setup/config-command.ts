@@ -2,14 +2,14 @@ import { basename } from "node:path";
 import type { compareConfig } from "../../operations/gateway/owner-operations.ts";
 import { configurationSchema } from "../../config/settings/config-schema.ts";
 import { listValues } from "../../app/fronts/config-values.ts";
-import { findFile } from "../../config/file/file.ts";
-import { problemsOf } from "../../config/file/problems.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { readConfig, type CommandContext } from "../command/command-context.ts";
+import { readConfig } from "../../operations/machine/surroundings/surroundings.ts";
+import type { CommandContext } from "../command/command-context.ts";
+import { findProblems } from "../../operations/machine/surroundings/config-problems.ts";
 import { teamConfig } from "../people/installs-command.ts";
-import { isOn, textOption } from "../command/options.ts";
+import { isOn } from "../../config/given.ts";
 import { openGatewayClient } from "../gateway/gateway-client.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { toTable } from "../terminal/table.ts";
 
 const wrongConfiguration = 2;
@@ -63,27 +63,6 @@ async function check(context: CommandContext): Promise<number> {
     file === undefined ? "There is no configuration file; the defaults hold.\n" : `${file} is fine.\n`,
   );
   return 0;
-}
-
-interface Found {
-  readonly file: string | undefined;
-  readonly problems: readonly string[];
-  readonly warnings: readonly string[];
-}
-
-/** All problems of the configuration, each with its place. */
-export async function findProblems(context: CommandContext): Promise<Found> {
-  try {
-    const { file, warnings } = await readConfig(context);
-    const isWrong = (warning: string): boolean => / is disabled: /.test(warning);
-    return { file, problems: warnings.filter(isWrong), warnings: warnings.filter((warning) => !isWrong(warning)) };
-  } catch (error) {
-    return { file: await fileOf(context), problems: problemsOf(error), warnings: [] };
-  }
-}
-
-async function fileOf(context: CommandContext): Promise<string | undefined> {
-  return await findFile(textOption(context, "config"), context.cwd, context.homeDirectories);
 }
 
 /** The settings in force for a command or a gateway that is started here with these flags. */

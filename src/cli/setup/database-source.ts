@@ -1,7 +1,8 @@
 import type { checkDatabases, writeBackup } from "../../operations/gateway/database-operations.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { StoreUpkeep } from "../../store/store-upkeep.ts";
-import { readConfig, type CommandContext } from "../command/command-context.ts";
+import { readConfig } from "../../operations/machine/surroundings/surroundings.ts";
+import type { CommandContext } from "../command/command-context.ts";
 import { ownersClient } from "../gateway/gateway-client.ts";
 import { findGateway } from "../gateway/running-gateways.ts";
 import { openUnservedStore, type UnservedStore } from "../gateway/unserved-store.ts";

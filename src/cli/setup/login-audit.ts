@@ -5,7 +5,7 @@ import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-erro
 import { createAuditLog } from "../../records/audit/audit-log.ts";
 import { loginFacts } from "../../records/audit/audit-events.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { openUnservedStore, type UnservedStore } from "../gateway/unserved-store.ts";
 
 /** Where a command lists a login that it makes or removes. To be opened before it does. */

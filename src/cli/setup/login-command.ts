@@ -1,4 +1,4 @@
-import type { Config, HttpTransport, ServerConfig } from "../../config/config.ts";
+import type { Config } from "../../config/config.ts";
 import { addressRulesFor } from "../../servers/logins/protocol/addresses.ts";
 import {
   parseCredential,
@@ -7,28 +7,22 @@ import {
   type CredentialStore,
 } from "../../servers/logins/credential.ts";
 import type { LoginRoute } from "../../servers/logins/flow/login-route.ts";
-import { createLoginRoute } from "../../app/servers/http-route.ts";
+import { createLoginRoute } from "../../servers/logins/http-route.ts";
 import type { LoginOptions } from "../../servers/logins/login-flow.ts";
 import { createOutgoing } from "../../servers/logins/outgoing.ts";
 import { revokeTokens } from "../../servers/logins/renew.ts";
-import type { GivenText } from "../../config/given.ts";
-import { wantedFor } from "../../servers/instance/fleet/desired-instances.ts";
-import { createConfigDirectory } from "../../people/directory/config-directory.ts";
+import { type GivenText, givenOption, isOn, textOption } from "../../config/given.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
-import { localPrincipal } from "../../kernel/principal.ts";
-import { openBrowser } from "../terminal/browser.ts";
-import { openDataDirectory, readConfig, storeIn, type CommandContext } from "../command/command-context.ts";
+import { findLoginTarget, type LoginTarget } from "../../operations/machine/servers/configured-server.ts";
+import { openBrowser } from "../../operations/machine/surroundings/browser.ts";
+import { openDataDirectory, readConfig, storeIn } from "../../operations/machine/surroundings/surroundings.ts";
+import type { CommandContext } from "../command/command-context.ts";
 import { openLoginAudit } from "./login-audit.ts";
 import { isGatewayAddress } from "../gateway/gateway-address.ts";
 import { logInAtGateway, logOutAtGateway } from "../gateway/gateway-login.ts";
 import { loginElsewhere, logoutElsewhere } from "./login-elsewhere.ts";
-import { givenOption, isOn, textOption } from "../command/options.ts";
-import { plainText } from "../terminal/plain-text.ts";
-import { canLogIn } from "../../config/entry/transports.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { misused } from "../terminal/wrong-usage.ts";
-
-const wrongUsage = 2;
 
 /**
  * `toolyard login <server>`: logs in at a server through the browser (OAuth). A gateway that runs on the same data
@@ -42,7 +36,6 @@ export async function login(context: CommandContext): Promise<number> {
     return misused("login SERVER|URL --device, without --callback-port and --no-browser");
   if (isGatewayAddress(named)) return await loginAtGateway(context, named);
   const target = await findTarget(context, "login");
-  if (target === undefined) return wrongUsage;
   const { server, instance, vault } = target;
   const { logIn } = await import("../../servers/logins/login.ts");
   const { openCallback } = await import("../../servers/logins/flow/callback.ts");
@@ -111,7 +104,6 @@ export async function logout(context: CommandContext): Promise<number> {
     return 0;
   }
   const target = await findTarget(context, "logout");
-  if (target === undefined) return wrongUsage;
   const { server } = target;
   const { credential, wasThere } = await forget(context, target);
   if (credential !== undefined) await revoke(credential, routeOf(server, context));
@@ -130,62 +122,19 @@ async function forget(context: CommandContext, { config, vault, instance }: Targ
   return forgotten;
 }
 
-interface Target {
+interface Target extends LoginTarget {
   readonly config: Config;
-  readonly server: ServerConfig & { readonly transport: HttpTransport };
-  readonly instance: InstanceId;
   readonly vault: CredentialStore;
 }
 
-/**
- * The instance that the command line names. When it names none, prints the reason to stderr and returns undefined.
- */
-async function findTarget(context: CommandContext, command: string): Promise<Target | undefined> {
+/** The instance that the command line names. Rejects with CONFIG_INVALID. */
+async function findTarget(context: CommandContext, command: string): Promise<Target> {
   const [slug] = context.positionals;
-  if (slug === undefined) return complain(`say which server: \`toolyard ${command} <server>\``);
+  if (slug === undefined)
+    throw new GatewayError("CONFIG_INVALID", "say which server", { hint: `Write \`toolyard ${command} <server>\`.` });
   const config = await readConfig(context);
-  const template = config.servers.find((server) => server.slug === slug || server.key === slug);
-  if (template === undefined)
-    return complain(
-      `there is no server ${JSON.stringify(slug)}; there are: ${config.servers.map((server) => server.slug).join(", ") || "none"}`,
-    );
-  const person = personOf(config, template, textOption(context, "principal"));
-  if (typeof person === "string") return complain(person);
-  const wanted = wantedFor(
-    { id: undefined, owner: person.owner, server: template },
-    config.servers,
-    createConfigDirectory(config),
-  );
-  if (wanted === undefined)
-    return complain(`no one is called ${JSON.stringify(textOption(context, "principal"))} in the configuration`);
-  const { transport } = wanted.server;
-  if (!canLogIn(transport)) return complain(`${template.slug} is a command on this machine: it needs no login`);
-  if (Object.keys(transport.headers).some((name) => name.toLowerCase() === "authorization")) {
-    return complain(
-      `${template.slug} has an Authorization header in the configuration, which goes before any login: take it out first`,
-    );
-  }
-  const store = storeIn(openDataDirectory(config, context), context);
-  return {
-    config,
-    server: { ...wanted.server, transport },
-    instance: wanted.id,
-    vault: await store.secrets(),
-  };
-}
-
-/** The owner of the login: none for a shared server, otherwise one person. */
-function personOf(
-  config: Config,
-  server: ServerConfig,
-  name: string | undefined,
-): { readonly owner: PrincipalId | null } | string {
-  if (server.scope === "shared")
-    return name === undefined ? { owner: null } : `${server.slug} is shared by everybody: log in without --principal`;
-  const people = [...config.people.principals.keys()];
-  if (name === undefined && people.length > 0 && config.settings.auth.tokenHashes.length === 0)
-    return `say who: --principal ${people.slice(0, 10).join(" | ")}`;
-  return { owner: (name ?? localPrincipal.id) as PrincipalId };
+  const found = findLoginTarget(config, slug, textOption(context, "principal"));
+  return { ...found, config, vault: await storeIn(openDataDirectory(config, context), context).secrets() };
 }
 
 async function readCredential(vault: CredentialStore, instance: string): Promise<Credential | undefined> {
@@ -259,8 +208,4 @@ function toPort(given: GivenText | undefined): number {
       hint: "Give the port that the client was registered with, or leave it out.",
     });
   return port;
-}
-
-function complain(sentence: string): undefined {
-  process.stderr.write(`toolyard: ${sentence}\n`);
 }

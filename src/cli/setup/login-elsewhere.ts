@@ -8,8 +8,8 @@ import type { CommandContext } from "../command/command-context.ts";
 import { isGatewayAddress, toGatewayBase } from "../gateway/gateway-address.ts";
 import { createGatewayClient, type GatewayClient } from "../gateway/gateway-client.ts";
 import { openWay } from "../gateway/gateway-login.ts";
-import { textOption } from "../command/options.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { textOption } from "../../config/given.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { misused } from "../terminal/wrong-usage.ts";
 
 /** How often the gateway is asked whether the person has logged in: a person notices no more. */

@@ -3,11 +3,12 @@ import { mkdir, readFile, realpath, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { replaceFile } from "../../store/files/safe/replace-file.ts";
-import { dataDirectoryOf, openDataDirectory, readConfig, type CommandContext } from "../command/command-context.ts";
-import { isOn } from "../command/options.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { dataDirectoryOf, openDataDirectory, readConfig } from "../../operations/machine/surroundings/surroundings.ts";
+import type { CommandContext } from "../command/command-context.ts";
+import { isOn } from "../../config/given.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { defineService, type ServiceDefinition, type ServiceStep, type ServiceSystem } from "./service-definition.ts";
-import { diffLines } from "../terminal/text-diff.ts";
+import { diffLines } from "../../kernel/text/text-diff.ts";
 import { whileWaiting } from "../terminal/waiting-line.ts";
 import { askYes, canAsk } from "../terminal/yes-or-no.ts";
 

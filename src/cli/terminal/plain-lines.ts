@@ -1,4 +1,4 @@
-import { plainText } from "./plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 
 /** A server's text for a terminal, with its lines kept. */
 export function plainLines(text: string): readonly string[] {

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../kernel/text/json-bytes.ts";
-import { plainText } from "./plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { createTerminalScreen } from "./terminal-screen.ts";
 
 interface Output {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
-import { plainText } from "./plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 
 /** What was typed for a field: a JSON text, nothing, or its mistake. */
 export interface FieldAnswer {

@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
-import { plainText } from "./plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { readField, type FieldAnswer } from "./question-field.ts";
 
 export interface AskedQuestion {

@@ -1,5 +1,5 @@
 import { toDurationText } from "../../kernel/text/number-text.ts";
-import { plainText, shorten } from "./plain-text.ts";
+import { plainText, shorten } from "../../kernel/text/plain-text.ts";
 import type { Column } from "./table.ts";
 
 /** Time of day where it is today, otherwise with the date; of this machine's time zone. */

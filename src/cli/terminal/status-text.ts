@@ -1,7 +1,7 @@
 import { switchedOff } from "../../config/entry/servers.ts";
 import { countText, toDurationText } from "../../kernel/text/number-text.ts";
 import type { GatewayStatus, ServerStatus } from "../../records/gateway-status.ts";
-import { plainText } from "./plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { toCell, toInstanceText, toMsText } from "./record-cells.ts";
 import { toTable } from "./table.ts";
 

@@ -1,4 +1,4 @@
-import { plainText, shorten } from "./plain-text.ts";
+import { plainText, shorten } from "../../kernel/text/plain-text.ts";
 
 /** A line that tells a person that something is being waited for. */
 export interface WaitingLine {

@@ -1,4 +1,4 @@
-import { plainText } from "./plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 
 /** Whether somebody is there to be asked. */
 export function canAsk(): boolean {

@@ -7,7 +7,7 @@ import type { answerAsked } from "../../operations/tools/question-operations.ts"
 import type { showTool } from "../../operations/tools/tool-operations.ts";
 import { scanMembers } from "../../wire/json/json-scan.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { toArgumentsText } from "./argument-words.ts";
 import { toFailure, type GatewayClient } from "../gateway/gateway-client.ts";
 import { openStartedGateway, whenListed } from "../gateway/started-gateway.ts";

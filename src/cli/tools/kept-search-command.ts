@@ -5,8 +5,8 @@ import type { keepOne, removeOne, runThem } from "../../operations/tools/kept-se
 import type { CommandContext } from "../command/command-context.ts";
 import { openStartedGateway, waitForServers } from "../gateway/started-gateway.ts";
 import { refuseUsage } from "../terminal/wrong-usage.ts";
-import { isOn, textOption } from "../command/options.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { isOn, textOption } from "../../config/given.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { toCell } from "../terminal/record-cells.ts";
 import { toTable } from "../terminal/table.ts";
 

@@ -3,8 +3,8 @@ import { parse, resolve } from "node:path";
 import { countText } from "../../kernel/text/number-text.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { isOn, textOption } from "../command/options.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { isOn, textOption } from "../../config/given.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { plainLines } from "../terminal/plain-lines.ts";
 import { readPieces, type ResultPiece } from "./result-pieces.ts";
 

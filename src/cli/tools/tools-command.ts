@@ -7,7 +7,7 @@ import type { CommandContext } from "../command/command-context.ts";
 import { allRows, type GatewayClient } from "../gateway/gateway-client.ts";
 import { printList } from "../gateway/list-output.ts";
 import { readStatus } from "../gateway/gateway-client.ts";
-import { plainText } from "../terminal/plain-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import { toCell } from "../terminal/record-cells.ts";
 
 type ToolPage = Extract<TypesOf<typeof listTools>["answer"], { readonly total: number }>;

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
+import { authorityOf, toUrl } from "../../kernel/text/local-url.ts";
 import { isListed, toBlockList } from "../../kernel/text/address-ranges.ts";
 
 /** Settings that decide under which address clients reach the gateway. */
@@ -50,22 +51,6 @@ export function createPublicUrl(settings: () => AddressSettings, listening?: () 
     const host = asHost(lastOf(said["x-forwarded-host"])) ?? asHost(headers.host) ?? authorityOf(now.host, now.port);
     return `${scheme}://${host}${asPrefix(lastOf(said["x-forwarded-prefix"])) ?? ""}`;
   };
-}
-
-/** The address of something that listens, for programs on the same machine. */
-export function toUrl(host: string, port: number): string {
-  return `http://${authorityOf(host, port)}`;
-}
-
-/** The origin on this machine of a gateway that may listen on all addresses. */
-export function toLocalOrigin(url: string): string {
-  const { protocol, host } = new URL(url);
-  const here = host.replace(/^(?:0\.0\.0\.0|localhost|\[::\]|\[::1\])(?=:|$)/, "127.0.0.1");
-  return `${protocol}//${here}`;
-}
-
-function authorityOf(host: string, port: number): string {
-  return `${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}:${port}`;
 }
 
 /** The path before the gateway's own paths: empty, or with a slash at the beginning and none at the end. */

@@ -20,7 +20,7 @@ import { instanceLoginOperations } from "../../operations/servers/instance-login
 import { databaseOperations } from "../../operations/gateway/database-operations.ts";
 import { createUpkeepRoutes } from "./routes-upkeep.ts";
 import { auditOperations } from "../../operations/records/audit-operations.ts";
-import { commandOperations } from "../../operations/gateway/command-operations.ts";
+import { machineOperations } from "../../operations/gateway/machine-operations.ts";
 import { configOperations } from "../../operations/gateway/config-operations.ts";
 import { callOperations } from "../../operations/records/call-operations.ts";
 import { historyOperations } from "../../operations/records/history-operations.ts";
@@ -34,7 +34,7 @@ import { promptOperations } from "../../operations/tools/prompt-operations.ts";
 import { resourceOperations } from "../../operations/tools/resource-operations.ts";
 import { searchOperations } from "../../operations/tools/search-operations.ts";
 import { serverDetailOperations } from "../../operations/servers/server-detail-operations.ts";
-import { serverCommandOperations } from "../../operations/servers/server-command-operations.ts";
+import { serverOrderOperations } from "../../operations/servers/server-order-operations.ts";
 import { serverEntryOperations } from "../../operations/servers/server-entry-operations.ts";
 import { unlistedOperations } from "../../operations/servers/unlisted-operations.ts";
 import { serverOperations } from "../../operations/servers/server-operations.ts";
@@ -110,8 +110,8 @@ export function createRoutes(deps: RestDeps, services = toServices(deps)): reado
     ...of(usageOperations),
     ...createSessionRoutes(deps),
     ...of(configOperations),
-    ...of(commandOperations),
-    ...of(serverCommandOperations),
+    ...of(machineOperations),
+    ...of(serverOrderOperations),
     ...of(meOperations),
     ...of(userOperations),
     ...of(accountOperations),

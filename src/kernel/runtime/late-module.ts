@@ -32,6 +32,7 @@ export type LateModule =
   | "team"
   | "foreign-tokens"
   | "people-site"
+  | "machine"
   | "traces";
 
 /**

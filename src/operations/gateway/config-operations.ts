@@ -2,7 +2,7 @@ import * as z from "zod";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { configurationSchema } from "../../config/settings/config-schema.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { order } from "../request/command-run.ts";
+import { order } from "../request/orders.ts";
 import { requireLoginForPrograms, requireManager } from "../request/manager.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";

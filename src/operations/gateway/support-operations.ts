@@ -3,6 +3,7 @@ import * as z from "zod";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { callToJson, logToJson } from "../../records/calls/record-json.ts";
+import { examineMachine } from "./machine-operations.ts";
 import { requireManager } from "../request/manager.ts";
 import { toReader } from "../records/record-query.ts";
 import { answers } from "../responses.ts";
@@ -20,7 +21,7 @@ const supportBundle = z
     system: schemas.json.describe("Version, Node, operating system."),
     status: schemas.json.describe("As `GET /api/status`."),
     settings: z.array(schemas.json).describe("As `GET /api/config/settings`: those that are not the default."),
-    doctor: z.array(schemas.json).describe("As `GET /api/doctor`."),
+    doctor: z.array(schemas.json).describe("The findings of `GET /api/doctor`."),
     failedCalls: z.array(schemas.json).nullable().describe("The newest; null where nothing is recorded."),
     logs: z.array(schemas.json).nullable().describe("The newest warnings and errors of servers."),
   })
@@ -41,16 +42,6 @@ async function recordsOf(
   }
 }
 
-function factsOf(stdout: string): readonly object[] {
-  return stdout.split("\n").flatMap((line) => {
-    try {
-      return line.startsWith("{") ? [JSON.parse(line) as object] : [];
-    } catch {
-      return [];
-    }
-  });
-}
-
 /** What somebody who helps needs to know of a gateway, in one file. */
 export const supportOperations: readonly Operation[] = [
   operation({
@@ -62,12 +53,12 @@ export const supportOperations: readonly Operation[] = [
     description:
       "Known secrets are taken out, and no arguments, results or texts of the configuration are in it. Names of " +
       "servers, people and files are: read it before you send it.",
-    responses: answers(supportBundle, "The bundle."),
+    responses: answers(supportBundle, "The bundle.", [429, 504]),
     async run(services, request) {
       const management = requireManager(services, request);
       const { principal } = request;
       const { version } = services;
-      const doctor = await management.run(["doctor", "--json"], request.signal);
+      const doctor = await examineMachine(services, request);
       const settings = await management.settings();
       const bundle = {
         made: new Date(services.clock.now()).toISOString(),
@@ -77,7 +68,7 @@ export const supportOperations: readonly Operation[] = [
         },
         status: await services.status({ principal, isAdmin: true }),
         settings: settings.filter(({ from }) => from !== "default"),
-        doctor: factsOf(doctor.stdout),
+        doctor,
         ...(await recordsOf(services, request)),
       };
       // Whatever part a secret came in by.

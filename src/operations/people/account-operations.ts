@@ -6,6 +6,7 @@ import { answers, creations } from "../responses.ts";
 import { toToken } from "./me-operations.ts";
 import { findUser } from "./user-operations.ts";
 import * as schemas from "../schemas.ts";
+import type { Services } from "../services.ts";
 import { operation, type Operation } from "../operation.ts";
 import { created, done } from "../reply.ts";
 
@@ -126,20 +127,23 @@ export const showPeopleHealth = operation({
   tag,
   summary: "Whether people can get in, and how",
   responses: answers(peopleHealth, "What `toolyard doctor` looks at."),
-  run(services) {
-    const { book } = requirePeople(services);
-    const { publicUrl, trustedProxies = [], auth } = services.settings();
-    const users = [...book.users.values()];
-    const isAdmin = ({ id, role, status }: (typeof users)[number]): boolean =>
-      role === "admin" && status === "active" && book.membersOf(id).length > 0;
-    return {
-      ...{ publicUrl: publicUrl ?? null, trustedProxies: trustedProxies.length },
-      ...{ users: users.length, admins: users.filter(isAdmin).length },
-      providers: Object.entries(auth.providers).map(([name, { issuer }]) => ({ name, issuer })),
-      refusal: services.peopleRefusal() ?? null,
-    };
-  },
+  run: (services) => peopleStanding(services),
 });
+
+/** Whether people can get in. Throws CONFIG_INVALID in a gateway without people of its own. */
+export function peopleStanding(services: Services): z.output<typeof peopleHealth> {
+  const { book } = requirePeople(services);
+  const { publicUrl, trustedProxies = [], auth } = services.settings();
+  const users = [...book.users.values()];
+  const isAdmin = ({ id, role, status }: (typeof users)[number]): boolean =>
+    role === "admin" && status === "active" && book.membersOf(id).length > 0;
+  return {
+    ...{ publicUrl: publicUrl ?? null, trustedProxies: trustedProxies.length },
+    ...{ users: users.length, admins: users.filter(isAdmin).length },
+    providers: Object.entries(auth.providers).map(([name, { issuer }]) => ({ name, issuer })),
+    refusal: services.peopleRefusal() ?? null,
+  };
+}
 
 /** How others get in: what admins of the gateway make and take away. */
 export const accountOperations: readonly Operation[] = [

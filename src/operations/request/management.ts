@@ -2,6 +2,8 @@ import type { Origin } from "../../config/file/check.ts";
 import type { ListedValue } from "../../config/edit/config-listing.ts";
 import type { ConfigDifference } from "../../config/edit/config-comparison.ts";
 import type { EntryChange } from "../../config/entry/entry-change.ts";
+import type { ServerTrial } from "../machine/servers/trial-result.ts";
+import type { Surroundings } from "../machine/surroundings/surroundings.ts";
 import type { EntryRules } from "../../config/entry/tool-rule.ts";
 
 /**
@@ -38,12 +40,33 @@ export interface Management {
    * another program writes it at the same moment, and with CONFIG_UNWRITABLE.
    */
   changeEntries(plan: (now: ConfigEntries) => readonly EntryChange[]): Promise<ConfigEntries>;
+  /** Orders on the machine of the gateway, beside those about its configuration file. */
+  readonly machine: MachineOrders;
+}
+
+/** Files of AI clients, servers that are tried, logins in a browser of the machine. */
+export interface MachineOrders {
+  /** What it is done with: the gateway's configuration file and data directory, and its environment. */
+  readonly place: Surroundings;
   /**
-   * Runs one of our own commands, with the configuration of this gateway: what a page does to files is what the
-   * terminal does. `input` is what it reads. Rejects when it cannot be started, or takes too long; its failures are an
-   * outcome.
+   * Does some work with code that is loaded for it. The signal aborts when the sender leaves, and when it takes too
+   * long. Rejects with RATE_LIMITED while too much is done already.
    */
-  run(words: readonly string[], signal: AbortSignal, input?: string): Promise<CommandOutcome>;
+  order<T>(sender: AbortSignal, work: (code: MachineCode, signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** Starts a server apart from the gateway, in a process of its own that ends with it. */
+  tryServer(tried: TriedServer, signal: AbortSignal): Promise<ServerTrial>;
+  /** Logs the machine's user in at a server. Throws CONFIG_INVALID where there is nothing to log in at. */
+  logIn(server: string, signal: AbortSignal): Promise<void>;
+  /** Forgets that login. Resolves to whether there was one. */
+  logOut(server: string): Promise<boolean>;
+}
+
+export type MachineCode = typeof import("../machine/machine.ts");
+
+/** A server of a configuration: of the file, or of a text in its place. */
+export interface TriedServer {
+  readonly key: string;
+  readonly text?: { readonly file: string; readonly text: string } | undefined;
 }
 
 export interface ConfigEntries {
@@ -109,11 +132,4 @@ export interface ConfigProblem {
   readonly message: string;
   /** Whether the gateway serves all the same, without the wrong part. */
   readonly isWarning: boolean;
-}
-
-export interface CommandOutcome {
-  /** 0 when all went well. */
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
 }

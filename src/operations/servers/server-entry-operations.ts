@@ -4,7 +4,7 @@ import { switchChanges, type EntryChange } from "../../config/entry/entry-change
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { toCachedText } from "../cached-text.ts";
-import { order, outcome } from "../request/command-run.ts";
+import { order, outcome } from "../request/orders.ts";
 import type { ConfigEntries, ConfigEntry } from "../request/management.ts";
 import { requireLoginForPrograms, requireManager } from "../request/manager.ts";
 import { answers } from "../responses.ts";

@@ -4,7 +4,7 @@ import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { phraseLengthLimit, phraseLimit } from "../../kernel/call/tool-phrases.ts";
 import { toCachedText } from "../cached-text.ts";
-import { order } from "../request/command-run.ts";
+import { order } from "../request/orders.ts";
 import type { ConfigEntry } from "../request/management.ts";
 import { requireManager } from "../request/manager.ts";
 import { answers } from "../responses.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { oldestNode, checkClock, checkNode } from "../../../src/cli/doctor/doctor-machine.ts";
+import { oldestNode, checkClock, checkNode } from "../../../src/operations/machine/doctor/doctor-machine.ts";
 import { badServer, startGateway } from "../../harness/gateway.ts";
 import { onlyPlace } from "../../harness/places.ts";
 import { until } from "../../harness/until.ts";

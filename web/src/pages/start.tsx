@@ -7,7 +7,6 @@ import { AddServer } from "../parts/servers/add-server.tsx";
 import { Button } from "../parts/basic/button.tsx";
 import { ExampleServers } from "../parts/servers/example-servers.tsx";
 import { CheckField } from "../parts/basic/field.tsx";
-import { OutcomeNote } from "../parts/basic/outcome-note.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Remedy } from "../parts/basic/remedy.tsx";
 import { Empty, FailureNote, Loaded } from "../parts/basic/states.tsx";
@@ -28,18 +27,6 @@ export function Start() {
   );
 }
 
-interface Found {
-  readonly name: string;
-  readonly command: string;
-  readonly isRemote: boolean;
-  readonly seen: readonly { readonly client: string }[];
-  readonly configuredAs: string | null;
-  readonly marks: readonly string[];
-  readonly preselected: boolean;
-  readonly missing: readonly string[];
-  readonly secrets: readonly { readonly where: string; readonly variable: string; readonly isSet: boolean }[];
-}
-
 function Import() {
   const [chosen, setChosen] = useState<ReadonlySet<string>>();
   const [areVariables, setVariables] = useState(true);
@@ -49,9 +36,7 @@ function Import() {
     queryFn: async () => await valueOf(api.POST("/api/import", { body: { apply: false } })),
     staleTime: 60_000,
   });
-  const servers = ((preview.data?.facts[0]?.["servers"] ?? []) as readonly Found[]).filter(
-    ({ configuredAs }) => configuredAs === null,
-  );
+  const servers = (preview.data?.servers ?? []).filter(({ configuredAs }) => configuredAs === null);
   const ticked = chosen ?? new Set(servers.filter(({ preselected }) => preselected).map(({ name }) => name));
   const apply = useOrder(
     async () =>
@@ -76,17 +61,8 @@ function Import() {
     >
       <AddServer isOpen={isAdding} onClose={() => setAdding(false)} />
       <Loaded query={preview} lines={5}>
-        {({ ok, text }) =>
-          !ok ? (
-            <div className="note bad" role="alert">
-              <div className="grow">
-                <p>The files of your AI clients could not be looked through.</p>
-                <pre tabIndex={0} className="wrap">
-                  {plain(text)}
-                </pre>
-              </div>
-            </div>
-          ) : servers.length === 0 ? (
+        {() =>
+          servers.length === 0 ? (
             <Empty title="Nothing new was found in your AI clients">
               <p>Add a server by hand, or try the gateway with three that need no account.</p>
               <ExampleServers />
@@ -139,7 +115,9 @@ function Import() {
       </Loaded>
       {apply.error !== null && <FailureNote error={apply.error} />}
       {apply.data !== undefined && (
-        <OutcomeNote outcome={apply.data} done="They are in the configuration, and start now." />
+        <p className="note good" role="status">
+          They are in the configuration, and start now.
+        </p>
       )}
     </Section>
   );

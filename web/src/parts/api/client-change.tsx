@@ -60,7 +60,7 @@ export function ClientChange({ id, name, action, onClose }: ClientChangeProps) {
         apply.data === undefined && (
           <Button
             look="main"
-            isBusy={apply.isPending || preview.data === undefined || !changesAnything(preview.data)}
+            isBusy={apply.isPending || preview.data === undefined || preview.data.changes.length === 0}
             onClick={() => apply.mutate()}
           >
             Change the file
@@ -78,30 +78,14 @@ export function ClientChange({ id, name, action, onClose }: ClientChangeProps) {
       )}
       {preview.isPending && <Skeleton />}
       {preview.isError && <FailureNote error={preview.error} />}
-      {apply.data === undefined && preview.data !== undefined && <Preview action={action} outcome={preview.data} />}
+      {apply.data === undefined && preview.data !== undefined && <Preview action={action} change={preview.data} />}
       {apply.error !== null && <FailureNote error={apply.error} />}
-      {apply.data !== undefined && <Done outcome={apply.data} />}
+      {apply.data !== undefined && <Done change={apply.data} />}
     </Modal>
   );
 }
 
-/** What the command of the same name says to programs: what it says in a terminal names its options. */
-interface ChangeFacts {
-  readonly outcome: string;
-  /** Lines of the files, without secrets. */
-  readonly changes: readonly string[];
-  readonly notes: readonly string[];
-  /** How the client is made to read its file again. */
-  readonly reload: string;
-}
-
-function factsOf({ ok, facts }: Schemas["CommandOutcome"]): ChangeFacts | undefined {
-  return ok ? (facts[0] as unknown as ChangeFacts | undefined) : undefined;
-}
-
-function changesAnything(outcome: Schemas["CommandOutcome"]): boolean {
-  return (factsOf(outcome)?.changes.length ?? 0) > 0;
-}
+type FileChange = Schemas["ClientFileChange"];
 
 const unchanged: Readonly<Record<Action, string>> = {
   connect: "It is connected already: nothing has to be changed.",
@@ -109,31 +93,27 @@ const unchanged: Readonly<Record<Action, string>> = {
   undo: "Its file is what it was before the last change already.",
 };
 
-function Preview({ action, outcome }: { readonly action: Action; readonly outcome: Schemas["CommandOutcome"] }) {
-  const facts = factsOf(outcome);
-  if (facts === undefined) return <Refused outcome={outcome} />;
+function Preview({ action, change: { changes, notes } }: { readonly action: Action; readonly change: FileChange }) {
   return (
     <>
-      {facts.changes.length === 0 ? (
+      {changes.length === 0 ? (
         <p>{unchanged[action]}</p>
       ) : (
         <pre tabIndex={0} className="wrap" aria-label="What would be changed">
-          {plain(facts.changes.join("\n"))}
+          {plain(changes.join("\n"))}
         </pre>
       )}
-      <Notes notes={facts.notes} />
+      <Notes notes={notes} />
     </>
   );
 }
 
-function Done({ outcome }: { readonly outcome: Schemas["CommandOutcome"] }) {
-  const facts = factsOf(outcome);
-  if (facts === undefined) return <Refused outcome={outcome} />;
+function Done({ change: { reload, notes } }: { readonly change: FileChange }) {
   return (
     <div className="note good" role="status">
       <div className="grow">
-        <p>The file is changed. {plain(facts.reload)}</p>
-        <Notes notes={facts.notes} />
+        <p>The file is changed. {plain(reload)}</p>
+        <Notes notes={notes} />
       </div>
     </div>
   );
@@ -147,17 +127,5 @@ function Notes({ notes }: { readonly notes: readonly string[] }) {
         <li key={note}>{plain(note)}</li>
       ))}
     </ul>
-  );
-}
-
-/** Why the file cannot be changed. */
-function Refused({ outcome: { text } }: { readonly outcome: Schemas["CommandOutcome"] }) {
-  return (
-    <div className="note bad" role="alert">
-      <div className="grow">
-        <p>Nothing was changed.</p>
-        <p className="description">{plain(text.replaceAll(/^toolyard: /gm, ""))}</p>
-      </div>
-    </div>
   );
 }

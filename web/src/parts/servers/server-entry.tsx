@@ -1,24 +1,24 @@
 import { api, valueOf, type Schemas } from "../../api/client.ts";
 import { useOrder } from "../../api/queries.ts";
-import { plain } from "../../words/format.ts";
 import { Button } from "../basic/button.tsx";
 import { ConfirmButton } from "../basic/confirm.tsx";
 import { OutcomeNote } from "../basic/outcome-note.tsx";
 import { Section } from "../page.tsx";
+import { TrialNote } from "./server-trial.tsx";
 import { FailureNote } from "../basic/states.tsx";
 
-type Change = "enable" | "disable" | "test" | "login" | "logout" | "remove";
+type Change = "enable" | "disable" | "login" | "logout" | "remove";
 
 /** What the configuration says of it; each of these is the command of that name. */
 export function ServerEntry({ server }: { readonly server: Schemas["ServerStatus"] }) {
+  const params = { path: { slug: server.server } };
+  const trial = useOrder(async () => await valueOf(api.POST("/api/servers/{slug}/test", { params })), { changes: [] });
   const { mutate, isPending, variables, data, error } = useOrder(
     async (change: Change) => {
-      const params = { path: { slug: server.server } };
       if (change === "enable") return await valueOf(api.POST("/api/servers/{slug}/enable", { params }));
       if (change === "disable") return await valueOf(api.POST("/api/servers/{slug}/disable", { params }));
       if (change === "login") return await valueOf(api.POST("/api/servers/{slug}/login", { params }));
       if (change === "logout") return await valueOf(api.POST("/api/servers/{slug}/logout", { params }));
-      if (change === "test") return await valueOf(api.POST("/api/servers/{slug}/test", { params }));
       return await valueOf(api.DELETE("/api/servers/{slug}", { params }));
     },
     { changes: [["status"], ["config"], ["tools"]] },
@@ -27,7 +27,7 @@ export function ServerEntry({ server }: { readonly server: Schemas["ServerStatus
   return (
     <Section title="Configuration">
       <div className="actions">
-        <Button isBusy={isBusy("test")} onClick={() => mutate("test")}>
+        <Button isBusy={trial.isPending} onClick={() => trial.mutate()}>
           Try it apart from the gateway
         </Button>
         {server.next?.step === "enable" ? (
@@ -62,20 +62,17 @@ export function ServerEntry({ server }: { readonly server: Schemas["ServerStatus
           onYes={() => mutate("remove")}
         />
       </div>
-      {isPending && (
+      {(isPending || trial.isPending) && (
         <p role="status">
-          {variables === "login"
+          {isPending && variables === "login"
             ? "A browser opens on the machine of the gateway: log in there, within three minutes."
             : "Working on it."}
         </p>
       )}
       {error !== null && <FailureNote error={error} />}
       {data !== undefined && <OutcomeNote outcome={data} done="Done." />}
-      {data !== undefined && data.facts.length > 0 && (
-        <pre tabIndex={0} className="wrap">
-          {plain(JSON.stringify(data.facts, undefined, 2))}
-        </pre>
-      )}
+      {trial.error !== null && <FailureNote error={trial.error} />}
+      {trial.data !== undefined && <TrialNote trial={trial.data} />}
     </Section>
   );
 }

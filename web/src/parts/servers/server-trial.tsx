@@ -40,7 +40,7 @@ export function TestServer({ given, isReady }: TestServerProps) {
         </span>
       </div>
       {trial.error !== null && isCurrent && !isAborted(trial.error) && <FailureNote error={trial.error} />}
-      {trial.data !== undefined && isCurrent && !trial.isPending && <TrialNote trial={trial.data} />}
+      {trial.data !== undefined && isCurrent && !trial.isPending && <TrialNote trial={trial.data} isNew />}
     </>
   );
 }
@@ -50,12 +50,12 @@ function isAborted(error: unknown): boolean {
 }
 
 /** What came of a trial: what the server says and offers, or why it cannot be used. */
-function TrialNote({ trial }: { readonly trial: Trial }) {
+export function TrialNote({ trial, isNew = false }: { readonly trial: Trial; readonly isNew?: boolean }) {
   const { ok, tools, output } = trial;
   return (
     <div className={`note ${ok ? "good" : "bad"}`} role={ok ? "status" : "alert"}>
       <div className="grow">
-        {ok ? <Answered trial={trial} /> : <Failed trial={trial} />}
+        {ok ? <Answered trial={trial} isNew={isNew} /> : <Failed trial={trial} />}
         {tools.length > 0 && (
           <details>
             <summary>{counted(tools.length, "tool")}</summary>
@@ -81,13 +81,14 @@ function TrialNote({ trial }: { readonly trial: Trial }) {
   );
 }
 
-function Answered({ trial: { server, revision, offers, tokens, durationMs } }: { readonly trial: Trial }) {
+function Answered({ trial, isNew }: { readonly trial: Trial; readonly isNew: boolean }) {
+  const { server, revision, offers, tokens, durationMs } = trial;
   const names = [server?.title ?? server?.name, server?.version].filter((text) => typeof text === "string");
   return (
     <>
       <p>
-        It answers{names.length === 0 ? "" : ` as ${plain(names.join(" "))}`}, within {duration(durationMs)}. Nothing is
-        added yet.
+        It answers{names.length === 0 ? "" : ` as ${plain(names.join(" "))}`}, within {duration(durationMs)}.
+        {isNew && " Nothing is added yet."}
       </p>
       <p className="muted">
         MCP {revision ?? "of an unknown revision"}

@@ -1,0 +1,55 @@
+import { fork } from "node:child_process";
+import type { FailureCode } from "../../kernel/failures/failures.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { abortReason } from "../../kernel/runtime/abort.ts";
+import { workerUrl } from "../../kernel/runtime/run-worker.ts";
+import type { ServerTrial } from "../../operations/machine/servers/trial-result.ts";
+import type { Surroundings } from "../../operations/machine/surroundings/surroundings.ts";
+import type { TriedServer } from "../../operations/request/management.ts";
+
+/** What the process of a trial is asked. Its environment is that of the process. */
+export interface TrialAsk extends TriedServer {
+  readonly place: Omit<Surroundings, "env">;
+}
+
+/** What it answers. */
+export type TrialAnswer =
+  | { readonly trial: ServerTrial }
+  | { readonly failure: { readonly code: FailureCode; readonly message: string; readonly hint: string } };
+
+/**
+ * Tries a server in a process of its own, because foreign code is started and a second gateway built for it: its memory
+ * is freed afterwards. When the signal aborts, or this process ends, that process stops what it started, and ends.
+ */
+export async function tryApart(
+  { env, ...place }: Surroundings,
+  tried: TriedServer,
+  signal: AbortSignal,
+): Promise<ServerTrial> {
+  signal.throwIfAborted();
+  const child = fork(workerUrl(import.meta.url, "trial-main"), {
+    cwd: place.cwd,
+    env: { ...env },
+    execArgv: [],
+    stdio: "ignore",
+  });
+  // It notices that as its order to stop.
+  const leave = (): void => void (child.connected && child.disconnect());
+  signal.addEventListener("abort", leave);
+  try {
+    const answer = await new Promise<TrialAnswer>((resolve, reject) => {
+      const fail = (why: string, cause?: unknown): void =>
+        reject(signal.aborted ? abortReason(signal) : new GatewayError("INTERNAL", `the trial ${why}`, { cause }));
+      child.once("message", (said) => resolve(said as TrialAnswer));
+      child.once("error", (error) => fail(`could not be started: ${error.message}`, error));
+      child.once("exit", (code) => fail(`ended with code ${code ?? 1}`));
+      child.send({ ...tried, place } satisfies TrialAsk);
+    });
+    if ("trial" in answer) return answer.trial;
+    const { code, message, hint } = answer.failure;
+    throw new GatewayError(code, message, { hint });
+  } finally {
+    signal.removeEventListener("abort", leave);
+    leave();
+  }
+}

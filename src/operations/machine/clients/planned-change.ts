@@ -1,0 +1,63 @@
+import { applyEdit, applyUndo, planUndo, type PlannedEdit } from "../../../config/clients/connect/client-edit.ts";
+import { readClientText } from "../../../config/clients/connect/client-text.ts";
+import { systemClock } from "../../../kernel/runtime/clock.ts";
+import { toDiffLines } from "./file-diff.ts";
+
+/** A change of a client's file that waits for a yes. */
+export interface PlannedChange<Facts extends ChangeFacts = ChangeFacts> {
+  /** The lines of what changes, file by file, without secrets. Empty where nothing has to be changed. */
+  readonly changes: readonly (readonly string[])[];
+  /** Writes all of it, or nothing. */
+  readonly apply: () => Promise<void>;
+  /** What programs are told of it: whether it was done, or only shown. */
+  readonly facts: (isDone: boolean) => Facts;
+}
+
+/** What became of the file: `taken back` is what was ours in one that was written again since. */
+export type ChangeOutcome =
+  | "unchanged"
+  | "dry-run"
+  | "connected"
+  | "disconnected"
+  | "removed"
+  | "restored"
+  | "taken back";
+
+/** What programs are told of a change. */
+export interface ChangeFacts {
+  readonly client: string;
+  readonly file: string;
+  readonly outcome: ChangeOutcome;
+  readonly changed: boolean;
+  /** Lines of the files, without secrets. */
+  readonly changes: readonly string[];
+  readonly notes: readonly string[];
+  /** How the client is made to read its file again. */
+  readonly reload: string;
+}
+
+/** All or none: a token that the gateway takes and no client has would be left behind. */
+export async function applyAll(edits: readonly PlannedEdit[], dataDir: string): Promise<void> {
+  const place = { dataDir, clock: systemClock };
+  const applied: PlannedEdit[] = [];
+  try {
+    for (const edit of edits) {
+      await applyEdit(edit, place);
+      applied.push(edit);
+    }
+  } catch (error) {
+    for (const { opened } of applied.toReversed()) await applyUndo(await planUndo(opened.file.path, place));
+    throw error;
+  }
+}
+
+/** What changes in each of the files. */
+export async function changesOf(edits: readonly PlannedEdit[]): Promise<readonly (readonly string[])[]> {
+  const all: (readonly string[])[] = [];
+  for (const { opened, after } of edits) {
+    const { file, text, format, values } = opened;
+    const now = await readClientText({ text: after, format, fileName: file.path });
+    all.push(toDiffLines({ path: file.path, before: text, after, values: [values, now] }));
+  }
+  return all;
+}

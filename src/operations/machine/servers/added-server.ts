@@ -1,0 +1,137 @@
+import { dirname } from "node:path";
+import type { Config } from "../../../config/config.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import { plainText } from "../../../kernel/text/plain-text.ts";
+import { dataDirectoryOf, type Surroundings } from "../surroundings/surroundings.ts";
+import type { WantedServer } from "./await-config.ts";
+import { openEditedConfig, pathForNew, type EditedConfig } from "./edited-config.ts";
+import { exampleServers } from "./example-servers.ts";
+import { createEntry, type EntryDeps, type NewEntry, type NewServer } from "./new-entry.ts";
+import type { ServerTrial } from "./trial-result.ts";
+
+/** A server that is not in the file: its entry, and what the file would mean with it. */
+export interface NewInFile {
+  readonly made: NewEntry;
+  readonly edited: EditedConfig;
+  readonly text: string;
+  readonly config: Config;
+  /** What its author should know: notes, what will be started or asked in full, and warnings of the configuration. */
+  readonly said: readonly string[];
+}
+
+/** Makes an entry. Nothing is started or written yet. Rejects with CONFIG_INVALID, and with REGISTRY_FAILED. */
+export async function makeNew(
+  place: Surroundings,
+  wanted: NewServer,
+  { ask, signal }: Pick<EntryDeps, "ask" | "signal">,
+): Promise<NewInFile> {
+  const edited = await openEditedConfig(place);
+  const before = await edited.check(edited.opened.text.trim() === "" ? "{}" : edited.opened.text);
+  const { registryUrl } = before.settings;
+  const folder = dirname(edited.opened.file);
+  const made = await createEntry(wanted, { registryUrl, cwd: place.cwd, folder, environment: place.env, signal, ask });
+  refuseTaken(edited, made.name);
+  const text = edited.edit([{ path: pathForNew(edited, made.name), value: made.entry }]);
+  const given = Object.fromEntries([...made.variables].filter(([, value]) => value !== undefined));
+  const config = await edited.check(text, given);
+  // Such as a mistyped field, which may be why the server cannot be used.
+  const warnings = config.warnings.filter((one) => !before.warnings.includes(one));
+  const said = [
+    ...made.notes,
+    `${made.name}: ${describeEntry(made.entry)}`,
+    ...warnings.map((warning) => `warning: ${warning}`),
+  ];
+  return { made, edited, text, config, said: said.map(plainText) };
+}
+
+/** Whether a server that was tried is written. Somebody can only log in at a server that is in the file. */
+export function isWorthAdding(trial: ServerTrial | undefined): boolean {
+  return trial === undefined || trial.isUsable || trial.status === "requires_reauth";
+}
+
+/** A server that was written. */
+export interface AddedServer {
+  /** `added github to /home/me/toolyard.json`. */
+  readonly what: string;
+  readonly server: WantedServer;
+  /** For programs. */
+  readonly facts: Readonly<Record<string, unknown>>;
+  /** What has to be set before it can be used. */
+  readonly unset: string | undefined;
+}
+
+/** Writes a new server into the file. */
+export async function writeNew(
+  { env }: Surroundings,
+  { made, edited, text, config }: NewInFile,
+  trial: ServerTrial | undefined,
+): Promise<AddedServer> {
+  const { name, entry } = made;
+  const { file } = edited.opened;
+  const backup = await edited.save(text);
+  const slug = config.servers.find(({ key }) => key === name)?.slug ?? name;
+  return {
+    what: `added ${name} to ${file}`,
+    server: { key: name, slug, isToRun: true },
+    facts: { name, file, backup: backup ?? null, entry, trial: trial ?? null },
+    unset: unsetText(env, made),
+  };
+}
+
+/** Writes three servers to try the gateway with, without those that are there already. */
+export async function writeExamples(place: Surroundings): Promise<AddedExamples> {
+  const edited = await openEditedConfig(place);
+  const { file, text } = edited.opened;
+  const before = await edited.check(text.trim() === "" ? "{}" : text);
+  const known = new Set(edited.servers.map(({ key }) => key));
+  const fresh = exampleServers(dataDirectoryOf(before, place)).filter(([name]) => !known.has(name));
+  const names = fresh.map(([name]) => name);
+  const last = names.at(-1);
+  if (last === undefined)
+    return {
+      what: `${file} has servers of these names already`,
+      last: undefined,
+      facts: { names, file, backup: null },
+    };
+  const next = edited.edit(fresh.map(([name, entry]) => ({ path: pathForNew(edited, name), value: entry })));
+  await edited.check(next);
+  const backup = await edited.save(next);
+  const server = { key: last, slug: last, isToRun: true };
+  return { what: `added ${names.join(", ")} to ${file}`, last: server, facts: { names, file, backup: backup ?? null } };
+}
+
+/** Example servers that were written. */
+export interface AddedExamples extends Pick<AddedServer, "what" | "facts"> {
+  /** Undefined where all of them were there already. */
+  readonly last: WantedServer | undefined;
+}
+
+function refuseTaken({ servers, document }: EditedConfig, name: string): void {
+  const place = servers.find(({ key }) => key === name);
+  if (place === undefined) return;
+  throw new GatewayError(
+    "CONFIG_INVALID",
+    `${document.place(place.path)}: there is a server ${JSON.stringify(name)} already`,
+    {
+      hint: `Choose another name, or take that one out first with \`toolyard servers remove ${name}\`.`,
+    },
+  );
+}
+
+/** What will be started or asked, in full. */
+function describeEntry({ command, args, url }: NewEntry["entry"]): string {
+  if (typeof command !== "string") return typeof url === "string" ? url : "neither a command nor an address";
+  const words = [command, ...(Array.isArray(args) ? args : [])].map((word: unknown) => quote(String(word)));
+  return words.join(" ");
+}
+
+function quote(word: string): string {
+  return /^[\w@%+=:,./${}-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function unsetText(env: Surroundings["env"], { variables }: NewEntry): string | undefined {
+  const unset = [...variables.keys()].filter((name) => (env[name] ?? "") === "");
+  if (unset.length === 0) return undefined;
+  const names = unset.join(" and ");
+  return `The file refers to ${names}, because secrets do not belong in it. Set ${unset.length === 1 ? "it" : "them"} where the gateway is started; --literal-secrets writes the given values into the file.`;
+}
