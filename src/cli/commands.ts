@@ -183,6 +183,7 @@ one, --start starts them, tries them and stops them again. Of AI clients it read
       follow: { short: "f", about: "keep running, and show new lines as they come" },
       level: { word: "L", about: "only lines of this level and above: debug, info, warning, error" },
       limit: { word: "N", about: "how many of the latest lines (default: 100; with -f 10)" },
+      whole: { about: "lines that are JSON as they were written, instead of the message in them" },
       json: { about: "print each as one line of JSON" },
     },
     load: async () => (await import("./short-commands.ts")).shortCommands.logs,

@@ -144,6 +144,30 @@ describe("the guided start", () => {
     expect(JSON.parse(readFileSync(ownFile(), "utf8"))).toHaveProperty("mcpServers.bad");
     expect(readdirSync(join(home, ".config", "toolyard"))).toEqual(["toolyard.json"]);
     expect(locksIn(dataDir())).toEqual([]);
+    // The next one goes on there, and the one after that has nothing to ask.
+    await using again = await open();
+    await again.sees("the first start goes on where it stopped");
+    await answer(again, "Which client should use it?", keys.up, keys.enter);
+    await again.sees("Ctrl-C stops it");
+    again.type(keys.ctrlC);
+    await again.exited;
+    await using last = await open();
+    await last.sees("Ctrl-C stops it");
+    expect(last.all()).not.toContain("Which client");
+  });
+
+  test("the lines to be written are shown to those who ask, and no is no", async () => {
+    await writeClaude({ bad: ownServer() });
+    await using terminal = await open();
+    await answer(terminal, "Which servers should it start with?", keys.enter);
+    await answer(terminal, "Which of them?", keys.enter);
+    await terminal.sees("Write this to");
+    expect(terminal.all()).not.toContain('"mcpServers"');
+    await answer(terminal, "Show the lines first", keys.down, keys.enter);
+    await terminal.sees(/"mcpServers"[^]*● Yes/);
+    await answer(terminal, "Show the lines first", keys.down, keys.enter);
+    await terminal.sees("Nothing was changed.");
+    expect(existsSync(ownFile())).toBe(false);
   });
 
   test("what does not come up is named with its reason, and can be taken out again", async () => {

@@ -8,6 +8,7 @@ import { findClients } from "../import/import-command.ts";
 import { isOn } from "../command/options.ts";
 import { ownersClient } from "../gateway/gateway-client.ts";
 import { findOwnGateways } from "../gateway/local-gateways.ts";
+import { columnsOf, wrapText } from "../terminal/fitted-text.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { toTable } from "../terminal/table.ts";
 import { whileWaiting } from "../terminal/waiting-line.ts";
@@ -42,7 +43,7 @@ export async function listClients(context: CommandContext): Promise<number> {
   const known = await Promise.all(found.map(async (client) => await toLine(client, { connected, dataDir })));
   const lines = [...known, ...unknownClients(connected)];
   if (isOn(context, "json")) process.stdout.write(`${JSON.stringify({ clients: lines })}\n`);
-  else process.stdout.write(`${toText(lines).map(plainText).join("\n")}\n`);
+  else process.stdout.write(`${toText(lines).join("\n")}\n`);
   return 0;
 }
 
@@ -131,12 +132,14 @@ function toText(lines: readonly ClientLine[]): readonly string[] {
         { heading: "CLIENT" },
         { heading: "SERVERS", align: "right" },
         { heading: "GATEWAY" },
-        { heading: "SESSIONS", align: "right" },
-        { heading: "FILE" },
+        { heading: "SESSIONS", align: "right", rank: 1 },
+        { heading: "FILE", fit: "wrap", least: 30 },
       ],
-      rows,
+      rows.map((row) => row.map(plainText)),
     ),
-    ...[...new Set(problems)].map((problem) => `! ${problem}`),
+    ...[...new Set(problems)].flatMap((problem) =>
+      wrapText(`! ${plainText(problem)}`, columnsOf(process.stdout), "  "),
+    ),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { printText } from "../terminal/fitted-text.ts";
 import { systemClock } from "../../kernel/runtime/clock.ts";
 import {
   applyEdit,
@@ -226,7 +227,7 @@ function report(context: CommandContext, plan: Plan, outcome: Outcome, changes: 
     ...notes.map(({ text, command }) => `  ${text}${command === undefined ? "" : ` ${command}`}`),
     ...(outcome === "done" ? [`  ${row.reload}`, `  ${undo}`] : []),
   ];
-  process.stdout.write(`${lines.join("\n")}\n`);
+  printText(process.stdout, lines.join("\n"));
   return 0;
 }
 

@@ -6,7 +6,9 @@ import { dataDirectoryOf, readConfig, type CommandContext } from "../command/com
 import { isOn } from "../command/options.ts";
 import { ownersClient } from "../gateway/gateway-client.ts";
 import { readStatus } from "../gateway/gateway-client.ts";
+import { printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../terminal/plain-text.ts";
+import { paintOn } from "../terminal/table.ts";
 import { findGateways } from "../gateway/running-gateways.ts";
 import { findProblems } from "../setup/config-command.ts";
 import { checkClients } from "./doctor-clients.ts";
@@ -26,7 +28,7 @@ export async function doctor(context: CommandContext): Promise<number> {
   const found: Finding[] = [];
   const tell = (...findings: readonly Finding[]): void => {
     found.push(...findings);
-    if (!isOn(context, "json")) for (const finding of findings) process.stdout.write(`${toLine(finding)}\n`);
+    if (!isOn(context, "json")) for (const finding of findings) printText(process.stdout, toLine(finding), hanging);
   };
   tell(checkNode(process.versions.node));
   const config = await examineConfig(context, tell);
@@ -38,11 +40,17 @@ export async function doctor(context: CommandContext): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
+const styles = { ok: "green", warn: "yellow", fail: "red" } as const;
+
+/** Below the text of a finding, and no deeper than what it is about. */
+const hanging = "      ";
+
 type Tell = (...findings: readonly Finding[]) => void;
 
 function toLine({ kind, what, where, todo }: Finding): string {
   const more = [where, todo].flatMap((line) => (line == null ? [] : [`\n         ${plainText(line)}`]));
-  return ` ${kind.padEnd(4)}  ${plainText(what)}${more.join("")}`;
+  const mark = paintOn(process.stdout)(styles[kind], kind.padEnd(4));
+  return ` ${mark}  ${plainText(what)}${more.join("")}`;
 }
 
 /** Undefined when there is nothing to go on with. */

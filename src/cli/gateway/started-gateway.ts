@@ -7,6 +7,7 @@ import type { GatewayHolder } from "../../store/gateway-holder.ts";
 import { findOrStartGateway, idleExitS } from "./background.ts";
 import { openDataDirectory, readConfig, type CommandContext } from "../command/command-context.ts";
 import { givenOption, textOption } from "../command/options.ts";
+import { printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { showWaiting } from "../terminal/waiting-line.ts";
 import { openGatewayClient, ownersClient, type GatewayClient } from "./gateway-client.ts";
@@ -67,7 +68,7 @@ function waitingText(servers: readonly string[]): string {
 export async function tellUnlisted(gateway: GatewayClient, server: string | undefined): Promise<void> {
   for (const { server: slug, word, reason } of await readUnlisted(gateway, { server })) {
     const why = reason === "" ? "" : `: ${plainText(reason)}`;
-    process.stderr.write(`toolyard: not listed: ${plainText(slug)} (${word}${why})\n`);
+    printText(process.stderr, `toolyard: not listed: ${plainText(slug)} (${word}${why})`);
   }
 }
 

@@ -9,6 +9,7 @@ import { readTarget, withServers, writeTarget, type ImportTarget } from "./impor
 import { hideSecrets, planJson, planLines, type SecretWay } from "./import-text.ts";
 import { isOn, listOption, textOption } from "../command/options.ts";
 import { findOwnGateways } from "../gateway/local-gateways.ts";
+import { printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { diffLines } from "../terminal/text-diff.ts";
 import { whileWaiting } from "../terminal/waiting-line.ts";
@@ -157,7 +158,7 @@ function outcome({ file }: ImportTarget, choice: ImportChoice, backup: string | 
 }
 
 function print(lines: readonly string[]): void {
-  process.stdout.write(`${lines.map(plainText).join("\n")}\n`);
+  printText(process.stdout, lines.map(plainText).join("\n"));
 }
 
 interface Written {

@@ -6,6 +6,7 @@ import type { NeededInput } from "../../config/registry/registry-inputs.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { dataDirectoryOf, type CommandContext } from "../command/command-context.ts";
 import { isOn, listOption, textOption } from "../command/options.ts";
+import { printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { openEditedConfig, pathForNew, type EditedConfig } from "./edited-config.ts";
 import { reportChange } from "./change-report.ts";
@@ -104,14 +105,14 @@ async function makeNew(context: CommandContext, words: readonly string[]): Promi
     },
   );
   refuseTaken(edited, made.name);
-  for (const note of made.notes) process.stderr.write(`${plainText(note)}\n`);
-  process.stderr.write(`${made.name}: ${plainText(describeEntry(made.entry))}\n`);
+  for (const note of made.notes) printText(process.stderr, plainText(note));
+  printText(process.stderr, `${made.name}: ${plainText(describeEntry(made.entry))}`);
   const text = edited.edit([{ path: pathForNew(edited, made.name), value: made.entry }]);
   const given = Object.fromEntries([...made.variables].filter(([, value]) => value !== undefined));
   const config = await edited.check(text, given);
   // Such as a mistyped field, which may be why the server cannot be used.
   for (const warning of config.warnings.filter((one) => !before.warnings.includes(one)))
-    process.stderr.write(`warning: ${plainText(warning)}\n`);
+    printText(process.stderr, `warning: ${plainText(warning)}`);
   return { made, edited, text, config };
 }
 
@@ -120,7 +121,7 @@ export async function addServer(context: CommandContext, words: readonly string[
   const { made, edited, text, config } = await makeNew(context, words);
   if (isOn(context, "dry-run")) return await onlyTry(context, config, made.name);
   const trial = isOn(context, "no-test") ? undefined : await tryNew(context, config, made.name);
-  if (trial !== undefined) process.stderr.write(`${toTrialText(trial).join("\n")}\n`);
+  if (trial !== undefined) printText(process.stderr, toTrialText(trial).join("\n"));
   // Somebody can only log in at a server that is in the file.
   const isGood = trial === undefined || trial.isUsable || trial.status === "requires_reauth";
   if (!isGood && !isOn(context, "force")) {
@@ -183,8 +184,9 @@ function tellVariables({ env }: CommandContext, { variables }: NewEntry): void {
   const unset = [...variables.keys()].filter((name) => (env[name] ?? "") === "");
   if (unset.length === 0) return;
   const names = unset.join(" and ");
-  process.stderr.write(
-    `The file refers to ${names}, because secrets do not belong in it. Set ${unset.length === 1 ? "it" : "them"} where the gateway is started; --literal-secrets writes the given values into the file.\n`,
+  printText(
+    process.stderr,
+    `The file refers to ${names}, because secrets do not belong in it. Set ${unset.length === 1 ? "it" : "them"} where the gateway is started; --literal-secrets writes the given values into the file.`,
   );
 }
 

@@ -1,6 +1,7 @@
 import type { ServerTrial } from "../../app/fronts/server-trial.ts";
 import { countText } from "../../kernel/text/count-text.ts";
-import { plainText, shorten } from "../terminal/plain-text.ts";
+import { clipText, columnsOf } from "../terminal/fitted-text.ts";
+import { plainText } from "../terminal/plain-text.ts";
 
 const mostTools = 12;
 const mostLines = 10;
@@ -22,10 +23,10 @@ export function toTrialText(trial: ServerTrial): readonly string[] {
   const what = toAdvice(trial);
   const lines = output.filter((line) => line.trim() !== "");
   return [
-    `${plainText(key)}: ${word}: ${shorten(oneLine(trial.reason), 400)}`,
+    `${plainText(key)}: ${word}: ${clipText(oneLine(trial.reason), 400)}`,
     ...(what === undefined ? [] : [`  ${what}`]),
     ...(lines.length === 0 ? [] : ["  last output:"]),
-    ...lines.slice(-mostLines).map((line) => `    ${shorten(plainText(line), lineCharacters)}`),
+    ...lines.slice(-mostLines).map((line) => `    ${clipText(plainText(line), lineCharacters)}`),
   ];
 }
 
@@ -36,7 +37,8 @@ export function toAdvice({ status, hint, next, key }: ServerTrial): string | und
 }
 
 function toToolLine(name: string, description: string): string {
-  return `  ${plainText(name).padEnd(nameWidth)} ${shorten(oneLine(description), lineCharacters - nameWidth)}`.trimEnd();
+  const columns = Math.min(lineCharacters, columnsOf(process.stdout));
+  return clipText(`  ${plainText(name).padEnd(nameWidth)} ${oneLine(description)}`, columns).trimEnd();
 }
 
 function oneLine(text: string): string {

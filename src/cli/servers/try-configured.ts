@@ -5,6 +5,7 @@ import type { Config, ServerConfig } from "../../config/config.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { dataDirectoryOf, readConfig, vaultKeyOf, type CommandContext } from "../command/command-context.ts";
 import { isOn } from "../command/options.ts";
+import { printText } from "../terminal/fitted-text.ts";
 import { showWaiting } from "../terminal/waiting-line.ts";
 import { interrupted } from "../terminal/interruption.ts";
 import { toTrialText } from "./trial-text.ts";
@@ -27,7 +28,8 @@ export async function tryConfigured(context: CommandContext, words: readonly str
 /** Prints what came of each; the exit code says whether all can be used. */
 export function reportTrials(context: CommandContext, trials: readonly ServerTrial[]): number {
   for (const trial of trials)
-    process.stdout.write(isOn(context, "json") ? `${JSON.stringify(trial)}\n` : `${toTrialText(trial).join("\n")}\n`);
+    if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(trial)}\n`);
+    else printText(process.stdout, toTrialText(trial).join("\n"));
   return trials.every(({ isUsable }) => isUsable) ? 0 : 1;
 }
 

@@ -9,6 +9,7 @@ import { readConfig, type CommandContext } from "../command/command-context.ts";
 import { teamConfig } from "../people/installs-command.ts";
 import { isOn, textOption } from "../command/options.ts";
 import { openGatewayClient } from "../gateway/gateway-client.ts";
+import { printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { toTable } from "../terminal/table.ts";
 
@@ -56,8 +57,8 @@ async function check(context: CommandContext): Promise<number> {
     );
     return problems.length === 0 ? 0 : wrongConfiguration;
   }
-  for (const problem of problems) process.stdout.write(`${plainText(problem)}\n`);
-  for (const warning of warnings) process.stderr.write(`warning: ${plainText(warning)}\n`);
+  for (const problem of problems) printText(process.stdout, plainText(problem));
+  for (const warning of warnings) printText(process.stderr, `warning: ${plainText(warning)}`);
   if (problems.length > 0) return wrongConfiguration;
   process.stdout.write(
     file === undefined ? "There is no configuration file; the defaults hold.\n" : `${file} is fine.\n`,
@@ -95,7 +96,11 @@ async function show(context: CommandContext): Promise<number> {
     process.stdout.write(`${JSON.stringify({ file: current.file ?? null, values: rows })}\n`);
     return 0;
   }
-  const columns = [{ heading: "NAME" }, { heading: "VALUE" }, { heading: "FROM" }];
+  const columns = [
+    { heading: "NAME" },
+    { heading: "VALUE", fit: "wrap", least: 12 },
+    { heading: "FROM", fit: "below" },
+  ] as const;
   const withOrigins = isOn(context, "origins");
   const rows = values.map(({ path, value, origin }) => [
     plainText(path),
@@ -133,7 +138,12 @@ async function diff(context: CommandContext): Promise<number> {
     shown(after),
     needsRestart ? "takes effect at the next start" : "about to be applied",
   ]);
-  const columns = [{ heading: "NAME" }, { heading: "IN FORCE" }, { heading: "IN THE FILE" }, { heading: "" }];
+  const columns = [
+    { heading: "NAME" },
+    { heading: "IN FORCE", fit: "wrap", least: 12 },
+    { heading: "IN THE FILE", fit: "wrap", least: 12 },
+    { heading: "", fit: "below" },
+  ] as const;
   process.stdout.write(`${toTable(columns, rows).join("\n")}\n`);
   return 0;
 }
