@@ -156,6 +156,26 @@ describe("the guided start", () => {
     expect(last.all()).not.toContain("Which client");
   });
 
+  test("asks for values of variables that are not set, and keeps them encrypted for the server", async () => {
+    const entry = { ...ownServer(), env: { SHOWN: "${GUIDE_TEST_KEY}" } };
+    await writeClaude({ bad: entry });
+    await using terminal = await open();
+    await answer(terminal, "Which servers should it start with?", keys.enter);
+    await answer(terminal, "Which of them?", keys.enter);
+    await answer(terminal, "Write this to", keys.enter);
+    await answer(terminal, "GUIDE_TEST_KEY of bad is not set.", ..."typed-secret", keys.enter);
+    // With its variable unset it would be off.
+    await terminal.sees(/\+ bad {2}answers as MCP/);
+    expect(terminal.raw()).not.toContain("typed-secret");
+    expect(JSON.parse(readFileSync(ownFile(), "utf8"))).toEqual({ mcpServers: { bad: entry } });
+    await answer(terminal, "Which client should use it?", keys.ctrlC);
+    await terminal.exited;
+    const files = readdirSync(home, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+    expect(files.length).toBeGreaterThan(3);
+    for (const { parentPath, name } of files)
+      expect(readFileSync(join(parentPath, name)).includes("typed-secret"), name).toBe(false);
+  });
+
   test("the lines to be written are shown to those who ask, and no is no", async () => {
     await writeClaude({ bad: ownServer() });
     await using terminal = await open();

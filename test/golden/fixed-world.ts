@@ -70,7 +70,9 @@ interface Ran {
 
 async function runPiped(words: readonly string[], env: Readonly<Record<string, string>>, input?: string): Promise<Ran> {
   const { code, stdout, stderr } = await runCommand(words, env, input);
-  return { code, output: [stdout.trimEnd(), stderr.trimEnd()].filter((text) => text !== "").join("\n--- stderr\n") };
+  // Said of what takes longer than a second, which is a matter of time.
+  const said = stderr.replace(/^(?:waiting for|starting) .*\n/gm, "");
+  return { code, output: [stdout.trimEnd(), said.trimEnd()].filter((text) => text !== "").join("\n--- stderr\n") };
 }
 
 /** On a terminal, on which no line may be longer than it is wide. */
@@ -116,6 +118,7 @@ function replaceVolatile(text: string, { home, url }: { readonly home: string; r
     [/\b\d+(?:\.\d+)? (?:s|min|h)\b/g, "N s"],
     [/\b\d+(?:\.\d+)?(ms|s|m|h)\b/g, "N$1"],
     [/(N MB +)\d+/g, "$1PID"],
+    [/match, [\d.]+ m?s,/g, "match, N ms,"],
     // The time that the search took is part of the answer.
     [/~\d+ tokens for a model/g, "~N tokens for a model"],
     [/ {2,}/g, "  "],

@@ -9,7 +9,8 @@ import { openDirectory } from "../../app/data-directory.ts";
 import { openStore } from "../../app/records/store-backend.ts";
 import { createTrustedConfigs, type TrustedConfigs } from "../../store/files/trusted-configs.ts";
 import type { Served } from "../../store/gateway-identity.ts";
-import type { Store } from "../../store/store.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { SecretStore, Store } from "../../store/store.ts";
 import { textOption, type GivenFlags, type GivenLists } from "./options.ts";
 
 /** What a command gets: its flags and its surroundings. */
@@ -35,14 +36,60 @@ export interface CommandContext {
  * by now. Rejects with UntrustedConfig for a found file that the user did not allow; see `trust-question.ts`.
  */
 export async function readConfig(context: CommandContext, again?: string): Promise<Config> {
-  return await loadConfig({
-    file: textOption(context, "config"),
-    again,
-    admit: trustedIn(context).admit,
-    cwd: context.cwd,
-    env: context.env,
-    flags: context.flags,
-    homeDirectories: context.homeDirectories,
+  return await withKeptValues(context, async ({ cwd, env, flags, homeDirectories }) => {
+    const [file, { admit }] = [textOption(context, "config"), trustedIn(context)];
+    return await loadConfig({ file, again, admit, cwd, env, flags, homeDirectories });
+  });
+}
+
+/** Reads it again where it refers to variables that are not set, and of which there are kept values. */
+async function withKeptValues(
+  context: CommandContext,
+  load: (context: CommandContext) => Promise<Config>,
+): Promise<Config> {
+  const config = await load(context);
+  const unset = Object.entries(config.identity?.variables ?? {}).filter(([, value]) => value === null);
+  if (unset.length === 0) return config;
+  const kept = await readKeptValues(context);
+  const found = unset.filter(([name]) => Object.hasOwn(kept, name)).map(([name]) => [name, kept[name]] as const);
+  return found.length === 0
+    ? config
+    : await load({ ...context, env: { ...context.env, ...Object.fromEntries(found) } });
+}
+
+/** The name under which they are kept, where the logins of servers are. */
+const keptName = "values of variables";
+const lockMs = 10_000;
+
+/** Values that were typed for variables of configurations, by name. Empty where they cannot be decrypted. */
+export async function readKeptValues(context: CommandContext): Promise<Readonly<Record<string, string>>> {
+  return (await keptIn(await storeIn(ownDataDirectory(context), context).secrets())) ?? {};
+}
+
+/** Undefined where there are some that cannot be decrypted. */
+async function keptIn(vault: SecretStore): Promise<Readonly<Record<string, string>> | undefined> {
+  const kept = await vault.read(keptName);
+  if (kept.kind === "none") return {};
+  return kept.kind === "text" ? (JSON.parse(kept.text) as Record<string, string>) : undefined;
+}
+
+/**
+ * Keeps a value, encrypted as logins are; undefined removes it. Resolves to whether there was one. Rejects with
+ * CONFIG_INVALID where those that are kept cannot be decrypted.
+ */
+export async function keepValue(context: CommandContext, name: string, value: string | undefined): Promise<boolean> {
+  const vault = await storeIn(openOwnDataDirectory(context), context).secrets();
+  return await vault.exclusively(keptName, AbortSignal.timeout(lockMs), async () => {
+    const kept = await keptIn(vault);
+    if (kept === undefined)
+      throw new GatewayError("CONFIG_INVALID", "the values that are kept were encrypted with another key", {
+        hint: "Set TOOLYARD_KEY as it was, or remove the file `tokens/values_of_variables-*.vault` in the data directory.",
+      });
+    const { [name]: before, ...others } = kept;
+    const next = value === undefined ? others : { ...others, [name]: value };
+    if (Object.keys(next).length === 0) await vault.remove(keptName);
+    else await vault.write(keptName, JSON.stringify(next));
+    return before !== undefined;
   });
 }
 
@@ -67,12 +114,14 @@ export async function carryTrust(context: CommandContext, opened: EditableConfig
 
 /** What a text would mean in place of a file. Rejects with CONFIG_INVALID. */
 export async function readConfigText(
-  { cwd, env, flags, homeDirectories }: CommandContext,
+  context: CommandContext,
   { file, text }: Pick<ConfigText, "file" | "text">,
 ): Promise<Config> {
   const realFile = await follow(file);
   const place = { realFile, directory: dirname(realFile) };
-  return await loadConfigText({ file, text, place }, { cwd, env, flags, homeDirectories });
+  return await withKeptValues(context, async ({ cwd, env, flags, homeDirectories }) => {
+    return await loadConfigText({ file, text, place }, { cwd, env, flags, homeDirectories });
+  });
 }
 
 /** The key that encrypts logins, when the user does not want a key file. */

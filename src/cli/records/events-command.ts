@@ -1,7 +1,7 @@
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn, textOption } from "../command/options.ts";
 import { openGatewayClient, requireStreaming } from "../gateway/gateway-client.ts";
-import { printText } from "../terminal/fitted-text.ts";
+import { clipText, printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { toClockText } from "../terminal/record-cells.ts";
 
@@ -61,7 +61,7 @@ function toLine({ type, time, instance, principal, coalesced, data }: PublishedE
     ...(instance === null ? [] : [instance]),
     ...(principal === null ? [] : [`(${principal})`]),
     ...(coalesced === undefined ? [] : [`[+${coalesced}]`]),
-    facts.join(" ").slice(0, longestData),
+    clipText(facts.join(" "), longestData),
   ];
   return plainText(all.join("  ").trimEnd());
 }

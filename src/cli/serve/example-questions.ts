@@ -1,5 +1,6 @@
 import type { ServerOverview, ToolOverview } from "../../app/records/status-report.ts";
-import { plainText, shorten } from "../terminal/plain-text.ts";
+import { clipText } from "../terminal/fitted-text.ts";
+import { plainText } from "../terminal/plain-text.ts";
 
 /** As many as fit on a first screen. */
 const mostThings = 3;
@@ -47,7 +48,7 @@ const questions =
   /^(?:what|which|who|whose|where|when|why|how|is|are|was|were|does|do|did|has|have|can|could|should|may)\b/i;
 
 function toSentence(phrase: string, title: string): string {
-  const text = shorten(plainText(phrase).trim(), thingCharacters);
+  const text = clipText(plainText(phrase).trim(), thingCharacters);
   const end = questions.test(text) ? "?" : ".";
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${end} Use ${plainText(title)}.`;
 }
@@ -74,7 +75,7 @@ function toTask(description: string): string {
     .trim()
     .split(/(?<=[a-z)])\.(?:\s|$)| \(/, 1);
   const task = `${first.charAt(0).toLowerCase()}${first.slice(1)}`.replace(/\.$/, "");
-  return shorten(asInfinitive(task), thingCharacters);
+  return clipText(asInfinitive(task), thingCharacters);
 }
 
 /** "Returns the sum" says what a tool does; a person asks it to "return the sum". */

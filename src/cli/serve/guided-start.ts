@@ -9,6 +9,7 @@ import type { Log } from "../../kernel/runtime/log.ts";
 import { dataDirectoryOf, readConfig, type CommandContext } from "../command/command-context.ts";
 import { connectClients } from "./guide-connection.ts";
 import { chooseServers, type ChosenServers } from "./guide-servers.ts";
+import { askForValues } from "./guide-values.ts";
 import { readTarget, withServers, writeTarget, type ImportTarget } from "../import/import-target.ts";
 import { ownGateway, showLive } from "./live-view.ts";
 import { findRunning, showRunning } from "./running-view.ts";
@@ -121,6 +122,7 @@ export async function openVisit(context: CommandContext): Promise<TerminalVisit 
   const { file } = target;
   const mark = await leaveMark(dataDir, file);
   const guided = { ...context, flags: { ...context.flags, config: file } };
+  await askForValues(guided, chosen.servers);
   const written = { target, chosen };
   return { context: guided, show: showSafely((running) => guide(running, { context: guided, file, mark, written })) };
 }

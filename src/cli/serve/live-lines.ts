@@ -103,11 +103,11 @@ function serverTable(servers: readonly ServerStatus[], nowMs: number, { columns,
     [
       { heading: "  SERVER" },
       { heading: "STATUS", style: styleOfWord },
-      { heading: "TOOLS", align: "right", rank: 1 },
+      { heading: "TOOLS", align: "right", rank: 3 },
       { heading: "CALLS", align: "right", rank: 2 },
       { heading: "FAILED", align: "right", rank: 5 },
       { heading: "P95", align: "right", rank: 4 },
-      { heading: "NEXT", fit: "cut", rank: 3 },
+      { heading: "NEXT", fit: "cut", least: 20, rank: 1 },
     ],
     servers.map((server) => [
       `  ${toInstanceText(server)}`,

@@ -6,6 +6,7 @@ import { findFile } from "../../config/file/file.ts";
 import { problemsOf } from "../../config/file/problems.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { readConfig, type CommandContext } from "../command/command-context.ts";
+import { forget, keep } from "./kept-values.ts";
 import { teamConfig } from "../people/installs-command.ts";
 import { isOn, textOption } from "../command/options.ts";
 import { openGatewayClient } from "../gateway/gateway-client.ts";
@@ -15,7 +16,7 @@ import { toTable } from "../terminal/table.ts";
 
 const wrongConfiguration = 2;
 
-/** `toolyard config check|show|diff|schema|get|set|unset`. */
+/** `toolyard config check|show|diff|schema|keep|forget|get|set|unset`. */
 export async function config(context: CommandContext): Promise<number> {
   const [action] = context.positionals;
   switch (action) {
@@ -29,13 +30,17 @@ export async function config(context: CommandContext): Promise<number> {
     case "set":
     case "unset":
       return await teamConfig(context);
+    case "keep":
+      return await keep(context);
+    case "forget":
+      return await forget(context);
     case "schema":
       process.stdout.write(`${JSON.stringify(configurationSchema(), undefined, 2)}\n`);
       return 0;
     default:
       throw new GatewayError(
         "CONFIG_INVALID",
-        `${action === undefined ? "" : `${JSON.stringify(plainText(action))} is no part of this: `}expected check, show, diff, schema, get, set or unset`,
+        `${action === undefined ? "" : `${JSON.stringify(plainText(action))} is no part of this: `}expected check, show, diff, schema, keep, forget, get, set or unset`,
         {
           hint: "For example `toolyard config check`.",
         },

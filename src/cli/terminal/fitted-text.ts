@@ -52,7 +52,7 @@ function piecesOf(word: string, columns: number): readonly string[] {
   let rest = word;
   while (widthOf(rest) > columns) {
     const fitting = rest.slice(0, Math.max(1, measure(rest, { limit: columns }).index));
-    const behind = [/^.*[/\\]/, /^.*[^\p{L}\p{N}]/u].map((sign) => sign.exec(fitting)?.[0] ?? "");
+    const behind = [/^.*[,;]/, /^.*[/\\]/, /^.*[^\p{L}\p{N}]/u].map((sign) => sign.exec(fitting)?.[0] ?? "");
     const piece = behind.find(({ length }) => length > fitting.length / 3) ?? fitting;
     pieces.push(piece);
     rest = rest.slice(piece.length);
