@@ -163,7 +163,7 @@ describe("the guided start", () => {
     await answer(terminal, "Which servers should it start with?", keys.enter);
     await answer(terminal, "Which of them?", keys.enter);
     await answer(terminal, "Write this to", keys.enter);
-    await answer(terminal, "GUIDE_TEST_KEY of bad is not set.", ..."typed-secret", keys.enter);
+    await answer(terminal, "GUIDE_TEST_KEY of bad is not set.", "typed-secret", keys.enter);
     // With its variable unset it would be off.
     await terminal.sees(/\+ bad {2}answers as MCP/);
     expect(terminal.raw()).not.toContain("typed-secret");

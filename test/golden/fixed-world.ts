@@ -118,7 +118,7 @@ function replaceVolatile(text: string, { home, url }: { readonly home: string; r
     [/\b\d+(?:\.\d+)? (?:s|min|h)\b/g, "N s"],
     [/\b\d+(?:\.\d+)?(ms|s|m|h)\b/g, "N$1"],
     [/(N MB +)\d+/g, "$1PID"],
-    [/match, [\d.]+ m?s,/g, "match, N ms,"],
+    [/match, N m?s,/g, "match, N ms,"],
     // The time that the search took is part of the answer.
     [/~\d+ tokens for a model/g, "~N tokens for a model"],
     [/ {2,}/g, "  "],

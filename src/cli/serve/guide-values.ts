@@ -5,7 +5,7 @@ import { plainText } from "../terminal/plain-text.ts";
 import { askSecret } from "../terminal/yes-or-no.ts";
 
 /**
- * Asks for the values of variables that servers refer to and that are not set, and keeps what is typed, encrypted. To be
+ * Asks for the values of variables that servers refer to and that are not set, and keeps the answers encrypted. To be
  * called when their entries are written.
  */
 export async function askForValues(

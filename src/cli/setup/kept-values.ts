@@ -8,7 +8,7 @@ import { askSecret, canAsk } from "../terminal/yes-or-no.ts";
 /** What the configuration may name. Variables of ours stand for options, and are no values of servers. */
 const variableName = /^(?!TOOLYARD_(?!INPUT_))[A-Za-z_][A-Za-z0-9_.-]{0,199}$/;
 
-/** `toolyard config keep [NAME]`: keeps the value of a variable, encrypted; without a name, lists those that are kept. */
+/** `toolyard config keep [NAME]`: keeps the value of a variable, encrypted; without a name, lists the names. */
 export async function keep(context: CommandContext): Promise<number> {
   const [, name] = context.positionals;
   if (name === undefined) return await list(context);
