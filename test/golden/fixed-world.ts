@@ -104,6 +104,8 @@ function replaceVolatile(text: string, { home, url }: { readonly home: string; r
     [/\b[A-Z0-9]{4}(?:-[A-Z0-9]{4}){2,}\b/g, "CODE"],
     [/\b[0-9a-f]{64}\b/g, "HASH"],
     [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, "UUID"],
+    // One that begins with a hyphen has no edge of a word there.
+    [/#[\w-]{20,}/g, "#ID"],
     [/\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{20,}\b/g, "ID"],
     [/\b(?:process|pid) \d+/g, "process PID"],
     [/\b1[78]\d{11}\b/g, "EPOCH"],
