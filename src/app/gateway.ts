@@ -5,7 +5,8 @@ import type { EventBus } from "../kernel/events/event-bus.ts";
 import type { Instance } from "../servers/instance/instance.ts";
 import { buildParts } from "./gateway-parts.ts";
 import type { GatewayDeps } from "./gateway-wings.ts";
-import { readStatusScreen, readListedBy, type StatusScreen, type ListedBy } from "./records/status-screen.ts";
+import type { Activity } from "../operations/services.ts";
+import { readActivity, readListedBy, type ListedBy } from "./records/status-screen.ts";
 import { toDashboardLink } from "../kernel/dashboard-link.ts";
 import { createHttpFront, type HttpFront, type HttpFrontOptions } from "./owner/http-front.ts";
 import { createInProcess, type InProcess } from "./embedded/in-process.ts";
@@ -32,7 +33,7 @@ export interface Gateway extends AsyncDisposable {
   /** What its owner sees of it now. */
   overview(): Promise<Overview>;
   /** What a screen shows of it that is drawn again and again. */
-  glance(): Promise<StatusScreen>;
+  glance(): Promise<Activity>;
   /** Who asked for the list of tools since it was started, oldest first. */
   listedBy(): readonly ListedBy[];
   /** What to do about a server that asks for roots and is given none; undefined where there is nothing to do. */
@@ -77,7 +78,7 @@ export function buildGateway(config: Config, deps: GatewayDeps): Gateway {
     },
     instances: () => parts.fleet.all(),
     overview: async () => await readOverview(parts),
-    glance: async () => await readStatusScreen(parts),
+    glance: async () => await readActivity(parts),
     listedBy: () => readListedBy(parts),
     rootsHint: parts.rootsHint,
     requests: {

@@ -129,9 +129,11 @@ first, and only written if it answers. A running gateway applies the change at o
   config: {
     words: Number.POSITIVE_INFINITY,
     usage:
-      "toolyard config check|show|diff|schema [options]\n       toolyard config get|set|unset SERVER [PATH=VALUE " +
-      "...] --team TEAM [options]",
-    about: "Checks the configuration, shows the settings in force, and sets values of servers that teams installed.",
+      "toolyard config check|show|diff|schema [options]\n       toolyard config keep|forget [NAME] [options]\n       " +
+      "toolyard config get|set|unset SERVER [PATH=VALUE ...] --team TEAM [options]",
+    about:
+      "Checks the configuration, shows the settings in force, keeps values, and sets those of servers that teams " +
+      "installed.",
     options: {
       ...common,
       ...settingOptions("serve"),
@@ -144,7 +146,8 @@ first, and only written if it answers. A running gateway applies the change at o
     },
     notes: `\`check\` lists every problem with line and column, and ends with code 2 if there is one. \`diff\` compares the file
 with what the running gateway has in force. \`schema\` prints the JSON Schema of the file, for editors. \`get\`, \`set\`
-and \`unset\` are for servers of a gateway for teams; a value \`-\` is read from standard input.`,
+and \`unset\` are for servers of a gateway for teams; a value \`-\` is read from standard input. \`keep NAME\` asks for the
+value of a variable, or reads it from standard input, and keeps it encrypted; see [values](login.md#values-of-variables).`,
     load: async () => (await import("./short-commands.ts")).shortCommands.config,
   },
   doctor: {
@@ -186,6 +189,7 @@ one, --start starts them, tries them and stops them again. Of AI clients it read
       follow: { short: "f", about: "keep running, and show new lines as they come" },
       level: { word: "L", about: "only lines of this level and above: debug, info, warning, error" },
       limit: { word: "N", about: "how many of the latest lines (default: 100; with -f 10)" },
+      whole: { about: "lines that are JSON as they were written, instead of the message in them" },
       json: { about: "print each as one line of JSON" },
     },
     load: async () => (await import("./short-commands.ts")).shortCommands.logs,

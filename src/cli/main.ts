@@ -11,6 +11,7 @@ import type { Command, Options } from "./command/command-row.ts";
 import { anyCommandOptions, commands } from "./commands.ts";
 import type { CommandContext } from "./command/command-context.ts";
 import type { GivenFlags, GivenLists } from "../config/given.ts";
+import { printText } from "./terminal/fitted-text.ts";
 import { packageVersion } from "../app/package-version.ts";
 
 /** Exit codes: 0 fine, 1 failed, 2 wrong usage or configuration. */
@@ -48,7 +49,7 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const tooMuch = parsed.positionals[command.words];
   if (tooMuch !== undefined) {
-    process.stderr.write(`toolyard: what is ${JSON.stringify(tooMuch)}? ${usageOf(name)}\n`);
+    printText(process.stderr, `toolyard: what is ${JSON.stringify(tooMuch)}? ${usageOf(name)}`);
     return wrongUsage;
   }
   return await runTrusted(await command.load(), toContext(parsed, named === undefined));
@@ -68,7 +69,7 @@ async function runTrusted(run: Awaited<ReturnType<Command["load"]>>, context: Co
 }
 
 function mistyped(said: string): number {
-  process.stderr.write(`toolyard: ${said}\n`);
+  printText(process.stderr, `toolyard: ${said}`);
   return wrongUsage;
 }
 
@@ -176,7 +177,10 @@ main(process.argv.slice(2)).then(
     const failure = toGatewayError(error);
     const isFault = failure.code === "INTERNAL" && failure.cause !== undefined;
     const more = isFault ? [String(failure.stack)] : [failure.hint, ...meantBy(failure)].map(indented);
-    process.stderr.write([`toolyard: ${failure.message}`, ...more.filter((line) => line.trim() !== ""), ""].join("\n"));
+    printText(
+      process.stderr,
+      [`toolyard: ${failure.message}`, ...more.filter((line) => line.trim() !== "")].join("\n"),
+    );
     process.exitCode = wrongOnes.includes(failure.code) ? wrongUsage : 1;
   },
 );

@@ -9,11 +9,12 @@ import type { ConfigDifference } from "../config/edit/config-comparison.ts";
 import type { ServerConfig, Settings } from "../config/config.ts";
 import type { Management } from "./request/management.ts";
 import type { LiveEvents } from "../records/events/live-events.ts";
-import type { StatusReader } from "../records/gateway-status.ts";
+import type { GatewayStatus, StatusReader } from "../records/gateway-status.ts";
 import type { AuditHistory } from "../records/audit/audit-history.ts";
 import type { AuditFacts } from "../records/audit/audit-log.ts";
 import type { Metrics } from "../records/telemetry/metrics.ts";
 import type { TokenSum } from "../records/usage/list-costs.ts";
+import type { SavedToday } from "../records/usage/finding-history.ts";
 import type { TokenReport } from "../records/usage/token-report.ts";
 import type { Usage } from "../records/usage/usage-log.ts";
 import type { ExposureName } from "../config/rows/exposures.ts";
@@ -131,6 +132,23 @@ export interface ConfigDrift {
   readonly differences: readonly ConfigDifference[];
 }
 
+/** How the gateway is, and what goes on at this moment. */
+export interface Activity {
+  readonly status: GatewayStatus;
+  readonly pending: readonly PendingCall[];
+  readonly saved: SavedToday;
+  readonly here: TokenSum;
+  readonly flat: TokenSum;
+}
+
+/** A request of a client that a server works on. */
+export interface PendingCall {
+  readonly server: string;
+  readonly method: string;
+  readonly name: string | null;
+  readonly runningMs: number;
+}
+
 /** What operations do their work with: the same objects as MCP. */
 export interface Services {
   readonly version: string;
@@ -195,6 +213,7 @@ export interface Services {
   /** Calls and logs that were recorded. */
   readonly history: RecordHistory;
   readonly status: StatusReader;
+  readonly activity: () => Promise<Activity>;
   readonly audit: RestAudit;
   readonly upkeep: RestUpkeep;
   /** Undefined where the people are those of the configuration alone. */

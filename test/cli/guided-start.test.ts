@@ -144,6 +144,50 @@ describe("the guided start", () => {
     expect(JSON.parse(readFileSync(ownFile(), "utf8"))).toHaveProperty("mcpServers.bad");
     expect(readdirSync(join(home, ".config", "toolyard"))).toEqual(["toolyard.json"]);
     expect(locksIn(dataDir())).toEqual([]);
+    // The next one goes on there, and the one after that has nothing to ask.
+    await using again = await open();
+    await again.sees("the first start goes on where it stopped");
+    await answer(again, "Which client should use it?", keys.up, keys.enter);
+    await again.sees("Ctrl-C stops it");
+    again.type(keys.ctrlC);
+    await again.exited;
+    await using last = await open();
+    await last.sees("Ctrl-C stops it");
+    expect(last.all()).not.toContain("Which client");
+  });
+
+  test("asks for values of variables that are not set, and keeps them encrypted for the server", async () => {
+    const entry = { ...ownServer(), env: { SHOWN: "${GUIDE_TEST_KEY}" } };
+    await writeClaude({ bad: entry });
+    await using terminal = await open();
+    await answer(terminal, "Which servers should it start with?", keys.enter);
+    await answer(terminal, "Which of them?", keys.enter);
+    await answer(terminal, "Write this to", keys.enter);
+    await answer(terminal, "GUIDE_TEST_KEY of bad is not set.", "typed-secret", keys.enter);
+    // With its variable unset it would be off.
+    await terminal.sees(/\+ bad {2}answers as MCP/);
+    expect(terminal.raw()).not.toContain("typed-secret");
+    expect(JSON.parse(readFileSync(ownFile(), "utf8"))).toEqual({ mcpServers: { bad: entry } });
+    await answer(terminal, "Which client should use it?", keys.ctrlC);
+    await terminal.exited;
+    const files = readdirSync(home, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+    expect(files.length).toBeGreaterThan(3);
+    for (const { parentPath, name } of files)
+      expect(readFileSync(join(parentPath, name)).includes("typed-secret"), name).toBe(false);
+  });
+
+  test("the lines to be written are shown to those who ask, and no is no", async () => {
+    await writeClaude({ bad: ownServer() });
+    await using terminal = await open();
+    await answer(terminal, "Which servers should it start with?", keys.enter);
+    await answer(terminal, "Which of them?", keys.enter);
+    await terminal.sees("Write this to");
+    expect(terminal.all()).not.toContain('"mcpServers"');
+    await answer(terminal, "Show the lines first", keys.down, keys.enter);
+    await terminal.sees(/"mcpServers"[^]*● Yes/);
+    await answer(terminal, "Show the lines first", keys.down, keys.enter);
+    await terminal.sees("Nothing was changed.");
+    expect(existsSync(ownFile())).toBe(false);
   });
 
   test("what does not come up is named with its reason, and can be taken out again", async () => {

@@ -77,7 +77,7 @@ describe("toolyard import", () => {
       /^Found 2 servers \(1 found more than once\) in 2 clients\. Nothing is started before you say so\.$/m,
     );
     expect(stdout).toMatch(
-      /^\+ github {2}npx -y server-github\n +from Cursor, LM Studio: the same server\n +called github, gh there\n +! runs a download$/m,
+      /^\+ github {2}npx -y server-github {2}\(from Cursor, LM Studio\)\n +called github, gh there\n +! runs a download$/m,
     );
     expect(stdout).toContain(`+ starts  sh -c "touch '${marker()}'"`);
     expect(stdout).toContain("! runs a shell");

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDrawnTerminal, keys, type DrawnTerminal, type DrawnTerminalOptions } from "../harness/drawn-terminal.ts";
-import { badServer } from "../harness/gateway.ts";
+import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { onlyPlace } from "../harness/places.ts";
+import { get } from "../harness/rest.ts";
 import { rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 
@@ -80,7 +81,7 @@ describe("toolyard on a terminal with a configuration", () => {
     await using terminal = await open({ mcpServers: { bad: badServer() } }, { columns: 130, rows: 30 });
     await shows(terminal, /^ {2}SERVER +STATUS +TOOLS +CALLS +FAILED +P95 +NEXT$/m);
     terminal.resize(40, 15);
-    await shows(terminal, /^ {2}SERVER +STATUS$/m);
+    await shows(terminal, /^ {2}SERVER +STATUS +TOOLS +CALLS +NEXT$/m);
     await until(() => terminal.screen().filter((line) => line.startsWith("Toolyard ")).length === 1);
     expect(Math.max(...terminal.screen().map((line) => line.length))).toBeLessThan(40);
     terminal.resize(130, 30);
@@ -137,5 +138,43 @@ describe("toolyard on a terminal with a configuration", () => {
     await call(url, "bad:pid");
     await terminal.sees(/^\d\d:\d\d:\d\d bad:pid {2}ok {2}\d+ ms$/m);
     expect(terminal.all()).not.toContain("Ctrl-C stops it");
+  });
+});
+
+describe("toolyard on a terminal beside a gateway that runs", () => {
+  /** Without `--config`, what is found in an empty folder is nothing. */
+  const beside = async (gateway: RunningGateway, ...args: string[]): Promise<DrawnTerminal> =>
+    await openDrawnTerminal({
+      args: [...args, "--data-dir", join(gateway.directory, "data")],
+      cwd: join(home, "work"),
+      env: { HOME: home, PATH: process.env["PATH"] ?? "" },
+    });
+
+  test("shows that one, with its calls, and Ctrl-C leaves it as it is", async () => {
+    await using gateway = await startGateway({ config: { mcpServers: { bad: badServer() } } });
+    await call(gateway.url, "bad:pid");
+    await using terminal = await beside(gateway, "--config", gateway.configFile);
+    await shows(terminal, /^ {2}bad +online +\d+/m);
+    await shows(terminal, /bad:pid +ok +\d+ ms/);
+    await shows(terminal, new RegExp(`the gateway of process ${String(gateway.process.pid)}: Ctrl-C leaves this view`));
+    await call(gateway.url, "bad:fail");
+    await shows(terminal, /^! +\d\d:\d\d:\d\d +bad:fail +tool_error +\d+ ms/m);
+    const never = call(gateway.url, "bad:hang").catch(() => undefined);
+    await shows(terminal, /^> +\d\d:\d\d:\d\d +bad:hang +goes on +/m);
+    terminal.type(keys.ctrlC);
+    expect(await terminal.exited).toBe(0);
+    expect(terminal.screen().join("\n")).toContain(`The gateway goes on at ${gateway.url}.`);
+    expect((await get(`${gateway.url}/api/status`)).status).toBe(200);
+    await gateway.stop();
+    await never;
+  });
+
+  test("also without a configuration of its own, and says when the gateway has ended", async () => {
+    await using gateway = await startGateway({ config: { mcpServers: { bad: badServer() } } });
+    await using terminal = await beside(gateway);
+    await shows(terminal, /^ {2}bad +/m);
+    await gateway.stop();
+    await terminal.sees("The gateway has ended.");
+    expect(await terminal.exited).toBe(0);
   });
 });

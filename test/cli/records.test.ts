@@ -8,6 +8,7 @@ import { startCommandedGateway, type CommandedGateway } from "../harness/command
 import { badServer, mainFile, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { post, run, untilOnline } from "../harness/rest.ts";
 import { modernRpc } from "../harness/rpc.ts";
+import { openDrawnTerminal } from "../harness/drawn-terminal.ts";
 import { runOnTerminal } from "../harness/terminal.ts";
 import { until } from "../harness/until.ts";
 
@@ -184,6 +185,20 @@ describe("toolyard status", () => {
     expect((await toolyard("restart", "two")).code).toBe(0);
     await until(() => /^ {2}two +online /m.test(screen()));
     expect(await terminal.interrupt()).not.toBe(0);
+  });
+
+  test.each([
+    ["a terminal with colours", {}, true],
+    ["NO_COLOR", { NO_COLOR: "1" }, false],
+    ["a terminal without colours", { TERM: "dumb" }, false],
+  ] as const)("states have colours: %s", async (_where, env, hasColours) => {
+    const surroundings = { HOME: gateway.directory, PATH: process.env["PATH"] ?? "", ...env };
+    const args = ["status", ...commanded.place];
+    await using terminal = await openDrawnTerminal({ args, env: surroundings, cwd: gateway.directory });
+    expect(await terminal.exited).toBe(0);
+    await terminal.sees("SERVER");
+    expect(terminal.raw().includes("\u001b[")).toBe(hasColours);
+    expect((await toolyard("status")).stdout).not.toContain("\u001b");
   });
 
   test("--watch is a line for each change elsewhere, and ends with the gateway", async () => {

@@ -52,6 +52,28 @@ export const localCommands: readonly (readonly string[])[] = [
   ...json("status"),
 ];
 
+/** Those whose output depends on how wide the terminal is, and on no path and no time that differs elsewhere. */
+export const wideCommands: readonly (readonly string[])[] = [
+  ["help"],
+  ["help", "servers"],
+  ["help", "call"],
+  ["tools"],
+  ["show", "tools:gzip-file-as-resource"],
+  ["search", "repeat a text"],
+  ["resources"],
+  ["prompts"],
+  ["call", "tools:echo", "message=hello"],
+  ["call", "tools:nothing"],
+  ["status"],
+  ["servers"],
+  ["calls"],
+  ["usage"],
+  ["logs", "tools"],
+  ["tokens"],
+  ["clients"],
+  ["tools", "--no-such-option"],
+];
+
 export const teamCommands: readonly (readonly string[])[] = [
   ...json("user", "list"),
   ...json("user", "add", "ann", "--admin", "--team", "red"),

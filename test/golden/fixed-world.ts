@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runCommand } from "../harness/command.ts";
 import { startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { runOnTerminal } from "../harness/terminal.ts";
 
 /** Commands that are run one after the other on a machine that is always the same. */
 export interface FixedWorld extends AsyncDisposable {
@@ -15,6 +16,8 @@ export interface WorldOptions {
   readonly servers: Readonly<Record<string, unknown>>;
   readonly settings?: object;
   readonly args?: readonly string[];
+  /** Of the terminal that commands are run on. Without it there is none. */
+  readonly columns?: number;
 }
 
 const everything = fileURLToPath(
@@ -28,7 +31,8 @@ export const fixedServers = {
 };
 
 /** A machine with one AI client, whose home has nothing else. */
-export async function startFixedWorld({ servers, settings = {}, args = [] }: WorldOptions): Promise<FixedWorld> {
+export async function startFixedWorld(options: WorldOptions): Promise<FixedWorld> {
+  const { servers, settings = {}, args = [], columns } = options;
   // Short, and of one length, so that columns have the same width everywhere.
   const home = mkdtempSync("/tmp/ty");
   chmodSync(home, 0o700);
@@ -47,8 +51,8 @@ export async function startFixedWorld({ servers, settings = {}, args = [] }: Wor
       // Behind two hyphens everything is the command of a server.
       const end = words.includes("--") ? words.indexOf("--") : words.length;
       const given = words[0] === "help" ? words : [...words.slice(0, end), ...where, ...words.slice(end)];
-      const { code, stdout, stderr } = await runCommand(given, env, input);
-      const output = [stdout.trimEnd(), stderr.trimEnd()].filter((text) => text !== "").join("\n--- stderr\n");
+      const run = columns === undefined ? runPiped(given, env, input) : runWide(given, env, columns);
+      const { code, output } = await run;
       const command = `$ toolyard ${words.map((word) => (/[\s"{]/.test(word) ? `'${word}'` : word)).join(" ")}`;
       return `${command}\n${replaceVolatile(output, { home, url: gateway.url })}${code === 0 ? "" : `\n[exit ${code}]`}\n`;
     },
@@ -57,6 +61,28 @@ export async function startFixedWorld({ servers, settings = {}, args = [] }: Wor
       rmSync(home, { recursive: true, force: true });
     },
   };
+}
+
+interface Ran {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+async function runPiped(words: readonly string[], env: Readonly<Record<string, string>>, input?: string): Promise<Ran> {
+  const { code, stdout, stderr } = await runCommand(words, env, input);
+  // Said of what takes longer than a second, which is a matter of time.
+  const said = stderr.replace(/^(?:waiting for|starting) .*\n/gm, "");
+  return { code, output: [stdout.trimEnd(), said.trimEnd()].filter((text) => text !== "").join("\n--- stderr\n") };
+}
+
+/** On a terminal, on which no line may be longer than it is wide. */
+async function runWide(words: readonly string[], env: Readonly<Record<string, string>>, columns: number): Promise<Ran> {
+  const terminal = runOnTerminal({ args: words, env, columns });
+  const code = await terminal.ended;
+  const output = terminal.text().trimEnd();
+  const long = output.split("\n").filter((line) => line.length > columns);
+  if (long.length > 0) throw new Error(`longer than ${columns} columns:\n${long.join("\n")}`);
+  return { code, output };
 }
 
 const shownHome = "/home/me";
@@ -78,6 +104,8 @@ function replaceVolatile(text: string, { home, url }: { readonly home: string; r
     [/\b[A-Z0-9]{4}(?:-[A-Z0-9]{4}){2,}\b/g, "CODE"],
     [/\b[0-9a-f]{64}\b/g, "HASH"],
     [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, "UUID"],
+    // One that begins with a hyphen has no edge of a word there.
+    [/#[\w-]{20,}/g, "#ID"],
     [/\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{20,}\b/g, "ID"],
     [/\b(?:process|pid) \d+/g, "process PID"],
     [/\b1[78]\d{11}\b/g, "EPOCH"],
@@ -92,6 +120,7 @@ function replaceVolatile(text: string, { home, url }: { readonly home: string; r
     [/\b\d+(?:\.\d+)? (?:s|min|h)\b/g, "N s"],
     [/\b\d+(?:\.\d+)?(ms|s|m|h)\b/g, "N$1"],
     [/(N MB +)\d+/g, "$1PID"],
+    [/match, N m?s,/g, "match, N ms,"],
     // The time that the search took is part of the answer.
     [/~\d+ tokens for a model/g, "~N tokens for a model"],
     [/ {2,}/g, "  "],

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { get } from "../harness/rest.ts";
-import { localCommands, teamCommands } from "./commands.ts";
+import { localCommands, teamCommands, wideCommands } from "./commands.ts";
 import { fixedServers, startFixedWorld, type FixedWorld } from "./fixed-world.ts";
 
 /**
@@ -37,6 +37,11 @@ describe("what is promised stays as it is", () => {
   test("commands of a gateway for one person", async () => {
     await using world = await startFixedWorld({ servers: fixedServers });
     await compareCommands(world, "local.txt", localCommands);
+  });
+
+  test.each([80, 120])("commands on a terminal of %i columns", async (columns) => {
+    await using world = await startFixedWorld({ servers: fixedServers, columns });
+    await compareCommands(world, `terminal-${columns}.txt`, wideCommands);
   });
 
   test("commands of a gateway for teams", async () => {

@@ -7,7 +7,7 @@ import { until } from "./until.ts";
 export interface TerminalCommand extends AsyncDisposable {
   /** Of the program that makes the terminal. */
   readonly pid: number | undefined;
-  /** All that was shown so far and was not cleared again. */
+  /** All that was shown so far and was not cleared again, without its colours. */
   text(): string;
   /** Types this text. */
   type(text: string): void;
@@ -21,11 +21,12 @@ export interface TerminalOptions {
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  readonly columns?: number;
 }
 
 /** Runs the built command line under util-linux's `script`, which makes the terminal. */
-export function runOnTerminal({ args, env, cwd }: TerminalOptions): TerminalCommand {
-  const command = ["stty cols 120 rows 40; exec", ...[process.execPath, mainFile, ...args].map(quote)].join(" ");
+export function runOnTerminal({ args, env, cwd, columns = 120 }: TerminalOptions): TerminalCommand {
+  const command = [`stty cols ${columns} rows 40; exec`, ...[process.execPath, mainFile, ...args].map(quote)].join(" ");
   const child = spawn("script", ["-qefc", command, "/dev/null"], {
     stdio: ["pipe", "pipe", "inherit"],
     env: { ...process.env, ...env },
@@ -43,8 +44,11 @@ export function runOnTerminal({ args, env, cwd }: TerminalOptions): TerminalComm
   };
   return {
     pid: child.pid,
-    // oxlint-disable-next-line no-control-regex -- what a terminal does with a line that is cleared
-    text: () => shown.replaceAll("\r\n", "\n").replace(/[^\n]*\r\u001b\[2K/g, ""),
+    text: () => {
+      const lines = shown.replaceAll("\r\n", "\n");
+      // oxlint-disable-next-line no-control-regex -- colours, and what a terminal does with a line that is cleared
+      return lines.replace(/\u001b\[\d*m/g, "").replace(/[^\n]*\r\u001b\[2?K/g, "");
+    },
     type: (text) => void input.write(text),
     ended: exited,
     interrupt,

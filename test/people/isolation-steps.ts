@@ -219,7 +219,10 @@ function askOfOneself({ team, canary, of, list, learn, pick, own, foreign }: Thi
     () => ({ method: "DELETE", path: `/api/sessions/${pick([of("browsers"), of("sessions")]) ?? ""}` }),
     () => ({ method: pick(["GET", "DELETE"]) ?? "", path: `/api/users/${of("members")}/sessions` }),
     () => ({ method: "GET", path: `/api/usage?by=${by}${filter ?? ""}&format=${pick(["json", "csv"]) ?? ""}` }),
-    () => ({ method: "GET", path: pick(["/api/support", "/api/doctor", "/api/status/debug"]) ?? "" }),
+    () => ({
+      method: "GET",
+      path: pick(["/api/support", "/api/doctor", "/api/status/debug", "/api/status/activity"]) ?? "",
+    }),
     () => ({
       method: "POST",
       path: "/mcp",

@@ -59,6 +59,7 @@ test("FAULT J: what a server says of secrets of a team and a person before it cr
     for (const path of [
       "/api/status",
       "/api/status/debug",
+      "/api/status/activity",
       "/api/servers/mail",
       `/api/instances/${id}`,
       `/api/instances/${id}/logs`,

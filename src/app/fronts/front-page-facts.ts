@@ -8,7 +8,10 @@ import { readOverview } from "../records/status-report.ts";
 /** Absent where only the program was built. */
 const dashboardPage = fileURLToPath(new URL("../web/index.html.br", import.meta.url));
 
-type Shown = Pick<GatewayParts, "version" | "authenticator" | "publicUrl" | "viewOf" | "owner" | "mcp" | "usage">;
+type Shown = Pick<
+  GatewayParts,
+  "version" | "authenticator" | "publicUrl" | "viewOf" | "owner" | "mcp" | "usage" | "discovery"
+>;
 
 /**
  * Answers `GET /`; browsers are sent to the dashboard. Loaded at the start although it is needed later: it is small,

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { readActivity } from "../records/status-screen.ts";
 import { reaches, type Principal } from "../../kernel/principal.ts";
 import { toRedactedJson } from "../../records/redaction/redacted-value.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
@@ -96,7 +97,7 @@ export function loadRest(gateway: GatewayParts, needs: RestNeeds): RestHandler {
     toolTokens: async (view) => await countTools(gateway, view),
     clock: parts.clock,
     history: gateway.standing.history,
-    status: gateway.standing.status,
+    ...{ status: gateway.standing.status, activity: async () => await readActivity(gateway) },
     audit: {
       ...createAuditHistory(gateway),
       order: gateway.audit.order,

@@ -1,3 +1,4 @@
+import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { ViewServer } from "../../catalog/model/view.ts";
 import type { InstanceStatus } from "../../kernel/status-words.ts";
 import type { ServerCost } from "../../records/usage/list-costs.ts";
@@ -44,6 +45,8 @@ export interface ToolOverview {
   readonly readOnly: boolean;
   /** Whether it can be called without arguments. */
   readonly needsNothing: boolean;
+  /** What people say who need it. */
+  phrases(): Promise<readonly string[]>;
 }
 
 /**
@@ -54,21 +57,26 @@ export async function readOverview({
   viewOf,
   owner,
   usage: { costs, here: hereOf },
-}: Pick<GatewayParts, "viewOf" | "owner" | "usage">): Promise<Overview> {
+  discovery,
+}: Pick<GatewayParts, "viewOf" | "owner" | "usage" | "discovery">): Promise<Overview> {
   const view = viewOf(owner);
   await costs.prepare(view);
   const here = await hereOf(view);
   const flat = costs.flat(view);
   const byServer = new Map(costs.servers(view).map((cost) => [cost.server, cost]));
   return {
-    servers: view.servers.map((server) => toServerOverview(server, byServer.get(server.slug))),
+    servers: view.servers.map((server) => toServerOverview(server, byServer.get(server.slug), discovery)),
     tokensHere: here.tokens,
     tokensFlat: flat.tokens,
     areTokensExact: here.isExact && flat.isExact,
   };
 }
 
-function toServerOverview(server: ViewServer, cost: ServerCost | undefined): ServerOverview {
+function toServerOverview(
+  server: ViewServer,
+  cost: ServerCost | undefined,
+  discovery: Pick<GatewayParts["discovery"], "phrasesOf">,
+): ServerOverview {
   const { slug, title, status, dormant, step, reason, tools, shown, catalog } = server;
   return {
     slug,
@@ -78,15 +86,20 @@ function toServerOverview(server: ViewServer, cost: ServerCost | undefined): Ser
     step,
     reason,
     tools: shown
-      ? tools.map(({ upstreamName, definition: { description, annotations, inputSchema } }) => ({
-          name: upstreamName,
-          description: typeof description === "string" ? description : "",
-          readOnly: annotations?.["readOnlyHint"] === true,
-          needsNothing: !Array.isArray(inputSchema["required"]) || inputSchema["required"].length === 0,
-        }))
+      ? tools.map((tool) => ({ ...toToolOverview(tool), phrases: async () => await discovery.phrasesOf(tool) }))
       : [],
     offers: catalog === undefined ? null : toOffers(catalog),
     tokens: cost?.tokens ?? 0,
+  };
+}
+
+function toToolOverview({ upstreamName, definition }: ToolEntry): Omit<ToolOverview, "phrases"> {
+  const { description, annotations, inputSchema } = definition;
+  return {
+    name: upstreamName,
+    description: typeof description === "string" ? description : "",
+    readOnly: annotations?.["readOnlyHint"] === true,
+    needsNothing: !Array.isArray(inputSchema["required"]) || inputSchema["required"].length === 0,
   };
 }
 

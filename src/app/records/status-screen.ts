@@ -1,23 +1,6 @@
-import type { GatewayStatus } from "../../records/gateway-status.ts";
-import type { TokenSum } from "../../records/usage/list-costs.ts";
-import { sumSaved, type SavedToday } from "../../records/usage/finding-history.ts";
-import type { PendingRequest } from "../../servers/upstream/connection.ts";
+import { sumSaved } from "../../records/usage/finding-history.ts";
+import type { Activity } from "../../operations/services.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
-
-/** What a screen shows that is drawn again and again: what `toolyard status` says, and what goes on at this moment. */
-export interface StatusScreen {
-  readonly status: GatewayStatus;
-  /** Requests of clients that servers work on. */
-  readonly pending: readonly PendingAt[];
-  readonly saved: SavedToday;
-  /** What the list of `/mcp` costs a model, and what that of every tool would. */
-  readonly here: TokenSum;
-  readonly flat: TokenSum;
-}
-
-export interface PendingAt extends PendingRequest {
-  readonly server: string;
-}
 
 /** A client that asked for the list of tools. */
 export interface ListedBy {
@@ -27,22 +10,23 @@ export interface ListedBy {
   readonly startedMs: number;
 }
 
-type Seen = Pick<GatewayParts, "standing" | "owner" | "fleet" | "usage" | "viewOf">;
+type Seen = Pick<GatewayParts, "standing" | "owner" | "fleet" | "usage" | "viewOf" | "mcp">;
 
 /** Visits every tool, so that it is for screens. */
-export async function readStatusScreen(parts: Seen): Promise<StatusScreen> {
+export async function readActivity(parts: Seen): Promise<Activity> {
   const { standing, owner, usage, fleet } = parts;
   // Prices the owner's view as well, which is looked at below.
   const status = await standing.status({ principal: owner, isAdmin: true });
   const view = parts.viewOf(owner);
   await usage.costs.prepare(view);
+  const nowMs = parts.mcp.parts.clock.monotonic();
   return {
     status,
-    pending: fleet
-      .all()
-      .flatMap(({ server: { slug }, connection }) =>
-        (connection?.pending() ?? []).map((request) => ({ server: slug, ...request })),
-      ),
+    pending: fleet.all().flatMap(({ server: { slug }, connection }) =>
+      (connection?.pending() ?? []).map(({ method, name = null, sinceMs }) => {
+        return { server: slug, method, name, runningMs: Math.round(nowMs - sinceMs) };
+      }),
+    ),
     saved: sumSaved(usage.finding.sessions(), usage.finding.today().sinceMs),
     here: await usage.here(view),
     flat: usage.costs.flat(view),

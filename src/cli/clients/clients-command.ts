@@ -11,6 +11,7 @@ import type { GatewayHolder } from "../../store/gateway-holder.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn } from "../../config/given.ts";
 import { ownersClient } from "../gateway/gateway-client.ts";
+import { columnsOf, wrapText } from "../terminal/fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { toTable } from "../terminal/table.ts";
 import { whileWaiting } from "../terminal/waiting-line.ts";
@@ -22,7 +23,7 @@ export async function listClients(context: CommandContext): Promise<number> {
   const { dataDir } = await findDataDirectory(context);
   const lines = await toClientLines(found, { connected, dataDir });
   if (isOn(context, "json")) process.stdout.write(`${JSON.stringify({ clients: lines })}\n`);
-  else process.stdout.write(`${toText(lines).map(plainText).join("\n")}\n`);
+  else process.stdout.write(`${toText(lines).join("\n")}\n`);
   return 0;
 }
 
@@ -56,12 +57,14 @@ function toText(lines: readonly ClientLine[]): readonly string[] {
         { heading: "CLIENT" },
         { heading: "SERVERS", align: "right" },
         { heading: "GATEWAY" },
-        { heading: "SESSIONS", align: "right" },
-        { heading: "FILE" },
+        { heading: "SESSIONS", align: "right", rank: 1 },
+        { heading: "FILE", fit: "wrap", least: 30 },
       ],
-      rows,
+      rows.map((row) => row.map(plainText)),
     ),
-    ...[...new Set(problems)].map((problem) => `! ${problem}`),
+    ...[...new Set(problems)].flatMap((problem) =>
+      wrapText(`! ${plainText(problem)}`, columnsOf(process.stdout), "  "),
+    ),
   ];
 }
 

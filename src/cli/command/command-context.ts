@@ -1,9 +1,9 @@
+import { vaultKeyOf, type Surroundings } from "../../operations/machine/surroundings/surroundings.ts";
+import type { GivenLists } from "../../config/given.ts";
 import type { Config } from "../../config/config.ts";
 import { openDirectory } from "../../store/files/data-directory.ts";
 import type { Served } from "../../store/gateway-identity.ts";
 import type { Store } from "../../store/store.ts";
-import { ownDataDirectory, vaultKeyOf, type Surroundings } from "../../operations/machine/surroundings/surroundings.ts";
-import type { GivenLists } from "../../config/given.ts";
 
 /** What a command gets: its flags and its surroundings. */
 export interface CommandContext extends Surroundings {
@@ -32,12 +32,4 @@ export function servedBy(config: Config, context: CommandContext): Served {
 /** Makes the folder in which the gateways of one configuration keep their data. Throws CONFIG_INVALID. */
 export function openPlace(store: Store, served: Served): string {
   return openDirectory(store.lock.placeOf(served));
-}
-
-/**
- * The data directory as a flag or variable names it, or the platform's usual place: for what does not depend on a
- * configuration. Creates it. Throws CONFIG_INVALID when that fails.
- */
-export function openOwnDataDirectory(context: CommandContext): string {
-  return openDirectory(ownDataDirectory(context));
 }

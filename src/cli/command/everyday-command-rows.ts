@@ -98,9 +98,9 @@ ${startsOne}`,
     usage: "toolyard completion <shell>",
     about: "Prints a script that completes commands, options, servers and tools: bash, zsh, fish or powershell.",
     options: {},
-    notes: `bash: add \`source <(toolyard completion bash)\` to ~/.bashrc, or for zsh, with \`zsh\`, to ~/.zshrc after compinit.
-fish: toolyard completion fish > ~/.config/fish/completions/toolyard.fish
-PowerShell: add \`toolyard completion powershell | Out-String | Invoke-Expression\` to $PROFILE.
+    notes: `  bash: add \`source <(toolyard completion bash)\` to ~/.bashrc, or for zsh, with \`zsh\`, to ~/.zshrc after compinit.
+  fish: toolyard completion fish > ~/.config/fish/completions/toolyard.fish
+  PowerShell: add \`toolyard completion powershell | Out-String | Invoke-Expression\` to $PROFILE.
 Servers and tools are those that a gateway has seen: nothing is started.`,
     load: async () => (await import("../short-commands.ts")).shortCommands.completion,
   },

@@ -1,19 +1,24 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { commands } from "../commands.ts";
-import { generalHelp } from "./help.ts";
+import { commandGroups, commandHelp, generalHelp } from "./help.ts";
 
-test("the list of commands fits a terminal, with what each does in one column", () => {
-  const lines = generalHelp().split("\n");
-  expect(lines.filter((line) => line.length > 110)).toEqual([]);
-  const told = lines.slice(lines.indexOf("Commands") + 1, lines.indexOf("", 3));
-  const columns = told.filter((line) => !line.startsWith("  toolyard")).map((line) => line.search(/\S/));
-  expect(new Set(columns)).toEqual(new Set([32]));
-  for (const { usage, about } of Object.values(commands)) {
-    const [form = ""] = usage.split(" [options]");
-    expect(
-      lines.some((line) => line.startsWith(`  ${form}`)),
-      form,
-    ).toBe(true);
-    expect(told.map((line) => line.slice(32)).join(" "), form).toContain(about.slice(0, 40));
-  }
+test("each command is in one group", () => {
+  expect(Object.values(commandGroups).join(" ").split(" ").toSorted()).toEqual(Object.keys(commands).toSorted());
+});
+
+describe.each([40, 80, 110])("on a terminal of %i columns", (columns) => {
+  test("the list of commands fits, with what each does in one column", () => {
+    const lines = generalHelp(columns).split("\n");
+    expect(lines.filter((line) => line.length > columns)).toEqual([]);
+    const words = lines.map((line) => line.slice(20)).join(" ");
+    for (const { about } of Object.values(commands)) expect(words.replace(/\s+/g, " ")).toContain(about.slice(0, 20));
+  });
+
+  test.each(Object.keys(commands))("the help of `%s` fits, and no word of it is missing", (name) => {
+    const help = commandHelp(name, columns);
+    expect(help.split("\n").filter((line) => line.length > columns && line.trim().includes(" "))).toEqual([]);
+    const { notes = "", about = "" } = commands[name] ?? {};
+    const given = help.replace(/\s+/g, "");
+    for (const text of [about, notes]) expect(given).toContain(text.replace(/\s+/g, ""));
+  });
 });

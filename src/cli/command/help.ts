@@ -1,24 +1,45 @@
 import type { Options } from "./command-row.ts";
 import { commands } from "../commands.ts";
+import { columnsOf, wrapText } from "../terminal/fitted-text.ts";
+
+/** The commands by what somebody wants to do. Each is in one of the groups. */
+export const commandGroups: Readonly<Record<string, string>> = {
+  Start: "serve status open stop service stdio",
+  "Use tools": "search call tools show resources read prompts",
+  Servers: "servers login logout restart logs",
+  "AI clients": "import clients connect disconnect hook",
+  Teams: "user team invite token app session client template install uninstall installations secret key",
+  Upkeep: "doctor config calls tokens usage events audit trust backup restore db completion",
+};
 
 /** What `toolyard --help` prints. */
-export function generalHelp(): string {
-  const lines = Object.values(commands).flatMap(({ usage, about }) => {
-    // The last line below says where they are.
-    const forms = usage.replaceAll(" [options]", "").split("\n");
-    const heads = forms.map((form) => `  ${form.trim()}`);
-    return [...heads.slice(0, -1), ...described(heads.at(-1) ?? "", about, commandColumn)];
+export function generalHelp(columns = widthOfHelp()): string {
+  const groups = Object.entries(commandGroups).map(([title, names]) => {
+    const lines = names.split(" ").flatMap((name) => commandLines(name, columns));
+    return `${title}\n${lines.join("\n")}\n`;
   });
-  return `toolyard: an MCP gateway. One connection, four small tools, every server behind them.
+  const text = `toolyard: an MCP gateway. One connection, four small tools, every server behind them.
 
-Commands
-${lines.join("\n")}
+Usage: toolyard <command> [options]
 
-  toolyard <command> --help     the options of a command
-  toolyard --version
-
+${groups.join("\n")}
+The options of a command: toolyard <command> --help. The version: toolyard --version.
 Every option is also a variable: --data-dir is TOOLYARD_DATA_DIR, and so on.
 `;
+  return text
+    .split("\n")
+    .flatMap((line) => wrapText(line, columns))
+    .join("\n");
+}
+
+/** What follows the name of the program, form by form, with what the command does beside the last one. */
+function commandLines(name: string, columns: number): readonly string[] {
+  const { usage = "", about = "" } = commands[name] ?? {};
+  // The last line of the help says where they are.
+  const forms = usage.replaceAll(" [options]", "").split("\n");
+  const heads = forms.map((form) => `  ${form.trim().replace(/^toolyard /, "")}`);
+  const above = heads.slice(0, -1).flatMap((head) => wrapText(head, columns, "      "));
+  return [...above, ...described(heads.at(-1) ?? "", about, columns)];
 }
 
 /** The line that is printed after a mistake on the command line. */
@@ -27,38 +48,50 @@ export function usageOf(name: string): string {
 }
 
 /** What `toolyard <command> --help` prints. */
-export function commandHelp(name: string): string {
+export function commandHelp(name: string, columns = widthOfHelp()): string {
   const command = commands[name];
-  if (command === undefined) return generalHelp();
-  const notes = command.notes === undefined ? "" : `\n${command.notes}\n`;
-  return `${command.usage}\n\n${command.about}\n\nOptions\n${optionLines(command.options).join("\n")}\n${notes}`;
+  if (command === undefined) return generalHelp(columns);
+  const usage = command.usage.split("\n").flatMap((form) => wrapText(form, columns, "           "));
+  const paragraphs = [
+    usage.join("\n"),
+    wrapText(command.about, columns).join("\n"),
+    ["Options", ...optionLines(command.options, columns)].join("\n"),
+    ...(command.notes === undefined ? [] : [reflow(command.notes, columns).join("\n")]),
+  ];
+  return `${paragraphs.join("\n\n")}\n`;
 }
 
-/** The columns at which descriptions of commands and of options begin, and the width of the terminal. */
-const commandColumn = 32;
-const optionColumn = 20;
+/** The column at which descriptions begin, and the last one where there is room. */
+const column = 20;
 const lastColumn = 110;
 
-function optionLines(options: Options): string[] {
+function widthOfHelp(): number {
+  return Math.min(lastColumn, columnsOf(process.stdout));
+}
+
+function optionLines(options: Options, columns: number): readonly string[] {
   return Object.entries(options).flatMap(([name, { word, short, about }]) => {
     const head = `  ${short === undefined ? "" : `-${short}, `}--${name}${word === undefined ? "" : ` ${word}`}`;
-    return described(head, about, optionColumn);
+    return described(head, about, columns);
   });
 }
 
 /** The left column, with its description beside it, or below where it is too long for that. */
-function described(head: string, about: string, column: number): readonly string[] {
-  const [first = "", ...rest] = wrap(about, lastColumn - column).map((line) => " ".repeat(column) + line);
-  return head.length < column ? [head + first.slice(head.length), ...rest] : [head, first, ...rest];
+function described(head: string, about: string, columns: number): readonly string[] {
+  const indent = " ".repeat(column);
+  const [first = "", ...rest] = wrapText(indent + about, columns, indent);
+  if (head.length < column) return [head + first.slice(head.length), ...rest];
+  return [...wrapText(head, columns, "      "), first, ...rest];
 }
 
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = [""];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1) ?? "";
-    if (last === "") lines[lines.length - 1] = word;
-    else if (last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
+/** Paragraphs without the ends of lines that they have in the table; lines that are indented stay lines. */
+function reflow(text: string, columns: number): readonly string[] {
+  const lines: string[] = [];
+  for (const line of text.split("\n")) {
+    const last = lines.at(-1);
+    const isWhole = last === undefined || last === "" || line === "" || line.startsWith(" ") || last.startsWith(" ");
+    if (isWhole) lines.push(line);
+    else lines[lines.length - 1] = `${last} ${line}`;
   }
-  return lines;
+  return lines.flatMap((line) => wrapText(line, columns, line.startsWith(" ") ? "      " : ""));
 }

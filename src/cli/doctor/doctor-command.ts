@@ -8,8 +8,11 @@ import { examine, type Started, type Tell } from "../../operations/machine/docto
 import type { SeenGateway } from "../../operations/machine/doctor/seen-gateway.ts";
 import type { showPeopleHealth } from "../../operations/people/account-operations.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
-import type { CommandContext } from "../command/command-context.ts";
-import { ownersClient, readStatus } from "../gateway/gateway-client.ts";
+import { type CommandContext } from "../command/command-context.ts";
+import { ownersClient } from "../gateway/gateway-client.ts";
+import { readStatus } from "../gateway/gateway-client.ts";
+import { printText } from "../terminal/fitted-text.ts";
+import { paintOn } from "../terminal/table.ts";
 import { findGateways } from "../gateway/running-gateways.ts";
 import { runTrial } from "../servers/try-configured.ts";
 import { interrupted } from "../terminal/interruption.ts";
@@ -22,7 +25,7 @@ export async function doctor(context: CommandContext): Promise<number> {
   const found: Finding[] = [];
   const tell: Tell = (...findings) => {
     found.push(...findings);
-    if (!isOn(context, "json")) for (const finding of findings) process.stdout.write(`${toLine(finding)}\n`);
+    if (!isOn(context, "json")) for (const finding of findings) printText(process.stdout, toLine(finding), hanging);
   };
   const signal = interrupted();
   await examine({
@@ -38,9 +41,15 @@ export async function doctor(context: CommandContext): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
+const styles = { ok: "green", warn: "yellow", fail: "red" } as const;
+
+/** Below the text of a finding, and no deeper than what it is about. */
+const hanging = "      ";
+
 function toLine({ kind, what, where, todo }: Finding): string {
   const more = [where, todo].flatMap((line) => (line == null ? [] : [`\n         ${plainText(line)}`]));
-  return ` ${kind.padEnd(4)}  ${plainText(what)}${more.join("")}`;
+  const mark = paintOn(process.stdout)(styles[kind], kind.padEnd(4));
+  return ` ${mark}  ${plainText(what)}${more.join("")}`;
 }
 
 /** Undefined where a gateway runs: it would be measured with its load. */

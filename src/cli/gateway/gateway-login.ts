@@ -11,7 +11,8 @@ import { createOutgoing, type LoginPlace, type Outgoing } from "../../servers/lo
 import type { LoginOptions } from "../../servers/logins/login-flow.ts";
 import { renewTokens, revokeTokens } from "../../servers/logins/renew.ts";
 import { storeIn } from "../../operations/machine/surroundings/surroundings.ts";
-import { openOwnDataDirectory, type CommandContext } from "../command/command-context.ts";
+import { openOwnDataDirectory } from "../../operations/machine/surroundings/surroundings.ts";
+import { type CommandContext } from "../command/command-context.ts";
 import { placeOfGateway } from "../../operations/machine/surroundings/login-gateway.ts";
 import { toGatewayBase } from "./gateway-address.ts";
 import type { RestWay } from "./rest-way.ts";

@@ -1,6 +1,5 @@
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn, textOption } from "../../config/given.ts";
-import { shorten } from "../../kernel/text/plain-text.ts";
 import { toTable, type Column } from "../terminal/table.ts";
 import type { GatewayClient } from "./gateway-client.ts";
 import { openStartedGateway, tellUnlisted, waitForServers } from "./started-gateway.ts";
@@ -22,9 +21,6 @@ export interface ListAsked {
   readonly match: string | undefined;
 }
 
-/** Where the width of the terminal is unknown. */
-const usualWidth = 160;
-
 /** Prints what the gateway has of one kind, as a table or as lines of JSON. */
 export async function printList<Row>(
   context: CommandContext,
@@ -36,14 +32,11 @@ export async function printList<Row>(
   const gateway = await openStartedGateway(context);
   await waitForServers(gateway);
   const rows = await read(gateway, asked);
-  await tellUnlisted(gateway, server);
-  await after?.(gateway, asked);
   if (isOn(context, "json")) for (const row of rows) process.stdout.write(`${toJson(row)}\n`);
   else if (rows.length === 0) process.stderr.write(`${nothing}\n`);
-  else {
-    const width = process.stdout.isTTY ? process.stdout.columns : usualWidth;
-    for (const line of toTable(columns, rows.map(toCells))) process.stdout.write(`${shorten(line, width)}\n`);
-  }
+  else process.stdout.write(`${toTable(columns, rows.map(toCells)).join("\n")}\n`);
+  await tellUnlisted(gateway, server);
+  await after?.(gateway, asked);
   return 0;
 }
 

@@ -5,9 +5,11 @@ import type { listUnlisted } from "../../operations/servers/unlisted-operations.
 import type { TypesOf } from "../../operations/operation.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
 import { findOrStartGateway, idleExitS } from "./background.ts";
-import { openDataDirectory, readConfig } from "../../operations/machine/surroundings/surroundings.ts";
+import { openDataDirectory } from "../../operations/machine/surroundings/surroundings.ts";
 import type { CommandContext } from "../command/command-context.ts";
+import { readConfig } from "../../operations/machine/surroundings/surroundings.ts";
 import { givenOption, textOption } from "../../config/given.ts";
+import { printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { showWaiting } from "../terminal/waiting-line.ts";
 import { openGatewayClient, ownersClient, type GatewayClient } from "./gateway-client.ts";
@@ -68,7 +70,7 @@ function waitingText(servers: readonly string[]): string {
 export async function tellUnlisted(gateway: GatewayClient, server: string | undefined): Promise<void> {
   for (const { server: slug, word, reason } of await readUnlisted(gateway, { server })) {
     const why = reason === "" ? "" : `: ${plainText(reason)}`;
-    process.stderr.write(`toolyard: not listed: ${plainText(slug)} (${word}${why})\n`);
+    printText(process.stderr, `toolyard: not listed: ${plainText(slug)} (${word}${why})`);
   }
 }
 

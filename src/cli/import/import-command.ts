@@ -1,23 +1,21 @@
+import { findClients } from "../../operations/machine/clients/client-lines.ts";
+import { planFor } from "../../operations/machine/clients/import-facts.ts";
+import { freshServers } from "../../operations/machine/clients/import-facts.ts";
+import { chosenUnasked } from "../../operations/machine/clients/import-facts.ts";
+import { textWith } from "../../operations/machine/clients/import-facts.ts";
+import type { ImportWritten } from "../../operations/machine/clients/import-facts.ts";
 import type { FoundClient } from "../../config/clients/import/read-clients.ts";
 import { clientTable, findClient } from "../../config/clients/table/client-table.ts";
 import type { ImportPlan, PlannedServer } from "../../config/clients/import/import-plan.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { askWhatToImport, askWhetherToWrite, type ImportChoice } from "./import-questions.ts";
-import { findClients } from "../../operations/machine/clients/client-lines.ts";
-import {
-  chosenUnasked,
-  freshServers,
-  hideSecrets,
-  planFor,
-  planJson,
-  textWith,
-  type ImportWritten,
-  type SecretWay,
-} from "../../operations/machine/clients/import-facts.ts";
-import { readTarget, writeTarget, type ImportTarget } from "../../operations/machine/clients/import-target.ts";
+import { readTarget } from "../../operations/machine/clients/import-target.ts";
+import { writeTarget, type ImportTarget } from "../../operations/machine/clients/import-target.ts";
+import { hideSecrets, planJson, type SecretWay } from "../../operations/machine/clients/import-facts.ts";
 import { planLines } from "./import-text.ts";
 import { isOn, listOption, textOption } from "../../config/given.ts";
+import { printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { diffLines } from "../../kernel/text/text-diff.ts";
 import { whileWaiting } from "../terminal/waiting-line.ts";
@@ -122,7 +120,7 @@ function outcome({ file }: ImportTarget, choice: ImportChoice, backup: string | 
 }
 
 function print(lines: readonly string[]): void {
-  process.stdout.write(`${lines.map(plainText).join("\n")}\n`);
+  printText(process.stdout, lines.map(plainText).join("\n"));
 }
 
 function printJson(plan: ImportPlan, { file }: ImportTarget, written: ImportWritten | null): void {

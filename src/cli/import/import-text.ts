@@ -36,7 +36,6 @@ export function serverLines(server: PlannedServer, width: number, secrets: Secre
   const indent = " ".repeat(width + 4);
   const off = server.literal.enabled === false ? ["switched off, and stays off"] : [];
   const facts = [
-    `from ${places(server.seen)}${server.seen.length > 1 ? ": the same server" : ""}`,
     ...(server.seen.every(({ name }) => name === server.key) ? [] : [`called ${names(server)} there`]),
     ...server.marks.map((mark) => `! ${mark}`),
     ...off,
@@ -45,8 +44,9 @@ export function serverLines(server: PlannedServer, width: number, secrets: Secre
     ...(server.missing.length > 0 ? [`needs ${server.missing.join(", ")}, which you have to set`] : []),
     ...server.notes,
   ];
+  const from = server.seen.length === 0 ? "" : `  (from ${places(server.seen)})`;
   return [
-    `+ ${plainText(server.key).padEnd(width)}  ${commandText(server)}`,
+    `+ ${plainText(server.key).padEnd(width)}  ${commandText(server)}${from}`,
     ...facts.map((fact) => `${indent}${plainText(fact)}`),
   ];
 }

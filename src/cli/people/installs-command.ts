@@ -248,7 +248,8 @@ async function readValues(words: readonly string[]): Promise<Record<string, stri
   return Object.fromEntries(values);
 }
 
-async function readSecret(): Promise<string> {
+/** All of standard input, without the end of its last line. */
+export async function readSecret(): Promise<string> {
   if (process.stdin.isTTY) process.stderr.write("Type the secret, then Enter and Ctrl-D:\n");
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);

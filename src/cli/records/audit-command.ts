@@ -7,6 +7,7 @@ import { openAuditSource, type AuditSource } from "./audit-source.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { interrupted } from "../terminal/interruption.ts";
 import { givenOption, isOn, textOption } from "../../config/given.ts";
+import { printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { whileWaiting } from "../terminal/waiting-line.ts";
 import { misused } from "../terminal/wrong-usage.ts";
@@ -54,7 +55,9 @@ async function print(source: AuditSource, wanted: Wanted): Promise<number | unde
   const entries: AuditJson[] = [];
   for await (const page of pages(source, wanted)) entries.push(...page);
   // The newest is last, next to the prompt.
-  for (const entry of entries.toReversed()) process.stdout.write(isJson ? auditToLine(entry) : toLine(entry));
+  for (const entry of entries.toReversed())
+    if (isJson) process.stdout.write(auditToLine(entry));
+    else printText(process.stdout, toLine(entry), "    ");
   return entries[0]?.seq;
 }
 
@@ -158,5 +161,5 @@ function toLine({ seq, time, outcome, actor, action, object, ip, detail }: Audit
     ip ?? "",
     detail === "{}" ? "" : detail,
   ];
-  return `${plainText(facts.filter((fact) => fact !== "").join("  "))}\n`;
+  return plainText(facts.filter((fact) => fact !== "").join("  "));
 }

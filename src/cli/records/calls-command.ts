@@ -22,12 +22,12 @@ const shown: RowsShown<CallJson> = {
   },
   columns: [
     { heading: "TIME", width: 8 },
-    { heading: "CALL", width: 30 },
-    { heading: "WHO", width: 20 },
-    { heading: "RESULT", width: 17 },
+    { heading: "CALL", width: 30, fit: "wrap" },
+    { heading: "WHO", width: 20, rank: 3 },
+    { heading: "RESULT", width: 17, style: (result) => (result === "ok" ? undefined : "red") },
     { heading: "TOOK", width: 11, align: "right" },
-    { heading: "TOKENS IN", width: 9, align: "right" },
-    { heading: "OUT", width: 10, align: "right" },
+    { heading: "TOKENS IN", width: 9, align: "right", rank: 2 },
+    { heading: "OUT", width: 10, align: "right", rank: 1 },
   ],
   toCells: (call, now) => [
     toClockText(call.time, now),

@@ -1,6 +1,7 @@
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn, textOption } from "../../config/given.ts";
 import { openGatewayClient, requireStreaming } from "../gateway/gateway-client.ts";
+import { clipText, printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { toClockText } from "../terminal/record-cells.ts";
 
@@ -24,7 +25,8 @@ export async function events(context: CommandContext): Promise<number> {
     else if (line.startsWith("data: ") && type !== "") {
       const data = line.slice("data: ".length);
       const text = type === "reset" ? toReset(isJson) : isJson ? data : toLine(JSON.parse(data) as PublishedEvent);
-      process.stdout.write(`${text}\n`);
+      if (isJson) process.stdout.write(`${text}\n`);
+      else printText(process.stdout, text, "    ");
       type = "";
     }
   }
@@ -59,7 +61,7 @@ function toLine({ type, time, instance, principal, coalesced, data }: PublishedE
     ...(instance === null ? [] : [instance]),
     ...(principal === null ? [] : [`(${principal})`]),
     ...(coalesced === undefined ? [] : [`[+${coalesced}]`]),
-    facts.join(" ").slice(0, longestData),
+    clipText(facts.join(" "), longestData),
   ];
   return plainText(all.join("  ").trimEnd());
 }

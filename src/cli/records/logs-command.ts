@@ -1,9 +1,11 @@
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { TypesOf } from "../../operations/operation.ts";
 import type { listLogs } from "../../operations/records/log-operations.ts";
 import { logLevels } from "../../store/record-rows.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { textOption } from "../../config/given.ts";
+import { isOn, textOption } from "../../config/given.ts";
+import type { Style } from "../terminal/table.ts";
 import { toCell, toClockText, toInstanceText } from "../terminal/record-cells.ts";
 import { printRecords, type RowsShown } from "./records-output.ts";
 
@@ -20,29 +22,59 @@ export async function logs(context: CommandContext): Promise<number> {
     });
   const ofServer = `there is no line of ${JSON.stringify(server)}: \`toolyard status\` lists the servers`;
   const nothing = server === undefined ? shown.nothing : ofServer;
-  return await printRecords(context, { filters: { level }, server, standard: 100 }, { ...shown, nothing });
+  const rows = isOn(context, "whole") ? { ...shown, toCells: toCellsWith(wholeText) } : shown;
+  return await printRecords(context, { filters: { level }, server, standard: 100 }, { ...rows, nothing });
 }
 
 const longestLine = 4_096;
+
+const levelStyles: Readonly<Record<string, Style>> = { error: "red", warning: "yellow", debug: "dim" };
+
+/** A line as it was written. */
+function wholeText({ line }: LogJson): string {
+  return line;
+}
+
+/** What programs that log in JSON call their message. */
+const messageNames = ["msg", "message", "event", "text", "error"] as const;
+
+/** The message of a line that is JSON; every other line as it was written. */
+function messageText({ line }: LogJson): string {
+  const entry = line.startsWith("{") ? parsed(line) : undefined;
+  const messages = messageNames.map((name) => entry?.[name]);
+  return messages.find((message): message is string => typeof message === "string" && message !== "") ?? line;
+}
+
+function parsed(line: string): JsonObject | undefined {
+  try {
+    const entry: unknown = JSON.parse(line);
+    return isJsonObject(entry) ? entry : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function toCellsWith(textOf: (log: LogJson) => string): RowsShown<LogJson>["toCells"] {
+  return (log, now) => {
+    const text = textOf(log);
+    // Indentation shows what belongs together, as in a stack.
+    const indent = /^ */.exec(text)?.[0] ?? "";
+    return [toClockText(log.time, now), toInstanceText(log), log.level, indent + toCell(text, longestLine)];
+  };
+}
 
 const shown: RowsShown<LogJson> = {
   columns: [
     { heading: "TIME", width: 8 },
     { heading: "SERVER", width: 16 },
-    { heading: "LEVEL", width: 7 },
-    { heading: "LINE", width: 0 },
+    { heading: "LEVEL", width: 7, rank: 1, style: (level) => levelStyles[level] },
+    { heading: "LINE", width: 0, fit: "wrap", least: 40 },
   ],
   path: "/api/logs",
   async read(gateway, query) {
     const { logs: rows, nextCursor } = await gateway.ask<typeof listLogs>("GET /api/logs", { query });
     return { rows, nextCursor };
   },
-  toCells: (log, now) => [
-    toClockText(log.time, now),
-    toInstanceText(log),
-    log.level,
-    // Indentation shows what belongs together, as in a stack.
-    `${/^ */.exec(log.line)?.[0] ?? ""}${toCell(log.line, longestLine)}`,
-  ],
+  toCells: toCellsWith(messageText),
   nothing: "there is no such line",
 };

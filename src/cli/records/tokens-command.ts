@@ -4,6 +4,7 @@ import type { showTokens } from "../../operations/records/usage-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn } from "../../config/given.ts";
 import { gatewayText, openGatewayClients } from "../gateway/gateway-client.ts";
+import { columnsOf, wrapText } from "../terminal/fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { toTable } from "../terminal/table.ts";
 import { whileWaiting } from "../terminal/waiting-line.ts";
@@ -24,10 +25,7 @@ export async function tokens(context: CommandContext): Promise<number> {
 
 function toText(report: TokenReport): string {
   const { servers, flat, here, savedAtStart, spentOnFinding: spent, sessions, phrases, enrichment } = report;
-  const table = toTable(
-    [{ heading: "  SERVER" }, { heading: "TOOLS", align: "right" }, { heading: "TOKENS", align: "right" }],
-    servers.map((server) => [`  ${plainText(server.server)}`, String(server.tools), toTokens(server)]),
-  );
+  const table = toServerTable(servers);
   const facts: readonly (readonly [string, string])[] = [
     ...toColumn([
       ["flat: the list of /mcp/flat", toTokens(flat)],
@@ -46,8 +44,30 @@ function toText(report: TokenReport): string {
     ...(enrichment === null ? [] : toEnrichment(enrichment)),
   ];
   const width = Math.max(...facts.map(([label]) => label.length));
-  const lines = facts.map(([label, value]) => `  ${label.padEnd(width)}  ${value}`);
+  const hanging = " ".repeat(width + 4);
+  const lines = facts.flatMap(([label, value]) =>
+    wrapText(`  ${label.padEnd(width)}  ${value}`, columnsOf(process.stdout), hanging),
+  );
   return `${[...table, "", ...lines, "", "  Counted as o200k counts; other models differ by up to 10 to 20 %."].join("\n")}\n`;
+}
+
+/** The largest first, with their sum; of servers that nothing is known of, only how many there are. */
+function toServerTable(servers: TokenReport["servers"]): readonly string[] {
+  const known = servers.filter(({ isKnown }) => isKnown).toSorted((one, other) => other.tokens - one.tokens);
+  const unknown = servers.filter(({ isKnown }) => !isKnown);
+  const total = {
+    tokens: known.reduce((sum, { tokens: count }) => sum + count, 0),
+    isExact: known.every(({ isExact }) => isExact),
+  };
+  const tools = known.reduce((sum, server) => sum + server.tools, 0);
+  return toTable(
+    [{ heading: "  SERVER" }, { heading: "TOOLS", align: "right" }, { heading: "TOKENS", align: "right" }],
+    [
+      ...known.map((server) => [`  ${plainText(server.server)}`, countText(server.tools), toTokens(server)]),
+      ...unknown.map(({ server }) => [`  ${plainText(server)}`, "-", "not known"]),
+      ["  total", countText(tools), toTokens(total)],
+    ],
+  );
 }
 
 /** Numbers below each other, so that they can be compared. */

@@ -43,9 +43,10 @@ function show({ by, usage: sums, names, since, from }: UsageReport): void {
   if (sums.length === 0) return void process.stderr.write("nothing was called\n");
   const now = new Date();
   const figures = ["CALLS", "FAILED", "MEAN", "LONGEST", "TOKENS IN", "OUT"] as const;
+  const importance = [0, 0, 1, 2, 3, 3];
   const columns = [
-    ...by.map((dimension) => ({ heading: dimension.toUpperCase() })),
-    ...figures.map((heading) => ({ heading, align: "right" as const })),
+    ...by.map((dimension) => ({ heading: dimension.toUpperCase(), fit: "wrap" as const })),
+    ...figures.map((heading, at) => ({ heading, align: "right" as const, rank: importance[at] ?? 0 })),
   ];
   const rows = sums.map((sum) => [
     ...by.map((dimension) => toGroup(dimension, sum.group[dimension] ?? null, { names, now })),

@@ -7,6 +7,7 @@ import type { CommandContext } from "../command/command-context.ts";
 import { openGatewayClient } from "../gateway/gateway-client.ts";
 import { stopByDoor } from "../gateway/owner-client.ts";
 import { readStatus, type ServerStatus } from "../gateway/gateway-client.ts";
+import { printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { showWaiting } from "../terminal/waiting-line.ts";
 import { describeGateway, findGateway } from "../gateway/running-gateways.ts";
@@ -32,7 +33,7 @@ export async function restart(context: CommandContext): Promise<number> {
   await Promise.all(chosen.map(async ({ instance }) => await restartOf(instance))).finally(waiting.end);
   const after = await readStatus(gateway);
   const ids = new Set(chosen.map(({ instance }) => instance));
-  for (const line of after.servers) if (ids.has(line.instance)) process.stdout.write(toText(line));
+  for (const line of after.servers) if (ids.has(line.instance)) printText(process.stdout, toText(line));
   return 0;
 }
 
@@ -67,9 +68,9 @@ export async function stop(context: CommandContext): Promise<number> {
 function toText({ instance: id, status: state, dormant, tools, pid, reason }: ServerStatus): string {
   const shown = dormant ? "dormant" : state;
   const facts = [
-    `${tools} tools`,
+    `${tools} ${tools === 1 ? "tool" : "tools"}`,
     ...(pid === null ? [] : [`process ${pid}`]),
     ...(reason === "" || dormant ? [] : [plainText(reason)]),
   ];
-  return `  ${id.padEnd(24)} ${shown.padEnd(20)} ${facts.join(", ")}\n`;
+  return `  ${id.padEnd(24)} ${shown.padEnd(20)} ${facts.join(", ")}`;
 }

@@ -6,6 +6,7 @@ import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { connect } from "../clients/connect-command.ts";
 import { findClients } from "../../operations/machine/clients/client-lines.ts";
+import { besideBar } from "../terminal/fitted-text.ts";
 import { toCell } from "../terminal/record-cells.ts";
 
 export interface GuideConnectionOptions {
@@ -57,7 +58,7 @@ async function connectOne({ context }: GuideConnectionOptions, row: ClientRow): 
   } catch (error) {
     const { log } = await import("@clack/prompts");
     const { message, hint } = toGatewayError(error);
-    log.error(`${toCell(message, 400)}\n${toCell(hint, 400)}`);
+    log.error(besideBar(`${toCell(message, 400)}\n${toCell(hint, 400)}`));
     return false;
   }
 }
@@ -86,11 +87,11 @@ async function waitForList({ gateway, stopping }: GuideConnectionOptions, row: C
   over.abort(new Error("no one waits any more"));
   const client = await arrived;
   if (hasCome && client !== undefined) {
-    log.success(`${row.label} has asked for the tools (it calls itself ${toCell(client, 60)}).`);
+    log.success(besideBar(`${row.label} has asked for the tools (it calls itself ${toCell(client, 60)}).`));
     return true;
   }
   if (!stopping.aborted)
-    log.info(`${row.label} has not asked for the tools yet. \`toolyard clients\` shows when it is there.`);
+    log.info(besideBar(`${row.label} has not asked for the tools yet. \`toolyard clients\` shows when it is there.`));
   return !stopping.aborted;
 }
 

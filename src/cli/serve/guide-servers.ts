@@ -11,7 +11,9 @@ import { askWhatToImport } from "../import/import-questions.ts";
 import { withServers, type ImportTarget } from "../../operations/machine/clients/import-target.ts";
 import { hideSecrets } from "../../operations/machine/clients/import-facts.ts";
 import { planLines, serverLines } from "../import/import-text.ts";
-import { createEntry, type EntrySource } from "../../operations/machine/servers/new-entry.ts";
+import { createEntry } from "../../operations/machine/servers/new-entry.ts";
+import { type EntrySource } from "../../operations/machine/servers/new-entry.ts";
+import { besideBar, printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { diffLines } from "../../kernel/text/text-diff.ts";
 import { readTypedServer } from "../servers/server-input.ts";
@@ -156,7 +158,7 @@ async function makeEntry(
   } catch (error) {
     const { log } = await import("@clack/prompts");
     const { message, hint } = toGatewayError(error);
-    log.error(plainText(`${message} ${hint}`));
+    log.error(besideBar(plainText(`${message} ${hint}`)));
     return undefined;
   }
 }
@@ -179,16 +181,30 @@ async function confirmText(
   servers: ChosenServers["servers"],
   shown: readonly PlannedServer[],
 ): Promise<Choice> {
-  const { confirm, isCancel, log, note } = await import("@clack/prompts");
+  const { isCancel, log, note, select } = await import("@clack/prompts");
   const text = withServers(target, servers);
-  const lines = hideSecrets(diffLines(target.text ?? "", text), shown);
-  note(lines.map(plainText).join("\n"), `${target.text === undefined ? "new file " : ""}${plainText(target.file)}`);
-  const isYes = await confirm({ message: `Write this to ${plainText(target.file)}?` });
-  if (isCancel(isYes)) return "gave up";
-  if (!isYes) log.info("Nothing was changed.");
-  return isYes ? { text, servers } : "back";
+  const lines = hideSecrets(diffLines(target.text ?? "", text), shown).map(plainText);
+  const changed = lines.filter((line) => /^[+-]/.test(line)).length;
+  const unfold = { value: "show" as const, label: "Show the lines first" };
+  for (let isShown = false; ; isShown = true) {
+    const answer = await select<"yes" | "show" | "no">({
+      message: `Write this to ${plainText(target.file)}?`,
+      options: [
+        { value: "yes", label: "Yes", hint: `${target.text === undefined ? "a new file of " : ""}${changed} lines` },
+        ...(isShown ? [] : [unfold]),
+        { value: "no", label: "No" },
+      ],
+    });
+    if (isCancel(answer)) return "gave up";
+    if (answer === "yes") return { text, servers };
+    if (answer === "no") {
+      log.info("Nothing was changed.");
+      return "back";
+    }
+    note(lines.join("\n"), plainText(target.file));
+  }
 }
 
 function show(lines: readonly string[]): void {
-  process.stdout.write(`\n${lines.map(plainText).join("\n")}\n\n`);
+  printText(process.stdout, `\n${lines.map(plainText).join("\n")}\n`, "    ");
 }

@@ -1,3 +1,6 @@
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { openDirectory } from "../../store/files/data-directory.ts";
 import type { Gateway } from "../../app/gateway.ts";
 import { toSlug } from "../../config/words/slug.ts";
 import { countText } from "../../kernel/text/number-text.ts";
@@ -7,13 +10,12 @@ import { dataDirectoryOf, readConfig } from "../../operations/machine/surroundin
 import type { CommandContext } from "../command/command-context.ts";
 import { connectClients } from "./guide-connection.ts";
 import { chooseServers, type ChosenServers } from "./guide-servers.ts";
-import {
-  readTarget,
-  withServers,
-  writeTarget,
-  type ImportTarget,
-} from "../../operations/machine/clients/import-target.ts";
-import { showLive } from "./live-view.ts";
+import { askForValues } from "./guide-values.ts";
+import { readTarget } from "../../operations/machine/clients/import-target.ts";
+import { withServers, writeTarget, type ImportTarget } from "../../operations/machine/clients/import-target.ts";
+import { ownGateway, showLive } from "./live-view.ts";
+import { findRunning, showRunning } from "./running-view.ts";
+import { besideBar, wrapText } from "../terminal/fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import type { Stopping } from "./stopping.ts";
 import type { TerminalScreen } from "../terminal/terminal-screen.ts";
@@ -49,7 +51,7 @@ async function watchTrial({ gateway, screen, stopping }: TrialOptions): Promise<
       if (isComing(server.status) || told.has(server.instance)) continue;
       told.add(server.instance);
       if (server.status !== "online") failed.push(server);
-      screen.print(`${resultLine(server)}\n`);
+      screen.print(`${wrapText(resultLine(server), screen.size().columns, "      ").join("\n")}\n`);
     }
     const coming = wanted.filter(({ status }) => isComing(status));
     const waitedMs = performance.now() - startedMs;
@@ -94,33 +96,62 @@ export interface VisitedGateway {
 
 /**
  * With servers in the configuration there is nothing to ask. Without any, servers are chosen first, and written after
- * a yes. `left` when the person left before that; then nothing was changed. Rejects as `readConfig` does.
+ * a yes. A gateway that runs already is shown instead of starting another one. The exit code after that, and when the
+ * person left before anything was written. Rejects as `readConfig` does.
  */
-export async function openVisit(context: CommandContext): Promise<TerminalVisit | "left"> {
+export async function openVisit(context: CommandContext): Promise<TerminalVisit | number> {
+  const running = await findRunning(context);
+  if (running !== undefined) return await showRunning(running);
   const config = await readConfig(context);
-  if (config.servers.length > 0) return { context, show: showSafely(showLiveView) };
+  const dataDir = dataDirectoryOf(config, context);
+  if (config.servers.length > 0) return await goOn(context, config.file, dataDir);
   const target = await readTarget(context);
   // What `toolyard` finds here is a file that other programs share: the servers would go elsewhere and not be seen.
   const isOther = config.file !== undefined && config.file !== target.file;
   const { intro, log: say, outro } = await import("@clack/prompts");
-  intro("Toolyard: your AI client connects once, and finds the tools of all your servers there");
+  intro("Toolyard: your AI client connects once, and has the tools of all servers");
   if (isOther)
-    say.info(`${config.file} has no servers. What you choose goes into ${target.file}, which is used instead.`);
-  const chosen = await chooseServers({
-    context,
-    target,
-    dataDir: dataDirectoryOf(config, context),
-    registryUrl: config.settings.registryUrl,
-  });
+    say.info(
+      besideBar(`${config.file} has no servers. What you choose goes into ${target.file}, which is used instead.`),
+    );
+  const chosen = await chooseServers({ context, target, dataDir, registryUrl: config.settings.registryUrl });
   if (chosen === undefined) {
     outro("Nothing was changed.");
-    return "left";
+    return leftCode;
   }
   if (chosen === "none") return { context, show: showSafely(showLiveView) };
   await writeTarget(context, target, chosen.text);
-  const guided = { ...context, flags: { ...context.flags, config: target.file } };
-  return { context: guided, show: showSafely((running) => guide(running, { context: guided, target, chosen })) };
+  const { file } = target;
+  const mark = await leaveMark(dataDir, file);
+  const guided = { ...context, flags: { ...context.flags, config: file } };
+  await askForValues(guided, chosen.servers);
+  const written = { target, chosen };
+  return { context: guided, show: showSafely((running) => guide(running, { context: guided, file, mark, written })) };
 }
+
+/** Where a first start was left before a client was connected, it goes on there. */
+async function goOn(context: CommandContext, file: string | undefined, dataDir: string): Promise<TerminalVisit> {
+  const mark = markIn(dataDir);
+  const left = await readFile(mark, "utf8").catch(() => undefined);
+  if (file === undefined || left !== file) return { context, show: showSafely(showLiveView) };
+  const { intro } = await import("@clack/prompts");
+  intro("Toolyard: the first start goes on where it stopped");
+  return { context, show: showSafely((running) => guide(running, { context, file, mark, written: undefined })) };
+}
+
+/** A file that says of which configuration the first start is not over. */
+function markIn(dataDir: string): string {
+  return join(dataDir, "first-start");
+}
+
+async function leaveMark(dataDir: string, file: string): Promise<string> {
+  const mark = markIn(openDirectory(dataDir));
+  // Without it, the next start asks nothing.
+  await writeFile(mark, file, { mode: 0o600 }).catch(() => undefined);
+  return mark;
+}
+
+const leftCode = 1;
 
 /** What goes wrong with a screen must not end a gateway that serves others. */
 function showSafely(show: (running: VisitedGateway) => Promise<void>): TerminalVisit["show"] {
@@ -133,11 +164,21 @@ function showSafely(show: (running: VisitedGateway) => Promise<void>): TerminalV
 }
 
 async function showLiveView({ gateway, url, logFile, screen, stopping }: VisitedGateway): Promise<void> {
-  await showLive({ gateway, url, logFile, screen, terminal: process.stderr, stopping: stopping.asked });
+  const foot = `Ctrl-C stops it${logFile === undefined ? "" : `   log: ${logFile}`}`;
+  const shown = { gateway: ownGateway(gateway), url, foot, screen, terminal: process.stderr };
+  await showLive({ ...shown, stopping: stopping.asked });
 }
 
 interface Guided {
   readonly context: CommandContext;
+  readonly file: string;
+  /** To be removed when there is nothing left to ask. */
+  readonly mark: string;
+  /** What this start has written; undefined where an earlier one did. */
+  readonly written: Written | undefined;
+}
+
+interface Written {
   readonly target: ImportTarget;
   readonly chosen: ChosenServers;
 }
@@ -149,23 +190,30 @@ async function guide(running: VisitedGateway, guided: Guided): Promise<void> {
   say.step("Trying them");
   const failed = await watchTrial({ gateway, screen, stopping: asked });
   if (asked.aborted) return;
-  if (failed.length > 0) await offerToTakeOut(guided, new Set(failed.map(({ server }) => server)));
+  const { context, file, mark, written } = guided;
+  const failures = new Set(failed.map(({ server }) => server));
+  if (failures.size > 0 && written !== undefined) await offerToTakeOut(context, written, failures);
   await tellSaving(gateway);
-  if (!(await connectClients({ gateway, context: guided.context, stopping: asked }))) {
-    outro(`${guided.target.file} stays as it is: \`toolyard\` goes on from there.`);
+  if (!(await connectClients({ gateway, context, stopping: asked }))) {
+    outro(besideBar(`${file} stays as it is: \`toolyard\` goes on from there.`));
     stopping.ask("the guided start was left");
     return;
   }
   if (asked.aborted) return;
+  await rm(mark, { force: true });
   const { servers } = await gateway.overview();
-  const asks = thingsToAsk(servers).map((ask) => `  "${ask}"`);
-  if (asks.length > 0) say.message(["Ask your client, for example:", ...asks].join("\n"));
-  outro("It serves now, for as long as this terminal is open. `toolyard service install` makes it last.");
+  const asks = (await thingsToAsk(servers)).map((ask) => `  "${ask}"`);
+  if (asks.length > 0) say.message(besideBar(["Ask your client, for example:", ...asks].join("\n")));
+  outro(besideBar("It serves now, while this terminal is open. `toolyard service install` makes it last."));
   await showLiveView(running);
 }
 
 /** A server that does not come up is tried again and again; not everybody wants to keep it. */
-async function offerToTakeOut({ context, target, chosen }: Guided, failed: ReadonlySet<string>): Promise<void> {
+async function offerToTakeOut(
+  context: CommandContext,
+  { target, chosen }: Written,
+  failed: ReadonlySet<string>,
+): Promise<void> {
   const { log: say } = await import("@clack/prompts");
   const good = chosen.servers.filter(([key]) => !failed.has(toSlug(key)));
   const bad = chosen.servers.filter(([key]) => failed.has(toSlug(key))).map(([key]) => key);
@@ -174,7 +222,7 @@ async function offerToTakeOut({ context, target, chosen }: Guided, failed: Reado
     return;
   const text = good.length === 0 ? (target.text ?? "{}\n") : withServers(target, good);
   await writeTarget(context, await readTarget(context), text);
-  say.info(`Taken out: ${plainText(bad.join(", "))}.`);
+  say.info(besideBar(`Taken out: ${plainText(bad.join(", "))}.`));
 }
 
 async function tellSaving(gateway: Pick<Gateway, "overview">): Promise<void> {
@@ -184,6 +232,8 @@ async function tellSaving(gateway: Pick<Gateway, "overview">): Promise<void> {
   const about = areTokensExact ? "" : "about ";
   const share = Math.floor((1 - tokensHere / tokensFlat) * 100);
   say.success(
-    `A model reads ${about}${countText(tokensHere)} tokens of definitions here, instead of ${countText(tokensFlat)}: ${share} % less.`,
+    besideBar(
+      `A model reads ${about}${countText(tokensHere)} tokens of definitions here, instead of ${countText(tokensFlat)}: ${share} % less.`,
+    ),
   );
 }

@@ -1,49 +1,48 @@
-import { styleText } from "node:util";
-import type { StatusScreen, PendingAt } from "../../app/records/status-screen.ts";
-import { countText, toDurationText } from "../../kernel/text/number-text.ts";
+import { countText } from "../../kernel/text/number-text.ts";
+import { toDurationText } from "../../kernel/text/number-text.ts";
+import type { Activity, PendingCall } from "../../operations/services.ts";
 import type { EventOf } from "../../kernel/events/event.ts";
 import type { ServerStatus } from "../../records/gateway-status.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { toCell, toInstanceText, toMsText } from "../terminal/record-cells.ts";
-import { statusText } from "../terminal/status-text.ts";
-import { toTable } from "../terminal/table.ts";
-import { fitLine, type ScreenSize } from "../terminal/terminal-screen.ts";
+import { number, problemsFirst, statusText, styleOfWord, urgency } from "../terminal/status-text.ts";
+import { toTable, type Paint } from "../terminal/table.ts";
+import type { ScreenSize } from "../terminal/terminal-screen.ts";
+import { clipText, wrapText } from "../terminal/fitted-text.ts";
 
 /** A call that has ended. */
 export type EndedCall = Pick<EventOf<"mcp.request.logs">, "atMs" | "path" | "outcome" | "durationMs" | "client">;
 
 export interface LiveView {
-  readonly glance: StatusScreen;
+  readonly glance: Activity;
   /** Newest first. */
   readonly ended: readonly EndedCall[];
   readonly url: string;
-  readonly logFile: string | undefined;
-  /** Wall clock, and monotonic. */
+  /** How the view is left, and where more is to be seen. */
+  readonly foot: string;
+  /** When the gateway was looked at, and the time now: wall clock. */
+  readonly glancedMs: number;
   readonly nowMs: number;
-  readonly monotonicMs: number;
 }
-
-type Style = Parameters<typeof styleText>[0];
-/** Colours a text, or does not. */
-export type Paint = (style: Style, text: string) => string;
 
 /** As many calls as somebody can follow. */
 const mostCalls = 8;
 const longestPath = 48;
 const longestOutcome = 24;
 
-/** The live view, of as many lines as the screen has. A line that is too long is cut by the screen. */
+/** The live view, of as many lines as the screen has. */
 export function toLiveLines(view: LiveView, size: ScreenSize, paint: Paint): readonly string[] {
   const { status } = view.glance;
-  const head = [headLine(view), ...troubles(status)];
-  const foot = [savedLine(view.glance), ...addressLines(view)];
-  const room = size.rows - 1 - head.length - foot.length;
-  const calls = callLines(view, Math.max(0, Math.min(mostCalls, Math.floor(room / 3))), {
-    columns: size.columns,
-    paint,
-  });
-  const servers = serverLines(view, { rows: room - calls.length, columns: size.columns, paint });
-  return [paint("bold", fitLine(head[0] ?? "", size.columns - 1)), ...head.slice(1), ...servers, ...calls, ...foot];
+  const columns = size.columns - 1;
+  const wrapped = (lines: readonly string[]): readonly string[] =>
+    lines.flatMap((line) => wrapText(line, columns, "  "));
+  const head = wrapped([headLine(view)]);
+  const above = wrapped(troubles(status));
+  const foot = wrapped([savedLine(view.glance), ...addressLines(view)]);
+  const rows = size.rows - 1 - head.length - above.length - foot.length;
+  const calls = callLines(view, Math.max(0, Math.min(mostCalls, Math.floor(rows / 3))), { columns, paint });
+  const servers = serverLines(view, { rows: rows - calls.length, columns, paint });
+  return [...head.map((line) => paint("bold", line)), ...above, ...servers, ...calls, ...foot];
 }
 
 function headLine({ glance: { status, pending } }: LiveView): string {
@@ -53,7 +52,7 @@ function headLine({ glance: { status, pending } }: LiveView): string {
   return `Toolyard ${version}   up ${toDurationText(uptimeMs)}   ${counted(counts.servers, "server")}, ${counted(counts.tools, "tool")}   ${calls}${now}`;
 }
 
-function troubles({ restart, unready, store }: StatusScreen["status"]): readonly string[] {
+function troubles({ restart, unready, store }: Activity["status"]): readonly string[] {
   return [
     ...(restart === null ? [] : [`  restart it: ${plainText(restart)}`]),
     ...(unready === null ? [] : [`  not ready: ${plainText(unready)}`]),
@@ -61,7 +60,7 @@ function troubles({ restart, unready, store }: StatusScreen["status"]): readonly
   ];
 }
 
-function savedLine({ saved, here, flat }: StatusScreen): string {
+function savedLine({ saved, here, flat }: Activity): string {
   const about = here.isExact && flat.isExact ? "" : "about ";
   const lists = `(a model reads ${about}${countText(here.tokens)} here, ${countText(flat.tokens)} in a flat list)`;
   if (saved.sessions === 0) {
@@ -72,11 +71,8 @@ function savedLine({ saved, here, flat }: StatusScreen): string {
   return `Saved today: ${tokens} in ${counted(saved.sessions, "conversation")} ${lists}`;
 }
 
-function addressLines({ url, logFile }: LiveView): readonly string[] {
-  return [
-    `${url}/mcp   all endpoints: ${url}/   dashboard: \`toolyard open\``,
-    `Ctrl-C stops it${logFile === undefined ? "" : `   log: ${logFile}`}`,
-  ];
+function addressLines({ url, foot }: LiveView): readonly string[] {
+  return [`${url}/mcp   all endpoints: ${url}/   dashboard: \`toolyard open\``, foot];
 }
 
 interface Area {
@@ -89,53 +85,41 @@ function serverLines(
   { glance: { status }, nowMs }: LiveView,
   { rows, columns, paint }: Area & { rows: number },
 ): string[] {
-  const servers = status.servers.toSorted((one, other) => weight(other) - weight(one) || other.calls - one.calls);
+  const servers = status.servers.toSorted((one, other) => urgency(other) - urgency(one) || other.calls - one.calls);
   if (servers.length === 0)
     return rows < 1 ? [] : ["  no servers yet: `toolyard import` takes over those of AI clients"];
   if (rows < 2) return [];
   const fits = servers.length + 1 <= rows ? servers.length : Math.max(0, rows - 2);
   const shown = new Set(servers.slice(0, fits));
-  // In the order of the configuration, so that lines do not jump about.
-  const visible = status.servers.filter((server) => shown.has(server));
-  const table = serverTable(visible, columns, nowMs).map((line) => fitLine(line, columns - 1));
-  const painted = table.map((line, at) => {
-    const server = visible[at - 1];
-    if (server === undefined) return paint("dim", line);
-    return weight(server) > 0 ? paint("yellow", line) : line;
-  });
+  // Otherwise in the order of the configuration, so that lines do not jump about.
+  const visible = problemsFirst(status.servers.filter((server) => shown.has(server)));
+  const table = serverTable(visible, nowMs, { columns, paint });
   const hidden = servers.slice(fits);
-  return hidden.length === 0 ? painted : [...painted, foldedLine(hidden)];
+  return hidden.length === 0 ? [...table] : [...table, clipText(foldedLine(hidden), columns)];
 }
 
-function weight({ next, status }: ServerStatus): number {
-  if (status === "disabled") return -1;
-  return next === null ? 0 : 1;
-}
-
-function serverTable(servers: readonly ServerStatus[], columns: number, nowMs: number): readonly string[] {
-  const all = [
-    { heading: "  SERVER", from: 0, cell: (server: ServerStatus) => `  ${toInstanceText(server)}` },
-    { heading: "STATUS", from: 0, cell: (server: ServerStatus) => statusText(server, nowMs) },
-    { heading: "TOOLS", from: 50, align: "right", cell: ({ tools }: ServerStatus) => number(tools) },
-    { heading: "CALLS", from: 60, align: "right", cell: ({ calls }: ServerStatus) => number(calls) },
-    { heading: "FAILED", from: 80, align: "right", cell: ({ errors }: ServerStatus) => number(errors) },
-    {
-      heading: "P95",
-      from: 70,
-      align: "right",
-      cell: ({ p95Ms }: ServerStatus) => (p95Ms === null ? "-" : toMsText(p95Ms)),
-    },
-    { heading: "NEXT", from: 60, cell: ({ next }: ServerStatus) => next?.command ?? next?.text ?? "" },
-  ] as const;
-  const kept = all.filter(({ from }) => columns >= from);
+function serverTable(servers: readonly ServerStatus[], nowMs: number, { columns, paint }: Area): readonly string[] {
   return toTable(
-    kept,
-    servers.map((server) => kept.map(({ cell }) => cell(server))),
+    [
+      { heading: "  SERVER" },
+      { heading: "STATUS", style: styleOfWord },
+      { heading: "TOOLS", align: "right", rank: 3 },
+      { heading: "CALLS", align: "right", rank: 2 },
+      { heading: "FAILED", align: "right", rank: 5 },
+      { heading: "P95", align: "right", rank: 4 },
+      { heading: "NEXT", fit: "cut", least: 20, rank: 1 },
+    ],
+    servers.map((server) => [
+      `  ${toInstanceText(server)}`,
+      statusText(server, nowMs),
+      number(server.tools),
+      number(server.calls),
+      number(server.errors),
+      server.p95Ms === null ? "-" : toMsText(server.p95Ms),
+      server.next?.command ?? server.next?.text ?? "",
+    ]),
+    { room: columns, paint },
   );
-}
-
-function number(value: number): string {
-  return value === 0 ? "-" : countText(value);
 }
 
 function foldedLine(servers: readonly ServerStatus[]): string {
@@ -146,38 +130,41 @@ function foldedLine(servers: readonly ServerStatus[]): string {
 }
 
 /** Those that go on, the longest first, and below them those that have ended. */
-function callLines({ glance, ended, nowMs, monotonicMs }: LiveView, rows: number, { paint, columns }: Area): string[] {
-  const running = glance.pending.toSorted((one, other) => one.sinceMs - other.sinceMs).slice(0, Math.max(0, rows - 1));
+function callLines({ glance, ended, nowMs, glancedMs }: LiveView, rows: number, { paint, columns }: Area): string[] {
+  const running = glance.pending
+    .toSorted((one, other) => other.runningMs - one.runningMs)
+    .slice(0, Math.max(0, rows - 1));
   const last = ended.slice(0, Math.max(0, rows - 1 - running.length));
   if (running.length + last.length === 0) return [];
   const cells = [
     ...running.map((call) => {
-      const sinceMs = monotonicMs - call.sinceMs;
-      return [">", clock(nowMs - sinceMs), toCell(pathOf(call), longestPath), "goes on", toMsText(sinceMs)];
+      const startedMs = glancedMs - call.runningMs;
+      const took = toMsText(nowMs - startedMs);
+      return [">", clock(startedMs), toCell(pathOf(call), longestPath), "goes on", took, ""];
     }),
     ...last.map(({ atMs, path, outcome, durationMs, client }) => [
       outcome === "ok" ? " " : "!",
       clock(atMs),
       toCell(path, longestPath),
       toCell(outcome, longestOutcome),
-      `${toMsText(durationMs)}${client === undefined ? "" : `  ${toCell(client, longestOutcome)}`}`,
+      toMsText(durationMs),
+      client === undefined ? "" : toCell(client, longestOutcome),
     ]),
   ];
-  const [, ...lines] = toTable(
-    [{ heading: "" }, { heading: "" }, { heading: "" }, { heading: "" }, { heading: "" }],
-    cells,
-  );
-  return [
-    paint("dim", "  CALLS"),
-    ...lines.map((line) => {
-      const fitted = fitLine(line, columns - 1);
-      return fitted.startsWith("!") ? paint("red", fitted) : fitted;
-    }),
-  ];
+  const callColumns = [
+    { heading: "" },
+    { heading: "", rank: 3 },
+    { heading: "", fit: "cut" },
+    { heading: "" },
+    { heading: "" },
+    { heading: "", fit: "cut", least: 8, rank: 2 },
+  ] as const;
+  const [, ...lines] = toTable(callColumns, cells, { room: columns, paint });
+  return [paint("dim", "  CALLS"), ...lines.map((line) => (line.startsWith("!") ? paint("red", line) : line))];
 }
 
-function pathOf({ server, method, name = "" }: PendingAt): string {
-  return method === "tools/call" ? `${server}:${name}` : `${server} ${method} ${name}`;
+function pathOf({ server, method, name }: PendingCall): string {
+  return method === "tools/call" ? `${server}:${name ?? ""}` : `${server} ${method} ${name ?? ""}`;
 }
 
 function clock(ms: number): string {

@@ -1,4 +1,3 @@
-import { writeSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { isDeepStrictEqual } from "node:util";
 import { buildGateway, type Gateway } from "../../app/gateway.ts";
@@ -37,7 +36,7 @@ import type { TerminalVisit } from "./guided-start.ts";
 export async function serve(given: CommandContext): Promise<number> {
   refuseEndlessNesting(given.env);
   const visit = await openVisit(given);
-  if (visit === "left") return 1;
+  if (typeof visit === "number") return visit;
   const context = visit?.context ?? given;
   tuneGarbageCollector();
   collectAtRest();
@@ -51,7 +50,7 @@ export async function serve(given: CommandContext): Promise<number> {
   let gateway: Gateway | undefined;
   // Lines of the log would go through the view.
   const format = readLogFormat(context) ?? (visit === undefined ? undefined : "file");
-  const screen = process.stderr.isTTY ? await openScreen() : undefined;
+  const screen = process.stderr.isTTY ? (await import("../terminal/terminal-screen.ts")).openScreen() : undefined;
   const output = await openLogOutput({ format, screen, folder: claimed.folder });
   const log = openLog({
     config: () => gateway?.config() ?? config,
@@ -224,29 +223,15 @@ function tellPeople({ context, config, gateway, url, log, output, screen, visit,
   });
 }
 
-/** A person on a terminal who typed no command. With a log format given, lines of that kind are printed instead. */
-async function openVisit(context: CommandContext): Promise<TerminalVisit | "left" | undefined> {
+/**
+ * A person on a terminal who typed no command; the exit code where no gateway is to be started. With a log format
+ * given, lines of that kind are printed instead.
+ */
+async function openVisit(context: CommandContext): Promise<TerminalVisit | number | undefined> {
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY && process.stderr.isTTY;
   if (!context.isBare || !isTerminal || isOn(context, "verbose") || readLogFormat(context) !== undefined)
     return undefined;
   return await (await import("../short-commands.ts")).shortCommands.visit(context);
-}
-
-/** Loaded for terminals only. */
-async function openScreen(): Promise<TerminalScreen> {
-  const { createTerminalScreen } = await import("../terminal/terminal-screen.ts");
-  // A terminal that does not know its size is as large as terminals used to be.
-  const size = () => ({ columns: process.stderr.columns || 80, rows: process.stderr.rows || 24 });
-  return createTerminalScreen(writeToTerminal, size);
-}
-
-/** Writes to stderr. The terminal may be closed while the gateway is still draining. */
-function writeToTerminal(text: string): void {
-  try {
-    writeSync(2, text);
-  } catch {
-    // EIO or EPIPE: there is no reader any more.
-  }
 }
 
 async function claim(

@@ -4,9 +4,11 @@ import type { Gateway } from "../../app/gateway.ts";
 import type { Overview, ServerOverview } from "../../app/records/status-report.ts";
 import type { Config } from "../../config/config.ts";
 import { tellOthers } from "../../operations/machine/doctor/machine-users.ts";
-import { plainText, shorten } from "../../kernel/text/plain-text.ts";
+import { wrapText } from "../terminal/fitted-text.ts";
+import { toCell } from "../terminal/record-cells.ts";
+import { styleOfWord } from "../terminal/status-text.ts";
 import { isComing, statusWord } from "../../kernel/status-words.ts";
-import { toTable } from "../terminal/table.ts";
+import { paintOn, toTable } from "../terminal/table.ts";
 import type { TerminalScreen } from "../terminal/terminal-screen.ts";
 import { thingsToAsk } from "./example-questions.ts";
 
@@ -66,7 +68,8 @@ export async function reportStartup(report: StartupReport): Promise<void> {
   if (stopping.aborted) return;
   const overview = await gateway.overview();
   const others = await tellOthers(report.config);
-  if (!stopping.aborted) screen.print(toLastScreen(report, overview, others));
+  const asks = await thingsToAsk(overview.servers);
+  if (!stopping.aborted) screen.print(toLastScreen(report, { overview, others, asks }));
 }
 
 /** Suggestions for better settings, by server. */
@@ -86,16 +89,17 @@ export interface ServerHint {
 }
 
 function toLastScreen(
-  { gateway, config, url, dashboardUrl, cwd, logFile }: StartupReport,
-  overview: Overview,
-  others: string | undefined,
+  { gateway, config, url, dashboardUrl, cwd, logFile, screen }: StartupReport,
+  { overview, others, asks }: LastFacts,
 ): string {
+  const { columns } = screen.size();
+  const wrapped = (text: string): string => wrapText(text, columns, "    ").join("\n");
   const hints = configurationHints(gateway, config);
   const missing = missingServersHelp(config, cwd);
-  const asks = thingsToAsk(overview.servers);
   const paragraphs = [
-    missing === "" ? `${toServerTable(overview.servers)}\n\n${toTotals(overview)}\n` : missing,
-    hints.map(({ server, hint }) => `  ${server} ${hint}\n`).join(""),
+    missing === "" ? `${toServerTable(overview.servers, columns)}\n\n${wrapped(toTotals(overview))}\n` : missing,
+    hints.map(({ server, hint }) => `${wrapped(`  ${server} ${hint}`)}\n`).join(""),
+    // Lines to be copied must not be broken.
     [
       `  Dashboard ${dashboardUrl}`,
       `            (works once within five minutes; then \`toolyard open\`)`,
@@ -106,12 +110,22 @@ function toLastScreen(
       ...(others === undefined ? [] : [`  Others    ${others}`]),
       "",
     ].join("\n"),
-    asks.length === 0 ? "" : `  Then ask your client, for example:\n${asks.map((ask) => `    "${ask}"\n`).join("")}`,
+    asks.length === 0
+      ? ""
+      : `  Then ask your client, for example:\n${asks.map((ask) => `${wrapped(`    "${ask}"`)}\n`).join("")}`,
   ];
   return `\n${paragraphs.filter((paragraph) => paragraph !== "").join("\n")}\n`;
 }
 
-function toServerTable(servers: readonly ServerOverview[]): string {
+interface LastFacts {
+  readonly overview: Overview;
+  readonly others: string | undefined;
+  readonly asks: readonly string[];
+}
+
+/** Those with something to do about them come first. */
+function toServerTable(all: readonly ServerOverview[], columns: number): string {
+  const servers = all.toSorted((one, other) => rankOf(one) - rankOf(other));
   const rows = servers.map((server) => [
     `  ${server.slug}`,
     statusWord(server),
@@ -119,22 +133,27 @@ function toServerTable(servers: readonly ServerOverview[]): string {
     server.tokens === 0 ? "-" : countText(server.tokens),
     toNote(server),
   ]);
-  const columns = [
+  const shown = [
     { heading: "  SERVER" },
-    { heading: "STATUS" },
-    { heading: "TOOLS", align: "right" },
-    { heading: "TOKENS", align: "right" },
-    { heading: "" },
+    { heading: "STATUS", style: styleOfWord },
+    { heading: "TOOLS", align: "right", rank: 1 },
+    { heading: "TOKENS", align: "right", rank: 2 },
+    { heading: "", fit: "below" },
   ] as const;
-  return toTable(columns, rows).join("\n");
+  return toTable(shown, rows, { room: columns, paint: paintOn(process.stderr) }).join("\n");
 }
 
-const noteCharacters = 120;
+function rankOf(server: ServerOverview): number {
+  if (server.status === "disabled") return server.step === "enable" || server.step === undefined ? 2 : 0;
+  return server.status === "online" || isComing(server.status) ? 1 : 0;
+}
+
+const noteCharacters = 160;
 
 function toNote(server: ServerOverview): string {
   if (server.status === "online") return server.dormant ? "starts when it is called" : "";
   if (isComing(server.status)) return "still starting";
-  return shorten(plainText(server.reason).replace(/\s+/g, " ").trim(), noteCharacters);
+  return toCell(server.reason, noteCharacters);
 }
 
 function toTotals({ servers, tokensFlat, tokensHere, areTokensExact }: Overview): string {

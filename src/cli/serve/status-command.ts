@@ -6,6 +6,7 @@ import { openGatewayClient, openGatewayClients, type GatewayClient } from "../ga
 import { readStatus, type GatewayStatus, type ServerStatus } from "../gateway/gateway-client.ts";
 import { toClockText, toInstanceText } from "../terminal/record-cells.ts";
 import { statusText, toStatusLines } from "../terminal/status-text.ts";
+import { fitLine } from "../terminal/terminal-screen.ts";
 
 /** `toolyard status`: a row for each instance, of the gateway that is meant or of all that run. */
 export async function status(context: CommandContext): Promise<number> {
@@ -74,7 +75,7 @@ function createRedraw(screen: Screen): (lines: readonly string[]) => void {
   let drawn = 0;
   return (lines) => {
     const { columns, rows } = screen;
-    const fitting = lines.slice(0, rows - 1).map((line) => line.slice(0, columns - 1));
+    const fitting = lines.slice(0, rows - 1).map((line) => fitLine(line, columns));
     const back = drawn === 0 ? "" : `\u001b[${drawn}A\r\u001b[J`;
     screen.write(`${back}${fitting.join("\n")}\n`);
     drawn = fitting.length;

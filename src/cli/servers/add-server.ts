@@ -1,3 +1,8 @@
+import type { NewInFile } from "../../operations/machine/servers/added-server.ts";
+import { makeNew } from "../../operations/machine/servers/added-server.ts";
+import { isWorthAdding } from "../../operations/machine/servers/added-server.ts";
+import { writeNew } from "../../operations/machine/servers/added-server.ts";
+import { writeExamples } from "../../operations/machine/servers/added-server.ts";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import type { ServerTrial } from "../../operations/machine/servers/trial-result.ts";
@@ -5,16 +10,10 @@ import type { Config } from "../../config/config.ts";
 import type { NeededInput } from "../../config/registry/registry-inputs.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { dataDirectoryOf } from "../../operations/machine/surroundings/surroundings.ts";
-import type { CommandContext } from "../command/command-context.ts";
+import { type CommandContext } from "../command/command-context.ts";
 import { isOn, listOption, textOption } from "../../config/given.ts";
+import { printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
-import {
-  isWorthAdding,
-  makeNew,
-  writeExamples,
-  writeNew,
-  type NewInFile,
-} from "../../operations/machine/servers/added-server.ts";
 import { reportChange } from "./change-report.ts";
 import { interrupted } from "../terminal/interruption.ts";
 import { refuseUsage } from "../terminal/wrong-usage.ts";
@@ -92,7 +91,7 @@ async function makeAdded(context: CommandContext, words: readonly string[]): Pro
   };
   const ask = process.stdin.isTTY && process.stderr.isTTY ? askPerson : undefined;
   const fresh = await makeNew(context, wanted, { signal: interrupted(), ask });
-  for (const line of fresh.said) process.stderr.write(`${line}\n`);
+  for (const line of fresh.said) printText(process.stderr, line);
   return fresh;
 }
 
@@ -102,13 +101,13 @@ export async function addServer(context: CommandContext, words: readonly string[
   const { config, made } = fresh;
   if (isOn(context, "dry-run")) return await onlyTry(context, config, made.name);
   const trial = isOn(context, "no-test") ? undefined : await tryNew(context, config, made.name);
-  if (trial !== undefined) process.stderr.write(`${toTrialText(trial).join("\n")}\n`);
+  if (trial !== undefined) printText(process.stderr, toTrialText(trial).join("\n"));
   if (!isWorthAdding(trial) && !isOn(context, "force")) {
     process.stderr.write("Nothing was written. --force adds it all the same.\n");
     return 1;
   }
   const added = await writeNew(context, fresh, trial);
-  if (added.unset !== undefined) process.stderr.write(`${added.unset}\n`);
+  if (added.unset !== undefined) printText(process.stderr, added.unset);
   return await reportChange(context, added);
 }
 

@@ -5,6 +5,7 @@ import { findGateways } from "../gateway/running-gateways.ts";
 import { showWaiting } from "../terminal/waiting-line.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn } from "../../config/given.ts";
+import { printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { nextText, statusText } from "../terminal/status-text.ts";
 import { waitInForce, type InForce, type WantedServer } from "../../operations/machine/servers/await-config.ts";
@@ -21,10 +22,10 @@ export interface ChangeReport {
 /** Says what was changed, waits until the running gateway has it in force, and says so. The exit code. */
 export async function reportChange(context: CommandContext, { what, server, facts }: ChangeReport): Promise<number> {
   const isJson = isOn(context, "json");
-  if (!isJson) process.stdout.write(`${what}\n`);
+  if (!isJson) printText(process.stdout, what);
   const inForce = await whileApplied(context, server);
   if (isJson) process.stdout.write(`${JSON.stringify({ ...facts, inForce })}\n`);
-  else (isGood(inForce) ? process.stdout : process.stderr).write(`${toText(inForce, server)}\n`);
+  else printText(isGood(inForce) ? process.stdout : process.stderr, toText(inForce, server));
   return isGood(inForce) ? 0 : 1;
 }
 

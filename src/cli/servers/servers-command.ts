@@ -76,7 +76,7 @@ async function listConfigured(context: CommandContext): Promise<number> {
     process.stdout.write(`${JSON.stringify({ running: false, servers: rows })}\n`);
     return 0;
   }
-  const columns = [{ heading: "SERVER" }, { heading: "STATUS" }, { heading: "WHY" }];
+  const columns = [{ heading: "SERVER" }, { heading: "STATUS" }, { heading: "WHY", fit: "below" }] as const;
   const cells = rows.map(({ name, enabled, reason }) => [
     plainText(name),
     enabled ? "not running" : "off",

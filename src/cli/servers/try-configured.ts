@@ -1,11 +1,13 @@
+import { findConfigured } from "../../operations/machine/servers/configured-server.ts";
 import type { ServerTrial } from "../../operations/machine/servers/trial-result.ts";
 import { refuseEndlessNesting } from "../../app/servers/nesting-limit.ts";
 import { openDirectory } from "../../store/files/data-directory.ts";
 import type { Config, ServerConfig } from "../../config/config.ts";
-import { findConfigured } from "../../operations/machine/servers/configured-server.ts";
-import { dataDirectoryOf, readConfig, vaultKeyOf } from "../../operations/machine/surroundings/surroundings.ts";
+import { dataDirectoryOf, vaultKeyOf } from "../../operations/machine/surroundings/surroundings.ts";
 import type { CommandContext } from "../command/command-context.ts";
+import { readConfig } from "../../operations/machine/surroundings/surroundings.ts";
 import { isOn } from "../../config/given.ts";
+import { printText } from "../terminal/fitted-text.ts";
 import { showWaiting } from "../terminal/waiting-line.ts";
 import { interrupted } from "../terminal/interruption.ts";
 import { toTrialText } from "../../operations/machine/servers/trial-text.ts";
@@ -25,7 +27,8 @@ export async function tryConfigured(context: CommandContext, words: readonly str
 /** Prints what came of each; the exit code says whether all can be used. */
 export function reportTrials(context: CommandContext, trials: readonly ServerTrial[]): number {
   for (const trial of trials)
-    process.stdout.write(isOn(context, "json") ? `${JSON.stringify(trial)}\n` : `${toTrialText(trial).join("\n")}\n`);
+    if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(trial)}\n`);
+    else printText(process.stdout, toTrialText(trial).join("\n"));
   return trials.every(({ isUsable }) => isUsable) ? 0 : 1;
 }
 

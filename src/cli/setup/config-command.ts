@@ -1,20 +1,22 @@
+import { findProblems } from "../../operations/machine/surroundings/config-problems.ts";
 import { basename } from "node:path";
 import type { compareConfig } from "../../operations/gateway/owner-operations.ts";
 import { configurationSchema } from "../../config/settings/config-schema.ts";
 import { listValues } from "../../app/fronts/config-values.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { readConfig } from "../../operations/machine/surroundings/surroundings.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { findProblems } from "../../operations/machine/surroundings/config-problems.ts";
+import { readConfig } from "../../operations/machine/surroundings/surroundings.ts";
+import { forget, keep } from "./kept-values.ts";
 import { teamConfig } from "../people/installs-command.ts";
 import { isOn } from "../../config/given.ts";
 import { openGatewayClient } from "../gateway/gateway-client.ts";
+import { printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { toTable } from "../terminal/table.ts";
 
 const wrongConfiguration = 2;
 
-/** `toolyard config check|show|diff|schema|get|set|unset`. */
+/** `toolyard config check|show|diff|schema|keep|forget|get|set|unset`. */
 export async function config(context: CommandContext): Promise<number> {
   const [action] = context.positionals;
   switch (action) {
@@ -28,13 +30,17 @@ export async function config(context: CommandContext): Promise<number> {
     case "set":
     case "unset":
       return await teamConfig(context);
+    case "keep":
+      return await keep(context);
+    case "forget":
+      return await forget(context);
     case "schema":
       process.stdout.write(`${JSON.stringify(configurationSchema(), undefined, 2)}\n`);
       return 0;
     default:
       throw new GatewayError(
         "CONFIG_INVALID",
-        `${action === undefined ? "" : `${JSON.stringify(plainText(action))} is no part of this: `}expected check, show, diff, schema, get, set or unset`,
+        `${action === undefined ? "" : `${JSON.stringify(plainText(action))} is no part of this: `}expected check, show, diff, schema, keep, forget, get, set or unset`,
         {
           hint: "For example `toolyard config check`.",
         },
@@ -56,8 +62,8 @@ async function check(context: CommandContext): Promise<number> {
     );
     return problems.length === 0 ? 0 : wrongConfiguration;
   }
-  for (const problem of problems) process.stdout.write(`${plainText(problem)}\n`);
-  for (const warning of warnings) process.stderr.write(`warning: ${plainText(warning)}\n`);
+  for (const problem of problems) printText(process.stdout, plainText(problem));
+  for (const warning of warnings) printText(process.stderr, `warning: ${plainText(warning)}`);
   if (problems.length > 0) return wrongConfiguration;
   process.stdout.write(
     file === undefined ? "There is no configuration file; the defaults hold.\n" : `${file} is fine.\n`,
@@ -74,7 +80,11 @@ async function show(context: CommandContext): Promise<number> {
     process.stdout.write(`${JSON.stringify({ file: current.file ?? null, values: rows })}\n`);
     return 0;
   }
-  const columns = [{ heading: "NAME" }, { heading: "VALUE" }, { heading: "FROM" }];
+  const columns = [
+    { heading: "NAME" },
+    { heading: "VALUE", fit: "wrap", least: 12 },
+    { heading: "FROM", fit: "below" },
+  ] as const;
   const withOrigins = isOn(context, "origins");
   const rows = values.map(({ path, value, origin }) => [
     plainText(path),
@@ -112,7 +122,12 @@ async function diff(context: CommandContext): Promise<number> {
     shown(after),
     needsRestart ? "takes effect at the next start" : "about to be applied",
   ]);
-  const columns = [{ heading: "NAME" }, { heading: "IN FORCE" }, { heading: "IN THE FILE" }, { heading: "" }];
+  const columns = [
+    { heading: "NAME" },
+    { heading: "IN FORCE", fit: "wrap", least: 12 },
+    { heading: "IN THE FILE", fit: "wrap", least: 12 },
+    { heading: "", fit: "below" },
+  ] as const;
   process.stdout.write(`${toTable(columns, rows).join("\n")}\n`);
   return 0;
 }

@@ -1,5 +1,6 @@
 import { toDurationText } from "../../kernel/text/number-text.ts";
-import { plainText, shorten } from "../../kernel/text/plain-text.ts";
+import { clipText, columnsOf, wrapText } from "./fitted-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 import type { Column } from "./table.ts";
 
 /** Time of day where it is today, otherwise with the date; of this machine's time zone. */
@@ -17,7 +18,7 @@ export function toMsText(ms: number): string {
 
 /** A text of somebody else on one line. */
 export function toCell(text: string, characters: number): string {
-  return shorten(plainText(text).replace(/\s+/g, " ").trim(), characters);
+  return clipText(plainText(text).replace(/\s+/g, " ").trim(), characters);
 }
 
 /** Characters of the id of a client that distinguish it from the others of one server. */
@@ -45,17 +46,40 @@ export interface LineColumn extends Column {
   readonly width: number;
 }
 
+const gap = 2;
+
 /**
- * Puts a line's cells below those of the lines before it. A cell that is too wide takes its room from the next ones.
+ * Puts a line's cells below those of the lines before it. A cell that is too wide takes its room from the next ones. On
+ * a terminal, columns are left out by their rank, and the last one is wrapped.
  */
-export function padCells(cells: readonly string[], columns: readonly LineColumn[]): string {
+export function padCells(
+  cells: readonly string[],
+  columns: readonly LineColumn[],
+  room = columnsOf(process.stdout),
+): string {
+  const kept = columnsIn(columns, room);
   let line = "";
   let end = 0;
-  for (const [index, cell] of cells.entries()) {
-    const { width = 0, align } = columns[index] ?? {};
-    if (index > 0) [line, end] = [`${line}  `, end + 2];
-    end += width;
-    line = align === "right" ? line + cell.padStart(end - line.length) : (line + cell).padEnd(end);
+  for (const [place, column] of kept.entries()) {
+    if (place > 0) [line, end] = [`${line}${" ".repeat(gap)}`, end + gap];
+    const cell = cells[columns.indexOf(column)] ?? "";
+    end += column.width;
+    line = column.align === "right" ? line + cell.padStart(end - line.length) : (line + cell).padEnd(end);
   }
-  return line.trimEnd();
+  const last = kept.at(-1)?.width ?? 0;
+  return wrapText(line.trimEnd(), room, " ".repeat(Math.min(end - last, Math.floor(room / 2)))).join("\n");
+}
+
+const leastText = 24;
+
+function columnsIn(columns: readonly LineColumn[], room: number): readonly LineColumn[] {
+  const taken = columns.reduce((sum, { width }) => sum + (width === 0 ? leastText : width) + gap, -gap);
+  const ranks = columns.map(({ rank = 0 }) => rank);
+  const last = Math.max(...ranks);
+  return taken <= room || last === 0
+    ? columns
+    : columnsIn(
+        columns.filter((_, at) => ranks[at] !== last),
+        room,
+      );
 }

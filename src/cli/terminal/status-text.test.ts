@@ -76,8 +76,8 @@ test("a gateway is one line, and a table of its servers with what to do about th
   expect(toStatusLines(statusOf([github, linear, asleep, again]), nowMs).join("\n")).toMatchInlineSnapshot(`
     "  up 2.2 h, 4 servers, 93 tools, 31 calls in 24 h, 1 failed
       SERVER  STATUS                     TOOLS  TOKENS  CALLS     P95  MEMORY  PROCESS  NEXT
-      github  online                        93  22,410     18  340 ms   50 MB       77
       linear  needs login                    -       -      -       -       -        -  toolyard login linear  # linear: needs [2J a login
+      github  online                        93  22,410     18  340 ms   50 MB       77
       fs      asleep (a call starts it)      -       -      -       -       -        -
       db      restarting (in 4 s)            -       -      -       -       -        -"
   `);

@@ -1,3 +1,4 @@
+import { writeSync } from "node:fs";
 import measure from "fast-string-truncated-width";
 
 /** A terminal with some lines at its bottom that are drawn again in place, below lines that stay. */
@@ -20,6 +21,21 @@ export function fitLine(line: string, columns: number): string {
   if (!truncated) return line;
   // What was coloured has lost its end.
   return line.includes("\u001b") ? `${line.slice(0, index)}\u001b[0m` : line.slice(0, index);
+}
+
+/** The screen behind stderr. One that does not know its size is as large as terminals used to be. */
+export function openScreen(): TerminalScreen {
+  const { stderr } = process;
+  return createTerminalScreen(writeToTerminal, () => ({ columns: stderr.columns || 80, rows: stderr.rows || 24 }));
+}
+
+/** Writes to stderr. The terminal may be closed while a gateway is still draining. */
+function writeToTerminal(text: string): void {
+  try {
+    writeSync(2, text);
+  } catch {
+    // EIO or EPIPE: there is no reader any more.
+  }
 }
 
 /** `size` is called each time, because people resize their windows. */

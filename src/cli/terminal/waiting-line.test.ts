@@ -33,7 +33,7 @@ test("a line that is too long is cut, because one that wraps could not be drawn 
   const line = showWaiting("starting everything there is\u001b[2J", output);
   vi.advanceTimersByTime(1_000);
   line.end();
-  expect(written[0]).toBe("\rstarting eve… (1 s)\u001b[K");
+  expect(written[0]).toBe("\rstarting… (1 s)\u001b[K");
 });
 
 test("elsewhere the sentence is written once", () => {

@@ -1,4 +1,5 @@
-import { plainText, shorten } from "../../kernel/text/plain-text.ts";
+import { clipText } from "./fitted-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
 
 /** A line that tells a person that something is being waited for. */
 export interface WaitingLine {
@@ -27,7 +28,7 @@ export function showWaiting(sentence: string | (() => string), output: Terminal)
   const fitted = (given: typeof sentence, seconds: number): string => {
     const count = ` (${seconds} s)`;
     const text = plainText(typeof given === "string" ? given : given());
-    return `${shorten(text, Math.max(10, (output.columns || 80) - count.length - 1))}${count}`;
+    return `${clipText(text, Math.max(10, (output.columns || 80) - count.length - 1))}${count}`;
   };
   const show = (): void => {
     const seconds = Math.round((performance.now() - startedMs) / 1_000);

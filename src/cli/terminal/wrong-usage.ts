@@ -1,6 +1,8 @@
+import { printText } from "./fitted-text.ts";
+
 /** Says how a command is used, and returns the exit code for wrong usage. */
 export function misused(usage: string): number {
-  process.stderr.write(`toolyard: \`toolyard ${usage}\`\n`);
+  printText(process.stderr, `toolyard: \`toolyard ${usage}\``);
   return wrongUsage;
 }
 
@@ -8,6 +10,6 @@ const wrongUsage = 2;
 
 /** Tells that a command was typed wrongly. Resolves to the exit code. */
 export function refuseUsage(message: string, usage: string): number {
-  process.stderr.write(`toolyard: ${message}\n  ${usage}\n`);
+  printText(process.stderr, `toolyard: ${message}\n  ${usage}`);
   return wrongUsage;
 }

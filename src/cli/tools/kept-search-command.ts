@@ -68,9 +68,9 @@ const columns = [
   { heading: "OUTCOME" },
   { heading: "THEN", align: "right" },
   { heading: "NOW", align: "right" },
-  { heading: "ID" },
+  { heading: "ID", rank: 1 },
   { heading: "TOOL" },
-  { heading: "SEARCH" },
+  { heading: "SEARCH", fit: "wrap" },
 ] as const;
 
 function toCells(kept: KeptLine): readonly string[] {

@@ -10,7 +10,12 @@ type PromptRow = TypesOf<typeof listPrompts>["answer"]["prompts"][number];
 /** `toolyard prompts [server]`: prompts of all servers, under the names that clients see. */
 export async function prompts(context: CommandContext): Promise<number> {
   return await printList<PromptRow>(context, {
-    columns: [{ heading: "PROMPT" }, { heading: "SERVER" }, { heading: "ARGUMENTS" }, { heading: "DESCRIPTION" }],
+    columns: [
+      { heading: "PROMPT" },
+      { heading: "SERVER", rank: 2 },
+      { heading: "ARGUMENTS", fit: "wrap", least: 12, rank: 1 },
+      { heading: "DESCRIPTION", fit: "cut" },
+    ],
     async read(gateway, { server, match }) {
       const query = { server };
       const { prompts: all } = await gateway.ask<typeof listPrompts>("GET /api/prompts", { query });

@@ -14,7 +14,12 @@ interface ResourceRow {
 /** `toolyard resources [server]`: resources and templates of all servers, with URIs as `toolyard read` takes them. */
 export async function resources(context: CommandContext): Promise<number> {
   return await printList<ResourceRow>(context, {
-    columns: [{ heading: "URI" }, { heading: "TYPE" }, { heading: "NAME" }, { heading: "DESCRIPTION" }],
+    columns: [
+      { heading: "URI", fit: "wrap", least: 40 },
+      { heading: "TYPE", rank: 3 },
+      { heading: "NAME", rank: 2 },
+      { heading: "DESCRIPTION", fit: "cut", rank: 1 },
+    ],
     read: readResources,
     toCells: ({ isTemplate, definition }) => [
       toCell(textIn(definition, isTemplate ? "uriTemplate" : "uri"), 120),

@@ -4,8 +4,7 @@ import { countText } from "../../kernel/text/number-text.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn, textOption } from "../../config/given.ts";
-import { plainText } from "../../kernel/text/plain-text.ts";
-import { plainLines } from "../terminal/plain-lines.ts";
+import { plainLines, plainText } from "../../kernel/text/plain-text.ts";
 import { readPieces, type ResultPiece } from "./result-pieces.ts";
 
 /**

@@ -6,6 +6,7 @@ import type { TypesOf } from "../../operations/operation.ts";
 import type { trySearch } from "../../operations/tools/search-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn, textOption } from "../../config/given.ts";
+import { clipText, columnsOf, printText, widthOf } from "../terminal/fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { toCell, toMsText } from "../terminal/record-cells.ts";
 import { openStartedGateway, waitForServers } from "../gateway/started-gateway.ts";
@@ -41,8 +42,9 @@ function print(report: SearchReport, isExplained: boolean): void {
   for (const [at, tool] of tools.entries())
     process.stdout.write(`${toLines(tool, at, tools, isExplained).join("\n")}\n`);
   for (const { server, status, reason } of report.unavailable)
-    process.stderr.write(
-      `toolyard: cannot be used now: ${server} (${status}${reason === "" ? "" : `: ${plainText(reason)}`})\n`,
+    printText(
+      process.stderr,
+      `toolyard: cannot be used now: ${server} (${status}${reason === "" ? "" : `: ${plainText(reason)}`})`,
     );
   if (tools.length === 0) {
     process.stderr.write("nothing fits; `toolyard tools` lists everything\n");
@@ -50,7 +52,8 @@ function print(report: SearchReport, isExplained: boolean): void {
   }
   if (isExplained && tools.every(({ explanation }) => explanation === undefined))
     process.stderr.write(`toolyard: the engine ${report.engine ?? ""} cannot say why it found them\n`);
-  process.stdout.write(`${toSummary(report, tools.length)}\n`);
+  printText(process.stdout, "The number beside a tool is a distance: 0 is a perfect match, 1 is none.");
+  printText(process.stdout, toSummary(report, tools.length));
 }
 
 function toSummary(report: SearchReport, shown: number): string {
@@ -75,15 +78,15 @@ function toLines(
 ): readonly string[] {
   const width = Math.max(...tools.map(({ tool_path: path }) => path.length));
   const rank = String(at + 1).padStart(String(tools.length).length);
-  const head =
-    `${rank}  ${plainText(tool.tool_path).padEnd(width)}  ${tool.relevance_score.toFixed(2)}  ` +
-    toCell(tool.input, widestLine);
+  const columns = columnsOf(process.stdout);
+  const head = `${rank}  ${plainText(tool.tool_path).padEnd(width)}  ${tool.relevance_score.toFixed(2)}`;
+  const input = toCell(tool.input, widestLine);
   const indent = " ".repeat(rank.length + 2);
-  return [
-    head,
-    `${indent}${toCell(tool.description, widestLine)}`,
-    ...(isExplained && tool.explanation !== undefined
-      ? toReasons(tool.explanation).map((line) => `${indent}${plainText(line)}`)
-      : []),
+  const isBeside = widthOf(head) + 2 + widthOf(input) <= columns;
+  const below = [
+    ...(isBeside ? [] : [input]),
+    toCell(tool.description, widestLine),
+    ...(isExplained && tool.explanation !== undefined ? toReasons(tool.explanation, columns).map(plainText) : []),
   ];
+  return [isBeside ? `${head}  ${input}` : head, ...below.map((line) => clipText(indent + line, columns))];
 }

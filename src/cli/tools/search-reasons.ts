@@ -4,6 +4,8 @@ import type { FieldName } from "../../catalog/search/language/fields.ts";
 /** Less than this of a score is not worth a word. */
 const leastShare = 0.005;
 const widestLine = 110;
+/** Before each line. */
+const indent = 4;
 /** Fields that are named for one word. */
 const mostFields = 2;
 
@@ -21,7 +23,7 @@ const fieldWords: Readonly<Record<FieldName, string>> = {
 };
 
 /** Why a tool was found, as lines of reasons with their shares of the score, the largest first. */
-export function toReasons(explanation: Explanation): readonly string[] {
+export function toReasons(explanation: Explanation, columns = Number.POSITIVE_INFINITY): readonly string[] {
   const { words, phrases, coverage, intent, serverFit, learned } = explanation;
   const reasons: Reason[] = [
     ...words.map((word) => ({ share: word.share, text: toWordText(word) })),
@@ -37,7 +39,7 @@ export function toReasons(explanation: Explanation): readonly string[] {
     .filter(({ share }) => share >= leastShare)
     .toSorted((one, other) => other.share - one.share)
     .map(({ text, share }) => `${text} ${toPercent(share)}`);
-  return wrap([...told, ...toIntentText(intent)]);
+  return wrap([...told, ...toIntentText(intent)], Math.min(columns - indent, widestLine));
 }
 
 interface Reason {
@@ -72,11 +74,11 @@ function toPercent(share: number): string {
   return `${share < 0 ? "-" : ""}${Math.round(Math.abs(share) * 100)} %`;
 }
 
-function wrap(reasons: readonly string[]): readonly string[] {
+function wrap(reasons: readonly string[], columns: number): readonly string[] {
   const lines: string[] = [];
   for (const reason of reasons) {
     const last = lines.at(-1);
-    if (last === undefined || last.length + reason.length + 3 > widestLine) lines.push(reason);
+    if (last === undefined || last.length + reason.length + 3 > columns) lines.push(reason);
     else lines[lines.length - 1] = `${last}   ${reason}`;
   }
   return lines;

@@ -7,12 +7,12 @@ import type { showServer } from "../../operations/servers/server-detail-operatio
 import type { showTool } from "../../operations/tools/tool-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn } from "../../config/given.ts";
-import { plainText } from "../../kernel/text/plain-text.ts";
+import { columnsOf, wrapText } from "../terminal/fitted-text.ts";
+import { plainLines, plainText } from "../../kernel/text/plain-text.ts";
 import type { GatewayClient } from "../gateway/gateway-client.ts";
 import { openStartedGateway, whenListed } from "../gateway/started-gateway.ts";
 import { refuseUsage } from "../terminal/wrong-usage.ts";
 import { readStatus } from "../gateway/gateway-client.ts";
-import { plainLines } from "../terminal/plain-lines.ts";
 
 type Server = TypesOf<typeof showServer>["answer"];
 type Tool = TypesOf<typeof showTool>["answer"];
@@ -98,8 +98,12 @@ function toServerText(server: Server, { word, reason }: Standing): string {
   const { slug, displayName } = server;
   return [
     `${plainText(slug)}${displayName === slug ? "" : `: ${plainText(displayName)}`}`,
-    ...facts.map(([name, text]) => `${name.padEnd(width)}  ${text}`),
+    ...facts.flatMap(([name, text]) => toFactLines(name.padEnd(width), text)),
   ].join("\n");
+}
+
+function toFactLines(name: string, text: string): readonly string[] {
+  return wrapText(`${name}  ${text}`, columnsOf(process.stdout), " ".repeat(name.length + 2));
 }
 
 function rowsOf(name: string, texts: readonly string[]): (readonly [string, string])[] {
@@ -123,9 +127,11 @@ function toText(tool: Tool, { word, reason, use }: Facts): string {
   const width = Math.max(...facts.map(([name]) => name.length));
   return [
     `${plainText(path)}${title === undefined ? "" : `: ${plainText(title)}`}`,
-    ...plainLines(description ?? "no description").map((line) => `  ${line}`),
+    ...plainLines(description ?? "no description").flatMap((line) =>
+      wrapText(`  ${line}`, columnsOf(process.stdout), "  "),
+    ),
     "",
-    ...facts.map(([name, text]) => `${name.padEnd(width)}  ${text}`),
+    ...facts.flatMap(([name, text]) => toFactLines(name.padEnd(width), text)),
   ].join("\n");
 }
 

@@ -7,8 +7,10 @@ import type { CommandContext } from "../command/command-context.ts";
 import { allRows, type GatewayClient } from "../gateway/gateway-client.ts";
 import { printList } from "../gateway/list-output.ts";
 import { readStatus } from "../gateway/gateway-client.ts";
+import { printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { toCell } from "../terminal/record-cells.ts";
+import { styleOfWord } from "../terminal/status-text.ts";
 
 type ToolPage = Extract<TypesOf<typeof listTools>["answer"], { readonly total: number }>;
 
@@ -20,10 +22,10 @@ export async function tools(context: CommandContext): Promise<number> {
   const shown = {
     columns: [
       { heading: "TOOL" },
-      { heading: "EFFECT" },
-      { heading: "TOKENS", align: "right" },
-      { heading: "STATUS" },
-      { heading: "DESCRIPTION" },
+      { heading: "EFFECT", rank: 2 },
+      { heading: "TOKENS", align: "right", rank: 1 },
+      { heading: "STATUS", rank: 3, style: styleOfWord },
+      { heading: "DESCRIPTION", fit: "cut", least: 32 },
     ] as const,
     read: readTools,
     toCells: ({ tool_path: path, annotations, tokens, tokens_exact: isExact, word, description, title }: ToolRow) => [
@@ -63,7 +65,7 @@ async function tellPinned(gateway: GatewayClient): Promise<void> {
       name === null
         ? `pinned, but there is no such tool: ${plainText(path)}${meant}`
         : `pinned: ${plainText(path)} as ${name}, ~${countText(tokens ?? 0)} tokens in each conversation`;
-    process.stderr.write(`toolyard: ${text}\n`);
+    printText(process.stderr, `toolyard: ${text}`);
   }
 }
 

@@ -7,6 +7,11 @@ export function plainText(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/g, " ");
 }
 
+/** A server's text for a terminal, with its lines kept. */
+export function plainLines(text: string): readonly string[] {
+  return text.replaceAll("\r\n", "\n").split("\n").map(plainText);
+}
+
 /**
  * At most this many UTF-16 units of the text, ending in an ellipsis where something was left out. A character that
  * takes two of them, such as an emoji, is kept or left out as a whole.

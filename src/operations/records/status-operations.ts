@@ -1,13 +1,14 @@
 import * as z from "zod";
 import { transportKinds } from "../../config/entry/transports.ts";
 import { instanceStatuses } from "../../kernel/status-words.ts";
-import { ownRecords } from "../../engine/policy/rights.ts";
+import { gatewayReading, ownRecords } from "../../engine/policy/rights.ts";
 import { nextSteps } from "../../records/server-standing.ts";
 import { storeProblemKinds } from "../../store/record-store.ts";
 import { databaseNames } from "../../store/store-upkeep.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import { operation, type Operation } from "../operation.ts";
+import { tokenSum } from "./usage-operations.ts";
 
 const ofDay = z.int().describe("Of 24 hours.");
 
@@ -98,5 +99,29 @@ export const showStatus = operation({
   },
 });
 
-/** The state of the gateway, for every caller. */
-export const statusOperations: readonly Operation[] = [showStatus];
+const activity = z
+  .object({
+    status: gatewayStatus,
+    pending: z
+      .array(z.object({ server: z.string(), method: z.string(), name: schemas.nullableText, runningMs: z.int() }))
+      .describe("Requests of clients that servers work on."),
+    saved: z
+      .object({ sessions: z.int(), unknown: z.int(), tokens: z.int(), isExact: z.boolean() })
+      .describe("What today's conversations did not have to read; of `unknown` ones it cannot be said."),
+    here: tokenSum.describe("What the list of `/mcp` costs a model."),
+    flat: tokenSum.describe("What a list of every tool would cost."),
+  })
+  .meta({ id: "Activity" });
+
+export const showActivity = operation({
+  route: "GET /api/status/activity",
+  right: gatewayReading,
+  id: "showActivity",
+  tag: "Gateway",
+  summary: "How the gateway is, and what goes on at this moment",
+  responses: answers(activity, "What a screen shows that is drawn again and again."),
+  run: async (services) => await services.activity(),
+});
+
+/** The state of the gateway. */
+export const statusOperations: readonly Operation[] = [showStatus, showActivity];

@@ -55,7 +55,7 @@ const usageMinutes = z
   .meta({ id: "UsageMinutes" });
 
 const sum = { tokens: z.int(), isExact: z.boolean().describe("False while an estimate is in it.") };
-const tokenSum = z.object(sum).meta({ id: "TokenSum" });
+export const tokenSum = z.object(sum).meta({ id: "TokenSum" });
 
 const tokenReport = z
   .object({
@@ -85,7 +85,9 @@ const tokenReport = z
           .describe("Clients that keep definitions from their models by themselves: what they save is unknown."),
       })
       .describe("Sessions that asked for the list of tools of this exposure, in the last thirty days."),
-    servers: z.array(z.object({ server: z.string(), tools: z.int(), ...sum })),
+    servers: z
+      .array(z.object({ server: z.string(), tools: z.int(), isKnown: z.boolean(), ...sum }))
+      .describe("`isKnown` is false while tools have never been listed, so that what they cost is not known."),
     phrases: z
       .object({ config: z.int(), server: z.int(), book: z.int(), enrich: z.int(), none: z.int() })
       .describe("Tools of this list by who wrote the phrases they are found by."),

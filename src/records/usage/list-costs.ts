@@ -16,6 +16,8 @@ export interface TokenSum {
 export interface ServerCost extends TokenSum {
   readonly server: string;
   readonly tools: number;
+  /** Whether its tools have ever been listed. */
+  readonly isKnown: boolean;
 }
 
 /**
@@ -111,7 +113,7 @@ export function createListCosts(
     servers: (view) =>
       view.servers.map((server) => {
         const tools = toolsOf(view, server);
-        return { server: server.slug, tools: tools.length, ...sum(tools) };
+        return { server: server.slug, tools: tools.length, isKnown: server.catalog !== undefined, ...sum(tools) };
       }),
     async prepare(view) {
       await counts.load();

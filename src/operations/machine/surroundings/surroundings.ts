@@ -9,7 +9,8 @@ import { describeFound, loadConfig, loadConfigText, type ConfigText } from "../.
 import { openDirectory } from "../../../store/files/data-directory.ts";
 import { openStore } from "../../../store/files/store-backend.ts";
 import { createTrustedConfigs, type TrustedConfigs } from "../../../store/files/trusted-configs.ts";
-import type { Store } from "../../../store/store.ts";
+import type { SecretStore, Store } from "../../../store/store.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 
 /** Where a command or a gateway was started, and with what: this decides which files and which data it means. */
 export interface Surroundings {
@@ -30,9 +31,56 @@ export interface Surroundings {
  * by now. Rejects with UntrustedConfig for a found file that the user did not allow; see `trust-question.ts`.
  */
 export async function readConfig(place: Surroundings, again?: string): Promise<Config> {
-  const { cwd, env, flags, homeDirectories } = place;
-  const file = textOption(place, "config");
-  return await loadConfig({ file, again, admit: trustedIn(place).admit, cwd, env, flags, homeDirectories });
+  return await withKeptValues(place, async ({ cwd, env, flags, homeDirectories }) => {
+    const [file, { admit }] = [textOption(place, "config"), trustedIn(place)];
+    return await loadConfig({ file, again, admit, cwd, env, flags, homeDirectories });
+  });
+}
+
+/** Reads it again where it refers to variables that are not set, and of which there are kept values. */
+async function withKeptValues(place: Surroundings, load: (place: Surroundings) => Promise<Config>): Promise<Config> {
+  const config = await load(place);
+  const unset = Object.entries(config.identity?.variables ?? {}).filter(([, value]) => value === null);
+  if (unset.length === 0) return config;
+  const kept = await readKeptValues(place);
+  const found = unset.filter(([name]) => Object.hasOwn(kept, name)).map(([name]) => [name, kept[name]] as const);
+  return found.length === 0 ? config : await load({ ...place, env: { ...place.env, ...Object.fromEntries(found) } });
+}
+
+/** The name under which they are kept, where the logins of servers are. */
+const keptName = "values of variables";
+const lockMs = 10_000;
+
+/** Values that were typed for variables of configurations, by name. Empty where they cannot be decrypted. */
+export async function readKeptValues(place: Surroundings): Promise<Readonly<Record<string, string>>> {
+  return (await keptIn(await storeIn(ownDataDirectory(place), place).secrets())) ?? {};
+}
+
+/** Undefined where there are some that cannot be decrypted. */
+async function keptIn(vault: SecretStore): Promise<Readonly<Record<string, string>> | undefined> {
+  const kept = await vault.read(keptName);
+  if (kept.kind === "none") return {};
+  return kept.kind === "text" ? (JSON.parse(kept.text) as Record<string, string>) : undefined;
+}
+
+/**
+ * Keeps a value, encrypted as logins are; undefined removes it. Resolves to whether there was one. Rejects with
+ * CONFIG_INVALID where those that are kept cannot be decrypted.
+ */
+export async function keepValue(place: Surroundings, name: string, value: string | undefined): Promise<boolean> {
+  const vault = await storeIn(openOwnDataDirectory(place), place).secrets();
+  return await vault.exclusively(keptName, AbortSignal.timeout(lockMs), async () => {
+    const kept = await keptIn(vault);
+    if (kept === undefined)
+      throw new GatewayError("CONFIG_INVALID", "the values that are kept were encrypted with another key", {
+        hint: "Set TOOLYARD_KEY as it was, or remove the file `tokens/values_of_variables-*.vault` in the data directory.",
+      });
+    const { [name]: before, ...others } = kept;
+    const next = value === undefined ? others : { ...others, [name]: value };
+    if (Object.keys(next).length === 0) await vault.remove(keptName);
+    else await vault.write(keptName, JSON.stringify(next));
+    return before !== undefined;
+  });
 }
 
 /** The found configurations that this user allowed: one list for all data directories, as each names its own. */
@@ -56,12 +104,14 @@ export async function carryTrust(place: Surroundings, opened: EditableConfig, te
 
 /** What a text would mean in place of a file. Rejects with CONFIG_INVALID. */
 export async function readConfigText(
-  { cwd, env, flags, homeDirectories }: Surroundings,
+  surroundings: Surroundings,
   { file, text }: Pick<ConfigText, "file" | "text">,
 ): Promise<Config> {
   const realFile = await follow(file);
   const place = { realFile, directory: dirname(realFile) };
-  return await loadConfigText({ file, text, place }, { cwd, env, flags, homeDirectories });
+  return await withKeptValues(surroundings, async ({ cwd, env, flags, homeDirectories }) => {
+    return await loadConfigText({ file, text, place }, { cwd, env, flags, homeDirectories });
+  });
 }
 
 /** The key that encrypts logins, when the user does not want a key file. */
@@ -106,4 +156,12 @@ export function openDataDirectory(config: Config, place: Pick<Surroundings, "hom
 /** Opens the store of a data directory, with the key that the program was given. */
 export function storeIn(dataDir: string, place: Pick<Surroundings, "env">): Store {
   return openStore({ dataDir, vaultKey: vaultKeyOf(place) });
+}
+
+/**
+ * The data directory as a flag or variable names it, or the platform's usual place: for what does not depend on a
+ * configuration. Creates it. Throws CONFIG_INVALID when that fails.
+ */
+export function openOwnDataDirectory(place: Surroundings): string {
+  return openDirectory(ownDataDirectory(place));
 }
