@@ -299,7 +299,7 @@ describe.skipIf(!hasBrowser)("people in the dashboard", () => {
     await page.getByText("No app is connected.").waitFor();
     expect((await rest("GET", "/api/me/apps")).apps).toEqual([]);
     const browsers = page.getByRole("list", { name: "Browsers" });
-    await browsers.getByText("This browser").waitFor();
+    await browsers.getByText("Chrome on Linux (this one)").waitFor();
     await page.getByRole("button", { name: "Log all others out" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Log all others out" }).click();
     await browsers.getByRole("button").first().waitFor({ state: "detached" });
