@@ -88,9 +88,3 @@ summary{cursor:pointer;font-weight:550;min-height:1.7rem}
 `;
 
 export const pageStyle = rules.replaceAll("\n", "");
-
-/** The dashboard's own, `web/src/icon.svg`. */
-export const pageIcon = `data:image/svg+xml,${encodeURIComponent(
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0f6b62"/>' +
-    '<path d="M8 9h16v3.4H17.8V24h-3.6V12.4H8z" fill="#fff"/></svg>',
-)}`;

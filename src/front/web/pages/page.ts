@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { escapeHtml } from "../../http/escape-html.ts";
 import { prefixOf } from "../../http/public-url.ts";
-import { pageIcon, pageStyle } from "./page-look.ts";
+import { pageStyle } from "./page-look.ts";
 import type { PageScript } from "./page-scripts.ts";
 
 /** A piece of a page, whose texts are escaped. */
@@ -67,7 +67,7 @@ export function toDocument(place: PagePlace, { title, body, isWide, script }: Pa
   const own: Html = script === undefined ? nothing : { html: `<script>${script.text}</script>` };
   const head = html`<meta charset="utf-8" /><meta name="viewport" content="width=device-width" />
     <title>${title} - Toolyard</title>
-    <link rel="icon" href="${pageIcon}" />${look}`;
+    ${look}`;
   const main = isWide
     ? html`<main>
         <h1>${title}</h1>
@@ -116,7 +116,7 @@ export function pageHeaders({ formTarget, script }: Pick<Page, "formTarget" | "s
   return {
     "Content-Type": "text/html; charset=utf-8",
     "Cache-Control": "no-store",
-    "Content-Security-Policy": `default-src 'none'; style-src '${styleHash}'; img-src data:;${own} base-uri 'none'; form-action 'self'${target}; frame-ancestors 'none'`,
+    "Content-Security-Policy": `default-src 'none'; style-src '${styleHash}';${own} base-uri 'none'; form-action 'self'${target}; frame-ancestors 'none'`,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     // Not `no-referrer`: with that, browsers do not say which page a form comes from.
