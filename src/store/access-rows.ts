@@ -23,6 +23,8 @@ export const accessTables = {
     via: text,
     /** The issuer's own name for the session there, or an empty text. */
     sid: text,
+    /** What it says of itself, for people: `Firefox on Linux`; empty where it says nothing that is known. */
+    browser: text,
     /** When the person proved who they are: at an identity provider, that may be before the session began here. */
     createdAtMs: integer,
     seenAtMs: integer,

@@ -34,7 +34,7 @@ test("the command prints a link, and whoever opens it makes an account that is i
   const taken = await browser.submit(page, { name: "bob", password, again: password });
   expect(taken.text).toContain("There is a user bob already");
   const done = await browser.submit(page, { name: "dora", password, again: password });
-  expect(done.url).toBe(`${world.url}/account`);
+  expect(done.url).toBe(`${world.url}/connect`);
   expect(done.text).toContain("You are <strong>dora</strong>");
   expect(await membersOf("red")).toContainEqual(expect.objectContaining({ user: "dora", role: "admin" }));
   // Nobody has a token that nobody was shown.

@@ -71,6 +71,14 @@ export const rows: readonly Row[] = [
     ...{ learns: { id: ({ sessions }) => sessions[0].id }, not: "nobody", refusal: noCredential },
   },
   { route: "DELETE /api/me/sessions/{id}", who: "bob", gives: { done: true }, not: "cid", refusal: noPerson },
+  {
+    ...{ route: "GET /api/sessions", who: "bob", gives: { browsers: [], clients: [] } },
+    ...{ not: "nobody", refusal: noCredential },
+  },
+  {
+    ...{ route: "DELETE /api/sessions/{id}", at: { id: "none" }, who: "bob", gives: { ended: false } },
+    ...{ not: "nobody", refusal: noCredential },
+  },
   // Users.
   {
     ...{ route: "POST /api/users", who: "ann", body: () => ({ name: "dan", team: "red" }), status: 201 },

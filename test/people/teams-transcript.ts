@@ -75,7 +75,7 @@ async function logIn(sub: string, groups: readonly string[]): Promise<PageBrowse
 
 /** The paragraphs of a page, as somebody reads them. */
 function read(text: string): string {
-  const main = /<main>([^]*)<\/main>/.exec(text)?.[1] ?? "";
+  const main = /<main[^>]*>([^]*)<\/main>/.exec(text)?.[1] ?? "";
   const words = main.replaceAll(/<(?:p|h\d|li|label|button)[^>]*>/g, "\n").replaceAll(/<[^>]+>/g, "");
   return words
     .replaceAll("&#39;", "'")

@@ -1,4 +1,4 @@
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page, Response } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { badServer } from "../harness/gateway.ts";
 import { until } from "../harness/until.ts";
@@ -127,6 +127,25 @@ describe.skipIf(!hasBrowser)("people in the dashboard", () => {
       async () => (await fetch("/api/teams/red/invites", { headers: { "X-Toolyard-Team": "red" } })).status,
     );
     expect(status).toBe(403);
+  });
+
+  test("a member's overview and clients show what is theirs, and nothing on them is refused", async () => {
+    const { page } = bob;
+    const refused: string[] = [];
+    const listen = (response: Response): void => {
+      if (response.status() >= 400) refused.push(`${response.status()} ${response.url()}`);
+    };
+    page.on("response", listen);
+    await go(page, "/");
+    await page.getByText("No client is connected now.").waitFor();
+    await expectClean(page);
+    await page.getByRole("navigation", { name: "Use" }).getByRole("link", { name: "Clients" }).click();
+    await page.getByText("No client is connected.").waitFor();
+    await page.getByRole("link", { name: "What to write into its settings" }).waitFor();
+    expect(await page.getByRole("heading", { name: "Found on this machine" }).count()).toBe(0);
+    await expectClean(page);
+    page.off("response", listen);
+    expect(refused).toEqual([]);
   });
 
   test("an invitation is made, shown once, and withdrawn", async () => {
@@ -299,7 +318,7 @@ describe.skipIf(!hasBrowser)("people in the dashboard", () => {
     await page.getByText("No app is connected.").waitFor();
     expect((await rest("GET", "/api/me/apps")).apps).toEqual([]);
     const browsers = page.getByRole("list", { name: "Browsers" });
-    await browsers.getByText("This browser").waitFor();
+    await browsers.getByText("Chrome on Linux (this one)").waitFor();
     await page.getByRole("button", { name: "Log all others out" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Log all others out" }).click();
     await browsers.getByRole("button").first().waitFor({ state: "detached" });

@@ -41,10 +41,12 @@ const use = [
 /** In a gateway with users and teams. */
 const people = { to: "/people", label: "People", icon: Users } as const;
 
+const clients = { to: "/clients", label: "Clients", icon: MonitorSmartphone } as const;
+
 /** For the operator of the gateway; never mixed with pages for everyone. */
 const run = [
   { to: "/logs", label: "Logs and events", icon: ScrollText },
-  { to: "/clients", label: "Clients", icon: MonitorSmartphone },
+  clients,
   people,
   { to: "/tokens", label: "Token cost", icon: Coins },
   { to: "/settings", label: "Settings", icon: Settings },
@@ -123,6 +125,7 @@ function Shell({ session, children }: { readonly session: Session; readonly chil
             {use.map((item) => (
               <Item key={item.to} {...item} />
             ))}
+            {!isAdmin && <Item {...clients} />}
             {session.hasPeople && !isAdmin && <Item {...people} />}
           </nav>
           {isAdmin && (

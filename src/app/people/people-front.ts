@@ -3,6 +3,7 @@ import { usualScopes } from "../../front/http/challenge.ts";
 import { createClientAddress } from "../../front/http/guards/client-address.ts";
 import type { RestHandler } from "../../front/http/http-server.ts";
 import { createAccountPages } from "../../front/web/pages/account-page.ts";
+import { createClientPage } from "../../front/web/pages/client-page.ts";
 import { createConnectPage, type ConnectPageDeps } from "../../front/web/pages/connect-page.ts";
 import { createInvitePage, type InvitePageDeps } from "../../front/web/pages/invite-page.ts";
 import { createConsentPage } from "../../front/web/pages/consent-page.ts";
@@ -115,6 +116,7 @@ function createOwnPages(
   const { directory, changes } = people;
   const { passwords, sessions } = people.access;
   return {
+    client: createClientPage({ forms, directory, tokens: changes, serversOf: servers.of }),
     connect: createConnectPage({
       servers,
       forms,
@@ -160,7 +162,7 @@ async function openServer({ gateway, people, sealing, log, clock }: ServerParts)
     directory: people.directory,
     sealing,
     fetchDocument: gateway.config().settings.auth.clientDocuments ? createDocumentFetch(clock) : undefined,
-    pages: createDevicePages(),
+    pages: createDevicePages({ sessions: people.access.sessions, directory: people.directory }),
     clock,
     scopes,
     usualScopes,

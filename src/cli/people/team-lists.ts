@@ -26,9 +26,10 @@ export async function theTeam(gateway: GatewayClient, context: CommandContext): 
   });
 }
 
-export type Installation = TypesOf<typeof listInstallations>["answer"]["installations"][number] & {
+type Listed = TypesOf<typeof listInstallations>["answer"]["installations"][number];
+export interface Installation extends Omit<Listed, "status" | "dormant"> {
   readonly team: string;
-};
+}
 
 /** What the team itself installed, without the servers of the configuration file, which everybody has. */
 export async function installationsOf(gateway: GatewayClient, team: string): Promise<readonly Installation[]> {

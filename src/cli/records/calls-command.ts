@@ -32,7 +32,7 @@ const shown: RowsShown<CallJson> = {
   toCells: (call, now) => [
     toClockText(call.time, now),
     toCell(callText(call), 60),
-    toCell(call.client === null ? call.principal : `${call.principal}/${call.client}`, 40),
+    toCell(call.client === null ? (call.user ?? call.principal) : `${call.user ?? call.principal}/${call.client}`, 40),
     toCell(outcomeText(call), 30),
     call.waitMs < 1 ? toMsText(call.durationMs) : `${toMsText(call.durationMs)} +${toMsText(call.waitMs)}`,
     countText(call.argumentTokens),

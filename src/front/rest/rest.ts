@@ -12,6 +12,7 @@ import { operationRoute } from "./operation-route.ts";
 import { describeExecute } from "./execute/routes-execute.ts";
 import type { Route } from "./route.ts";
 import { createDocumentationRoutes } from "./document/documentation.ts";
+import { createSessionListRoutes } from "./routes-session-list.ts";
 import { createSessionRoutes } from "./routes-session.ts";
 import { createEventRoutes } from "./routes-events.ts";
 import { createInstanceStatusRoutes } from "./routes-instance-status.ts";
@@ -109,6 +110,7 @@ export function createRoutes(deps: RestDeps, services = toServices(deps)): reado
     ...createEventRoutes(deps),
     ...of(usageOperations),
     ...createSessionRoutes(deps),
+    ...createSessionListRoutes(deps),
     ...of(configOperations),
     ...of(machineOperations),
     ...of(serverOrderOperations),

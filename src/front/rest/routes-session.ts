@@ -1,15 +1,13 @@
 import * as z from "zod";
-import { gatewayAdmin, ownRecords } from "../../engine/policy/rights.ts";
+import { ownRecords } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { BrowserLogin, BrowserSession } from "../../people/identity/browser-sessions.ts";
 import { hashToken } from "../../people/identity/token.ts";
 import { isLoopback, refuseOtherPages, refusePlainNetwork, toCookie, toEndedCookie } from "../web/session-request.ts";
 import type { VisitingPerson } from "../web/browsers.ts";
-import { jsonAnswer, type Answer } from "./answer.ts";
+import { jsonAnswer } from "./answer.ts";
 import type { RestDeps } from "./deps.ts";
-import { toRequestFacts } from "./operation-route.ts";
-import { requireOwner } from "../../operations/request/manager.ts";
 import { checkPart } from "../../operations/part-check.ts";
 import * as people from "../../operations/people/people-schemas.ts";
 import { answers } from "../../operations/responses.ts";
@@ -17,8 +15,8 @@ import { membershipsOf, toMembership } from "../../operations/people/me-operatio
 import { publicRoute, route, type PublicRequest, type RestRequest, type Route } from "./route.ts";
 import * as schemas from "../../operations/schemas.ts";
 
-const tag = "Dashboard";
-const notCached = { "Cache-Control": "no-store" };
+export const tag = "Dashboard";
+export const notCached = { "Cache-Control": "no-store" };
 
 const loginBody = z
   .object({
@@ -63,43 +61,9 @@ const loginWays = z
   })
   .meta({ id: "LoginWays" });
 
-const sessionList = z
-  .object({
-    browsers: z.array(
-      z.object({
-        id: z.string(),
-        browser: z.string().describe("As it names itself."),
-        principal: schemas.nullableText.describe("Null when its token was taken back."),
-        startedAt: z.string(),
-        usedAt: z.string(),
-        endsAt: z.string(),
-        isThis: z.boolean(),
-      }),
-    ),
-    clients: z
-      .array(
-        z.object({
-          client: schemas.nullableText.describe("As it names itself."),
-          principal: schemas.nullableText,
-          endpoint: schemas.nullableText,
-          revision: schemas.nullableText.describe("Of the protocol; null for a client without sessions."),
-          idleMs: z.number().nullable(),
-        }),
-      )
-      .describe("MCP clients that are connected."),
-  })
-  .meta({ id: "SessionList" });
-
 /** Logging in at the dashboard, and who is logged in. */
 export function createSessionRoutes(deps: RestDeps): readonly Route[] {
-  return [
-    startSession(deps),
-    showSession(deps),
-    endOwnSession(deps),
-    showLoginWays(deps),
-    listSessions(deps),
-    endSession(deps),
-  ];
+  return [startSession(deps), showSession(deps), endOwnSession(deps), showLoginWays(deps)];
 }
 
 function startSession(deps: RestDeps): Route {
@@ -211,75 +175,6 @@ function showLoginWays({ browsers }: RestDeps): Route {
   });
 }
 
-function listSessions(deps: RestDeps): Route {
-  return route({
-    method: "GET",
-    path: "/api/sessions",
-    right: gatewayAdmin,
-    operation: {
-      id: "listSessions",
-      tag,
-      summary: "Browsers that are logged in, and clients that are connected",
-      responses: answers(sessionList, "Newest first."),
-    },
-    async handle(request) {
-      requireOwner(
-        deps,
-        Object.assign(toRequestFacts(deps, request.raw, request.response), { principal: request.principal }),
-      );
-      const own = deps.browsers.sessionOf(request.raw)?.id;
-      const browsers = await Promise.all(
-        deps.browsers.sessions.list().map(async (one) => ({
-          id: one.id,
-          browser: one.browser,
-          principal: await nameOf(deps, one, request),
-          startedAt: toTime(one.createdAtMs),
-          usedAt: toTime(one.usedAtMs),
-          endsAt: toTime(one.endsAtMs),
-          isThis: one.id === own,
-        })),
-      );
-      return jsonAnswer({ browsers, clients: deps.connections() }, notCached);
-    },
-  });
-}
-
-async function nameOf({ browsers }: RestDeps, one: BrowserSession, { raw }: RestRequest): Promise<string | null> {
-  return await browsers.principalOf(one, raw).then(
-    ({ id }) => id,
-    () => null,
-  );
-}
-
-function endSession(deps: RestDeps): Route {
-  return route({
-    method: "DELETE",
-    path: "/api/sessions/{id}",
-    right: gatewayAdmin,
-    params: z.object({ id: schemas.name }),
-    operation: {
-      id: "endSession",
-      tag,
-      summary: "Log another browser out",
-      responses: answers(
-        z.object({ ended: z.boolean() }).meta({ id: "EndedSession" }),
-        "Whether there was one.",
-        [415],
-      ),
-    },
-    async handle(request): Promise<Answer> {
-      requireOwner(
-        deps,
-        Object.assign(toRequestFacts(deps, request.raw, request.response), { principal: request.principal }),
-      );
-      const { id: actor, team } = request.principal;
-      const { id } = request.params;
-      await deps.audit.order({ actor, team, via: "rest", action: "session.end", object: id });
-      return jsonAnswer({ ended: await deps.browsers.sessions.end(id) }, notCached);
-    },
-  });
-}
-
 /** Throws UNAUTHORIZED for a request that is known by something else than a session. */
 function ownSession({ browsers }: RestDeps, { raw }: RestRequest): BrowserSession {
   const found = browsers.sessionOf(raw);
@@ -314,6 +209,6 @@ function describe(deps: RestDeps, { principal, session: one, person: visiting }:
   };
 }
 
-function toTime(ms: number): string {
+export function toTime(ms: number): string {
   return new Date(ms).toISOString();
 }

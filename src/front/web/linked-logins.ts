@@ -2,8 +2,8 @@ import type { Accounts } from "../../people/authorization-server/accounts.ts";
 import type { LinkedAccounts } from "../../people/sign-in/linked-accounts.ts";
 import { shorten } from "./pages/consent-page.ts";
 import type { OpenForm } from "./pages/forms.ts";
-import { prefixed, type LoginProvider } from "./pages/login-pages.ts";
-import { html, nothing, type Html } from "./pages/page.ts";
+import type { LoginProvider } from "./pages/login-pages.ts";
+import { html, nothing, prefixed, toSection, type Html } from "./pages/page.ts";
 import type { KnownVisit, Visit } from "./visit.ts";
 
 export interface LinkedLoginsDeps {
@@ -34,8 +34,7 @@ export async function toLogins(visit: KnownVisit, form: OpenForm, deps: LinkedLo
       ${form.field} ${asks ? password : nothing}<button>Use your account at ${title}</button>
     </form>`;
   });
-  return html`<h2>Log in elsewhere</h2>
-    ${toTable(["Account", "Where", "Remove"], rows)}${buttons}`;
+  return toSection(html`${toTable(["Account", "Where", "Remove"], rows)}${buttons}`, "Log in elsewhere");
 }
 
 export function toButton(
@@ -53,7 +52,7 @@ export function toButton(
 }
 
 export function toTable(headings: readonly string[], rows: readonly Html[]): Html {
-  if (rows.length === 0) return html`<p>None.</p>`;
+  if (rows.length === 0) return html`<p class="muted">None.</p>`;
   const cells = headings.map((heading) => html`<th scope="col">${heading}</th>`);
   return html`<table>
     <thead>

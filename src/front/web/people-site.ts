@@ -1,10 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isOAuthPath, type AuthorizationServer } from "../../people/authorization-server/oauth/oauth-server.ts";
-import type { BrowserSessions } from "../../people/authorization-server/user-sessions.ts";
 import { interactionPath } from "../../people/authorization-server/oauth/provider.ts";
-import type { TeamDirectory } from "../../people/directory/team-directory.ts";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
-import { sessionHashOf } from "../../people/identity/session-cookie.ts";
+import { toBrowserName } from "../../people/identity/browser-name.ts";
 import { prefixOf } from "../http/public-url.ts";
 import { refuseWithProblem } from "../http/problem.ts";
 import { requestPath } from "../http/request-path.ts";
@@ -12,20 +10,19 @@ import type { AccountPages } from "./pages/account-page.ts";
 import { connectPath } from "./pages/connect-page.ts";
 import { invitePath } from "./pages/invite-page.ts";
 import type { LoginPages } from "./pages/login-pages.ts";
-import { html, writePage } from "./pages/page.ts";
-import type { Visit } from "./visit.ts";
+import { clientPath, html, nothing, prefixed, writePage } from "./pages/page.ts";
+import { findPerson, type PersonLookup, type Visit } from "./visit.ts";
 
-export interface PeopleSiteDeps {
+export interface PeopleSiteDeps extends PersonLookup {
   readonly login: LoginPages;
   readonly account: AccountPages;
   readonly consent: (visit: Visit) => Promise<void>;
   readonly connect: (visit: Visit) => Promise<void>;
+  readonly client: (visit: Visit) => Promise<void>;
   readonly invite: (visit: Visit) => Promise<void>;
   /** Logging in at an identity provider: the paths below `/auth/oidc/`. */
   readonly elsewhere: (visit: Visit) => Promise<void>;
   readonly oauth: () => Promise<AuthorizationServer>;
-  readonly sessions: Pick<BrowserSessions, "find">;
-  readonly directory: Pick<TeamDirectory, "book">;
   /** The gateway's address as a request reached it. */
   readonly publicUrl: (request: IncomingMessage) => string;
   /** Who asks, where that can be known. */
@@ -40,12 +37,12 @@ export function createPeopleSite(deps: PeopleSiteDeps) {
 
   function toVisit(request: IncomingMessage, response: ServerResponse): Visit {
     const base = deps.publicUrl(request);
-    const hash = sessionHashOf(request, base.startsWith("https:"));
-    const session = sessions.find(hash);
-    const user = session === undefined ? undefined : directory.book.users.get(session.userId);
+    const { hash, session, user } = findPerson(request, base, { sessions, directory });
     const query = new URLSearchParams((request.url ?? "").split("?", 2)[1] ?? "");
     const ip = deps.addressOf(request);
-    return { request, response, base, path: requestPath(request.url ?? "/"), query, ip, hash, session, user };
+    const browser = toBrowserName(request.headers["user-agent"]);
+    const path = requestPath(request.url ?? "/");
+    return { request, response, base, path, query, ip, browser, hash, session, user };
   }
 
   const pages: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
@@ -53,6 +50,7 @@ export function createPeopleSite(deps: PeopleSiteDeps) {
     "/auth/logout": account.logout,
     "/setup": login.setup,
     "/account": account.account,
+    [clientPath]: deps.client,
   };
 
   async function answer(visit: Visit): Promise<void> {
@@ -82,11 +80,13 @@ export function createPeopleSite(deps: PeopleSiteDeps) {
       }
       const { message, hint, row } = failure;
       const said = failure.code === "INTERNAL" ? "Something went wrong here" : message;
-      writePage(response, {
+      const about = failure.code === "INTERNAL" || hint === "" ? nothing : html`<p>${hint}</p>`;
+      writePage(visit, {
         title: "This does not work",
         status: row.http,
         body: html`<p role="alert">${said}.</p>
-          <p>${failure.code === "INTERNAL" ? "" : hint}</p>`,
+          ${about}
+          <p><a href="${prefixed(visit, "/ui/")}">Open the dashboard</a></p>`,
       });
       request.resume();
     });

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { teamAdmin, teamReading, type Right } from "../../engine/policy/rights.ts";
+import { instanceStatuses } from "../../kernel/status-words.ts";
 import type { InstallationPatch, NewInstallation } from "../../people/installations/install-changes.ts";
 import { viewInstallation, type InstallationView } from "../../people/installations/install-view.ts";
 import * as shapes from "./install-request.ts";
@@ -21,7 +22,13 @@ export const installationParams = z.object({
 /** Every member of the team may look: the views show members less than admins. */
 const looking: Right = teamReading;
 
-const list = z.object({ installations: z.array(shapes.installation) }).meta({ id: "InstallationList" });
+const listed = shapes.installation
+  .extend({
+    status: z.enum(instanceStatuses).nullable().describe("Of what runs for the asker; null where nothing does."),
+    dormant: z.boolean().describe("Whether a call starts it."),
+  })
+  .meta({ id: "ListedInstallation" });
+const list = z.object({ installations: z.array(listed) }).meta({ id: "InstallationList" });
 const newInstallation = z.object({
   template: z.string().max(300).describe("The id or name of a template, or `file:` and a key of the configuration."),
   slug: z.string().max(63).optional(),
@@ -46,7 +53,14 @@ export const listInstallations = operation({
   run(services, request) {
     const { installs, teamId, actor } = shapes.installRequest(services, request, request.params.team);
     const own = installs.book.ofTeam(teamId).map((row) => viewInstallation(installs, row, actor));
-    return { installations: [...installs.fileServers().map(fromFile), ...own] };
+    const instances = services.instancesOf(request.principal);
+    const listed = [...installs.fileServers().map(fromFile), ...own].map((view) => {
+      const held = instances.find(({ server }) =>
+        view.source === "db" ? server.installed?.id === view.id : `file:${server.key}` === view.id,
+      );
+      return { ...view, status: held?.status ?? null, dormant: held?.state.kind === "dormant" };
+    });
+    return { installations: listed };
   },
 });
 

@@ -35,6 +35,7 @@ const session = z
     id: z.string(),
     user: z.string(),
     via: z.string().describe("`password`, or the identity provider."),
+    browser: z.string().describe("What it says of itself, as `Firefox on Linux`; empty where that is not known."),
     isThis: z.boolean().describe("Whether the request came from it."),
     created: time,
     seen: time,

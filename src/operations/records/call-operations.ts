@@ -4,11 +4,12 @@ import { auditName } from "../../kernel/principal.ts";
 import { callToJson } from "../../records/calls/record-json.ts";
 import { ownRecords, teamAdmin } from "../../engine/policy/rights.ts";
 import { filter, followParameter, recordParameters, toPageQuery, toReader, toTimes } from "./record-query.ts";
-import type { PageQuery } from "../../store/record-store.ts";
+import type { CallRow, PageQuery } from "../../store/record-store.ts";
 import { answers, withExports } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import { operation, type Operation } from "../operation.ts";
 import { records } from "../reply.ts";
+import type { Services } from "../services.ts";
 
 const tag = "Records";
 const outcomes = ["ok", "tool_error", "error", "failed"] as const;
@@ -36,6 +37,7 @@ const call = z
     hasBody: z.boolean().describe("Whether arguments and result were kept."),
     message: schemas.nullableText.describe("First line of the error; of a search, what it found."),
     traceId: z.string().optional().describe("Of its trace; only where traces are on."),
+    user: schemas.nullableText.describe("What `principal` is called, where it is somebody of a team."),
   })
   .meta({ id: "Call" });
 
@@ -113,7 +115,7 @@ export const listCalls = operation({
       limit,
       before: page.before,
       read: readCalls,
-      toJson: callToJson,
+      toJson: (row) => toJson(services, row),
       ...(follow ? { follow: { newest, event: "mcp.request.logs", events: services.events, read: readCalls } } : {}),
     });
   },
@@ -172,9 +174,15 @@ const showCall = operation({
     if (!Number.isSafeInteger(number)) throw new GatewayError("RECORD_UNKNOWN", "there is no such call");
     const found = await services.history.call(toReader(services, principal), number);
     const { contents, body } = found;
-    return { ...callToJson(found), contents, body };
+    return { ...toJson(services, found), contents, body };
   },
 });
+
+/** Those who see a call may know whose it is: it is theirs, or they manage the team. */
+function toJson({ people }: Services, row: CallRow) {
+  const user = people()?.book.members.get(row.principal)?.user.name ?? null;
+  return { ...callToJson(row), user };
+}
 
 /** Calls that were made. Everybody sees their own; an admin sees that others called, not what was said. */
 export const callOperations: readonly Operation[] = [listCalls, eraseCalls, showCall];

@@ -7,7 +7,7 @@ import { randomId } from "../../kernel/text/random-id.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";
 import { createSecret, sha256, type Change, type ChangeAccess } from "./access-changes.ts";
 import { createAttempts, sendersOf } from "./login-attempts.ts";
-import type { BrowserSessions, NewSession } from "./user-sessions.ts";
+import type { BrowserSessions, NewSession, SessionOrigin } from "./user-sessions.ts";
 import { longestPassword, shortestPassword, type Passwords } from "./passwords.ts";
 
 /** Users with a password of this gateway's own. Everything rejects with RATE_LIMITED, and as the store does. */
@@ -25,8 +25,7 @@ export interface Accounts {
   createLink(name: string | undefined, by: string): Promise<SetupCode>;
 }
 
-interface FromBrowser {
-  readonly ip: string | null;
+interface FromBrowser extends Pick<SessionOrigin, "ip" | "browser"> {
   /** The session that the browser had before. */
   readonly replaced: string | undefined;
 }
@@ -45,7 +44,7 @@ export interface SetUp extends FromBrowser {
   readonly password: string;
 }
 
-export interface PasswordChange extends Pick<FromBrowser, "ip"> {
+export interface PasswordChange extends Pick<FromBrowser, "ip" | "browser"> {
   readonly old: string;
   readonly password: string;
 }
@@ -96,7 +95,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   return {
     confirm: async (session, { old, ip }) => void (await check(session, old, ip)),
     hasPassword: async (userId) => (await store.password(userId)) !== undefined,
-    async login({ name, password, ip, replaced }) {
+    async login({ name, password, ip, browser, replaced }) {
       begin("login", name, ip);
       const user = book.userNamed(name);
       const isKnown = user?.status === "active" && password.length <= longestPassword;
@@ -105,10 +104,10 @@ export function createAccounts(deps: AccountsDeps): Accounts {
       if (!isRight || user === undefined || book.users.get(user.id)?.status !== "active")
         throw refuse({ action: "login", name, ip });
       succeed("login", name);
-      return await sessions.start(user, { via: "password", sid: "", ip }, replaced);
+      return await sessions.start(user, { via: "password", sid: "", browser, ip }, replaced);
     },
     async setUp(given) {
-      const { ip, code, replaced } = given;
+      const { ip, browser, code, replaced } = given;
       checkPassword(given.password);
       begin("setup", ip ?? "", ip);
       const link = await store.setupLink(sha256(code));
@@ -124,9 +123,9 @@ export function createAccounts(deps: AccountsDeps): Accounts {
       );
       if (!isDone) throw refuse({ action: "setup", name: "", ip });
       succeed("setup", ip ?? "");
-      return await sessions.start(user, { via: "password", sid: "", ip }, replaced);
+      return await sessions.start(user, { via: "password", sid: "", browser, ip }, replaced);
     },
-    async changePassword(session, { old, password, ip }) {
+    async changePassword(session, { old, password, ip, browser }) {
       checkPassword(password);
       const user = await check(session, old, ip);
       if (user === undefined) throw refuse({ action: "password", name: "", ip });
@@ -135,7 +134,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
         { passwords: [row], goneSessions: sessions.of(user.id).map(({ hash }) => hash) },
         { actor: user.name, via: "browser", action: "password.change", object: user.name, ip },
       );
-      return await sessions.start(user, { via: session.via, sid: session.sid, ip }, undefined);
+      return await sessions.start(user, { via: session.via, sid: session.sid, browser, ip }, undefined);
     },
     createLink: createLinkMaker(deps),
   };

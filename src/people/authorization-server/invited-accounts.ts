@@ -8,7 +8,7 @@ import type { TeamDirectory } from "../directory/team-directory.ts";
 import { checkPassword } from "./accounts.ts";
 import { createAttempts, sendersOf } from "./login-attempts.ts";
 import type { Passwords } from "./passwords.ts";
-import type { BrowserSessions, NewSession } from "./user-sessions.ts";
+import type { BrowserSessions, NewSession, SessionOrigin } from "./user-sessions.ts";
 
 /** Invitations as they are accepted with a browser. Everything rejects with RATE_LIMITED, and as the store does. */
 export interface InvitedAccounts {
@@ -20,11 +20,10 @@ export interface InvitedAccounts {
   makeAccount(given: NewAccount): Promise<NewSession>;
 }
 
-export interface NewAccount {
+export interface NewAccount extends Pick<SessionOrigin, "ip" | "browser"> {
   readonly secret: string;
   readonly name: string;
   readonly password: string;
-  readonly ip: string | null;
   /** The session that the browser had before. */
   readonly replaced: string | undefined;
 }
@@ -61,7 +60,7 @@ export function createInvitedAccounts(deps: InvitedAccountsDeps): InvitedAccount
     async join(user, { secret, ip }) {
       await changes(actor(ip, user)).acceptInvite({ secret, user: user.id, withToken: false });
     },
-    async makeAccount({ secret, name, password, ip, replaced }) {
+    async makeAccount({ secret, name, password, ip, browser, replaced }) {
       checkPassword(password);
       // Before a hash is made, which takes half a second of a thread.
       read(secret, ip);
@@ -72,7 +71,7 @@ export function createInvitedAccounts(deps: InvitedAccountsDeps): InvitedAccount
       const user = directory.book.users.get(userId);
       // Removed in this very moment.
       if (user === undefined) throw new GatewayError("PERSON_UNKNOWN", "there is no such user any more");
-      return await sessions.start(user, { via: "password", sid: "", ip }, replaced);
+      return await sessions.start(user, { via: "password", sid: "", browser, ip }, replaced);
     },
   };
 }

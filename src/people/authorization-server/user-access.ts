@@ -25,6 +25,8 @@ export interface SessionLine {
   readonly user: string;
   /** `password`, or the identity provider. */
   readonly via: string;
+  /** What it says of itself; empty where that is not known. */
+  readonly browser: string;
   readonly createdAtMs: number;
   readonly seenAtMs: number;
   readonly expiresAtMs: number;
@@ -90,8 +92,8 @@ export function createUserAccess({ directory, sessions, change, store, clock }: 
   return {
     appsOf,
     sessionsOf: (userId) =>
-      rowsOf(userId).map(({ row: { hash, via, createdAtMs, seenAtMs, expiresAtMs }, user }) => ({
-        ...{ id: sessionIdOf({ hash }), user, via, createdAtMs, seenAtMs, expiresAtMs },
+      rowsOf(userId).map(({ row: { hash, via, browser, createdAtMs, seenAtMs, expiresAtMs }, user }) => ({
+        ...{ id: sessionIdOf({ hash }), user, via, browser, createdAtMs, seenAtMs, expiresAtMs },
       })),
     async revokeApp({ id: actor, via, ip }, id, userId) {
       const app = appsOf(userId).find((one) => one.id === id);

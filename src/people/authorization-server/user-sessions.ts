@@ -28,6 +28,8 @@ export interface BrowserSessions {
 export interface SessionOrigin {
   readonly via: string;
   readonly sid: string;
+  /** As the session's row has it. */
+  readonly browser: string;
   readonly ip: string | null;
   /** When the person proved who they are, if that was not just now. */
   readonly provenAtMs?: number;
@@ -55,11 +57,11 @@ export function createBrowserSessions({ directory, change, clock }: BrowserSessi
   }
 
   return {
-    async start(user, { via, sid, ip, provenAtMs }, replaced) {
+    async start(user, { via, sid, browser, ip, provenAtMs }, replaced) {
       const { value, hash } = createSecret();
       const now = clock.now();
       const times = { createdAtMs: provenAtMs ?? now, seenAtMs: now, expiresAtMs: now + longestMs };
-      const row: BrowserSessionRow = { hash, userId: user.id, role: user.role, via, sid, ...times };
+      const row: BrowserSessionRow = { hash, userId: user.id, role: user.role, via, sid, browser, ...times };
       const oldest = sessionsOf(user.id).toSorted((one, two) => two.seenAtMs - one.seenAtMs);
       const gone = oldest.slice(mostSessions - 1).map((session) => session.hash);
       await change(

@@ -47,6 +47,8 @@ export interface FinishLogin {
   readonly url: URL;
   readonly cookieOf: (name: string) => string | undefined;
   readonly ip: string | null;
+  /** As the session's row has it. */
+  readonly browser: string;
   /** The session that the browser had before. */
   readonly session: BrowserSessionRow | undefined;
 }
@@ -115,7 +117,7 @@ export function createProviderLogins(deps: ProviderLoginsDeps): ProviderLogins {
       const url = await connection.authorizationUrl({ ...state, redirectUri, asks });
       return { url: url.href, cookie };
     },
-    async finish(name, { url, cookieOf, ip, session }) {
+    async finish(name, { url, cookieOf, ip, browser, session }) {
       const settings = settingsOf(name);
       const from = sendersOf(ip);
       failures.check(from);
@@ -126,9 +128,9 @@ export function createProviderLogins(deps: ProviderLoginsDeps): ProviderLogins {
         const person = toPerson(name, claims, settings);
         const { user, by } = await recognize({ person, settings, wanted: state.entry, session, ip });
         const provenAtMs = provenAt(claims, clock.now());
-        const origin = { via: claims.issuer, sid: claims.sid, ip, provenAtMs };
+        const origin = { via: claims.issuer, sid: claims.sid, browser, ip, provenAtMs };
         // An invitation that made somebody known was accepted by that; anybody else is asked on its page.
-        const next = state.entry?.kind === "invite" && by === "entry" ? "/account" : state.next;
+        const next = state.entry?.kind === "invite" && by === "entry" ? "/connect" : state.next;
         return { session: await deps.sessions.start(user, origin, session?.hash), next };
       };
       const counted = async (): Promise<FinishedLogin> => await counting(login, failures, from);

@@ -36,7 +36,7 @@ function Shown({ call }: { readonly call: Schemas["CallDetails"] }) {
     ["Ended", fullTime(call.time)],
     ["Duration", duration(call.durationMs)],
     ["Waited before", duration(call.waitMs)],
-    ["Who", call.principal],
+    ["Who", call.user ?? call.principal],
     ["Client", call.client ?? "does not say"],
     ["Way", `${call.via}, ${call.method}`],
     ["Instance", call.instance],

@@ -86,7 +86,7 @@ const columns = (open: string | undefined, toggle: (id: string) => void): readon
     width: "minmax(9rem, 1fr)",
     cell: ({ first }) => (
       <span className="clip">
-        {plain(first.principal)}
+        {plain(first.user ?? first.principal)}
         {first.client !== null && <span className="muted"> {plain(first.client)}</span>}
       </span>
     ),

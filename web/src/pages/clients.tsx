@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, valueOf, type Schemas } from "../api/client.ts";
+import { useWho } from "../api/who.ts";
 import { lastUseDays, queries, useOrder } from "../api/queries.ts";
 import { knownText } from "../parts/servers/last-use.tsx";
 import { Button, CopyButton } from "../parts/basic/button.tsx";
@@ -16,40 +17,69 @@ type Client = Schemas["ClientList"]["clients"][number];
 
 /** AI clients of this machine, those connected now, and the people logged in here. */
 export function Clients() {
-  const clients = useQuery(queries.clients);
+  const { roles } = useWho();
+  const isAdmin = roles.includes("admin");
   return (
-    <Page title="Clients" about="AI clients of this machine, and which gateway each uses.">
-      <Section
-        title="Found on this machine"
-        actions={
-          <>
-            <Button onClick={() => void clients.refetch()}>Look again</Button>
-            <ListCopies command={toCommand("clients")} rows={clients.data?.clients ?? []} />
-          </>
-        }
-      >
-        <Loaded query={clients} lines={6}>
-          {({ clients: found }) =>
-            found.length === 0 ? (
-              <Empty title="No AI client was found on this machine">
-                <p>
-                  Any MCP client can use <code>{location.origin}/mcp</code>{" "}
-                  <CopyButton label="Copy" text={`${location.origin}/mcp`} />
-                </p>
-              </Empty>
-            ) : (
-              <ul className="cards">
-                {found.map((client) => (
-                  <ClientCard key={client.client} client={client} />
-                ))}
-              </ul>
-            )
-          }
-        </Loaded>
-      </Section>
+    <Page
+      title="Clients"
+      about={isAdmin ? "AI clients of this machine, and which gateway each uses." : "What you use this gateway with."}
+    >
+      {isAdmin && <FoundClients />}
+      <ConnectYours />
       <Sessions />
       <Used />
     </Page>
+  );
+}
+
+/** Clients on the machine of the gateway are for its admins: a member has others, on another machine. */
+function ConnectYours() {
+  const { isPerson } = useWho();
+  const url = `${location.origin}/mcp`;
+  if (!isPerson) return null;
+  return (
+    <Section title="Connect a client of yours">
+      <p>
+        Any MCP client can use <code>{url}</code> <CopyButton label="Copy" text={url} />
+      </p>
+      <p>
+        <a href="/connect">What to write into its settings, and a token where it wants one</a>
+      </p>
+    </Section>
+  );
+}
+
+function FoundClients() {
+  const clients = useQuery(queries.clients);
+  return (
+    <Section
+      title="Found on this machine"
+      actions={
+        <>
+          <Button onClick={() => void clients.refetch()}>Look again</Button>
+          <ListCopies command={toCommand("clients")} rows={clients.data?.clients ?? []} />
+        </>
+      }
+    >
+      <Loaded query={clients} lines={6}>
+        {({ clients: found }) =>
+          found.length === 0 ? (
+            <Empty title="No AI client was found on this machine">
+              <p>
+                Any MCP client can use <code>{location.origin}/mcp</code>{" "}
+                <CopyButton label="Copy" text={`${location.origin}/mcp`} />
+              </p>
+            </Empty>
+          ) : (
+            <ul className="cards">
+              {found.map((client) => (
+                <ClientCard key={client.client} client={client} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Section>
   );
 }
 
@@ -172,27 +202,30 @@ function Sessions() {
               </ul>
             )}
           </Section>
-          <Section title="Browsers logged in here" about={counted(browsers.length, "browser")}>
-            {end.error !== null && <FailureNote error={end.error} />}
-            <ul className="list">
-              {browsers.map((browser) => (
-                <li key={browser.id}>
-                  <span className="grow clip" title={plain(browser.browser)}>
-                    {browser.isThis ? "This browser" : plain(browser.browser)}
-                  </span>
-                  <span className="muted">used {ago(browser.usedAt)}</span>
-                  {!browser.isThis && (
-                    <Button
-                      isBusy={end.isPending && end.variables === browser.id}
-                      onClick={() => end.mutate(browser.id)}
-                    >
-                      Log out
-                    </Button>
-                  )}
-                </li>
-              ))}
-            </ul>
-          </Section>
+          {browsers.length > 0 && (
+            <Section title="Browsers logged in here" about={counted(browsers.length, "browser")}>
+              {end.error !== null && <FailureNote error={end.error} />}
+              <ul className="list">
+                {browsers.map((browser) => (
+                  <li key={browser.id}>
+                    <span className="grow clip" title={plain(browser.browser)}>
+                      {plain(browser.browser)}
+                      {browser.isThis && <strong> (this one)</strong>}
+                    </span>
+                    <span className="muted">used {ago(browser.usedAt)}</span>
+                    {!browser.isThis && (
+                      <Button
+                        isBusy={end.isPending && end.variables === browser.id}
+                        onClick={() => end.mutate(browser.id)}
+                      >
+                        Log out
+                      </Button>
+                    )}
+                  </li>
+                ))}
+              </ul>
+            </Section>
+          )}
         </div>
       )}
     </Loaded>

@@ -7,6 +7,7 @@ export function isPeoplePath(path: string): boolean {
     path.startsWith("/invite/") ||
     path === "/setup" ||
     path === "/account" ||
+    path === "/connect" ||
     path.startsWith("/.well-known/oauth-authorization-server") ||
     path.startsWith("/.well-known/openid-configuration")
   );

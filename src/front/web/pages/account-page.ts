@@ -6,12 +6,12 @@ import type { MadeToken } from "../../../people/directory/people-lookup.ts";
 import type { TeamDirectory } from "../../../people/directory/team-directory.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { sessionCookieName } from "../../../people/identity/session-cookie.ts";
-import { pathOf, type PersonServers } from "./connect-page.ts";
+import { pathOf, statusName, type PersonServers } from "./connect-page.ts";
 import { shorten } from "./consent-page.ts";
 import { toButton, toLogins, toTable, type LinkedLoginsDeps } from "../linked-logins.ts";
 import { toCookie, type Forms, type OpenForm } from "./forms.ts";
-import { alert, checkSame, expected, prefixed, sessionCookie } from "./login-pages.ts";
-import { html, nothing, redirect, writePage, type Html } from "./page.ts";
+import { alert, checkSame, expected, newPassword, sessionCookie } from "./login-pages.ts";
+import { clientPath, html, nothing, prefixed, redirect, toSection, writePage, type Html } from "./page.ts";
 import { isKnown, show, type KnownVisit, type Visit } from "../visit.ts";
 
 /** What somebody has here: tokens, apps, browsers, a password; and the way out. */
@@ -45,22 +45,28 @@ export function createAccountPages(deps: AccountPagesDeps): AccountPages {
 
   async function showAccount(visit: KnownVisit, { problem, made }: Shown = {}): Promise<void> {
     const form = forms.open({ ...visit, session: visit.hash });
+    const { name, role } = visit.user;
     const parts = [
       alert(problem),
       made === undefined
         ? nothing
-        : html`<p class="warning">Your new token, shown only now: <code>${made.token}</code></p>`,
-      html`<p>You are <strong>${visit.user.name}</strong>${visit.user.role === "admin" ? ", an admin" : ""}.</p>`,
+        : html`<p class="good" role="status">Your new token, shown only now: <code>${made.token}</code></p>`,
+      html`<p>
+        You are <strong>${name}</strong>${role === "admin" ? ", an admin" : ""}. To the
+        <a href="${prefixed(visit, "/ui/")}">dashboard</a>, or
+        <a href="${prefixed(visit, clientPath)}">connect an AI client</a>.
+      </p>`,
       toServers(visit, deps),
       toTokens(visit, form, deps),
       toApps(visit, form, deps),
       toSessions(visit, form, sessions),
       await toLogins(visit, form, deps),
       hasPasswords() ? toPasswordForm(visit, form) : nothing,
-      html`<h2>Log out</h2>
-        <form method="post" action="${prefixed(visit, "/auth/logout")}">${form.field}<button>Log out</button></form>`,
+      html`<form method="post" action="${prefixed(visit, "/auth/logout")}">
+        ${form.field}<button>Log out</button>
+      </form>`,
     ];
-    show(visit, form, { title: "Your account", body: html`${parts}`, status: problem?.row.http });
+    show(visit, form, { title: "Your account", body: html`${parts}`, isWide: true, status: problem?.row.http });
   }
 
   const tasks = createTasks(deps);
@@ -68,7 +74,8 @@ export function createAccountPages(deps: AccountPagesDeps): AccountPages {
   async function changePassword(visit: KnownVisit, fields: URLSearchParams): Promise<void> {
     checkSame(fields);
     const [old, password] = [fields.get("old") ?? "", fields.get("password") ?? ""];
-    const session = await accounts.changePassword(visit.session, { old, password, ip: visit.ip });
+    const { ip, browser } = visit;
+    const session = await accounts.changePassword(visit.session, { old, password, ip, browser });
     redirect(visit.response, `${visit.base}/account`, [sessionCookie(session, visit.base)]);
   }
 
@@ -101,7 +108,10 @@ export function createAccountPages(deps: AccountPagesDeps): AccountPages {
       if (there === undefined) return redirect(response, `${base}/auth/login`, cookies);
       const body = html`<p>You are not logged out at <a href="${there}">${new URL(there).host}</a>.</p>
         <p><a href="${prefixed(visit, "/auth/login")}">Log in again</a></p>`;
-      writePage(response, { title: "You are logged out", body, headers: { "Set-Cookie": cookies } });
+      writePage(
+        { ...visit, user: undefined },
+        { title: "You are logged out", body, headers: { "Set-Cookie": cookies } },
+      );
     },
   };
 }
@@ -161,7 +171,7 @@ function createTasks({
 }
 
 /** The audit names people who log in with a browser by their names: they may be in several teams. */
-function toActor({ user, ip }: KnownVisit): ChangeActor {
+export function toActor({ user, ip }: KnownVisit): ChangeActor {
   return { id: user.name, via: "browser", ip, user: user.id, isAdmin: false };
 }
 
@@ -173,11 +183,10 @@ function toServers(visit: KnownVisit, { serversOf }: AccountPagesDeps): Html {
         <td><a href="${prefixed(visit, pathOf(id))}">${shorten(title)}</a></td>
         <td>${team}</td>
         <td>${isShared ? "shared" : "yours"}</td>
-        <td>${status.replaceAll("_", " ")}</td>
+        <td>${statusName(status)}</td>
       </tr>`,
   );
-  return html`<h2>Servers</h2>
-    ${toTable(["Server", "Team", "Whose", "Status"], rows)}`;
+  return toSection(toTable(["Server", "Team", "Whose", "Status"], rows), "Servers");
 }
 
 function toTokens(visit: KnownVisit, form: OpenForm, { directory }: AccountPagesDeps): Html {
@@ -194,16 +203,15 @@ function toTokens(visit: KnownVisit, form: OpenForm, { directory }: AccountPages
     ),
   );
   const options = members.map(({ team }) => html`<option>${team.slug}</option>`);
-  return html`<h2>Tokens</h2>
-    ${toTable(["What for", "Team", "Valid", "Revoke"], rows)}
-    <form method="post" action="${prefixed(visit, "/account")}">
-      ${form.field}<input type="hidden" name="task" value="token.new" />
-      <label for="token-name">What a new token is for</label><input id="token-name" name="name" maxlength="100" />
-      <label for="token-team">Team</label
-      ><select id="token-team" name="team">
-        ${options}</select
-      ><button>Make a token</button>
-    </form>`;
+  const make = html`<form method="post" action="${prefixed(visit, "/account")}">
+    ${form.field}<input type="hidden" name="task" value="token.new" />
+    <label for="token-name">What a new token is for</label><input id="token-name" name="name" maxlength="100" />
+    <label for="token-team">Team</label
+    ><select id="token-team" name="team">
+      ${options}</select
+    ><button>Make a token</button>
+  </form>`;
+  return toSection(html`${toTable(["What for", "Team", "Valid", "Revoke"], rows)} ${make}`, "Tokens");
 }
 
 function toApps(visit: KnownVisit, form: OpenForm, { directory: { book, access } }: AccountPagesDeps): Html {
@@ -219,8 +227,7 @@ function toApps(visit: KnownVisit, form: OpenForm, { directory: { book, access }
       </tr>`,
     ];
   });
-  return html`<h2>Apps</h2>
-    ${toTable(["App", "Team", "Used", "Disconnect"], rows)}`;
+  return toSection(toTable(["App", "Team", "Used", "Disconnect"], rows), "Apps");
 }
 
 function toSessions(visit: KnownVisit, form: OpenForm, sessions: BrowserSessions): Html {
@@ -230,29 +237,29 @@ function toSessions(visit: KnownVisit, form: OpenForm, sessions: BrowserSessions
       ? html`this one`
       : toButton(visit, form, { task: "session.end", id: row.hash.slice(0, 16), label: html`End` });
     return html`<tr>
-      <td>since ${toDay(row.createdAtMs)}</td>
-      <td>seen ${toDay(row.seenAtMs)}</td>
+      <td>${row.browser === "" ? "Unknown" : row.browser}</td>
+      <td>${toDay(row.createdAtMs)}</td>
+      <td>${toMinute(row.seenAtMs)}</td>
       <td>${end}</td>
     </tr>`;
   });
-  return html`<h2>Browsers</h2>
-    ${toTable(["Logged in", "Seen", "End"], rows)}`;
+  return toSection(toTable(["Browser", "Logged in", "Last used", "End"], rows), "Browsers");
 }
 
 function toPasswordForm(visit: KnownVisit, form: OpenForm): Html {
-  return html`<h2>Password</h2>
-    <form method="post" action="${prefixed(visit, "/account")}">
-      ${form.field}<input type="hidden" name="task" value="password" /> <label for="old">Present password</label
-      ><input id="old" name="old" type="password" autocomplete="current-password" required />
-      <label for="password">New password, 12 characters at least</label>
-      <input id="password" name="password" type="password" minlength="12" autocomplete="new-password" required />
-      <label for="again">The same again</label>
-      <input id="again" name="again" type="password" minlength="12" autocomplete="new-password" required /><button>
-        Change it
-      </button>
-    </form>`;
+  const inside = html`<form method="post" action="${prefixed(visit, "/account")}">
+    ${form.field}<input type="hidden" name="task" value="password" /> <label for="old">Present password</label
+    ><input id="old" name="old" type="password" autocomplete="current-password" required />
+    ${newPassword("New password")}<button>Change it</button>
+  </form>`;
+  return toSection(inside, "Password");
 }
 
 function toDay(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10);
+}
+
+/** To the minute, in UTC: where somebody is, a page without a script does not know. */
+function toMinute(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }

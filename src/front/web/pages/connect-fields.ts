@@ -1,5 +1,5 @@
 import type { FieldView } from "../../../people/installations/install-view.ts";
-import { html, nothing, type Html } from "./page.ts";
+import { html, nothing, toSection, type Html } from "./page.ts";
 
 /** Fields that a page can show: lists of arguments are given over REST. */
 function isSimple({ path, editable }: FieldView): boolean {
@@ -11,14 +11,13 @@ export function toFieldForm(fields: readonly FieldView[], toForm: (inside: Html)
   const shown = fields.filter(isSimple);
   if (shown.length === 0) return nothing;
   const rows = shown.map((field, at) => toRow(field, `field-${at}`));
-  return html`<h2>What is your own</h2>
-    ${toForm(html`${rows}<button>Save</button>`)}`;
+  return toSection(toForm(html`${rows}<button class="main">Save</button>`), "What is your own");
 }
 
 function toRow(field: FieldView, id: string): Html {
   const { path, description, required, set } = field;
   const needs = required && !set ? " (required)" : "";
-  const hint = description === null ? nothing : html`<p id="${id}-hint">${description}</p>`;
+  const hint = description === null ? nothing : html`<p class="muted" id="${id}-hint">${description}</p>`;
   const described = description === null ? "" : ` aria-describedby="${id}-hint"`;
   return html`<label for="${id}">${path}${needs}</label
     >${hint}${toInput(field, { id, described: { html: described } })}`;
@@ -50,7 +49,7 @@ function toInput(field: FieldView, { id, described }: { readonly id: string; rea
 
 /** An empty field leaves a secret as it is: it cannot be shown, and so not be sent again. */
 function toRemoval(path: string, id: string): Html {
-  return html`<p>It is set; empty leaves it as it is.</p>
+  return html`<p class="muted">It is set; empty leaves it as it is.</p>
     <label class="line" for="${id}-off"
       ><input id="${id}-off" type="checkbox" name="off:${path}" value="yes" /> Remove it</label
     >`;

@@ -4,8 +4,8 @@ import type { FinishedLogin } from "../../../servers/logins/flow/browser-logins.
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { readFields, toFieldForm } from "./connect-fields.ts";
 import type { Forms, OpenForm } from "./forms.ts";
-import { alert, expected, prefixed } from "./login-pages.ts";
-import { html, nothing, redirect, type Html } from "./page.ts";
+import { alert, expected } from "./login-pages.ts";
+import { clientPath, html, nothing, prefixed, redirect, toSection, type Html } from "./page.ts";
 import { isKnown, show, type KnownVisit, type Visit } from "../visit.ts";
 
 /** A server as one person has it, or shares it with a team. */
@@ -68,12 +68,15 @@ export function createConnectPage({ servers, forms, onDenied }: ConnectPageDeps)
 
   function showServer(visit: KnownVisit, server: ConnectableServer, problem?: GatewayError): void {
     const form = forms.open({ ...visit, session: visit.hash });
-    const body = html`${alert(problem)}${toAbout(server)}${toLogin(visit, form, server)}${toFieldForm(
-        server.fields,
-        (inside) => toForm(visit, form, "values", html`${toAddressField(server)}${inside}`),
-      )}
-      <p><a href="${prefixed(visit, "/account")}">Your account</a></p>`;
-    show(visit, form, { title: server.title, body, status: problem?.row.http });
+    const fields = toFieldForm(server.fields, (inside) =>
+      toForm(visit, form, "values", html`${toAddressField(server)}${inside}`),
+    );
+    const body = html`${alert(problem)}${toSection(toAbout(server))}${toLogin(visit, form, server)}${fields}
+      <p>
+        <a href="${prefixed(visit, `/ui/servers/${encodeURIComponent(server.slug)}`)}">This server in the dashboard</a>
+        · <a href="${prefixed(visit, clientPath)}">Connect an AI client</a>
+      </p>`;
+    show(visit, form, { title: server.title, body, isWide: true, status: problem?.row.http });
   }
 
   /** The person sees where the browser goes, and goes there by a click: no form of ours leads elsewhere. */
@@ -181,9 +184,11 @@ function toLogin(visit: KnownVisit, form: OpenForm, server: ConnectableServer): 
   const whose = isShared ? "Somebody is logged in for everybody." : "You are logged in.";
   const standing = hasLogin ? html`<p>${whose}</p>` : html`<p>Nobody is logged in.</p>`;
   if (!mayLogIn)
-    return html`<h2>Login</h2>
-      ${standing}
-      <p>An admin of the team logs in for everybody.</p>`;
+    return toSection(
+      html`${standing}
+        <p>An admin of the team logs in for everybody.</p>`,
+      "Login",
+    );
   const consent = isShared
     ? html`<p>
         <label class="line"
@@ -194,8 +199,8 @@ function toLogin(visit: KnownVisit, form: OpenForm, server: ConnectableServer): 
     : nothing;
   const again = hasLogin ? "Log in again" : "Log in";
   const end = hasLogin ? toForm(visit, form, "logout", html`<button>Log out</button>`) : nothing;
-  return html`<h2>Login</h2>
-    ${standing}${toForm(visit, form, "login", html`${consent}<button>${again}</button>`)}${end}`;
+  const begin = toForm(visit, form, "login", html`${consent}<button class="main">${again}</button>`);
+  return toSection(html`${standing}${begin}${end}`, "Login");
 }
 
 function toForm(visit: KnownVisit, form: OpenForm, task: string, inside: Html): Html {
@@ -205,6 +210,6 @@ function toForm(visit: KnownVisit, form: OpenForm, task: string, inside: Html): 
 }
 
 /** As the dashboard says it, where its own words are no sentence. */
-function statusName(status: string): string {
+export function statusName(status: string): string {
   return status === "awaiting_user_config" ? "needs values" : status.replaceAll("_", " ");
 }

@@ -4,8 +4,7 @@ import type { Asked, AuthorizationServer } from "../../../people/authorization-s
 import type { Member } from "../../../people/directory/books/member.ts";
 import type { TeamDirectory } from "../../../people/directory/team-directory.ts";
 import type { Forms } from "./forms.ts";
-import { prefixed } from "./login-pages.ts";
-import { html, nothing, redirect, type Html } from "./page.ts";
+import { html, nothing, prefixed, redirect, type Html } from "./page.ts";
 import { isKnown, show, type KnownVisit, type Visit } from "../visit.ts";
 
 export interface ConsentPageDeps {
@@ -43,7 +42,9 @@ export function createConsentPage({ oauth, forms, directory }: ConsentPageDeps):
       <p>For: ${asked.resources.map((url) => html`<code>${url}</code> `)}</p>
       <form method="post" action="${prefixed(visit, visit.path)}">
         ${form.field}${toPicker(teams)}
-        <button name="answer" value="allow" ${{ html: teams.length === 0 ? " disabled" : "" }}>Allow</button>
+        <button class="main" name="answer" value="allow" ${{ html: teams.length === 0 ? " disabled" : "" }}>
+          Allow
+        </button>
         <button name="answer" value="decline">Decline</button>
       </form>
       <p>

@@ -1,10 +1,18 @@
 import type { LibraryContext } from "../../../people/authorization-server/oauth/library.ts";
-import type { DevicePages } from "../../../people/authorization-server/oauth/provider.ts";
+import { oauthPaths, type DevicePages } from "../../../people/authorization-server/oauth/provider.ts";
 import { shorten } from "./consent-page.ts";
 import { html, nothing, pageHeaders, toDocument, type Html } from "./page.ts";
+import { findPerson, type PersonLookup } from "../visit.ts";
 
 /** Pages for apps on devices without a browser, and of what the authorization server refuses. */
-export function createDevicePages(): DevicePages {
+export function createDevicePages(people: PersonLookup): DevicePages {
+  function write(context: LibraryContext, title: string, body: Html): void {
+    const path = oauthPaths.code_verification;
+    const base = context.oidc.urlFor("code_verification").slice(0, -path.length);
+    context.set(pageHeaders({}));
+    context.body = toDocument({ base, path, user: findPerson(context.req, base, people).user }, { title, body });
+  }
+
   return {
     askCode(context, xsrf, { problem, code = "" }) {
       write(
@@ -23,7 +31,7 @@ export function createDevicePages(): DevicePages {
               required
               autofocus
             />
-            <button>Go on</button>
+            <button class="main">Go on</button>
           </form>`,
       );
     },
@@ -37,7 +45,7 @@ export function createDevicePages(): DevicePages {
           <form method="post" action="${pathOf(context)}">
             <input type="hidden" name="xsrf" value="${xsrf}" />
             <input type="hidden" name="user_code" value="${code}" /><input type="hidden" name="confirm" value="yes" />
-            <button>It is the same</button><button name="abort" value="yes">Stop</button>
+            <button class="main">It is the same</button><button name="abort" value="yes">Stop</button>
           </form>`,
       );
     },
@@ -58,9 +66,4 @@ export function createDevicePages(): DevicePages {
 
 function pathOf(context: LibraryContext): string {
   return new URL(context.oidc.urlFor("code_verification")).pathname;
-}
-
-function write(context: LibraryContext, title: string, body: Html): void {
-  context.set(pageHeaders(undefined));
-  context.body = toDocument(title, body);
 }

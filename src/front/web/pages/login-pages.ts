@@ -1,9 +1,11 @@
+import type { OpenForm } from "./forms.ts";
 import type { Accounts } from "../../../people/authorization-server/accounts.ts";
 import type { NewSession } from "../../../people/authorization-server/user-sessions.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { sessionCookieName } from "../../../people/identity/session-cookie.ts";
-import { toCookie, type Forms, type OpenForm } from "./forms.ts";
-import { html, nothing, redirect, type Html } from "./page.ts";
+import { toCookie, type Forms } from "./forms.ts";
+import { clientPath, html, nothing, prefixed, redirect, type Html } from "./page.ts";
+import { codeScript } from "./page-scripts.ts";
 import { safeNext, show, type Visit } from "../visit.ts";
 
 /** Logging in, and setting the first password with a link. */
@@ -32,29 +34,24 @@ export interface LoginProvider {
 const sessionSeconds = 7 * 86_400;
 
 export function createLoginPages({ accounts, forms, isNew, providers, hasPasswords }: LoginPagesDeps): LoginPages {
-  function showLogin(visit: Visit, next: string, problem?: GatewayError): void {
+  function showLogin(visit: Visit, typed: TypedLogin, problem?: GatewayError): void {
     const form = forms.open({ ...visit, session: undefined });
     const elsewhere = providers().map(
       ({ name, title }) =>
         html`<form method="post" action="${prefixed(visit, `/auth/oidc/${name}/start`)}">
-          ${form.field} <input type="hidden" name="next" value="${next}" /><button>Log in with ${title}</button>
+          ${form.field} <input type="hidden" name="next" value="${typed.next}" /><button>Log in with ${title}</button>
         </form>`,
     );
-    const body = html`${alert(problem)}${elsewhere}${hasPasswords() ? passwordForm(visit, form, next) : nothing}`;
+    const body = html`${alert(problem)}${elsewhere}${hasPasswords() ? passwordForm(visit, form, typed) : nothing}`;
     show(visit, form, { title: "Log in", body, status: problem?.row.http, headers: retry(problem) });
   }
 
-  function showSetup(visit: Visit, problem?: GatewayError): void {
+  function showSetup(visit: Visit, typed: URLSearchParams, problem?: GatewayError): void {
     const form = forms.open({ ...visit, session: undefined });
-    const first = html`<p>This makes the first admin, and the first team.</p>
-      <label for="name">Your name</label
-      ><input id="name" name="name" autocomplete="username" required pattern="[a-z0-9][a-z0-9-]*" />
-      <label for="team">Name of the team</label><input id="team" name="team" required pattern="[a-z0-9][a-z0-9-]*" />`;
-    const ownPassword = html`<label for="password">New password, 12 characters at least</label>
-      <input id="password" name="password" type="password" minlength="12" autocomplete="new-password" required />
-      <label for="again">The same again</label>
-      <input id="again" name="again" type="password" minlength="12" autocomplete="new-password" required />
-      <button>Set the password</button>`;
+    const about = isNew()
+      ? "No one has an account at this gateway yet. This makes the first admin, and the first team."
+      : "The link is for your account here. It sets a new password, once.";
+    const ownPassword = html`${newPassword("New password")}<button class="main">Set the password</button>`;
     // The same code says who logs in there from now on. Passwords need not be filled in for that.
     const elsewhere = providers().map(
       ({ name, title }) =>
@@ -63,57 +60,121 @@ export function createLoginPages({ accounts, forms, isNew, providers, hasPasswor
         </button>`,
     );
     const body = html`${alert(problem)}
+      <p>${about}</p>
       <form method="post" action="${prefixed(visit, "/setup")}">
-        ${form.field} <label for="code">Code</label
-        ><input id="code" name="code" autocomplete="one-time-code" required autofocus />
-        <p>The code is the part after the <code>#</code> of the link.</p>
-        ${isNew() ? first : nothing}${hasPasswords() ? ownPassword : nothing}${elsewhere}
+        ${form.field}${toCodeInput(typed)}${isNew() ? toFirstNames(typed) : nothing}
+        ${hasPasswords() ? ownPassword : nothing}${elsewhere}
       </form>`;
-    show(visit, form, { title: "Set up", body, status: problem?.row.http, headers: retry(problem) });
+    const page = { title: "Set up your account", body, script: codeScript };
+    show(visit, form, { ...page, status: problem?.row.http, headers: retry(problem) });
   }
 
   return {
     async login(visit) {
-      const { request, response, base, ip, hash } = visit;
-      if (request.method !== "POST") return showLogin(visit, safeNext(visit.query.get("next")));
+      const { request, response, base, ip, browser, hash } = visit;
+      if (request.method !== "POST") return showLogin(visit, { next: safeNext(visit.query.get("next")) });
       const fields = await forms.read({ request, base, session: undefined });
-      const next = safeNext(fields.get("next"));
+      const [next, name] = [safeNext(fields.get("next")), fields.get("name") ?? ""];
       try {
         if (!hasPasswords()) throw new GatewayError("FORBIDDEN", "there are no passwords here", { hint: "" });
-        const given = { name: fields.get("name") ?? "", password: fields.get("password") ?? "", ip, replaced: hash };
+        const given = { name, password: fields.get("password") ?? "", ip, browser, replaced: hash };
         return redirect(response, `${base}${next}`, [sessionCookie(await accounts.login(given), base)]);
       } catch (error) {
-        return showLogin(visit, next, expected(error));
+        return showLogin(visit, { next, name }, expected(error));
       }
     },
     async setup(visit) {
-      const { request, response, base, ip, hash } = visit;
-      if (request.method !== "POST") return showSetup(visit);
+      const { request, response, base, ip, browser, hash } = visit;
+      if (request.method !== "POST") return showSetup(visit, new URLSearchParams());
       const fields = await forms.read({ request, base, session: undefined });
       try {
         const text = (name: string): string => fields.get(name) ?? "";
         if (!hasPasswords()) throw new GatewayError("FORBIDDEN", "there are no passwords here", { hint: "" });
         checkSame(fields);
-        const about = { name: text("name"), team: text("team"), password: text("password"), ip, replaced: hash };
+        const about = { name: text("name"), team: text("team"), password: text("password"), replaced: hash };
         // People paste the whole link.
-        const session = await accounts.setUp({ code: text("code").trim().replace(/^.*#/, ""), ...about });
-        return redirect(response, `${base}/account`, [sessionCookie(session, base)]);
+        const code = text("code").trim().replace(/^.*#/, "");
+        const session = await accounts.setUp({ code, ...about, ip, browser });
+        return redirect(response, `${base}${clientPath}`, [sessionCookie(session, base)]);
       } catch (error) {
-        return showSetup(visit, expected(error));
+        return showSetup(visit, fields, expected(error));
       }
     },
   };
 }
 
-function passwordForm(visit: Visit, form: OpenForm, next: string): Html {
+function passwordForm(visit: Visit, form: OpenForm, { next, name = "" }: TypedLogin): Html {
   return html`<form method="post" action="${prefixed(visit, "/auth/login")}">
     ${form.field}
     <input type="hidden" name="next" value="${next}" />
-    <label for="name">Name</label><input id="name" name="name" autocomplete="username" required autofocus />
+    <label for="name">Name</label
+    ><input id="name" name="name" value="${name}" autocomplete="username" required${focusIf(name === "")} />
     <label for="password">Password</label>
-    <input id="password" name="password" type="password" autocomplete="current-password" required />
-    <button>Log in</button>
+    <input
+      id="password"
+      name="password"
+      type="password"
+      autocomplete="current-password"
+      required${focusIf(name !== "")}
+    />
+    <button class="main">Log in</button>
   </form>`;
+}
+
+/** What stood in the form that did not work, or where the page was asked to lead. */
+interface TypedLogin {
+  readonly next: string;
+  readonly name?: string;
+}
+
+function focusIf(isHere: boolean): Html {
+  return isHere ? { html: " autofocus" } : nothing;
+}
+
+export const nameHint = "Small letters, digits and hyphens.";
+
+/** A name of a user or a team. Browsers read the pattern with the `v` flag, where a hyphen in a class is escaped. */
+export function toNameInput(name: string, label: string, typed: URLSearchParams): Html {
+  return html`<label for="${name}">${label}</label
+    ><input
+      id="${name}"
+      name="${name}"
+      value="${typed.get(name) ?? ""}"
+      ${{ html: name === "name" ? 'autocomplete="username"' : 'autocomplete="off"' }}
+      autocapitalize="none"
+      spellcheck="false"
+      pattern="[a-z0-9][a-z0-9\\-]*"
+      title="${nameHint}"
+      aria-describedby="name-hint"
+      required
+    />`;
+}
+
+function toFirstNames(typed: URLSearchParams): Html {
+  return html`${toNameInput("name", "Your name", typed)}${toNameInput("team", "Name of the team", typed)}
+    <p class="muted" id="name-hint">${nameHint}</p>`;
+}
+
+function toCodeInput(typed: URLSearchParams): Html {
+  return html`<label for="code">Code</label
+    ><input
+      id="code"
+      name="code"
+      value="${typed.get("code") ?? ""}"
+      autocomplete="one-time-code"
+      aria-describedby="code-hint"
+      required
+      autofocus
+    />
+    <p class="muted" id="code-hint">The part of the link after its <code>#</code>.</p>`;
+}
+
+/** A new password, twice. */
+export function newPassword(label: string): Html {
+  return html`<label for="password">${label}, 12 characters at least</label>
+    <input id="password" name="password" type="password" minlength="12" autocomplete="new-password" required />
+    <label for="again">The same again</label>
+    <input id="again" name="again" type="password" minlength="12" autocomplete="new-password" required />`;
 }
 
 export function sessionCookie({ cookie }: NewSession, base: string): string {
@@ -136,11 +197,6 @@ export function alert(problem: GatewayError | undefined): Html {
   if (problem === undefined) return nothing;
   const { message } = problem;
   return html`<p role="alert">${message.charAt(0).toUpperCase()}${message.slice(1)}.</p>`;
-}
-
-/** The path of a page as the browser sees it. */
-export function prefixed({ base }: Pick<Visit, "base">, path: string): string {
-  return `${new URL(base).pathname.replace(/\/$/, "")}${path}`;
 }
 
 function retry(problem: GatewayError | undefined): Record<string, string> {

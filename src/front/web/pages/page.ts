@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { escapeHtml } from "../../http/escape-html.ts";
+import { prefixOf } from "../../http/public-url.ts";
+import { pageStyle } from "./page-look.ts";
+import type { PageScript } from "./page-scripts.ts";
 
 /** A piece of a page, whose texts are escaped. */
 export interface Html {
@@ -27,56 +30,93 @@ export interface Page {
   readonly title: string;
   readonly body: Html;
   readonly status?: number | undefined;
+  /** Whether it is more than one short form. */
+  readonly isWide?: true;
+  readonly script?: PageScript;
   /** Where a form of the page may lead in the end, beside the gateway: the origin of an app, or its scheme. */
   readonly formTarget?: string | undefined;
   readonly headers?: Readonly<Record<string, string | readonly string[]>> | undefined;
 }
 
-/**
- * Colours are those of the system, which has light and dark ones with enough contrast; `Highlight` is not among those
- * that can be seen on its own. Fields are as wide as a phone,
- * and high enough for a finger.
- */
-const style =
-  ":root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}body{max-width:32rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}" +
-  "h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}label{display:block;margin-top:1rem}" +
-  "input,select,button{font:inherit;padding:.6rem;box-sizing:border-box}input,select{width:100%}" +
-  "button{margin:1rem .5rem 0 0;min-width:8rem;cursor:pointer}table{width:100%;border-collapse:collapse}" +
-  "td,th{text-align:left;padding:.4rem .4rem .4rem 0;border-top:1px solid GrayText;vertical-align:top;overflow-wrap:anywhere}" +
-  "th,td button{overflow-wrap:normal}td button{margin:0;min-width:0;padding:.4rem}code{font:14px/1.5 ui-monospace,monospace;overflow-wrap:anywhere}" +
-  "a{color:inherit}.button{display:inline-block;padding:.6rem 1rem;border:1px solid;border-radius:.2rem}.line{margin-top:.5rem}" +
-  "input[type=checkbox]{width:1.5rem;height:1.5rem;vertical-align:middle;margin-right:.5rem}" +
-  "[role=alert],.warning{border-left:.3rem solid;padding:.1rem 0 .1rem .8rem;margin:1rem 0;font-weight:600}" +
-  ":focus-visible{outline:3px solid LinkText;outline-offset:2px}";
-const styleHash = `sha256-${createHash("sha256").update(style).digest("base64")}`;
+/** Where a page is: which gateway it belongs to, and who is logged in there. */
+export interface PagePlace {
+  /** The gateway's address as the browser knows it. */
+  readonly base: string;
+  readonly path: string;
+  readonly user: { readonly name: string } | undefined;
+}
 
-/** Answers with a page that has no script, loads nothing, and cannot be framed. */
-export function writePage(response: ServerResponse, { title, body, status = 200, formTarget, headers }: Page): void {
+/** Where somebody finds what an AI client needs: what comes next after an account was made. */
+export const clientPath = "/connect";
+
+const styleHash = `sha256-${createHash("sha256").update(pageStyle).digest("base64")}`;
+
+/** Answers with a page that loads nothing and cannot be framed; the only script that runs there is its own. */
+export function writePage(visit: PagePlace & { readonly response: ServerResponse }, page: Page): void {
+  const { response } = visit;
   if (response.headersSent || response.destroyed) return;
-  const text = toDocument(title, body);
-  response.writeHead(status, { ...pageHeaders(formTarget), ...headers, "Content-Length": Buffer.byteLength(text) });
+  const { status = 200, headers } = page;
+  const text = toDocument(visit, page);
+  response.writeHead(status, { ...pageHeaders(page), ...headers, "Content-Length": Buffer.byteLength(text) });
   response.end(text);
 }
 
-export function toDocument(title: string, body: Html): string {
-  // As one piece: browsers compare its hash with the one in the header.
-  const look: Html = { html: `<style>${style}</style>` };
+export function toDocument(place: PagePlace, { title, body, isWide, script }: Page): string {
+  // Each as one piece: browsers compare its hash with the one in the header.
+  const look: Html = { html: `<style>${pageStyle}</style>` };
+  const own: Html = script === undefined ? nothing : { html: `<script>${script.text}</script>` };
   const head = html`<meta charset="utf-8" /><meta name="viewport" content="width=device-width" />
     <title>${title} - Toolyard</title>
     ${look}`;
-  const main = html`<main>
-    <h1>${title}</h1>
-    ${body}
-  </main>`;
-  return `<!doctype html><html lang="en"><head>${head.html}</head><body>${main.html}</body></html>\n`;
+  const main = isWide
+    ? html`<main>
+        <h1>${title}</h1>
+        ${body}
+      </main>`
+    : html`<main class="alone">
+        <h1>${title}</h1>
+        ${toSection(body)}
+      </main>`;
+  return `<!doctype html><html lang="en"><head>${head.html}</head><body>${toHead(place).html}${main.html}${own.html}</body></html>\n`;
 }
 
-export function pageHeaders(formTarget: string | undefined): Record<string, string> {
+/** Whose page it is, on which gateway, and the ways on. */
+function toHead(place: PagePlace): Html {
+  const { base, path, user } = place;
+  const link = (to: string, label: string): Html => {
+    const current: Html = path === to ? { html: ' aria-current="page"' } : nothing;
+    return html`<a href="${prefixed(place, to)}" ${current}>${label}</a>`;
+  };
+  const ways =
+    user === undefined
+      ? nothing
+      : html`<nav aria-label="Pages">
+          ${link("/ui/", "Dashboard")} ${link(clientPath, "Connect")} ${link("/account", user.name)}
+        </nav>`;
+  return html`<header>
+    <a class="brand" href="${prefixed(place, "/ui/")}"><span class="mark" aria-hidden="true">T</span>Toolyard</a>
+    <p>${base.replace(/^https?:\/\//, "")}</p>
+    ${ways}
+  </header>`;
+}
+
+/** A part of a page, with a heading or alone. */
+export function toSection(body: Html, title?: string): Html {
+  return html`<section>${title === undefined ? nothing : html`<h2>${title}</h2>`}${body}</section>`;
+}
+
+/** The path of a page as the browser sees it. */
+export function prefixed({ base }: Pick<PagePlace, "base">, path: string): string {
+  return `${prefixOf(base)}${path}`;
+}
+
+export function pageHeaders({ formTarget, script }: Pick<Page, "formTarget" | "script">): Record<string, string> {
   const target = formTarget === undefined ? "" : ` ${formTarget}`;
+  const own = script === undefined ? "" : ` script-src '${script.hash}';`;
   return {
     "Content-Type": "text/html; charset=utf-8",
     "Cache-Control": "no-store",
-    "Content-Security-Policy": `default-src 'none'; style-src '${styleHash}'; base-uri 'none'; form-action 'self'${target}; frame-ancestors 'none'`,
+    "Content-Security-Policy": `default-src 'none'; style-src '${styleHash}';${own} base-uri 'none'; form-action 'self'${target}; frame-ancestors 'none'`,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     // Not `no-referrer`: with that, browsers do not say which page a form comes from.

@@ -6,8 +6,8 @@ import type { ProviderLogins } from "../../../people/sign-in/provider-logins.ts"
 import { readSmallBody } from "../../../people/authorization-server/oauth/rewritten-request.ts";
 import { toCookie, type Forms } from "./forms.ts";
 import { invitePath } from "./invite-page.ts";
-import { prefixed, sessionCookie } from "./login-pages.ts";
-import { html, nothing, redirect, writePage, type Html } from "./page.ts";
+import { sessionCookie } from "./login-pages.ts";
+import { html, nothing, prefixed, redirect, writePage, type Html } from "./page.ts";
 import { isKnown, safeNext, type KnownVisit, type Visit } from "../visit.ts";
 
 export interface ProviderPagesDeps {
@@ -61,7 +61,7 @@ async function start(
   { name, title }: Named,
   { logins, forms, confirm, ...names }: ProviderPagesDeps,
 ): Promise<void> {
-  const { request, response, base, hash } = visit;
+  const { request, base, hash } = visit;
   // Who is logged in links an account to theirs, with a form that only their session can send.
   const known = visit.query.has("link") && isKnown(visit) ? visit : undefined;
   const isLinking = known !== undefined;
@@ -74,7 +74,7 @@ async function start(
   const { url, cookie } = await (await logins()).begin(name, { redirectUri, next, entry, isKnown: isKnown(visit) });
   const there: Html = { html: `<meta http-equiv="refresh" content="0;url=${html`${url}`.html}" />` };
   // As a page and not as a redirect: browsers hold those of a form against what the form's page allows, all the way.
-  writePage(response, {
+  writePage(visit, {
     title: "One moment",
     body: html`${there}
       <p>You are on your way to <a href="${url}">${title}</a>.</p>`,
@@ -103,10 +103,10 @@ function toEntry(
 }
 
 async function finish(visit: Visit, name: string, logins: ProviderLogins): Promise<void> {
-  const { request, response, base, ip, session } = visit;
+  const { request, response, base, ip, browser, session } = visit;
   const url = new URL(`${callbackAt(base, name)}?${visit.query.toString()}`);
   const cookieOf = (cookie: string): string | undefined => readCookie(request, nameAt(base, cookie));
-  const done = await logins.finish(name, { url, cookieOf, ip, session });
+  const done = await logins.finish(name, { url, cookieOf, ip, browser, session });
   redirect(response, `${base}${safeNext(done.next)}`, [sessionCookie(done.session, base), ...forgotten(visit)]);
 }
 
@@ -148,7 +148,7 @@ function toRetry({ data }: GatewayError): Record<string, string> {
 function showFailure(visit: Visit, failure: GatewayError): void {
   if (failure.code === "INTERNAL") throw failure;
   const { message, hint, code, row } = failure;
-  writePage(visit.response, {
+  writePage(visit, {
     title: "You are not logged in",
     status: row.http,
     body: html`<p role="alert">${message.charAt(0).toUpperCase()}${message.slice(1)}.</p>

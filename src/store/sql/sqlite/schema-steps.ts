@@ -16,6 +16,7 @@ import { addLoginsElsewhere } from "../migrations/state/state-0008.ts";
 import { addTemplateMakers } from "../migrations/state/state-0009.ts";
 import { createKeptSearches } from "../migrations/state/state-0011.ts";
 import { createMemberPins } from "../migrations/state/state-0012.ts";
+import { addSessionBrowsers } from "../migrations/state/state-0013.ts";
 import { createInstallations } from "../migrations/state/state-0005.ts";
 import { createVault } from "../migrations/state/state-0006.ts";
 
@@ -45,4 +46,5 @@ export const stateSteps: Migrations = {
   "0010": async () => await Promise.resolve(),
   "0011": createKeptSearches,
   "0012": createMemberPins,
+  "0013": addSessionBrowsers,
 };

@@ -192,7 +192,15 @@ test("which provider gave a role or a membership, and a user's address, are kept
 
 test("what may be used once is refused the second time, with everything that belongs to it", async () => {
   await store.people.change(people, entryOf({}));
-  const session = { hash: "h", userId: "u_1", role: "admin", via: "https://sso.test", sid: "s", createdAtMs: 1 };
+  const session = {
+    hash: "h",
+    userId: "u_1",
+    role: "admin",
+    via: "https://sso.test",
+    sid: "s",
+    browser: "Firefox on Linux",
+    createdAtMs: 1,
+  };
   const sessions = [{ ...session, seenAtMs: 1, expiresAtMs: 9_000 }];
   const once = [{ hash: "state", expiresAtMs: 5_000 }];
   expect(await store.access.change({ once }, [])).toBe(true);

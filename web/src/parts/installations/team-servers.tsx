@@ -9,11 +9,12 @@ import { toCommand } from "../../words/words.ts";
 import { Button } from "../basic/button.tsx";
 import { DataTable, type Column } from "../basic/data-table.tsx";
 import { InstallServer } from "./install-server.tsx";
+import { StatusMark } from "../basic/status-mark.tsx";
 import { ListCopies } from "../servers/list-copies.tsx";
 import { NewTemplate } from "./new-template.tsx";
 import { Empty, Loaded } from "../basic/states.tsx";
 
-type Installation = Schemas["Installation"];
+type Installation = Schemas["ListedInstallation"];
 
 /** Servers of a team: those of the configuration file, which everybody has, and its own. */
 export function TeamServers({ team }: { readonly team: string }) {
@@ -34,10 +35,10 @@ export function TeamServers({ team }: { readonly team: string }) {
     {
       heading: "State",
       width: "minmax(8.5rem, 1fr)",
-      cell: ({ enabled, missing }) => {
+      cell: ({ enabled, missing, status, dormant }) => {
         if (!enabled) return <span className="status off">Off</span>;
         if (missing.length > 0) return <span className="status ask">Needs {counted(missing.length, "value")}</span>;
-        return <span className="muted">ready</span>;
+        return status === null ? <span className="muted">Installed</span> : <StatusMark server={{ status, dormant }} />;
       },
     },
     {

@@ -119,7 +119,8 @@ function Browsers({ user, whose }: AccessProps) {
               {rows.map((browser) => (
                 <li key={browser.id}>
                   <span className="grow">
-                    {browser.isThis ? <strong>This browser</strong> : `Since ${fullTime(browser.created)}`}{" "}
+                    {browser.browser === "" ? "An unknown browser" : browser.browser}
+                    {browser.isThis && <strong> (this one)</strong>}{" "}
                     <span className="muted">
                       {browser.via === "password" ? "with a password" : `through ${plain(browser.via)}`}
                     </span>
@@ -134,7 +135,7 @@ function Browsers({ user, whose }: AccessProps) {
                     />
                   )}
                   <span className="muted wide">
-                    used {ago(browser.seen)} · until {fullTime(browser.expires)}
+                    used {ago(browser.seen)} · logged in {fullTime(browser.created)} · until {fullTime(browser.expires)}
                   </span>
                 </li>
               ))}

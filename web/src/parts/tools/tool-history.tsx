@@ -41,7 +41,7 @@ export function ToolHistory({ tool, number }: { readonly tool: string; readonly 
                     ) : (
                       <span className="bad-text">{plain(call.code ?? outcomeWord(call.outcome))}</span>
                     )}{" "}
-                    <span className="muted">{plain(call.client ?? call.principal)}</span>
+                    <span className="muted">{plain(call.client ?? call.user ?? call.principal)}</span>
                   </span>
                   <span className="number">{duration(call.durationMs)}</span>
                   <span className="muted number">~{compact(call.argumentTokens + call.resultTokens)} tokens</span>
