@@ -121,7 +121,7 @@ describe.skipIf(!hasBrowser)("a page", () => {
     const rule = { path: ["mcpServers", "bad", "tools", "describe", "echo"], value: "theirs" };
     await writeFile(gateway.configFile, editJson(await readFile(gateway.configFile, "utf8"), [rule]));
     await dialog.getByRole("button", { name: "Save" }).click();
-    await dialog.getByText("Somebody else has changed this in the meantime.").waitFor();
+    await dialog.getByText("Someone else has changed this.").waitFor();
     await expectClean();
     expect(await readFile(gateway.configFile, "utf8")).not.toContain("repeat");
     await dialog.getByRole("button", { name: "Save mine over theirs" }).click();
@@ -169,7 +169,7 @@ describe.skipIf(!hasBrowser)("a page", () => {
     await expectClean();
     expect(asked.every((body) => body.includes('"learn":false'))).toBe(true);
     await page.getByRole("button", { name: "Learn from what I run now" }).click();
-    await page.getByText("What you run next counts as found with these words").waitFor();
+    await page.getByText("The next tool that you run counts as found with these words").waitFor();
     expect(asked.at(-1)).toContain('"learn":true');
   }, 120_000);
 
