@@ -101,7 +101,7 @@ describe.skipIf(!hasBrowser)("a page", () => {
     await expectClean();
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.waitFor({ state: "hidden" });
-    const described = page.getByTitle("Says again what it is told.");
+    const described = page.getByRole("table", { name: "Tools" }).getByText("Says again what it is told.");
     await described.waitFor();
     await page.getByLabel("Choose bad:echo").check();
     await about.fill("");

@@ -1,5 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Modal } from "./parts/basic/confirm.tsx";
 import { Facts } from "./parts/basic/facts.tsx";
 import { pagesFor } from "./pages-list.ts";
@@ -16,13 +16,13 @@ export function Keys({ session, onSearch }: KeysProps) {
   const [isOpen, setOpen] = useState(false);
   const { use, run } = pagesFor(session);
   const pages = [...use, ...run];
+  const isGoing = useRef(false);
   useEffect(() => {
-    let isGoing = false;
     const onKey = (event: KeyboardEvent): void => {
       const isPalette = (event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "k";
       const isOther = event.ctrlKey || event.metaKey || event.altKey || isTyping(event);
-      const page = isGoing && !isOther ? pages.find(({ key }) => key === event.key) : undefined;
-      isGoing = !isOther && event.key === "g";
+      const page = isGoing.current && !isOther ? pages.find(({ key }) => key === event.key) : undefined;
+      isGoing.current = !isOther && event.key === "g";
       if (isPalette || (!isOther && event.key === "/")) {
         event.preventDefault();
         onSearch();

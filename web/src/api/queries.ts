@@ -265,7 +265,7 @@ export function followEvents(): void {
 }
 
 export interface OrderOptions<Given, Answer> {
-  /** What it may have changed, and what is therefore read again. */
+  /** Queries that it may change, which are read again afterwards. */
   readonly changes: readonly (readonly string[])[];
   readonly onDone?: (answer: Answer) => void;
   /** The notice after it, with the order that takes it back; undefined for none. */

@@ -117,7 +117,7 @@ function Kinds({ servers, show }: { readonly servers: readonly Standing[]; reado
   );
 }
 
-/** Without what is not given. */
+/** Without empty entries. */
 function withGiven(search: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(search).filter((entry): entry is [string, string] => !!entry[1]));
 }

@@ -75,7 +75,7 @@ export function NeedsYou({ status }: { readonly status: Schemas["GatewayStatus"]
   );
 }
 
-/** One line where there is nothing to do: how many servers can be used, and what is true of the others. */
+/** One line where there is nothing to do: how many servers can be used, and the state of the others. */
 function Quiet({ servers }: { readonly servers: readonly Standing[] }) {
   const usable = servers.filter(isUsable).length;
   const off = servers.filter(({ status }) => status === "disabled").length;

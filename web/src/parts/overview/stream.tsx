@@ -20,7 +20,7 @@ const mostLines = 10;
 interface StreamProps {
   readonly range: TimeRange;
   readonly isFailedOnly: boolean;
-  /** Links that choose what is shown. */
+  /** Links that choose the lines. */
   readonly filters: ReactElement;
 }
 

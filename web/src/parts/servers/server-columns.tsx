@@ -46,7 +46,7 @@ export const plainServerColumns: readonly Column<ServerRow>[] = [
     width: "minmax(11rem, 1.8fr)",
     cell: (row) => (
       <>
-        <StatusMark server={row} />
+        <StatusMark server={row} />{" "}
         {needsPerson(row) && reasonText(row) !== "" && (
           <span className="second">
             <Folded text={plain(reasonText(row))} most={90} />
