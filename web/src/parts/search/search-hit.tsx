@@ -73,7 +73,7 @@ function Why({ strength, explanation }: WhyProps) {
     <details className="why">
       <summary>
         {bar}
-        Why
+        <span>Why</span>
       </summary>
       <Reasons explanation={explanation} />
     </details>
