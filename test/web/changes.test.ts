@@ -104,6 +104,8 @@ describe.skipIf(!hasBrowser)("a page", () => {
     const described = page.getByRole("table", { name: "Tools" }).getByText("Says again what it is told.");
     await described.waitFor();
     await page.getByLabel("Choose bad:echo").check();
+    // The rule is read again when the tool is chosen.
+    await until(async () => (await about.inputValue()) === "Says again what it is told.");
     await about.fill("");
     await page.getByRole("button", { name: "Describe" }).click();
     await dialog.getByRole("button", { name: "Save" }).click();
