@@ -57,8 +57,9 @@ export async function walk({ page, url, look, useClient }) {
   await page.getByText("The sum of 2 and 40").first().waitFor();
   await look("run");
 
-  await page.getByRole("searchbox", { name: "Find a tool" }).fill("add two numbers");
-  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Search or do" }).click();
+  await page.getByRole("combobox", { name: "Servers, tools, pages and actions" }).fill("add two numbers");
+  await page.getByRole("option", { name: "Search tools for" }).click();
   await heading(page, "Search");
   await page.getByText("Why", { exact: true }).first().click();
   await page.getByRole("columnheader", { name: "Because" }).first().waitFor();

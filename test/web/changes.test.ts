@@ -101,9 +101,11 @@ describe.skipIf(!hasBrowser)("a page", () => {
     await expectClean();
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.waitFor({ state: "hidden" });
-    const described = page.getByTitle("Says again what it is told.");
+    const described = page.getByRole("table", { name: "Tools" }).getByText("Says again what it is told.");
     await described.waitFor();
     await page.getByLabel("Choose bad:echo").check();
+    // The rule is read again when the tool is chosen.
+    await until(async () => (await about.inputValue()) === "Says again what it is told.");
     await about.fill("");
     await page.getByRole("button", { name: "Describe" }).click();
     await dialog.getByRole("button", { name: "Save" }).click();
@@ -121,7 +123,7 @@ describe.skipIf(!hasBrowser)("a page", () => {
     const rule = { path: ["mcpServers", "bad", "tools", "describe", "echo"], value: "theirs" };
     await writeFile(gateway.configFile, editJson(await readFile(gateway.configFile, "utf8"), [rule]));
     await dialog.getByRole("button", { name: "Save" }).click();
-    await dialog.getByText("Somebody else has changed this in the meantime.").waitFor();
+    await dialog.getByText("Someone else has changed this.").waitFor();
     await expectClean();
     expect(await readFile(gateway.configFile, "utf8")).not.toContain("repeat");
     await dialog.getByRole("button", { name: "Save mine over theirs" }).click();
@@ -169,7 +171,7 @@ describe.skipIf(!hasBrowser)("a page", () => {
     await expectClean();
     expect(asked.every((body) => body.includes('"learn":false'))).toBe(true);
     await page.getByRole("button", { name: "Learn from what I run now" }).click();
-    await page.getByText("What you run next counts as found with these words").waitFor();
+    await page.getByText("The next tool that you run counts as found with these words").waitFor();
     expect(asked.at(-1)).toContain('"learn":true');
   }, 120_000);
 

@@ -195,10 +195,11 @@ describe.skipIf(!hasBrowser)("pages", () => {
       await context.close();
     });
 
-    test("calls are counted by the minute while they are made, and by the hour for who asks", async () => {
+    test("calls are counted by the minute while they are made, and over each time that is chosen", async () => {
       const { context, page } = await openDashboard(browser, gateway);
       const calls = page.getByRole("region", { name: "Calls", exact: true });
-      await calls.getByRole("img", { name: "Calls and failures by the minute, of the last hour" }).waitFor();
+      await page.getByRole("button", { name: "Hour", exact: true }).click();
+      await calls.getByRole("img", { name: "Calls and failures by minute, in the last hour" }).waitFor();
       const sum = async (): Promise<number> => {
         const cells = await calls.locator("tbody tr td:nth-child(2)").allTextContents();
         expect(cells).toHaveLength(60);
@@ -208,8 +209,15 @@ describe.skipIf(!hasBrowser)("pages", () => {
       expect(before).toBeGreaterThan(0);
       await run(gateway.url, "everything:get-sum", { a: 1, b: 2 });
       await until(async () => (await sum()) > before);
-      await calls.getByRole("button", { name: "Last day, by the hour" }).click();
-      await calls.getByRole("img", { name: "Calls and failures by the hour, of the last day" }).waitFor();
+      for (const [button, name] of [
+        ["Day", "by hour, in the last 24 hours"],
+        ["Week", "by 6 hours, in the last 7 days"],
+        ["Month", "by day, in the last 30 days"],
+      ] as const) {
+        await page.getByRole("button", { name: button, exact: true }).click();
+        await calls.getByRole("img", { name: `Calls and failures ${name}` }).waitFor();
+        expect(new URL(page.url()).searchParams.get("range")).toBe(button.toLowerCase());
+      }
       await expectClean(page);
       await context.close();
     });
@@ -237,8 +245,10 @@ describe.skipIf(!hasBrowser)("pages", () => {
       await page.keyboard.press("Escape");
       await page.getByRole("dialog").waitFor({ state: "hidden" });
       await page.keyboard.press("/");
-      expect(await page.evaluate(() => document.activeElement?.id)).toBe("find");
+      const palette = page.getByRole("dialog", { name: "Search or do" });
+      await palette.waitFor();
       await page.keyboard.type("add numbers");
+      await palette.getByRole("option", { name: "Search tools for “add numbers”", selected: true }).waitFor();
       await page.keyboard.press("Enter");
       await page.getByRole("link", { name: "everything:get-sum" }).waitFor();
       await page.getByRole("link", { name: "everything:get-sum" }).focus();
@@ -382,7 +392,7 @@ describe.skipIf(!hasBrowser)("pages", () => {
       await visit(page, gateway, "/");
       const steps = page.getByRole("region", { name: "Until the first call" });
       expect(await steps.getByRole("listitem").first().textContent()).toContain("3 servers done");
-      await steps.getByText("it counts when it has asked for its tools").waitFor();
+      await steps.getByText("it counts once it has asked for its tools").waitFor();
       expect(await problemsOfLooks(page)).toEqual([]);
       await rpc(`${gateway.url}/mcp`, "tools/list");
       await visit(page, gateway, "/");

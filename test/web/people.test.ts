@@ -271,7 +271,7 @@ describe.skipIf(!hasBrowser)("people in the dashboard", () => {
     await rest("PATCH", "/api/teams/blue", { title: "Theirs" });
     await page.getByRole("button", { name: "Save" }).click();
     const note = page.getByRole("alert");
-    await note.getByText("Somebody else has changed this").waitFor();
+    await note.getByText("Someone else has changed this").waitFor();
     expect(await note.textContent()).toContain("TitleTheirsMine");
     expect(await title.inputValue()).toBe("Mine");
     await expectClean(page);
@@ -377,7 +377,7 @@ describe.skipIf(!hasBrowser)("people in the dashboard", () => {
     await opener.click();
     const form = page.getByRole("dialog", { name: "Register an app" });
     await form.getByLabel("Name").fill("Billing");
-    await form.getByLabel(/^Addresses/).fill("https://billing.example/callback");
+    await form.getByLabel(/^Redirect addresses/).fill("https://billing.example/callback");
     await page.keyboard.press("Tab");
     await form.getByRole("button", { name: "Register it" }).click();
     await form.getByText("It is shown only now.").waitFor();

@@ -60,7 +60,7 @@ describe.skipIf(!hasBrowser)("pinned tools", () => {
     expect((await get(`${gateway.url}/api/pins`)).json.own).toEqual([hostile, "one:echo", "one:image"]);
 
     await page.getByRole("button", { name: "Those I use most" }).click();
-    await page.getByText("Nothing yet:").waitFor();
+    await page.getByText("Nothing yet.").waitFor();
     await page.getByRole("button", { name: "As configured" }).click();
     await pins.getByText("Did you mean one:echo").waitFor();
     await until(async () => (await get(`${gateway.url}/api/pins`)).json.own === null);

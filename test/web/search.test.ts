@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser)("the page of searches", () => {
     for (const [at, need] of needs.entries()) {
       const place = page.getByRole("region", { name: `Found for ${need}` });
       await place.waitFor();
-      expect(await place.getByText(/^distance /).count()).toBe(found[at]?.tools.length);
+      expect(await place.locator(".why").count()).toBe(found[at]?.tools.length);
       shown += found[at]?.tools.length ?? 0;
       total += found[at]?.total_found ?? 0;
     }

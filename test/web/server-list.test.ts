@@ -16,7 +16,8 @@ describe.skipIf(!hasBrowser)("the list of servers", () => {
       config: { mcpServers: { one: badServer("--behaviours=echo"), two: badServer("--behaviours=image") } },
     });
     await untilOnline(gateway.url);
-    dashboard = await openDashboard(browser, gateway);
+    // So wide, the process is among the columns.
+    dashboard = await openDashboard(browser, gateway, { viewport: { width: 1600, height: 900 } });
     ({ page } = dashboard);
   }, 120_000);
   afterAll(async () => {

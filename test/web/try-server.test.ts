@@ -90,13 +90,13 @@ describe.skipIf(!hasBrowser)("a server is tried before it is added", () => {
     await dialog.getByLabel("Name").fill("broken");
     const entry = dialog.getByLabel("Entry", { exact: true });
     await entry.fill("[1]");
-    await dialog.getByText("This is no JSON object yet.").waitFor();
+    await dialog.getByText("This is not a JSON object yet.").waitFor();
     await entry.fill(JSON.stringify(badServer("--crash-at-start")));
     await ready();
     await dialog.getByRole("button", { name: "Test", exact: true }).click();
     const alert = dialog.getByRole("alert");
     await alert.getByText("crashing at start, as asked").first().waitFor();
-    await alert.getByText("Nothing of it runs any more.").waitFor();
+    await alert.getByText("None of its processes is left running.").waitFor();
     await expectClean();
     await isUnchanged();
   }, 240_000);
@@ -140,7 +140,7 @@ describe.skipIf(!hasBrowser)("a server is tried before it is added", () => {
     await dialog.getByLabel("Entry", { exact: true }).fill(JSON.stringify(entry, undefined, 2));
     await ready();
     await dialog.getByRole("button", { name: "Try it, and add it" }).click();
-    await dialog.getByText("It is added, and starts now.").waitFor();
+    await dialog.getByText("It is added, and is starting.").waitFor();
     const { mcpServers } = JSON.parse(await readFile(gateway.configFile, "utf8")) as { mcpServers: object };
     expect(mcpServers).toMatchObject({ added: entry });
     expect(dashboard.misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });

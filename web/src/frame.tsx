@@ -1,23 +1,6 @@
-import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
-import {
-  Activity,
-  BookOpen,
-  Coins,
-  FileText,
-  Gauge,
-  LogOut,
-  Menu,
-  MonitorSmartphone,
-  Rocket,
-  ScrollText,
-  Search,
-  Server,
-  Settings,
-  UserRound,
-  Users,
-  Wrench,
-} from "lucide-react";
-import { useEffect, useState, useSyncExternalStore, type ReactNode } from "react";
+import { Link, Outlet, useRouterState } from "@tanstack/react-router";
+import { LogOut, Menu, Search, UserRound } from "lucide-react";
+import { lazy, Suspense, useEffect, useState, useSyncExternalStore, type ReactNode } from "react";
 import { liveStore, type LiveState } from "./api/live.ts";
 import { chooseTeam, logOut, sessionStore, type Session } from "./api/session.ts";
 import { Who } from "./api/who.ts";
@@ -25,34 +8,15 @@ import { Keys } from "./keys.tsx";
 import { Login, LoginAgain } from "./login.tsx";
 import { Button } from "./parts/basic/button.tsx";
 import { SelectField } from "./parts/basic/field.tsx";
+import { Notices } from "./parts/frame/notices.tsx";
+import { ThemeSwitch } from "./parts/frame/theme-switch.tsx";
 import { Page } from "./parts/page.tsx";
 import { Empty, FailureNote, Skeleton } from "./parts/basic/states.tsx";
+import { pagesFor, type PageRow } from "./pages-list.ts";
 import { plain } from "./words/format.ts";
 
-const use = [
-  { to: "/", label: "Overview", icon: Gauge },
-  { to: "/servers", label: "Servers", icon: Server },
-  { to: "/tools", label: "Tools", icon: Wrench },
-  { to: "/search", label: "Search", icon: Search },
-  { to: "/resources", label: "Resources", icon: FileText },
-  { to: "/calls", label: "Calls", icon: Activity },
-] as const;
-
-/** In a gateway with users and teams. */
-const people = { to: "/people", label: "People", icon: Users } as const;
-
-const clients = { to: "/clients", label: "Clients", icon: MonitorSmartphone } as const;
-
-/** For the operator of the gateway; never mixed with pages for everyone. */
-const run = [
-  { to: "/logs", label: "Logs and events", icon: ScrollText },
-  clients,
-  people,
-  { to: "/tokens", label: "Token cost", icon: Coins },
-  { to: "/settings", label: "Settings", icon: Settings },
-  { to: "/start", label: "Start", icon: Rocket },
-  { to: "/api", label: "API", icon: BookOpen },
-] as const;
+const loadPalette = async () => ({ default: (await import("./parts/frame/palette.tsx")).Palette });
+const Palette = lazy(loadPalette);
 
 /** Where pages are listed whose address does not begin with that of the list. */
 const parents: ReadonlyMap<string, string> = new Map([
@@ -92,9 +56,12 @@ export function Frame() {
 
 function Shell({ session, children }: { readonly session: Session; readonly children: ReactNode }) {
   const [isOpen, setOpen] = useState(false);
-  const isAdmin = session.roles.includes("admin");
+  const [isSearching, setSearching] = useState(false);
+  const { use, run } = pagesFor(session);
   const path = useRouterState({ select: ({ location }) => location.pathname });
   useEffect(() => setOpen(false), [path]);
+  // Ready before somebody types into it.
+  useEffect(() => void loadPalette().catch(() => undefined), []);
   return (
     <div className="shell">
       <a className="skip" href="#main">
@@ -120,40 +87,49 @@ function Shell({ session, children }: { readonly session: Session; readonly chil
           </button>
         </div>
         <div id="navigation" className={isOpen ? "navigation open" : "navigation"}>
-          <FindBox />
+          <button type="button" className="find" onClick={() => setSearching(true)}>
+            <Search aria-hidden size={15} />
+            <span className="grow">Search or do</span>
+            <kbd>Ctrl K</kbd>
+          </button>
           <nav aria-label="Use">
             {use.map((item) => (
-              <Item key={item.to} {...item} />
+              <Item key={item.to} page={item} />
             ))}
-            {!isAdmin && <Item {...clients} />}
-            {session.hasPeople && !isAdmin && <Item {...people} />}
           </nav>
-          {isAdmin && (
+          {run.length > 0 && (
             <nav aria-label="Run">
               <p className="nav-title" aria-hidden>
                 Run
               </p>
-              {run
-                .filter((item) => item !== people || session.hasPeople)
-                .map((item) => (
-                  <Item key={item.to} {...item} />
-                ))}
+              {run.map((item) => (
+                <Item key={item.to} page={item} />
+              ))}
             </nav>
           )}
           <div className="side-foot">
             <WhoIsIt session={session} />
             <div className="side-row">
               <LiveMark />
-              <p className="muted">{session.version}</p>
+              <ThemeSwitch />
             </div>
+            <p className="muted">Toolyard {session.version}</p>
           </div>
         </div>
       </header>
       <main id="main" tabIndex={-1}>
         <LostNote />
-        <Who.Provider value={session}>{children}</Who.Provider>
+        <Who.Provider value={session}>
+          {children}
+          {isSearching && (
+            <Suspense fallback={null}>
+              <Palette onClose={() => setSearching(false)} />
+            </Suspense>
+          )}
+        </Who.Provider>
       </main>
-      <Keys />
+      <Notices />
+      <Keys session={session} onSearch={() => setSearching(true)} />
     </div>
   );
 }
@@ -190,7 +166,7 @@ function WhoIsIt({ session }: { readonly session: Session }) {
   );
 }
 
-function Item({ to, label, icon: Icon }: (typeof use)[number] | (typeof run)[number]) {
+function Item({ page: { to, label, icon: Icon } }: { readonly page: PageRow }) {
   // The page of a tool or a team is below the list that leads to it, whatever its address.
   const isBelow = useRouterState({
     select: ({ location: { pathname } }) => parents.get(`/${pathname.split("/")[1]}`) === to,
@@ -206,31 +182,6 @@ function Item({ to, label, icon: Icon }: (typeof use)[number] | (typeof run)[num
       <Icon aria-hidden size={15} />
       {label}
     </Link>
-  );
-}
-
-/** `/` leads here from anywhere. */
-function FindBox() {
-  const navigate = useNavigate();
-  const [text, setText] = useState("");
-  return (
-    <form
-      role="search"
-      aria-label="Tools"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (text.trim() !== "") void navigate({ to: "/search", search: { query: text } });
-      }}
-    >
-      <input
-        id="find"
-        type="search"
-        placeholder="Find a tool ( / )"
-        aria-label="Find a tool"
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-      />
-    </form>
   );
 }
 
@@ -255,7 +206,7 @@ function LostNote() {
   if (live !== "lost") return null;
   return (
     <p className="note warn" role="status">
-      The gateway does not answer: this is what was known last. It is tried again every few seconds.
+      The gateway does not answer. This page shows the last known state, and reconnects automatically.
     </p>
   );
 }
@@ -264,7 +215,7 @@ function LostNote() {
 export function LoggedIn() {
   return (
     <Page title="You are logged in again">
-      <p>Go back to the tab that you came from: it goes on where it was. This one can be closed.</p>
+      <p>Go back to the tab that you came from: it continues where it was. You can close this one.</p>
     </Page>
   );
 }

@@ -1,46 +1,53 @@
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Modal } from "./parts/basic/confirm.tsx";
 import { Facts } from "./parts/basic/facts.tsx";
+import { pagesFor } from "./pages-list.ts";
+import type { Session } from "./api/session.ts";
 
-const keys = [
-  ["/", "Find a tool"],
-  ["g o", "Overview"],
-  ["g s", "Servers"],
-  ["g t", "Tools"],
-  ["g c", "Calls"],
-  ["g l", "Logs and events"],
-  ["?", "These keys"],
-] as const;
+interface KeysProps {
+  readonly session: Session;
+  readonly onSearch: () => void;
+}
 
-const pages = { o: "/", s: "/servers", t: "/tools", c: "/calls", l: "/logs" } as const;
-
-/** Keys that work everywhere but where somebody types. */
-export function Keys() {
+/** Keys that work everywhere but where somebody types; Ctrl K works there, too. */
+export function Keys({ session, onSearch }: KeysProps) {
   const navigate = useNavigate();
   const [isOpen, setOpen] = useState(false);
+  const { use, run } = pagesFor(session);
+  const pages = [...use, ...run];
+  const isGoing = useRef(false);
   useEffect(() => {
-    let isGoing = false;
     const onKey = (event: KeyboardEvent): void => {
-      const target = event.composedPath()[0];
-      const isTyping =
-        target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
-      if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
-      const to = isGoing ? pages[event.key as keyof typeof pages] : undefined;
-      isGoing = event.key === "g";
-      if (to !== undefined) void navigate({ to });
-      else if (event.key === "?") setOpen(true);
-      else if (event.key === "/") {
+      const isPalette = (event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "k";
+      const isOther = event.ctrlKey || event.metaKey || event.altKey || isTyping(event);
+      const page = isGoing.current && !isOther ? pages.find(({ key }) => key === event.key) : undefined;
+      isGoing.current = !isOther && event.key === "g";
+      if (isPalette || (!isOther && event.key === "/")) {
         event.preventDefault();
-        document.getElementById("find")?.focus();
-      }
+        onSearch();
+      } else if (page !== undefined) void navigate({ to: page.to });
+      else if (!isOther && event.key === "?") setOpen(true);
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
-  }, [navigate]);
+  });
+  const keys = [
+    ["Search or do", "Ctrl K"],
+    ["The same", "/"],
+    ...pages.map(({ label, key }) => [label, `g ${key}`] as const),
+    ["These keys", "?"],
+  ] as const;
   return (
     <Modal title="Keys" isOpen={isOpen} onClose={() => setOpen(false)}>
-      <Facts facts={keys.map(([key, about]) => [about, <kbd key={key}>{key}</kbd>])} />
+      <Facts facts={keys.map(([about, key]) => [about, <kbd key={key}>{key}</kbd>])} />
     </Modal>
+  );
+}
+
+function isTyping(event: KeyboardEvent): boolean {
+  const [target] = event.composedPath();
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
   );
 }

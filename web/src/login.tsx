@@ -44,7 +44,7 @@ function NoTeam({ name }: { readonly name: string }) {
       <p>
         You are logged in as <strong>{plain(name)}</strong>, and are in no team yet.
       </p>
-      <p>Ask an admin of a team to take you in, and look again.</p>
+      <p>Ask an admin of a team to add you, then look again.</p>
       <p className="actions">
         <Button look="main" onClick={() => location.reload()}>
           Look again
@@ -68,7 +68,7 @@ export function LoginAgain({ ways }: { readonly ways: LoginWays }) {
           <div className="modal-body">
             {ways.hasPeople ? (
               <>
-                <p>Nothing that you typed is lost. Log in again in another tab, come back here, and go on.</p>
+                <p>Nothing that you typed is lost. Log in again in another tab, then continue here.</p>
                 <p>
                   <a className="button main" href={loginPage("/ui/logged-in")} target="_blank" rel="noreferrer">
                     Log in in another tab
@@ -77,7 +77,7 @@ export function LoginAgain({ ways }: { readonly ways: LoginWays }) {
               </>
             ) : (
               <>
-                <p>Nothing that you typed is lost. Log in again, here or in another tab, and go on.</p>
+                <p>Nothing that you typed is lost. Log in again, here or in another tab, then continue.</p>
                 <LoginForm />
               </>
             )}
@@ -117,7 +117,7 @@ function LoginForm() {
         void submit();
       }}
     >
-      <p>On the machine of the gateway, this opens the dashboard, logged in:</p>
+      <p>On the gateway’s machine, this opens the dashboard and logs you in:</p>
       <p className="command">
         <code>{command}</code> <CopyButton text={command} label="Copy" />
       </p>

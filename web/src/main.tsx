@@ -4,8 +4,10 @@ import { RouterProvider } from "@tanstack/react-router";
 import { createRoot } from "react-dom/client";
 import { startLive } from "./api/live.ts";
 import { followEvents, followSession, queryClient } from "./api/queries.ts";
+import { followSearches } from "./api/search-events.ts";
 import { findSession, followOtherTabs } from "./api/session.ts";
 import { router } from "./router.tsx";
+import { startTheme } from "./theme.ts";
 import "./style.css";
 
 // After an update, a page that is still open asks for files that were removed.
@@ -17,10 +19,12 @@ addEventListener("vite:preloadError", (event) => {
   location.reload();
 });
 
+startTheme();
 followSession();
 void findSession();
 followOtherTabs();
 followEvents();
+followSearches();
 startLive();
 
 const root = document.getElementById("root");

@@ -5,7 +5,7 @@ const root = createRootRoute({ component: Frame, notFoundComponent: UnknownPage 
 
 type Search = Readonly<Record<string, unknown>>;
 
-/** Filters stand in the address, so that a page can be sent to somebody, and the way back leads to the same. */
+/** Filters are in the address, so that a page can be sent to somebody, and the way back leads to the same. */
 function texts<Name extends string>(...names: readonly Name[]) {
   return (search: Search): { [Each in Name]?: string } =>
     Object.fromEntries(
@@ -21,12 +21,13 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/",
+    validateSearch: texts("range", "what"),
     component: lazyRouteComponent(() => import("./pages/overview.tsx"), "Overview"),
   }),
   createRoute({
     getParentRoute,
     path: "/servers",
-    validateSearch: texts("match"),
+    validateSearch: texts("match", "show", "sort", "add"),
     component: lazyRouteComponent(() => import("./pages/servers.tsx"), "Servers"),
   }),
   createRoute({

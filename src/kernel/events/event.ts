@@ -132,6 +132,10 @@ export type GatewayEvent =
       readonly type: "search.done";
       readonly atMs: number;
       readonly principal: PrincipalId;
+      /** What the client calls itself. */
+      readonly client?: string | undefined;
+      /** Path of the tool that came first. */
+      readonly first?: string | undefined;
       readonly engine: string;
       readonly results: number;
       readonly durationMs: number;

@@ -80,6 +80,11 @@ const tokenReport = z
         medianNet: z.int().nullable().describe("Saved at the start less spent on finding. May be negative."),
         worstNet: z.int().nullable(),
         isExact: z.boolean(),
+        byHour: z
+          .array(z.object({ fromMs: z.number().describe("When the hour begins."), sessions: z.int(), net: z.int() }))
+          .describe(
+            "Hours in which sessions began, the oldest first: the sum of what these saved less what they spent.",
+          ),
         unknown: z
           .array(z.object({ client: z.string(), sessions: z.int() }))
           .describe("Clients that keep definitions from their models by themselves: what they save is unknown."),

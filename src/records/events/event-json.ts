@@ -180,4 +180,5 @@ const contents: Readonly<Partial<Record<PublishedEvent["type"], readonly string[
   "upstream.oddity": ["detail"],
   "result.schema_mismatch": ["tool", "reason"],
   "tool.bare_name": ["path"],
+  "search.done": ["client", "first"],
 };

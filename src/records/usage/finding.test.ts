@@ -104,7 +104,9 @@ test("net of sessions: what was saved at the start less what was spent, median a
   const nets = answers.map((answer) => saved - estimateTokens(answer)).sort((left, right) => left - right);
   expect(nets[0]).toBeLessThan(0);
   const { sessions: told, spentOnFinding } = await report();
-  expect(told).toEqual({ count: 4, sinceMs: 0, medianNet: nets[1], worstNet: nets[0], isExact: false, unknown: [] });
+  const byHour = [{ fromMs: 0, sessions: 4, net: nets.reduce((sum, net) => sum + net, 0) }];
+  const figures = { count: 4, sinceMs: 0, medianNet: nets[1], worstNet: nets[0], isExact: false };
+  expect(told).toEqual({ ...figures, byHour, unknown: [] });
   expect(spentOnFinding).toMatchObject({
     answers: 4,
     answerTokens: answers.reduce((sum, answer) => sum + estimateTokens(answer), 0),

@@ -54,8 +54,18 @@ export interface SessionsReport {
   readonly medianNet: number | null;
   readonly worstNet: number | null;
   readonly isExact: boolean;
+  /** Hours in which a session began, the oldest first, with the sum of what its sessions saved less what they spent. */
+  readonly byHour: readonly HourSaved[];
   /** Sessions of clients that keep definitions from their models by themselves: what was saved is unknown. */
   readonly unknown: readonly { readonly client: string; readonly sessions: number }[];
+}
+
+export interface HourSaved {
+  /** When the hour begins. */
+  readonly fromMs: number;
+  /** Sessions of which it is known what they saved. */
+  readonly sessions: number;
+  readonly net: number;
 }
 
 export interface TokenReportAsk {
@@ -71,6 +81,8 @@ export interface TokenReportDeps {
   readonly finding: Pick<FindingHistory, "read">;
   readonly phrases: (view: View) => Promise<PhraseReport>;
 }
+
+const hourMs = 3_600_000;
 
 /** Reports the present figures; `costs.count` makes estimates of definitions exact. */
 export async function readTokenReport(
@@ -109,8 +121,8 @@ function toSpentReport(sinceMs: number, spent: readonly FindingSpent[]): SpentRe
 }
 
 export function toSessionsReport(sessions: readonly MeasuredSession[]): SessionsReport {
-  const known = sessions.flatMap(({ isLazy, saved, spent }) =>
-    isLazy || saved === undefined ? [] : [{ net: saved.tokens - spent, isExact: saved.isExact }],
+  const known = sessions.flatMap(({ isLazy, saved, spent, startedMs }) =>
+    isLazy || saved === undefined ? [] : [{ net: saved.tokens - spent, isExact: saved.isExact, startedMs }],
   );
   const nets = known.map(({ net }) => net).toSorted((left, right) => left - right);
   const lazy = new Map<string, number>();
@@ -123,8 +135,19 @@ export function toSessionsReport(sessions: readonly MeasuredSession[]): Sessions
     worstNet: nets[0] ?? null,
     // What was spent is always an estimate.
     isExact: known.every(({ isExact }) => isExact) && sessions.every(({ spent }) => spent === 0),
+    byHour: sumByHour(known),
     unknown: [...lazy].map(([client, count]) => ({ client, sessions: count })),
   };
+}
+
+function sumByHour(known: readonly { readonly net: number; readonly startedMs: number }[]): readonly HourSaved[] {
+  const hours = new Map<number, { sessions: number; net: number }>();
+  for (const { net, startedMs } of known) {
+    const fromMs = startedMs - (startedMs % hourMs);
+    const { sessions, net: before } = hours.get(fromMs) ?? { sessions: 0, net: 0 };
+    hours.set(fromMs, { sessions: sessions + 1, net: before + net });
+  }
+  return [...hours].map(([fromMs, sums]) => ({ fromMs, ...sums })).toSorted((one, other) => one.fromMs - other.fromMs);
 }
 
 /** Of an even number of sessions, the lower of the two in the middle, so that it is one that there was. */

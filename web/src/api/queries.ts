@@ -2,8 +2,10 @@ import { QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstac
 import { api, valueOf } from "./client.ts";
 import { toFailure } from "./failure.ts";
 import { onLiveEvent } from "./live.ts";
+import { notify } from "./notices.ts";
 import type { OpenApi } from "../words/api-operation.ts";
 import type { StateChange } from "../words/status.ts";
+import { timeRanges, type TimedCount, type TimeRange } from "../words/time-range.ts";
 import { sessionStore } from "./session.ts";
 import { forgetArguments } from "./typed-arguments.ts";
 
@@ -26,6 +28,7 @@ const livelyMs = 15_000;
 const quietMs = 60_000;
 let lastEventMs = 0;
 
+const hourMs = 3_600_000;
 const countedSoonMs = 2_000;
 /** After that it is not going to count: estimates stay until something else reads them again. */
 const countedLooks = 15;
@@ -87,12 +90,14 @@ export const queries = {
         return await valueOf(api.GET("/api/usage", { params: { query: { from, by } } }));
       },
     }),
-  /** Calls of the last hour by the minute, which pass whether or not somebody calls. */
-  minutes: queryOptions({
-    queryKey: ["usage", "minutes"],
-    queryFn: async () => await valueOf(api.GET("/api/usage/minutes")),
-    refetchInterval: quietMs,
-  }),
+  /** Calls and failures of a time, by the hour or finer. */
+  callCounts: (range: TimeRange) =>
+    queryOptions({
+      queryKey: ["usage", "counts", range],
+      queryFn: async () => (range === "hour" ? await countMinutes() : await countHours(timeRanges[range].hours)),
+      // Time passes whether or not somebody calls.
+      refetchInterval: quietMs,
+    }),
   /** When each tool, instance or client was last used, as far back as one looks for it. */
   lastUse: (by: "tool" | "instance" | "client") =>
     queryOptions({
@@ -148,6 +153,34 @@ export const queries = {
     staleTime: Number.POSITIVE_INFINITY,
   }),
 };
+
+async function countHours(hours: number): Promise<readonly TimedCount[]> {
+  const from = new Date(Date.now() - hours * hourMs).toISOString();
+  const { usage } = await valueOf(api.GET("/api/usage", { params: { query: { from, by: "hour", limit: hours + 1 } } }));
+  return usage.map(({ group, calls, errors }) => ({ atMs: Date.parse(group["hour"] ?? ""), calls, errors }));
+}
+
+/** More calls than these of before the start are not worth the reading. */
+const mostBefore = 5_000;
+
+/** Minutes are counted since the gateway was started. The calls of before, within the hour, are in the records. */
+async function countMinutes(): Promise<readonly TimedCount[]> {
+  const { since, minutes } = await valueOf(api.GET("/api/usage/minutes"));
+  const counted = minutes.map(({ from, ...counts }) => ({ atMs: Date.parse(from), ...counts }));
+  const fromMs = Date.now() - hourMs;
+  const before: TimedCount[] = [];
+  let isMore = Date.parse(since) > fromMs;
+  for (let cursor: string | undefined; isMore && before.length < mostBefore;) {
+    const query = { from: new Date(fromMs).toISOString(), to: since, limit: 1_000, ...(cursor ? { cursor } : {}) };
+    // Without a store nothing of before is known.
+    const page = await valueOf(api.GET("/api/calls", { params: { query } })).catch(() => undefined);
+    for (const { time, outcome } of page?.calls ?? [])
+      before.push({ atMs: Date.parse(time), calls: 1, errors: outcome === "ok" ? 0 : 1 });
+    cursor = page?.nextCursor ?? undefined;
+    isMore = cursor !== undefined;
+  }
+  return [...before, ...counted];
+}
 
 export interface ToolRow {
   readonly tool_path: string;
@@ -231,18 +264,43 @@ export function followEvents(): void {
   });
 }
 
+export interface OrderOptions<Given, Answer> {
+  /** Queries that it may change, which are read again afterwards. */
+  readonly changes: readonly (readonly string[])[];
+  readonly onDone?: (answer: Answer) => void;
+  /** The notice after it, with the order that takes it back; undefined for none. */
+  readonly said?: (
+    given: Given,
+    answer: Answer,
+  ) => { readonly text: string; readonly undo?: () => Promise<unknown> } | undefined;
+}
+
 /** Something that a person orders. What it may have changed is read again afterwards. */
 export function useOrder<Given, Answer>(
   order: (given: Given) => Promise<Answer>,
-  { changes, onDone }: { readonly changes: readonly (readonly string[])[]; readonly onDone?: (answer: Answer) => void },
+  { changes, onDone, said }: OrderOptions<Given, Answer>,
 ) {
   const client = useQueryClient();
+  const readAgain = async (): Promise<void> => {
+    await Promise.all(changes.map(async (queryKey) => await client.invalidateQueries({ queryKey: [...queryKey] })));
+  };
   return useMutation({
     mutationFn: order,
-    onSuccess: (answer) => onDone?.(answer),
-    onSettled: async () => {
-      await Promise.all(changes.map(async (queryKey) => await client.invalidateQueries({ queryKey: [...queryKey] })));
+    onSuccess(answer, given) {
+      onDone?.(answer);
+      const notice = said?.(given, answer);
+      if (notice === undefined) return;
+      const { text, undo } = notice;
+      const takeBack = async (): Promise<void> => {
+        try {
+          await undo?.();
+        } finally {
+          await readAgain();
+        }
+      };
+      notify({ text, undo: undo && takeBack });
     },
+    onSettled: readAgain,
   });
 }
 

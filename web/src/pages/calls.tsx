@@ -7,6 +7,7 @@ import { useOrder } from "../api/queries.ts";
 import { Button } from "../parts/basic/button.tsx";
 import { DataTable, type Column } from "../parts/basic/data-table.tsx";
 import { CheckField, TextField } from "../parts/basic/field.tsx";
+import { Name } from "../parts/basic/name.tsx";
 import { ListCopies } from "../parts/servers/list-copies.tsx";
 import { Page } from "../parts/page.tsx";
 import { saveBlob } from "../parts/api/save-blob.ts";
@@ -61,7 +62,9 @@ const columns = (open: string | undefined, toggle: (id: string) => void): readon
     cell: ({ first, calls }) => (
       <>
         <Link to="/calls/$id" params={{ id: first.id }}>
-          <code>{plain(first.name)}</code>
+          <code>
+            <Name>{first.name}</Name>
+          </code>
         </Link>
         {calls.length > 1 && (
           <Button look="plain" aria-expanded={open === first.id} onClick={() => toggle(first.id)}>
@@ -73,7 +76,7 @@ const columns = (open: string | undefined, toggle: (id: string) => void): readon
   },
   {
     heading: "Outcome",
-    width: "minmax(9rem, 1fr)",
+    width: "minmax(10rem, 1fr)",
     cell: ({ first }) =>
       first.outcome === "ok" ? (
         <span className="muted">ok</span>
@@ -85,18 +88,30 @@ const columns = (open: string | undefined, toggle: (id: string) => void): readon
     heading: "Who",
     width: "minmax(9rem, 1fr)",
     cell: ({ first }) => (
-      <span className="clip">
+      <span>
         {plain(first.user ?? first.principal)}
-        {first.client !== null && <span className="muted"> {plain(first.client)}</span>}
+        {first.client !== null && (
+          <span className="muted">
+            {" "}
+            <Name>{first.client}</Name>
+          </span>
+        )}
       </span>
     ),
   },
   { heading: "Duration", width: "6rem", align: "right", cell: ({ first }) => duration(first.durationMs) },
-  { heading: "Tokens in", width: "5.5rem", align: "right", cell: ({ first }) => `~${compact(first.argumentTokens)}` },
+  {
+    heading: "Tokens in",
+    width: "5.5rem",
+    align: "right",
+    from: 760,
+    cell: ({ first }) => `~${compact(first.argumentTokens)}`,
+  },
   {
     heading: "Tokens out",
     width: "6rem",
     align: "right",
+    from: 760,
     cell: ({ first }) => `~${compact(first.resultTokens)}${first.isResultCut ? ", cut" : ""}`,
   },
 ];
@@ -139,7 +154,7 @@ export function Calls() {
   return (
     <Page
       title="Calls"
-      about="What was called, by whom, and what came of it."
+      about="Every call, with its caller and its result."
       actions={
         <>
           <Exports filters={{ server, tool, client, failed }} />

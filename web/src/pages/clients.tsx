@@ -8,6 +8,7 @@ import { knownText } from "../parts/servers/last-use.tsx";
 import { Button, CopyButton } from "../parts/basic/button.tsx";
 import { ClientChange, type Action } from "../parts/api/client-change.tsx";
 import { ListCopies } from "../parts/servers/list-copies.tsx";
+import { Name } from "../parts/basic/name.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Empty, FailureNote, Loaded } from "../parts/basic/states.tsx";
 import { ago, agoByHour, count, counted, duration, fullTime, plain } from "../words/format.ts";
@@ -15,7 +16,7 @@ import { toCommand } from "../words/words.ts";
 
 type Client = Schemas["ClientList"]["clients"][number];
 
-/** AI clients of this machine, those connected now, and the people logged in here. */
+/** AI clients of this machine, their sessions and calls, and the browsers that are logged in here. */
 export function Clients() {
   const { roles } = useWho();
   const isAdmin = roles.includes("admin");
@@ -99,8 +100,10 @@ function ClientCard({ client }: { readonly client: Client }) {
       </div>
       {client.files.map((file) => (
         <p key={`${file.file} ${file.scope}`} className="muted">
-          <code>{plain(file.file)}</code> {file.scope !== "user" && plain(file.scope)} ·{" "}
-          {counted(file.servers, "server")} of its own
+          <code>
+            <Name>{file.file}</Name>
+          </code>{" "}
+          {file.scope !== "user" && plain(file.scope)} · {counted(file.servers, "server")} of its own
           {file.gateways.length > 0 && <> · leads to {plain(file.gateways.join(", "))}</>}
           {file.problems.map((problem) => (
             <span key={problem} className="bad-text">
@@ -146,7 +149,7 @@ function Used() {
                 <li key={client}>
                   <span className="grow">
                     {client === null ? (
-                      "(no name: this page, commands and REST)"
+                      "no name: this page, commands and REST"
                     ) : (
                       <Link to="/calls" search={{ client }}>
                         {plain(client)}
@@ -158,7 +161,7 @@ function Used() {
                     {errors > 0 && `, ${count(errors)} failed`}
                   </span>
                   <span className="muted" title={`In the hour from ${fullTime(lastHour)}`}>
-                    last used {agoByHour(lastHour)}
+                    last seen {agoByHour(lastHour)}
                   </span>
                 </li>
               ))}
@@ -174,6 +177,14 @@ function newestFirst(one: Schemas["UsageGroup"], other: Schemas["UsageGroup"]): 
   return other.lastHour.localeCompare(one.lastHour) || other.calls - one.calls;
 }
 
+function lastSeenFirst(one: { readonly idleMs: number | null }, other: { readonly idleMs: number | null }): number {
+  return (one.idleMs ?? Infinity) - (other.idleMs ?? Infinity);
+}
+
+function seenAgo(idleMs: number): string {
+  return idleMs < 60_000 ? "just now" : `${duration(idleMs)} ago`;
+}
+
 function Sessions() {
   const sessions = useQuery(queries.sessions);
   const end = useOrder(
@@ -186,17 +197,19 @@ function Sessions() {
     <Loaded query={sessions}>
       {({ clients, browsers }) => (
         <div className="columns">
-          <Section title="Connected now" about={counted(clients.length, "client")}>
+          <Section title="Sessions" about="of clients, by when they were last seen">
             {clients.length === 0 ? (
-              <p className="muted">No client is connected.</p>
+              <p className="muted">No client has an open session.</p>
             ) : (
               <ul className="list">
-                {clients.map((client, at) => (
+                {[...clients].sort(lastSeenFirst).map((client, at) => (
                   <li key={at}>
                     <span className="grow">{plain(client.client ?? "(no name)")}</span>
                     <span className="muted">{client.revision ?? "without sessions"}</span>
                     <code>{client.endpoint}</code>
-                    {client.idleMs !== null && <span className="muted number">{duration(client.idleMs)} ago</span>}
+                    <span className="muted number">
+                      {client.idleMs === null ? "last seen: not known" : `last seen ${seenAgo(client.idleMs)}`}
+                    </span>
                   </li>
                 ))}
               </ul>
@@ -208,7 +221,7 @@ function Sessions() {
               <ul className="list">
                 {browsers.map((browser) => (
                   <li key={browser.id}>
-                    <span className="grow clip" title={plain(browser.browser)}>
+                    <span className="grow">
                       {plain(browser.browser)}
                       {browser.isThis && <strong> (this one)</strong>}
                     </span>

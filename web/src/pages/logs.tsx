@@ -32,7 +32,7 @@ export function Logs() {
   return (
     <Page
       title="Logs and events"
-      about="What servers write to stderr, and what happens, as it happens."
+      about="Server logs, and the gateway’s events as they happen."
       actions={mayManage && <SupportBundle />}
     >
       <TabLinks

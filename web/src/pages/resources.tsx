@@ -30,7 +30,7 @@ export function Resources() {
   };
   const servers = [...new Map((data?.servers ?? []).map((row) => [row.server, plain(row.title)] as const))];
   return (
-    <Page title="Resources and prompts" about="What servers have to read, and the prompts that they write.">
+    <Page title="Resources and prompts" about="Resources and prompts that servers offer.">
       <TabLinks
         label="Kinds"
         tabs={[
@@ -167,9 +167,7 @@ function ResourceRows({ rows, chosen, onChoose }: ResourceRowsProps) {
           >
             {plain(title ?? name ?? uri)}
           </button>
-          <code className="clip" title={plain(uri)}>
-            {plain(uri)}
-          </code>
+          <code>{plain(uri)}</code>
           <span className="muted">
             {plain(server)}
             {mimeType !== undefined && ` · ${plain(mimeType)}`}
@@ -223,9 +221,7 @@ function TemplateRow({ template, onRead }: TemplateRowProps) {
         ))}
         <div className="actions">
           <Button type="submit">Read it</Button>
-          <code className="clip" title={plain(uri)}>
-            {plain(uri)}
-          </code>
+          <code>{plain(uri)}</code>
         </div>
       </form>
     </li>

@@ -3,13 +3,15 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import type { Schemas } from "../api/client.ts";
 import { queries } from "../api/queries.ts";
-import { keepArguments, typedArguments } from "../api/typed-arguments.ts";
+import { keepArguments, keepSent, typedArguments } from "../api/typed-arguments.ts";
 import { Button, CopyButton } from "../parts/basic/button.tsx";
+import { Folded } from "../parts/basic/folded.tsx";
 import { ObjectEditor } from "../parts/settings/object-editor.tsx";
 import { Page } from "../parts/page.tsx";
 import { ResultView } from "../parts/tools/result-view.tsx";
 import { Empty, FailureNote, Skeleton, LoadedPage } from "../parts/basic/states.tsx";
 import { QuestionForm } from "../parts/tools/question-form.tsx";
+import { ServerIcon } from "../parts/servers/server-icon.tsx";
 import { ToolHistory } from "../parts/tools/tool-history.tsx";
 import { useToolRun, type QuestionAnswer, type ToolRun } from "../parts/tools/tool-run.ts";
 import { appUriOf } from "../words/app-policy.ts";
@@ -40,6 +42,7 @@ function Runner({ tool }: { readonly tool: Details }) {
   return (
     <Page
       title={tool.tool_path}
+      icon={<ServerIcon name={tool.server} />}
       about={
         <>
           <Link to="/servers/$server" params={{ server: tool.server }}>
@@ -54,7 +57,9 @@ function Runner({ tool }: { readonly tool: Details }) {
       actions={<Copies tool={tool} text={text} />}
     >
       {typeof definition["description"] === "string" && (
-        <p className="description">{plain(definition["description"])}</p>
+        <p className="description">
+          <Folded text={plain(definition["description"])} most={400} />
+        </p>
       )}
       <code className="command-line">
         {plain(tool.tool_path)} {plain(tool.input)}
@@ -67,11 +72,14 @@ function Runner({ tool }: { readonly tool: Details }) {
           onText={setText}
           submit="Run"
           isBusy={run.state === "running"}
-          onSubmit={() => void call(text)}
+          onSubmit={() => {
+            keepSent(tool.tool_path, text);
+            void call(text);
+          }}
         >
           {run.state === "running" && <Button onClick={cancel}>Cancel</Button>}
         </ObjectEditor>
-        <Outcome run={run} tool={tool} onAnswer={answer} />
+        <Outcome run={run} tool={tool} onAnswer={answer} onUse={setText} />
       </div>
     </Page>
   );
@@ -81,9 +89,11 @@ interface OutcomeProps {
   readonly run: ToolRun;
   readonly tool: Details;
   readonly onAnswer: (id: string, given: QuestionAnswer) => Promise<void>;
+  /** Puts arguments of an earlier call into the form. */
+  readonly onUse: (text: string) => void;
 }
 
-function Outcome({ run, tool, onAnswer }: OutcomeProps) {
+function Outcome({ run, tool, onAnswer, onUse }: OutcomeProps) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (run.state === "done" || run.state === "failed") place.current?.focus();
@@ -96,7 +106,7 @@ function Outcome({ run, tool, onAnswer }: OutcomeProps) {
       <div aria-live="polite">
         {run.state === "idle" && (
           <Empty title="The result appears here">
-            <p>{argumentCount(tool) === 0 ? "It takes no arguments." : "Fill in what it takes, and run it."}</p>
+            <p>{argumentCount(tool) === 0 ? "It takes no arguments." : "Fill in the arguments, and run it."}</p>
           </Empty>
         )}
         {run.state === "running" && (
@@ -118,7 +128,7 @@ function Outcome({ run, tool, onAnswer }: OutcomeProps) {
         {run.durationMs !== undefined && run.state !== "running" && <p className="muted">{duration(run.durationMs)}</p>}
       </div>
       {run.log.length > 0 && (
-        <pre tabIndex={0} className="wrap" aria-label="What it said meanwhile">
+        <pre tabIndex={0} className="wrap" aria-label="Messages of the tool">
           {plain(run.log.join("\n"))}
         </pre>
       )}
@@ -143,7 +153,7 @@ function Outcome({ run, tool, onAnswer }: OutcomeProps) {
           schema={definition["outputSchema"] as Readonly<Record<string, unknown>> | undefined}
         />
       )}
-      <ToolHistory tool={tool.tool_path} number={run.number} />
+      <ToolHistory tool={tool.tool_path} number={run.number} onUse={onUse} />
     </div>
   );
 }

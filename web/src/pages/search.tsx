@@ -23,7 +23,10 @@ const tabs = [
 export function Search() {
   const { tab = "try" } = here.useSearch();
   return (
-    <Page title="Search" about="What a model would find with these words, and why. A trial teaches the search nothing.">
+    <Page
+      title="Search"
+      about="What a model would find with these words, and why. The search does not learn from trials."
+    >
       <TabLinks
         label="Searches"
         tabs={tabs}
@@ -99,7 +102,8 @@ function Trial() {
                 Learn from what I run now
               </Button>
               <p className="muted" role="status">
-                {teach.isSuccess && "What you run next counts as found with these words, for your searches."}
+                {teach.isSuccess &&
+                  "The next tool that you run counts as found with these words, in your own searches."}
               </p>
             </div>
           )}

@@ -15,6 +15,7 @@ import { ServerEntry } from "../parts/servers/server-entry.tsx";
 import { ServerHistory } from "../parts/servers/server-history.tsx";
 import { ServerActions } from "../parts/servers/server-actions.tsx";
 import { Empty, LoadedPage } from "../parts/basic/states.tsx";
+import { ServerIcon } from "../parts/servers/server-icon.tsx";
 import { StatusMark } from "../parts/basic/status-mark.tsx";
 import { TabLinks } from "../parts/basic/tab-links.tsx";
 import { ToolTable } from "../parts/tools/tool-table.tsx";
@@ -69,6 +70,7 @@ function Shown({
 }) {
   const { mayManage, principal } = useWho();
   const { level, match } = here.useSearch();
+  const { data: details } = useQuery(queries.server(server.server));
   const navigate = useNavigate({ from: "/servers/$server" });
   const shownTabs = mayManage ? tabs : tabs.filter(([name]) => name !== "entry");
   // Nothing has to be done yet, but the reason is of interest.
@@ -76,6 +78,7 @@ function Shown({
   return (
     <Page
       title={plain(server.title)}
+      icon={<ServerIcon name={server.server} icon={details?.icon ?? null} />}
       about={<StatusMark server={server} />}
       actions={<ServerActions server={server} />}
     >
@@ -149,7 +152,7 @@ function Trouble({ server }: { readonly server: Row }) {
       <div>
         {server.reason !== "" && server.next?.step !== "fill-in" && <p>{plain(server.reason)}</p>}
         <p>
-          {plain(server.next?.text ?? "It is tried again by itself.")} <Remedy server={server} />
+          {plain(server.next?.text ?? "It is retried automatically.")} <Remedy server={server} />
         </p>
         {command !== null && (
           <p className="muted">

@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import type { Schemas } from "../api/client.ts";
 import { queries } from "../api/queries.ts";
 import { useWho } from "../api/who.ts";
@@ -12,8 +11,8 @@ import { ListCopies } from "../parts/servers/list-copies.tsx";
 import { Page } from "../parts/page.tsx";
 import { illText, ServerGroups } from "../parts/servers/server-groups.tsx";
 import { Empty, Loaded } from "../parts/basic/states.tsx";
-import { count, counted } from "../words/format.ts";
-import { needsPerson } from "../words/status.ts";
+import { compact, count, counted } from "../words/format.ts";
+import { byNeed, isUsable, needsPerson } from "../words/status.ts";
 import { toCommand } from "../words/words.ts";
 
 type Standing = Schemas["ServerStatus"];
@@ -23,11 +22,14 @@ const fewServers = 12;
 
 /** Every instance with its status, and what to do about it. */
 export function Servers() {
-  const { match = "" } = here.useSearch();
+  const search = here.useSearch();
+  const { match = "", add } = search;
   const navigate = useNavigate();
-  const [isAdding, setAdding] = useState(false);
   const { mayManage } = useWho();
   const status = useQuery(queries.status);
+  // In the address, because other pages and the palette lead to it.
+  const setAdding = (isAdding: boolean): void =>
+    void navigate({ to: "/servers", search: withGiven({ ...search, add: isAdding ? "true" : "" }), replace: true });
   return (
     <Page
       title="Servers"
@@ -40,11 +42,7 @@ export function Servers() {
             placeholder="Filter"
             value={match}
             onChange={({ target }) =>
-              void navigate({
-                to: "/servers",
-                search: target.value === "" ? {} : { match: target.value },
-                replace: true,
-              })
+              void navigate({ to: "/servers", search: withGiven({ ...search, match: target.value }), replace: true })
             }
           />
           {mayManage && (
@@ -55,30 +53,82 @@ export function Servers() {
         </>
       }
     >
-      <AddServer isOpen={isAdding} onClose={() => setAdding(false)} />
+      {mayManage && <AddServer isOpen={add === "true"} onClose={() => setAdding(false)} />}
       <Loaded query={status} lines={8}>
-        {({ servers }) => <List servers={servers} match={match} />}
+        {({ servers }) => <List servers={servers} match={match} show={search.show ?? ""} />}
       </Loaded>
     </Page>
   );
 }
 
 function Counts({ servers }: { readonly servers: readonly Standing[] }) {
-  const well = servers.filter(({ status }) => status === "online").length;
+  const usable = servers.filter(isUsable).length;
   const ill = servers.filter(needsPerson).length;
+  const tools = servers.reduce((sum, server) => sum + server.tools, 0);
+  const tokens = servers.reduce((sum, server) => sum + server.tokens, 0);
   return (
     <>
-      {counted(servers.length, "server")}, {count(well)} can be used
+      {counted(servers.length, "server")}, {count(usable)} can be used
       {ill > 0 && (
         <>
           , <Link to="/">{illText(ill)}</Link>
+        </>
+      )}
+      {tools > 0 && (
+        <>
+          {" "}
+          · {counted(tools, "tool")}, <Link to="/tokens">{compact(tokens)} tokens</Link> if all were listed
         </>
       )}
     </>
   );
 }
 
-function List({ servers, match }: { readonly servers: readonly Standing[]; readonly match: string }) {
+const kinds = [
+  ["", "All", () => true],
+  ["needs", "Needs you", needsPerson],
+  ["running", "Running", ({ status, dormant }: Standing) => status === "online" && !dormant],
+  ["asleep", "Asleep", ({ dormant }: Standing) => dormant],
+  ["off", "Off", ({ status }: Standing) => status === "disabled"],
+] as const;
+
+/** Servers by their state, with how many there are of each; of states without a server nothing. */
+function Kinds({ servers, show }: { readonly servers: readonly Standing[]; readonly show: string }) {
+  const search = here.useSearch();
+  const shown = kinds
+    .map(([kind, name, fits]) => ({ kind, name, count: servers.filter(fits).length }))
+    .filter(({ kind, count: number }) => kind === "" || kind === show || number > 0);
+  if (shown.length <= 2) return null;
+  return (
+    <nav aria-label="State" className="chips start">
+      {shown.map(({ kind, name, count: number }) => (
+        <Link
+          key={kind}
+          to="/servers"
+          search={withGiven({ ...search, show: kind })}
+          replace
+          aria-current={kind === show ? "page" : undefined}
+          activeProps={{}}
+        >
+          {name} {count(number)}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+/** Without empty entries. */
+function withGiven(search: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(search).filter((entry): entry is [string, string] => !!entry[1]));
+}
+
+interface ListProps {
+  readonly servers: readonly Standing[];
+  readonly match: string;
+  readonly show: string;
+}
+
+function List({ servers, match, show }: ListProps) {
   const lastUse = useLastUse("instance");
   const { mayManage } = useWho();
   if (servers.length === 0)
@@ -92,16 +142,23 @@ function List({ servers, match }: { readonly servers: readonly Standing[]; reado
       </Empty>
     );
   const words = match.toLowerCase();
-  const fitting = servers.filter(({ title, server, word, category }) =>
-    `${title} ${server} ${word} ${category ?? ""}`.toLowerCase().includes(words),
-  );
+  const [, , isOfKind] = kinds.find(([kind]) => kind === show) ?? kinds[0];
+  const fitting = servers
+    .filter(({ title, server, word, category }) =>
+      `${title} ${server} ${word} ${category ?? ""}`.toLowerCase().includes(words),
+    )
+    .filter(isOfKind)
+    .sort(byNeed);
   const rows = fitting.map((row) => ({ ...row, lastUse: lastUse(row.instance) }));
-  if (rows.length === 0) return <Empty title={`No server fits “${match}”`} />;
   return (
     <>
-      <ServerGroups rows={rows} isMany={servers.length > fewServers} isFiltered={match !== ""} />
+      <Kinds servers={servers} show={show} />
+      {rows.length === 0 && <Empty title={match === "" ? "No server is in this state" : `No server fits “${match}”`} />}
+      {rows.length > 0 && (
+        <ServerGroups rows={rows} isMany={servers.length > fewServers} isFiltered={match !== "" || show !== ""} />
+      )}
       <div className="actions">
-        <ListCopies command={match === "" ? toCommand("status") : undefined} rows={fitting} />
+        <ListCopies command={match === "" && show === "" ? toCommand("status") : undefined} rows={fitting} />
       </div>
     </>
   );

@@ -13,13 +13,14 @@ import { Empty, FailureNote, Loaded } from "../parts/basic/states.tsx";
 import { StatusMark } from "../parts/basic/status-mark.tsx";
 import { counted, plain } from "../words/format.ts";
 import { needsPerson, reasonText } from "../words/status.ts";
+import { withOr } from "../words/words.ts";
 
 type ServerStatus = Schemas["ServerStatus"];
 
 /** The first five minutes: take servers over, see them come up, connect a client, and wait for its first question. */
 export function Start() {
   return (
-    <Page title="Start" about="Three steps; each can be done again at any time.">
+    <Page title="Start" about="Three steps; you can repeat each at any time.">
       <Import />
       <Tried />
       <Connect />
@@ -47,16 +48,10 @@ function Import() {
       ),
     { changes: [["clients"], ["status"], ["config"]] },
   );
-  const tick = (name: string, isOn: boolean): void => {
-    const next = new Set(ticked);
-    if (isOn) next.add(name);
-    else next.delete(name);
-    setChosen(next);
-  };
   return (
     <Section
       title="1. Bring the servers you already have"
-      about="Nothing is started before you say so."
+      about="Nothing starts until you confirm."
       actions={<Button onClick={() => setAdding(true)}>Add one by hand</Button>}
     >
       <AddServer isOpen={isAdding} onClose={() => setAdding(false)} />
@@ -76,7 +71,7 @@ function Import() {
                       label={plain(server.name)}
                       hint={`from ${[...new Set(server.seen.map(({ client }) => client))].join(", ")}`}
                       checked={ticked.has(server.name)}
-                      onChange={({ target }) => tick(server.name, target.checked)}
+                      onChange={({ target }) => setChosen(withOr(ticked, server.name, target.checked))}
                     />
                     <code className="command-line">{plain(server.command)}</code>
                     {server.marks.map((mark) => (
@@ -99,7 +94,7 @@ function Import() {
               {servers.some(({ secrets }) => secrets.length > 0) && (
                 <CheckField
                   label="Write secrets as variables"
-                  hint="Otherwise they stand in our file as they stand in the client's."
+                  hint="Otherwise they are copied into the configuration file."
                   checked={areVariables}
                   onChange={({ target }) => setVariables(target.checked)}
                 />
@@ -116,7 +111,7 @@ function Import() {
       {apply.error !== null && <FailureNote error={apply.error} />}
       {apply.data !== undefined && (
         <p className="note good" role="status">
-          They are in the configuration, and start now.
+          They are in the configuration, and are starting.
         </p>
       )}
     </Section>
@@ -189,7 +184,7 @@ function Connect() {
   return (
     <Section title="3. Connect a client" about={<Link to="/clients">Choose one</Link>}>
       <p>
-        Have an AI client use <code>{location.origin}/mcp</code>. It counts as connected when it has asked for its
+        Point an AI client at <code>{location.origin}/mcp</code>. It counts as connected once it has asked for its
         tools.
       </p>
       {count === 0 ? (

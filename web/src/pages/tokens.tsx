@@ -66,7 +66,7 @@ function Share({ part }: { readonly part: number }) {
 export function Tokens() {
   const tokens = useQuery(queries.tokens);
   return (
-    <Page title="Token cost" about="Counted as o200k counts; other models differ by up to 10 to 20 %.">
+    <Page title="Token cost" about="Counted with the o200k tokenizer; other models differ by up to 20 %.">
       <Loaded query={tokens} lines={8}>
         {(report) => <Report report={report} />}
       </Loaded>
@@ -86,19 +86,19 @@ function Report({ report }: { readonly report: Schemas["TokenReport"] }) {
           What the list and instructions of <code>/mcp</code> cost.
         </Figure>
         <Figure name="Saved when a conversation begins" value={savedAtStart.tokens} isExact={savedAtStart.isExact}>
-          Flat less here. Less than zero where the short list costs more than all tools.
+          Flat minus here. Negative if the short list costs more than all tools.
         </Figure>
-        <Figure name="Spent on finding, today" value={spentOnFinding.tokens} isExact={false}>
+        <Figure name="Spent on searches today" value={spentOnFinding.tokens} isExact={false}>
           {counted(spentOnFinding.answers, "answer")} of searches cost {count(spentOnFinding.answerTokens)}, and{" "}
           {counted(spentOnFinding.wrappedCalls, "call")} through execute {count(spentOnFinding.wrappingTokens)} more.
           Measured; estimates of tokens.
         </Figure>
         <Figure name="Net per session, median" value={sessions.medianNet} isExact={sessions.isExact}>
-          Saved at the start less what this session spent on finding, of {counted(sessions.count, "session")} in 30
+          Saved at the start minus what this session spent on searches, of {counted(sessions.count, "session")} in 30
           days. Not multiplied by turns.
         </Figure>
         <Figure name="Net per session, worst" value={sessions.worstNet} isExact={sessions.isExact}>
-          The session in which finding cost most.
+          The session in which searches cost most.
         </Figure>
       </dl>
       {sessions.unknown.length > 0 && (

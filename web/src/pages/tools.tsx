@@ -9,6 +9,7 @@ import { Skeleton } from "../parts/basic/states.tsx";
 import { PinnedTools } from "../parts/tools/pinned-tools.tsx";
 import { ToolTable } from "../parts/tools/tool-table.tsx";
 import { plain } from "../words/format.ts";
+import { withOr } from "../words/words.ts";
 
 const ToolRules = lazy(async () => ({ default: (await import("../parts/tools/tool-rules.tsx")).ToolRules }));
 const here = getRouteApi("/tools");
@@ -35,13 +36,7 @@ export function Tools() {
     () => ({
       chosen,
       onChoose(named: readonly string[], isChosen: boolean) {
-        setChosen((now) => {
-          const next = new Set(now);
-          for (const tool of named)
-            if (isChosen) next.add(tool);
-            else next.delete(tool);
-          return next;
-        });
+        setChosen((now) => named.reduce((set, tool) => withOr(set, tool, isChosen), now));
       },
     }),
     [chosen],
@@ -66,7 +61,7 @@ export function Tools() {
       title="Tools"
       about={
         <>
-          Every tool that a client of yours can reach. <Link to="/search">Try what a model would find</Link>
+          Every tool that your clients can reach. <Link to="/search">Try a search as a model</Link>
         </>
       }
     >

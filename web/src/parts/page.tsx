@@ -1,7 +1,7 @@
 import { useEffect, useRef, type ReactNode, type Ref } from "react";
 
 /** A page with its heading, which is where keyboard and screen reader are after a change of pages. */
-export function Page({ title, about, actions, children }: PageProps) {
+export function Page({ title, icon, about, actions, children }: PageProps & { readonly icon?: ReactNode }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Toolyard`;
@@ -12,9 +12,12 @@ export function Page({ title, about, actions, children }: PageProps) {
     <>
       <header className="page-head">
         <div>
-          <h1 ref={heading} tabIndex={-1}>
-            {title}
-          </h1>
+          <div className="page-title">
+            {icon}
+            <h1 ref={heading} tabIndex={-1}>
+              {title}
+            </h1>
+          </div>
           {about !== undefined && <p className="muted">{about}</p>}
         </div>
         {actions !== undefined && <div className="actions">{actions}</div>}

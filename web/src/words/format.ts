@@ -1,5 +1,6 @@
 const whole = new Intl.NumberFormat("en");
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+const long = new Intl.NumberFormat("en", { notation: "compact", compactDisplay: "long", maximumFractionDigits: 1 });
 const clock = new Intl.DateTimeFormat("en", {
   hour: "2-digit",
   minute: "2-digit",
@@ -64,6 +65,24 @@ function relativeText(format: Intl.RelativeTimeFormat, iso: string, nowMs: numbe
 /** A time known by the hour, by the start of that hour: `this hour`, `3 hr. ago`. */
 export function agoByHour(iso: string, nowMs = Date.now()): string {
   return nowMs - new Date(iso).getTime() < 3_600_000 ? "this hour" : agoShort(iso, nowMs);
+}
+
+/** The whole words of a text that fit, and a mark where some are left out. */
+export function shortened(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const beginning = text.slice(0, most + 1);
+  const end = beginning.search(/\s\S*$/);
+  return `${beginning.slice(0, end > most / 2 ? end : most).trimEnd()} …`;
+}
+
+/** `3.3 million`: a large number that is read at a glance. */
+export function roughly(value: number): string {
+  return Math.abs(value) < 1_000_000 ? count(value) : long.format(value);
+}
+
+/** `44 %`, `0.3 %`. */
+export function percent(part: number): string {
+  return `${(part * 100).toFixed(Math.abs(part) < 0.1 ? 1 : 0)} %`;
 }
 
 /** `2 h 14 min`, `340 ms`. */

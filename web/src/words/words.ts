@@ -46,3 +46,11 @@ export function toCommand(name: string, given: readonly string[] = [], options: 
   });
   return ["toolyard", name, ...chosen, ...end, ...named.map(shellWord)].join(" ");
 }
+
+/** A set with one more or one less in it. */
+export function withOr<One>(set: ReadonlySet<One>, one: One, isIn: boolean): ReadonlySet<One> {
+  const next = new Set(set);
+  if (isIn) next.add(one);
+  else next.delete(one);
+  return next;
+}

@@ -233,6 +233,8 @@ function noteSearch({ events, clock }: RecordEndDeps, { context }: Work, ended: 
     type: "search.done",
     atMs: clock.now(),
     principal: context.principal.id,
+    client: clientNameOf(context),
+    first: needs[0]?.hits[0]?.tool.path,
     engine,
     results: needs.reduce((sum, need) => sum + need.hits.length, 0),
     durationMs: toMicroseconds(searchTimeMs),

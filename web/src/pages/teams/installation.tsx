@@ -90,7 +90,7 @@ function Instances({ team, installation }: { readonly team: string; readonly ins
       <Loaded query={instances}>
         {({ instances: rows }) =>
           rows.length === 0 ? (
-            <p className="muted">No one has used it since the gateway started: a first request starts it.</p>
+            <p className="muted">Not used since the gateway started. The first request starts it.</p>
           ) : (
             <ul className="list">
               {rows.map(({ id, member, status, dormant, reason, step }) => (
@@ -157,6 +157,20 @@ function Actions({ team, server }: { readonly team: string; readonly server: Ins
       changes: [["people"], ["status"], ["tools"]],
       onDone(what) {
         if (what === "remove") void navigate({ to: "/teams/$team", params: { team }, search: { tab: "servers" } });
+      },
+      said(what) {
+        const path = "/api/teams/{team}/installations/{installation}";
+        if (what === "disable")
+          return {
+            text: `${server.slug} is switched off.`,
+            undo: async () => await valueOf(api.POST(`${path}/enable`, { params })),
+          };
+        if (what === "enable")
+          return {
+            text: `${server.slug} is switched on.`,
+            undo: async () => await valueOf(api.POST(`${path}/disable`, { params })),
+          };
+        return { text: `${server.slug} is uninstalled.` };
       },
     },
   );

@@ -8,14 +8,15 @@ import { chooseTeam } from "../../api/session.ts";
 import { useWho } from "../../api/who.ts";
 import { Button } from "../../parts/basic/button.tsx";
 import { ConfirmButton } from "../../parts/basic/confirm.tsx";
-import { CheckField, SelectField, TextField } from "../../parts/basic/field.tsx";
+import { CheckField } from "../../parts/basic/field.tsx";
 import { OnceSecret } from "../../parts/people/once-secret.tsx";
-import { OrderModal } from "../../parts/basic/order-modal.tsx";
+import { OrderForm } from "../../parts/basic/order-form.tsx";
 import { OwnAccess } from "../../parts/people/user-access.tsx";
 import { Page, Section } from "../../parts/page.tsx";
 import { Empty, FailureNote, Loaded } from "../../parts/basic/states.tsx";
 import { agoByHour, counted, fullTime, plain } from "../../words/format.ts";
 import { scopeWord } from "../../words/scopes.ts";
+import { withOr } from "../../words/words.ts";
 
 /** The person logged in: their teams, and the access that they have given out. */
 export function Me() {
@@ -84,7 +85,7 @@ function Tokens({ team }: { readonly team: string }) {
         {({ tokens: rows }) =>
           rows.length === 0 ? (
             <Empty title="You have no token for this team">
-              <p>A client that cannot log in by itself needs one.</p>
+              <p>Clients that cannot log in need one.</p>
             </Empty>
           ) : (
             <ul className="list" aria-label="Tokens">
@@ -100,7 +101,7 @@ function Tokens({ team }: { readonly team: string }) {
                     label="Revoke"
                     look="danger"
                     question={`Revoke ${token.name === "" ? "this token" : plain(token.name)}?`}
-                    about={<p>It opens nothing any more, and what was opened with it ends at once.</p>}
+                    about={<p>It stops working, and sessions opened with it end immediately.</p>}
                     isBusy={revoke.isPending && revoke.variables === token.id}
                     onYes={() => revoke.mutate(token.id)}
                   />
@@ -119,59 +120,44 @@ function limitsOf({ scopes, only }: Schemas["PersonalToken"]): string {
   return only === null ? what : `${what}, at ${only.map(plain).join(", ")}`;
 }
 
+const none: ReadonlySet<string> = new Set();
+
 function NewToken({ onClose }: { readonly onClose: () => void }) {
-  const [name, setName] = useState("");
-  const [days, setDays] = useState("90");
-  const [scope, setScope] = useState("");
-  const [only, setOnly] = useState<ReadonlySet<string>>(new Set());
   const status = useQuery(queries.status);
-  const add = useOrder(
-    async () => {
-      const scopes = scope === "" ? {} : { scopes: [scope as "mcp:read" | "mcp:tools:execute"] };
-      const limit = only.size === 0 ? {} : { only: [...only] };
-      return await valueOf(
-        api.POST("/api/me/tokens", { body: { name: name.trim(), days: Number(days), ...scopes, ...limit } }),
-      );
-    },
-    { changes: [["people"]] },
-  );
   const servers = [...new Map((status.data?.servers ?? []).map((row) => [row.server, row.title] as const))];
-  const tick = (server: string, isOn: boolean): void => {
-    const next = new Set(only);
-    if (isOn) next.add(server);
-    else next.delete(server);
-    setOnly(next);
-  };
   return (
-    <OrderModal title="Make a token" submit="Make it" order={add} onClose={onClose}>
-      <TextField label="What it is for" value={name} onChange={({ target }) => setName(target.value)} />
-      <TextField
-        label="Days that it is good"
-        type="number"
-        min={1}
-        max={365}
-        value={days}
-        onChange={({ target }) => setDays(target.value)}
-      />
-      <SelectField label="May" choices={scopeWords} value={scope} onChange={({ target }) => setScope(target.value)} />
-      {servers.length > 0 && (
-        <fieldset className="stack">
-          <legend>
-            Only these servers{only.size === 0 ? " (none ticked: all)" : `: ${counted(only.size, "server")}`}
-          </legend>
-          {servers.map(([server, title]) => (
-            <CheckField
-              key={server}
-              label={plain(title)}
-              checked={only.has(server)}
-              onChange={({ target }) => tick(server, target.checked)}
-            />
-          ))}
-        </fieldset>
-      )}
-      {add.data !== undefined && (
-        <OnceSecret title="The token is made." secret={add.data.token} expires={add.data.expires} />
-      )}
-    </OrderModal>
+    <OrderForm
+      title="Make a token"
+      submit="Make it"
+      start={{ name: "", days: "90", scope: "", only: none }}
+      fields={{
+        name: { label: "What it is for" },
+        days: { label: "Valid for this many days", kind: { type: "number", min: 1, max: 365 } },
+        scope: { label: "May", choices: scopeWords },
+        only: ({ values: { only }, set }) =>
+          servers.length > 0 && (
+            <fieldset className="stack">
+              <legend>
+                Only these servers{only.size === 0 ? " (none ticked: all)" : `: ${counted(only.size, "server")}`}
+              </legend>
+              {servers.map(([server, title]) => (
+                <CheckField
+                  key={server}
+                  label={plain(title)}
+                  checked={only.has(server)}
+                  onChange={({ target }) => set({ only: withOr(only, server, target.checked) })}
+                />
+              ))}
+            </fieldset>
+          ),
+      }}
+      send={async ({ name, days, scope, only }) => {
+        const scopes = scope === "" ? {} : { scopes: [scope as "mcp:read" | "mcp:tools:execute"] };
+        const limit = only.size === 0 ? {} : { only: [...only] };
+        return await valueOf(api.POST("/api/me/tokens", { body: { name, days: Number(days), ...scopes, ...limit } }));
+      }}
+      result={({ token, expires }) => <OnceSecret title="The token is made." secret={token} expires={expires} />}
+      onClose={onClose}
+    />
   );
 }

@@ -3,15 +3,13 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, valueOf, type Schemas } from "../../api/client.ts";
 import { peopleQueries } from "../../api/people-queries.ts";
-import { useOrder } from "../../api/queries.ts";
 import { useWho } from "../../api/who.ts";
 import { Button } from "../../parts/basic/button.tsx";
 import { DataTable, type Column } from "../../parts/basic/data-table.tsx";
-import { CheckField, SelectField, TextField } from "../../parts/basic/field.tsx";
 import { ListCopies } from "../../parts/servers/list-copies.tsx";
 import { OAuthClients } from "../../parts/people/oauth-clients.tsx";
 import { OnceSecret } from "../../parts/people/once-secret.tsx";
-import { OrderModal } from "../../parts/basic/order-modal.tsx";
+import { OrderForm } from "../../parts/basic/order-form.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Empty, Loaded } from "../../parts/basic/states.tsx";
 import { RoleField } from "../../parts/people/team-members.tsx";
@@ -22,6 +20,7 @@ import { roleNames } from "../../words/roles.ts";
 import { toCommand } from "../../words/words.ts";
 
 const here = getRouteApi("/people");
+const slugHint = "Lowercase letters, digits and hyphens.";
 
 /** Teams, and for admins of the gateway its users. */
 export function People() {
@@ -31,7 +30,7 @@ export function People() {
   if (!hasPeople)
     return (
       <Page title="People and teams">
-        <Empty title="This gateway has no people of its own">
+        <Empty title="This gateway is not in team mode">
           <p>
             <code>toolyard serve --team</code> keeps users and teams in its database. Without it, people stand in the
             configuration.
@@ -95,7 +94,7 @@ function Teams() {
   return (
     <>
       <div className="actions bar-actions">
-        <Button onClick={() => setAdding(true)}>Make a team</Button>
+        <Button onClick={() => setAdding(true)}>Add a team</Button>
         <ListCopies command={toCommand("team list")} rows={teams.data ?? []} />
       </div>
       {isAdding && <NewTeam onClose={() => setAdding(false)} />}
@@ -103,7 +102,7 @@ function Teams() {
         {(rows) =>
           rows.length === 0 ? (
             <Empty title="There is no team yet">
-              <p>Make one, and invite people into it.</p>
+              <p>Add one, and invite people into it.</p>
             </Empty>
           ) : (
             <DataTable label="Teams" columns={teamColumns} rows={rows} rowKey={({ slug }) => slug} />
@@ -114,33 +113,35 @@ function Teams() {
   );
 }
 
+/** A team or a user that was just made, with a first token where there is one. */
+function Made({ what, made }: { readonly what: string; readonly made: Schemas["MadeToken"] | null | undefined }) {
+  if (made == null)
+    return (
+      <p className="note good" role="status">
+        {what}.
+      </p>
+    );
+  return <OnceSecret title={`${what}, with a first token.`} secret={made.token} expires={made.expires} />;
+}
+
 function NewTeam({ onClose }: { readonly onClose: () => void }) {
-  const [slug, setSlug] = useState("");
-  const [title, setTitle] = useState("");
   const { roles } = useWho();
-  const add = useOrder(async () => await valueOf(api.POST("/api/teams", { body: { slug: slug.trim(), title } })), {
-    changes: [["people"]],
-  });
-  const made = add.data?.made;
   return (
-    <OrderModal title="Make a team" submit="Make it" order={add} isReady={slug.trim() !== ""} onClose={onClose}>
-      <TextField
-        label="Name"
-        hint="Small letters, digits and hyphens. It cannot be changed later."
-        value={slug}
-        onChange={({ target }) => setSlug(target.value)}
-      />
-      <TextField label="Title" value={title} onChange={({ target }) => setTitle(target.value)} />
-      {!roles.includes("admin") && <p className="muted">You own it then. You can choose it below your name.</p>}
-      {add.data !== undefined && made == null && (
-        <p className="note good" role="status">
-          The team is made.
-        </p>
-      )}
-      {made != null && (
-        <OnceSecret title="The team is made, with a token for you." secret={made.token} expires={made.expires} />
-      )}
-    </OrderModal>
+    <OrderForm
+      title="Add a team"
+      submit="Add"
+      start={{ slug: "", title: "" }}
+      fields={{
+        slug: { label: "Name", hint: `${slugHint} It cannot be changed later.`, isNeeded: true },
+        title: { label: "Title" },
+      }}
+      note={() =>
+        !roles.includes("admin") && <p className="muted">You will own it. You can choose it below your name.</p>
+      }
+      send={async (body) => await valueOf(api.POST("/api/teams", { body }))}
+      result={({ made }) => <Made what="The team is added" made={made} />}
+      onClose={onClose}
+    />
   );
 }
 
@@ -223,52 +224,35 @@ function Users() {
   );
 }
 
+const firstRole: Schemas["Member"]["role"] = "member";
+
 function NewUser({ onClose }: { readonly onClose: () => void }) {
-  const [name, setName] = useState("");
-  const [isAdmin, setAdmin] = useState(false);
-  const [team, setTeam] = useState("");
-  const [role, setRole] = useState<Schemas["Member"]["role"]>("member");
   const teams = useQuery(peopleQueries.teams);
-  const add = useOrder(
-    async () => {
-      const into = team === "" ? {} : { team, role };
-      return await valueOf(api.POST("/api/users", { body: { name: name.trim(), admin: isAdmin, ...into } }));
-    },
-    { changes: [["people"]] },
-  );
-  const made = add.data?.made;
   return (
-    <OrderModal title="Add a user" submit="Add" order={add} isReady={name.trim() !== ""} onClose={onClose}>
-      <TextField
-        label="Name"
-        hint="Small letters, digits and hyphens."
-        value={name}
-        onChange={({ target }) => setName(target.value)}
-      />
-      <SelectField
-        label="Team"
-        choices={[["", "None yet"], ...(teams.data ?? []).map(({ slug }) => [slug, plain(slug)] as const)]}
-        value={team}
-        onChange={({ target }) => setTeam(target.value)}
-      />
-      {team !== "" && <RoleField value={role} onChange={setRole} />}
-      <CheckField
-        label="Admin of the gateway"
-        hint="May do everything, in every team."
-        checked={isAdmin}
-        onChange={({ target }) => setAdmin(target.checked)}
-      />
-      <p className="muted">
-        To set a password, the user needs a link: <code>toolyard user link {name.trim() || "NAME"}</code>
-      </p>
-      {add.data !== undefined && made == null && (
-        <p className="note good" role="status">
-          The user is added.
+    <OrderForm
+      title="Add a user"
+      submit="Add"
+      start={{ name: "", team: "", role: firstRole, admin: false }}
+      fields={{
+        name: { label: "Name", hint: slugHint, isNeeded: true },
+        team: {
+          label: "Team",
+          choices: [["", "None yet"], ...(teams.data ?? []).map(({ slug }) => [slug, plain(slug)] as const)],
+        },
+        role: ({ values, set }) =>
+          values.team !== "" && <RoleField value={values.role} onChange={(role) => set({ role })} />,
+        admin: { label: "Admin of the gateway", hint: "May do everything, in every team." },
+      }}
+      note={({ name }) => (
+        <p className="muted">
+          The user needs a link to set a password: <code>toolyard user link {name.trim() || "NAME"}</code>
         </p>
       )}
-      {made != null && (
-        <OnceSecret title="The user is added, with a first token." secret={made.token} expires={made.expires} />
-      )}
-    </OrderModal>
+      send={async ({ team, role, ...user }) =>
+        await valueOf(api.POST("/api/users", { body: { ...user, ...(team === "" ? {} : { team, role }) } }))
+      }
+      result={({ made }) => <Made what="The user is added" made={made} />}
+      onClose={onClose}
+    />
   );
 }

@@ -90,7 +90,7 @@ type FileChange = Schemas["ClientFileChange"];
 const unchanged: Readonly<Record<Action, string>> = {
   connect: "It is connected already: nothing has to be changed.",
   disconnect: "Nothing in its file leads to this gateway.",
-  undo: "Its file is what it was before the last change already.",
+  undo: "Its file is already as it was before the last change.",
 };
 
 function Preview({ action, change: { changes, notes } }: { readonly action: Action; readonly change: FileChange }) {

@@ -1,7 +1,7 @@
 import { useEffect, useState, type ReactNode } from "react";
 import { toFailure } from "../../api/failure.ts";
 import type { Revised } from "../../api/people-queries.ts";
-import { useOrder } from "../../api/queries.ts";
+import { useOrder, type OrderOptions } from "../../api/queries.ts";
 import { plain } from "../../words/format.ts";
 import { Button } from "./button.tsx";
 import { FailureNote } from "./states.tsx";
@@ -40,6 +40,7 @@ interface RevisedChange<Value, Given, Answer> {
   readonly write: (given: Given, etag: string, seen: Value) => Promise<Answer>;
   readonly changes: readonly (readonly string[])[];
   readonly onDone?: (answer: Answer) => void;
+  readonly said?: OrderOptions<Given, Answer>["said"];
 }
 
 /**
@@ -47,7 +48,7 @@ interface RevisedChange<Value, Given, Answer> {
  * it, and the same order given once more then takes its place.
  */
 export function useRevisedChange<Value, Given, Answer>(change: RevisedChange<Value, Given, Answer>) {
-  const { base, read, write, changes, onDone } = change;
+  const { base, read, write, changes, onDone, said } = change;
   const [theirs, setTheirs] = useState<Revised<Value>>();
   const order = useOrder(
     async (given: Given) => {
@@ -62,7 +63,7 @@ export function useRevisedChange<Value, Given, Answer>(change: RevisedChange<Val
         throw error;
       }
     },
-    { changes, ...(onDone === undefined ? {} : { onDone }) },
+    { changes, ...(onDone === undefined ? {} : { onDone }), ...(said === undefined ? {} : { said }) },
   );
   return {
     ...order,
@@ -90,7 +91,7 @@ export function Conflict({ error, rows, isBusy, onKeep, onTake }: ConflictProps)
   return (
     <div className="note warn" role="alert">
       <div className="grow">
-        <p>Somebody else has changed this in the meantime. Nothing of yours is saved yet.</p>
+        <p>Someone else has changed this. Your version is not saved yet.</p>
         <table>
           <caption className="hidden">Both versions</caption>
           <thead>

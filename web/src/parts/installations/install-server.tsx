@@ -1,14 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { api, valueOf } from "../../api/client.ts";
 import { peopleQueries, type Template, type TemplateField } from "../../api/people-queries.ts";
-import { useOrder } from "../../api/queries.ts";
 import { plain } from "../../words/format.ts";
 import { toGivenValue } from "../../words/settings/server-values.ts";
-import { Button } from "../basic/button.tsx";
-import { Modal } from "../basic/confirm.tsx";
+import { withOr } from "../../words/words.ts";
 import { CheckField, SelectField, TextField } from "../basic/field.tsx";
-import { Empty, FailureNote, Loaded } from "../basic/states.tsx";
+import { OrderForm, type Typed } from "../basic/order-form.tsx";
+import { Empty, Loaded } from "../basic/states.tsx";
 import { ValueField } from "./value-field.tsx";
 
 interface InstallServerProps {
@@ -16,35 +14,117 @@ interface InstallServerProps {
   readonly onClose: () => void;
 }
 
-/** Installs a server for a team from a template, with a form of what the template asks for. */
+const noLocks: ReadonlySet<string> = new Set();
+const start = { template: "", slug: "", scope: "", values: {} as Readonly<Record<string, string>>, locks: noLocks };
+
+/** Installs a server for a team from a template, with a form of the template's fields. */
 export function InstallServer({ team, onClose }: InstallServerProps) {
-  const [id, setId] = useState("");
   const templates = useQuery(peopleQueries.templates);
-  const chosen = templates.data?.find((one) => one.id === id);
+  const chosen = ({ template }: typeof start) => templates.data?.find(({ id }) => id === template);
   return (
-    <Modal title={`Install a server for ${plain(team)}`} isOpen onClose={onClose}>
-      <Loaded query={templates}>
-        {(all) => {
-          // Every team has the servers of the file already; installing one again needs another name.
-          const choices = all.map((one) => [one.id, `${plain(one.slug)} (${sourceWords[one.source]})`] as const);
-          return all.length === 0 ? (
-            <Empty title="There is no template yet">
-              <p>Make one, or ask an admin of the gateway to.</p>
-            </Empty>
-          ) : (
-            <>
-              <SelectField
-                label="Template"
-                choices={[["", "Choose one"], ...choices]}
-                value={id}
-                onChange={({ target }) => setId(target.value)}
-              />
-              {chosen !== undefined && <InstallForm key={id} team={team} template={chosen} onClose={onClose} />}
-            </>
-          );
+    <OrderForm
+      title={`Install a server for ${plain(team)}`}
+      submit="Install"
+      start={start}
+      fields={{
+        template: (typed) => (
+          <Loaded query={templates} lines={2}>
+            {(all) => <Choice {...typed} templates={all} />}
+          </Loaded>
+        ),
+        slug: (typed) => chosen(typed.values) !== undefined && <NameAndScope {...typed} />,
+        scope: () => null,
+        values: (typed) =>
+          chosen(typed.values)?.fields.map((field) => <Value key={field.path} {...typed} field={field} />),
+        locks: ({ values }) =>
+          chosen(values)?.fields.length === 0 && <p className="muted">This template has no fields.</p>,
+      }}
+      isReady={(values) => chosen(values) !== undefined && values.slug.trim() !== ""}
+      send={async ({ values, scope, locks, ...named }) => {
+        const given = Object.entries(values).filter(([, text]) => text !== "");
+        const body = {
+          ...named,
+          ...(scope === "" ? {} : { scope: scope as "user" | "shared" }),
+          values: Object.fromEntries(given.map(([path, text]) => [path, toGivenValue(path, text)])),
+          locks: [...locks],
+        };
+        return await valueOf(api.POST("/api/teams/{team}/installations", { params: { path: { team } }, body }));
+      }}
+      changes={[["people"], ["status"], ["tools"]]}
+      onClose={onClose}
+    />
+  );
+}
+
+type Form = Typed<typeof start>;
+
+function Choice({ values, set, templates }: Form & { readonly templates: readonly Template[] }) {
+  if (templates.length === 0)
+    return (
+      <Empty title="There is no template yet">
+        <p>Add one, or ask an admin of the gateway to.</p>
+      </Empty>
+    );
+  const choices = templates.map((one) => [one.id, `${plain(one.slug)} (${sourceWords[one.source]})`] as const);
+  return (
+    <SelectField
+      label="Template"
+      choices={[["", "Choose one"], ...choices]}
+      value={values.template}
+      onChange={({ target: { value } }) =>
+        set({ ...start, template: value, slug: nameFor(templates.find(({ id }) => id === value)) })
+      }
+    />
+  );
+}
+
+/** Every team has the servers of the file already: installing one again needs another name. */
+function nameFor(template: Template | undefined): string {
+  if (template === undefined) return "";
+  return template.source === "file" ? `${template.slug.replace(/^file:/, "")}-2` : template.slug;
+}
+
+function NameAndScope({ values: { slug, scope }, set }: Form) {
+  return (
+    <>
+      <TextField
+        label="Name in the team"
+        hint="Lowercase letters, digits and hyphens. It is part of the name of each tool."
+        value={slug}
+        onChange={({ target }) => set({ slug: target.value })}
+      />
+      <SelectField
+        label="Runs"
+        choices={scopes}
+        value={scope}
+        onChange={({ target }) => set({ scope: target.value })}
+      />
+    </>
+  );
+}
+
+function Value({ values: { values, locks }, set, field }: Form & { readonly field: TemplateField }) {
+  const { path, type, tier, locked, required, description = null, enum: choices = null } = field;
+  const isLocked = locked || tier === "template";
+  return (
+    <div>
+      <ValueField
+        facts={{
+          ...{ path, type, description, choices, isLocked, note: <TierNote field={field} /> },
+          required: required && tier === "team",
         }}
-      </Loaded>
-    </Modal>
+        value={values[path] ?? ""}
+        onChange={(text) => set({ values: { ...values, [path]: text } })}
+      />
+      {tier === "user" && !locked && (
+        <CheckField
+          label={`Keep ${plain(path)} to the team`}
+          hint="Members then cannot change it."
+          checked={locks.has(path)}
+          onChange={({ target }) => set({ locks: withOr(locks, path, target.checked) })}
+        />
+      )}
+    </div>
   );
 }
 
@@ -59,88 +139,6 @@ const scopes = [
   ["user", "For each member"],
   ["shared", "Once for the whole team"],
 ] as const;
-
-interface InstallFormProps extends InstallServerProps {
-  readonly template: Template;
-}
-
-function InstallForm({ team, template, onClose }: InstallFormProps) {
-  const [slug, setSlug] = useState(
-    template.source === "file" ? `${template.slug.replace(/^file:/, "")}-2` : template.slug,
-  );
-  const [scope, setScope] = useState("");
-  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
-  const [locks, setLocks] = useState<ReadonlySet<string>>(new Set());
-  const add = useOrder(
-    async () => {
-      const given = Object.entries(values).filter(([, text]) => text !== "");
-      const body = {
-        template: template.id,
-        slug: slug.trim(),
-        ...(scope === "" ? {} : { scope: scope as "user" | "shared" }),
-        values: Object.fromEntries(given.map(([path, text]) => [path, toGivenValue(path, text)])),
-        locks: [...locks],
-      };
-      return await valueOf(api.POST("/api/teams/{team}/installations", { params: { path: { team } }, body }));
-    },
-    { changes: [["people"], ["status"], ["tools"]], onDone: onClose },
-  );
-  const lock = (path: string, isOn: boolean): void => {
-    const next = new Set(locks);
-    if (isOn) next.add(path);
-    else next.delete(path);
-    setLocks(next);
-  };
-  return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!add.isPending) add.mutate();
-      }}
-    >
-      <TextField
-        label="Name in the team"
-        hint="Small letters, digits and hyphens: tools are called by it."
-        value={slug}
-        onChange={({ target }) => setSlug(target.value)}
-      />
-      <SelectField label="Runs" choices={scopes} value={scope} onChange={({ target }) => setScope(target.value)} />
-      {template.fields.map((field) => {
-        const isLocked = field.locked || field.tier === "template";
-        return (
-          <div key={field.path}>
-            <ValueField
-              facts={{
-                ...{ path: field.path, type: field.type, isLocked, note: <TierNote field={field} /> },
-                required: field.required && field.tier === "team",
-                description: field.description ?? null,
-                choices: field.enum ?? null,
-              }}
-              value={values[field.path] ?? ""}
-              onChange={(text) => setValues({ ...values, [field.path]: text })}
-            />
-            {field.tier === "user" && !field.locked && (
-              <CheckField
-                label={`Keep ${plain(field.path)} to the team`}
-                hint="Members cannot change it then."
-                checked={locks.has(field.path)}
-                onChange={({ target }) => lock(field.path, target.checked)}
-              />
-            )}
-          </div>
-        );
-      })}
-      {template.fields.length === 0 && <p className="muted">This template asks for nothing.</p>}
-      {add.error !== null && <FailureNote error={add.error} />}
-      <div className="actions">
-        <Button look="main" type="submit" isBusy={add.isPending || slug.trim() === ""}>
-          Install
-        </Button>
-      </div>
-    </form>
-  );
-}
 
 function TierNote({ field: { tier, locked, required, default: fallback } }: { readonly field: TemplateField }) {
   const without = fallback === undefined ? "" : ` Without one: ${plain(fallback)}.`;

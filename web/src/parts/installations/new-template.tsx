@@ -1,11 +1,9 @@
-import { lazy, Suspense, useState } from "react";
+import { lazy, Suspense } from "react";
 import { api, valueOf } from "../../api/client.ts";
 import { toFailure, ApiFailure } from "../../api/failure.ts";
-import { useOrder } from "../../api/queries.ts";
 import { useWho } from "../../api/who.ts";
 import { plain } from "../../words/format.ts";
-import { CheckField, TextField } from "../basic/field.tsx";
-import { OrderModal } from "../basic/order-modal.tsx";
+import { OrderForm } from "../basic/order-form.tsx";
 import { Skeleton } from "../basic/states.tsx";
 
 const JsonEditor = lazy(async () => ({ default: (await import("../settings/json-editor.tsx")).JsonEditor }));
@@ -24,44 +22,35 @@ interface NewTemplateProps {
   readonly onClose: () => void;
 }
 
-/** Makes a template of an entry as in the configuration, or of a `server.json` of the registry. */
+/** Adds a template: an entry as in the configuration, or a `server.json` of the registry. */
 export function NewTemplate({ team, onClose }: NewTemplateProps) {
   const isAdmin = useWho().roles.includes("admin");
-  const [slug, setSlug] = useState("");
-  const [text, setText] = useState(example);
-  const [isForAll, setForAll] = useState(false);
-  const add = useOrder(
-    async () => {
-      const owner = isForAll ? {} : { team };
-      return await valueOf(api.POST("/api/templates", { body: { slug: slug.trim(), ...owner, ...read(text) } }));
-    },
-    { changes: [["people"]], onDone: onClose },
-  );
   return (
-    <OrderModal title="Make a template" submit="Make it" order={add} isReady={slug.trim() !== ""} onClose={onClose}>
-      <TextField
-        label="Name"
-        hint="Small letters, digits and hyphens."
-        value={slug}
-        onChange={({ target }) => setSlug(target.value)}
-      />
-      {isAdmin && (
-        <CheckField
-          label="For all teams"
-          hint={`Otherwise for ${plain(team)} alone.`}
-          checked={isForAll}
-          onChange={({ target }) => setForAll(target.checked)}
-        />
-      )}
-      <p className="muted">
-        An entry and its fields, or a whole server.json of the MCP registry. A field has a path, the last tier that may
-        give it (template, team, user), a type, and whether it is required, locked or visible.
-        {!isAdmin && " Only admins of the gateway make templates of programs: yours have an address."}
-      </p>
-      <Suspense fallback={<Skeleton lines={8} />}>
-        <JsonEditor label="Template" value={text} onChange={setText} />
-      </Suspense>
-    </OrderModal>
+    <OrderForm
+      title="Add a template"
+      submit="Add"
+      start={{ slug: "", isForAll: false, text: example }}
+      fields={{
+        slug: { label: "Name", hint: "Lowercase letters, digits and hyphens.", isNeeded: true },
+        isForAll: isAdmin ? { label: "For all teams", hint: `Otherwise for ${plain(team)} only.` } : () => null,
+        text: ({ values, set }) => (
+          <>
+            <p className="muted">
+              An entry and its fields, or a whole server.json of the MCP registry. A field has a path, the last tier
+              that may set it (template, team, user), a type, and whether it is required, locked or visible.
+              {!isAdmin && " Only admins of the gateway add templates of programs; yours have an address."}
+            </p>
+            <Suspense fallback={<Skeleton lines={8} />}>
+              <JsonEditor label="Template" value={values.text} onChange={(text) => set({ text })} />
+            </Suspense>
+          </>
+        ),
+      }}
+      send={async ({ slug, isForAll, text }) =>
+        await valueOf(api.POST("/api/templates", { body: { slug, ...(isForAll ? {} : { team }), ...read(text) } }))
+      }
+      onClose={onClose}
+    />
   );
 }
 

@@ -27,7 +27,7 @@ export function ValuesForm(props: ValuesFormProps) {
       <Loaded query={values}>
         {(base) =>
           !base.value.fields.some((field) => isOffered(field, whose)) ? (
-            <p className="muted">There is nothing to give.</p>
+            <p className="muted">There are no values to set.</p>
           ) : (
             <Steady latest={base}>
               {(begun, renew, touch) => <Fields {...props} base={begun} renew={renew} touch={touch} />}
@@ -172,8 +172,8 @@ interface StandingProps {
 /** Whether it is set, and who else may give it. */
 function Standing({ field, whose, isLeaving }: StandingProps) {
   const { set, type, tier, required, editable, updatedAt } = field;
-  if (isLeaving) return <strong>It is taken away when you save.</strong>;
-  if (!editable) return <>Somebody else decides this.</>;
+  if (isLeaving) return <strong>It is removed when you save.</strong>;
+  if (!editable) return <>Set by someone else.</>;
   if (whose === "team" && tier === "user" && required && !set) return <>Each member has to give their own.</>;
   if (type !== "secret") return set ? <>Set here.</> : <>Not given here.</>;
   return set ? <>Set {updatedAt === null ? "" : ago(updatedAt)}, and never shown.</> : <>Not set.</>;

@@ -7,9 +7,8 @@ import { count, counted, fullTime, plain } from "../../words/format.ts";
 import { Button } from "../basic/button.tsx";
 import { ConfirmButton } from "../basic/confirm.tsx";
 import { DataTable, type Column } from "../basic/data-table.tsx";
-import { CheckField, LinesField, TextField } from "../basic/field.tsx";
 import { OnceSecret } from "./once-secret.tsx";
-import { OrderModal } from "../basic/order-modal.tsx";
+import { OrderForm } from "../basic/order-form.tsx";
 import { Empty, FailureNote, Loaded } from "../basic/states.tsx";
 
 type Client = Schemas["OAuthClient"];
@@ -23,18 +22,16 @@ const columns = (isBusy: (id: string) => boolean, onRemove: (id: string) => void
         {plain(name)} <code className="muted">{id}</code>
       </>
     ),
-    isWrapping: true,
   },
   {
     heading: "Comes back to",
     width: "minmax(14rem, 2fr)",
     cell: ({ redirectUris }) =>
       redirectUris.length === 0 ? (
-        <span className="muted">nowhere: it only asks what tokens are</span>
+        <span className="muted">none: it only checks tokens</span>
       ) : (
         redirectUris.map(plain).join(", ")
       ),
-    isWrapping: true,
   },
   {
     heading: "Secret",
@@ -57,7 +54,7 @@ const columns = (isBusy: (id: string) => boolean, onRemove: (id: string) => void
         question={`Remove ${plain(name)}?`}
         about={
           <p>
-            No one can connect it any more, and the access that it has ends at once: {count(apps)}{" "}
+            It can no longer be connected, and its access ends immediately: {count(apps)}{" "}
             {apps === 1 ? "login" : "logins"}.
           </p>
         }
@@ -80,9 +77,7 @@ export function OAuthClients() {
   return (
     <>
       <div className="bar-line">
-        <p className="muted">
-          Apps that publish a document of their own are not here, but with those whom they act for.
-        </p>
+        <p className="muted">Apps that publish their own metadata document are listed with the users they act for.</p>
         <div className="actions">
           <Button onClick={() => setAdding(true)}>Register an app</Button>
         </div>
@@ -93,7 +88,7 @@ export function OAuthClients() {
         {(rows) =>
           rows.length === 0 ? (
             <Empty title="No app is registered">
-              <p>Most register by themselves when somebody connects them. Register one here that cannot.</p>
+              <p>Most apps register automatically when they are connected. Register the others here.</p>
             </Empty>
           ) : (
             <DataTable
@@ -110,43 +105,33 @@ export function OAuthClients() {
 }
 
 function NewClient({ onClose }: { readonly onClose: () => void }) {
-  const [name, setName] = useState("");
-  const [uris, setUris] = useState("");
-  const [hasSecret, setSecret] = useState(true);
-  const add = useOrder(
-    async () => {
-      const redirectUris = uris.split(/\s+/).filter((uri) => uri !== "");
-      return await valueOf(api.POST("/api/auth/clients", { body: { name: name.trim(), redirectUris, hasSecret } }));
-    },
-    { changes: [["people"]] },
-  );
-  const made = add.data;
   return (
-    <OrderModal title="Register an app" submit="Register it" order={add} isReady={name.trim() !== ""} onClose={onClose}>
-      <TextField
-        label="Name"
-        hint="People see it when they are asked for consent."
-        value={name}
-        onChange={({ target }) => setName(target.value)}
-      />
-      <LinesField
-        label="Addresses that it comes back to, one in each line"
-        hint="None for a service that only asks what tokens are."
-        value={uris}
-        onChange={({ target }) => setUris(target.value)}
-      />
-      <CheckField
-        label="It can keep a secret"
-        hint="A server can, an app on somebody’s machine cannot."
-        checked={hasSecret}
-        onChange={({ target }) => setSecret(target.checked)}
-      />
-      {made !== undefined && (
-        <p role="status">
-          It is registered as <code>{made.id}</code>.
-        </p>
+    <OrderForm
+      title="Register an app"
+      submit="Register it"
+      start={{ name: "", uris: "", hasSecret: true }}
+      fields={{
+        name: { label: "Name", hint: "People see it when they are asked for consent.", isNeeded: true },
+        uris: {
+          label: "Redirect addresses, one on each line",
+          hint: "None for a service that only checks tokens.",
+          kind: "lines",
+        },
+        hasSecret: { label: "It can keep a secret", hint: "A server can; an app on a person’s machine cannot." },
+      }}
+      send={async ({ uris, ...app }) => {
+        const redirectUris = uris.split(/\s+/).filter((uri) => uri !== "");
+        return await valueOf(api.POST("/api/auth/clients", { body: { ...app, redirectUris } }));
+      }}
+      result={({ id, secret }) => (
+        <>
+          <p role="status">
+            It is registered as <code>{id}</code>.
+          </p>
+          {secret != null && <OnceSecret title="Its secret is made." secret={secret} />}
+        </>
       )}
-      {made?.secret != null && <OnceSecret title="Its secret is made." secret={made.secret} />}
-    </OrderModal>
+      onClose={onClose}
+    />
   );
 }

@@ -6,9 +6,8 @@ import { useOrder } from "../../api/queries.ts";
 import { ago, fullTime, plain } from "../../words/format.ts";
 import { Button } from "../basic/button.tsx";
 import { ConfirmButton } from "../basic/confirm.tsx";
-import { TextField } from "../basic/field.tsx";
 import { OnceSecret } from "./once-secret.tsx";
-import { OrderModal } from "../basic/order-modal.tsx";
+import { OrderForm } from "../basic/order-form.tsx";
 import { Empty, FailureNote, Loaded } from "../basic/states.tsx";
 import { RoleField } from "./team-members.tsx";
 
@@ -34,7 +33,7 @@ export function TeamInvites({ team }: { readonly team: string }) {
         {({ invites: rows }) =>
           rows.length === 0 ? (
             <Empty title="No one is invited">
-              <p>An invitation is good once, for 72 hours.</p>
+              <p>An invitation can be used once, within 72 hours.</p>
             </Empty>
           ) : (
             <ul className="cards">
@@ -52,7 +51,7 @@ export function TeamInvites({ team }: { readonly team: string }) {
                       label="Withdraw"
                       look="danger"
                       question="Withdraw this invitation?"
-                      about={<p>Its secret is good for nothing then.</p>}
+                      about={<p>Its link stops working.</p>}
                       isBusy={withdraw.isPending && withdraw.variables === invite.id}
                       onYes={() => withdraw.mutate(invite.id)}
                     />
@@ -72,37 +71,33 @@ function standing({ used, expires }: Schemas["Invite"]): string {
   return new Date(expires).getTime() < Date.now() ? "expired" : `good until ${fullTime(expires)}`;
 }
 
+const firstRole: Schemas["Member"]["role"] = "member";
+
 function NewInvite({ team, onClose }: { readonly team: string; readonly onClose: () => void }) {
-  const [about, setAbout] = useState("");
-  const [role, setRole] = useState<Schemas["Member"]["role"]>("member");
-  const add = useOrder(
-    async () => {
-      const body = { role, ...(about.trim() === "" ? {} : { about: about.trim() }) };
-      return await valueOf(api.POST("/api/teams/{team}/invites", { params: { path: { team } }, body }));
-    },
-    { changes: [["people"]] },
-  );
   return (
-    <OrderModal title={`Invite somebody into ${plain(team)}`} submit="Make an invitation" order={add} onClose={onClose}>
-      <TextField
-        label="For whom"
-        hint="Only shown here."
-        value={about}
-        onChange={({ target }) => setAbout(target.value)}
-      />
-      <RoleField value={role} onChange={setRole} />
-      {add.data !== undefined && (
+    <OrderForm
+      title={`Invite somebody into ${plain(team)}`}
+      submit="Make an invitation"
+      start={{ about: "", role: firstRole }}
+      fields={{
+        about: { label: "For whom", hint: "Only shown here." },
+        role: ({ values, set }) => <RoleField value={values.role} onChange={(role) => set({ role })} />,
+      }}
+      send={async ({ about, role }) => {
+        const body = { role, ...(about === "" ? {} : { about }) };
+        return await valueOf(api.POST("/api/teams/{team}/invites", { params: { path: { team } }, body }));
+      }}
+      result={({ secret, expires }) => (
         <>
           <OnceSecret
-            title="Send this link to the person you invite: it is good once."
-            secret={`${location.origin}/invite/${add.data.secret}`}
-            expires={add.data.expires}
+            title="Send this link to the person you invite: it can be used once."
+            secret={`${location.origin}/invite/${secret}`}
+            expires={expires}
           />
-          <p className="muted">
-            It works as long as you may invite here. It is worth as much as a key: send it safely.
-          </p>
+          <p className="muted">It works as long as you may invite here. Send it as safely as you would a key.</p>
         </>
       )}
-    </OrderModal>
+      onClose={onClose}
+    />
   );
 }

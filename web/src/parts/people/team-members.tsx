@@ -10,9 +10,9 @@ import { Button } from "../basic/button.tsx";
 import { ConfirmButton, Modal } from "../basic/confirm.tsx";
 import { Conflict, Steady, useRevisedChange } from "../basic/conflict.tsx";
 import { DataTable, type Column } from "../basic/data-table.tsx";
-import { SelectField, TextField } from "../basic/field.tsx";
+import { SelectField } from "../basic/field.tsx";
 import { ListCopies } from "../servers/list-copies.tsx";
-import { OrderModal } from "../basic/order-modal.tsx";
+import { OrderForm } from "../basic/order-form.tsx";
 import { Section } from "../page.tsx";
 import { Empty, FailureNote, Loaded } from "../basic/states.tsx";
 
@@ -45,7 +45,6 @@ export function TeamMembers({ team }: { readonly team: string }) {
           plain(user)
         ),
     },
-    { heading: "Role", width: "minmax(8.5rem, 2fr)", isWrapping: true, cell: ({ role }) => roleWords[role] },
     {
       heading: "State",
       width: "6rem",
@@ -83,27 +82,21 @@ export function TeamMembers({ team }: { readonly team: string }) {
   );
 }
 
+const firstRole: Role = "member";
+
 function AddMember({ team, onClose }: { readonly team: string; readonly onClose: () => void }) {
-  const [user, setUser] = useState("");
-  const [role, setRole] = useState<Role>("member");
-  const add = useOrder(
-    async () => {
-      const body = { user: user.trim(), role };
-      return await valueOf(api.POST("/api/teams/{team}/members", { params: { path: { team } }, body }));
-    },
-    { changes: [["people"]], onDone: onClose },
-  );
   return (
-    <OrderModal
+    <OrderForm
       title={`Add a user to ${plain(team)}`}
       submit="Add"
-      order={add}
-      isReady={user.trim() !== ""}
+      start={{ user: "", role: firstRole }}
+      fields={{
+        user: { label: "Name of the user", isNeeded: true },
+        role: ({ values, set }) => <RoleField value={values.role} onChange={(role) => set({ role })} />,
+      }}
+      send={async (body) => await valueOf(api.POST("/api/teams/{team}/members", { params: { path: { team } }, body }))}
       onClose={onClose}
-    >
-      <TextField label="Name of the user" value={user} onChange={({ target }) => setUser(target.value)} />
-      <RoleField value={role} onChange={setRole} />
-    </OrderModal>
+    />
   );
 }
 
@@ -167,6 +160,15 @@ function Editor({ team, base, renew, onClose }: EditorProps) {
     },
     changes: [["people"]],
     onDone: onClose,
+    said: (given) => ({
+      text: `${user} is ${given} of ${team} now.`,
+      undo: async () => {
+        const body = { role: base.value.role };
+        const { etag } = await revisedOf(api.GET("/api/teams/{team}/members/{member}", { params }));
+        const headers = { "If-Match": etag };
+        return await valueOf(api.PATCH("/api/teams/{team}/members/{member}", { params, headers, body }));
+      },
+    }),
   });
   const remove = useOrder(async () => await valueOf(api.DELETE("/api/teams/{team}/members/{member}", { params })), {
     changes: [["people"]],
@@ -229,7 +231,7 @@ export function NewOwner({ team }: { readonly team: string }) {
   );
   const others = (members.data ?? []).filter(({ role }) => role !== "owner");
   return (
-    <Section title="Hand over" about="Its owner until then becomes an admin of it.">
+    <Section title="Hand over" about="The present owner becomes an admin of the team.">
       <div className="filters">
         <SelectField
           label="New owner"

@@ -74,7 +74,7 @@ export function TeamSecrets({ team }: { readonly team: string }) {
                       label="Remove"
                       look="danger"
                       question={`Remove ${plain(secret.name)}?`}
-                      about={<p>Servers that need it do not start any more, and say so.</p>}
+                      about={<p>Servers that need it no longer start, and say so.</p>}
                       isBusy={remove.isPending}
                       onYes={() => remove.mutate(secret.name)}
                     />

@@ -52,7 +52,7 @@ function Apps({ user, whose }: AccessProps) {
       rows={apps.data ?? []}
       endAll="Disconnect all"
       question={`Disconnect all of ${whose} apps?`}
-      warning="What they opened ends at once. Each has to ask again."
+      warning="Their sessions end immediately, and each app has to ask again."
       end={end}
     >
       <Loaded query={apps}>
@@ -69,7 +69,7 @@ function Apps({ user, whose }: AccessProps) {
                   <EndOne
                     label="Disconnect"
                     question={`Disconnect ${plain(app.name)}?`}
-                    warning="What it opened ends at once. It has to ask again."
+                    warning="Its sessions end immediately, and it has to ask again."
                     id={app.id}
                     end={end}
                   />
@@ -107,7 +107,7 @@ function Browsers({ user, whose }: AccessProps) {
       rows={others}
       endAll={user === undefined ? "Log all others out" : "Log all out"}
       question={`Log ${counted(others.length, "browser")} out?`}
-      warning="Pages open there end at once, and ask for a login."
+      warning="Pages that are open there ask for a login immediately."
       end={end}
     >
       <Loaded query={browsers}>
@@ -129,7 +129,7 @@ function Browsers({ user, whose }: AccessProps) {
                     <EndOne
                       label="Log it out"
                       question="Log this browser out?"
-                      warning="Pages open there end at once, and ask for a login."
+                      warning="Pages that are open there ask for a login immediately."
                       id={browser.id}
                       end={end}
                     />

@@ -126,7 +126,23 @@ function Dangers({ user, isOneself, onClose }: DangersProps) {
       else await valueOf(api.DELETE("/api/users/{id}", { params }));
       return what;
     },
-    { changes: [["people"]], onDone: (what) => void (what === "remove" && onClose()) },
+    {
+      changes: [["people"]],
+      onDone: (what) => void (what === "remove" && onClose()),
+      said(what) {
+        if (what === "disable")
+          return {
+            text: `${name} is suspended.`,
+            undo: async () => await valueOf(api.POST("/api/users/{id}/enable", { params })),
+          };
+        if (what === "enable")
+          return {
+            text: `${name} is let in again.`,
+            undo: async () => await valueOf(api.POST("/api/users/{id}/disable", { params })),
+          };
+        return what === "remove" ? { text: `${name} is removed.` } : undefined;
+      },
+    },
   );
   const who = plain(name);
   return (

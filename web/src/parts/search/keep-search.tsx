@@ -48,7 +48,7 @@ export function KeepSearch({ query, hits }: { readonly query: string; readonly h
       </form>
       <p role="status">
         {keep.data === undefined ? (
-          <span className="muted">It is made again whenever you look at what you keep, which only you see.</span>
+          <span className="muted">It is repeated whenever you open your tests, which only you can see.</span>
         ) : (
           <>
             Kept: <code>{plain(keep.data.tool)}</code> is {placeText(keep.data.rank)}.{" "}

@@ -17,7 +17,6 @@ const columns: readonly Column<Row>[] = [
   {
     heading: "Search",
     width: "minmax(9rem, 2fr)",
-    isWrapping: true,
     cell: ({ query }) => (
       <Link to="/search" search={{ query }}>
         {plain(query)}
@@ -117,7 +116,7 @@ function Place({ rank }: { readonly rank: number | null }) {
   return rank === null ? <span title={placeText(rank)}>–</span> : <>{count(rank)}</>;
 }
 
-function Remove({ row: { id, query } }: { readonly row: Row }) {
+function Remove({ row: { id, query, tool } }: { readonly row: Row }) {
   const client = useQueryClient();
   const remove = useOrder(
     async () => {
@@ -127,7 +126,16 @@ function Remove({ row: { id, query } }: { readonly row: Row }) {
       );
     },
     // The others need not be made again for it.
-    { changes: [] },
+    {
+      changes: [],
+      said: () => ({
+        text: `“${query}” is no longer kept.`,
+        undo: async () => {
+          await valueOf(api.POST("/api/searches", { body: { query, tool } }));
+          await client.invalidateQueries({ queryKey: keptSearchesKey });
+        },
+      }),
+    },
   );
   return (
     <Button

@@ -1,31 +1,100 @@
 import { Link } from "@tanstack/react-router";
 import type { Schemas } from "../../api/client.ts";
-import { plain } from "../../words/format.ts";
+import { percent, plain } from "../../words/format.ts";
+import { Folded } from "../basic/folded.tsx";
+import { Name } from "../basic/name.tsx";
+import { ServerIcon } from "../servers/server-icon.tsx";
 
 export type Hit = Schemas["SearchReport"]["queries"][number]["tools"][number];
 type Explanation = Schemas["Explanation"];
 
-/** A tool that was found, and why it has its rank. */
+/** A tool that was found, how strongly, and why it has its rank. */
 export function HitRow({ tool, note }: { readonly tool: Hit; readonly note: string }) {
+  const word = tool.status === "online" ? "" : plain(tool.status);
   return (
     <li>
       <div className="hit-head">
+        <ServerIcon name={tool.tool_path.split(":", 1)[0] ?? ""} />
         <Link to="/run/$tool" params={{ tool: tool.tool_path }}>
-          <code>{plain(tool.tool_path)}</code>
+          <code>
+            <Name>{tool.tool_path}</Name>
+          </code>
         </Link>
-        <span className="muted number">distance {tool.relevance_score.toFixed(2)}</span>
         {note !== "" && <span className="muted">{note}</span>}
-        {tool.status !== "online" && <span className="muted">{plain(tool.status)}</span>}
+        {word !== "" && <span className="muted">{word === "dormant" ? "asleep" : word}</span>}
       </div>
-      <p>{plain(tool.description)}</p>
-      {tool.explanation !== undefined && <Why explanation={tool.explanation} />}
+      <p>
+        <Folded text={plain(tool.description).replaceAll(/\s+/g, " ")} most={240} />
+      </p>
+      <Why strength={strengthOf(tool)} explanation={tool.explanation} />
     </li>
   );
 }
 
-const percent = new Intl.NumberFormat("en", { style: "percent" });
+/** 1 where everything fits, 0 where nothing does: comparable between the hits of one search. */
+function strengthOf({ relevance_score: distance }: Hit): number {
+  return Math.min(1, Math.max(0, 1 - distance));
+}
 
-function Why({ explanation }: { readonly explanation: Explanation }) {
+/** Slices of the bar by reason; words and phrases of the query are one reason together. */
+function slicesOf({ words, phrases, coverage, intent, serverFit, learned }: Explanation) {
+  const sum = (all: readonly { readonly share: number }[]): number =>
+    all.reduce((total, { share }) => total + share, 0);
+  return [
+    ["learned", learned.share],
+    ["words", sum(words) + sum(phrases)],
+    ["name", coverage.share],
+    ["server", serverFit.share + Math.max(0, intent.share)],
+  ].filter((slice): slice is [string, number] => Number(slice[1]) > 0);
+}
+
+interface WhyProps {
+  readonly strength: number;
+  readonly explanation: Explanation | undefined;
+}
+
+function Why({ strength, explanation }: WhyProps) {
+  const bar = (
+    <>
+      <span>
+        Strength <strong className="number">{strength.toFixed(2)}</strong>
+      </span>
+      <span className="bar" aria-hidden>
+        <span className="strength" style={{ width: `${100 * strength}%` }}>
+          {(explanation === undefined ? [["words", 1] as const] : slicesOf(explanation)).map(([name, share]) => (
+            <span key={name} className={`slice ${name}`} style={{ flexGrow: share }} />
+          ))}
+        </span>
+      </span>
+    </>
+  );
+  if (explanation === undefined) return <p className="strength-line">{bar}</p>;
+  return (
+    <details className="why">
+      <summary>
+        {bar}
+        <span>Why</span>
+      </summary>
+      <Reasons explanation={explanation} />
+    </details>
+  );
+}
+
+/** Signs of the slices, said once for all hits. */
+export function StrengthLegend() {
+  return (
+    <p className="muted">
+      Strength compares the hits of one search, from 0 to 1.{" "}
+      {["learned", "words", "name", "server"].map((name) => (
+        <span key={name} className="legend">
+          <span className={`dot slice ${name}`} aria-hidden /> {name}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+function Reasons({ explanation }: { readonly explanation: Explanation }) {
   const { words, phrases, coverage, intent, serverFit, learned } = explanation;
   const parts = [
     ...words.map(({ asked, share, found }) => ({
@@ -38,46 +107,38 @@ function Why({ explanation }: { readonly explanation: Explanation }) {
         )
         .join("; "),
     })),
-    ...phrases.map(({ asked, where, share }) => ({ name: `“${asked}”`, share, about: `neighbours in its ${where}` })),
-    { name: "name", share: coverage.share, about: `${percent.format(coverage.ofName)} of its name was asked for` },
+    ...phrases.map(({ asked, where, share }) => ({
+      name: `“${asked}”`,
+      share,
+      about: `next to each other in its ${where}`,
+    })),
+    { name: "name", share: coverage.share, about: `${percent(coverage.ofName)} of its name was asked for` },
     {
       name: "intent",
       share: intent.share,
       about: `asked: ${intent.asked.join(", ") || "nothing in particular"}; it does: ${intent.does ?? "not known"}`,
     },
     { name: "server", share: serverFit.share, about: "its server fits the words" },
-    { name: "learned", share: learned.share, about: "such queries led here before" },
+    { name: "learned", share: learned.share, about: "similar searches led to it before" },
   ].filter(({ share }) => Math.abs(share) >= 0.005);
   return (
-    <details className="why">
-      <summary>
-        <span className="bar" role="img" aria-label="Where its score comes from">
-          {parts
-            .filter(({ share }) => share > 0)
-            .map(({ name, share }, at) => (
-              <span key={`${name}-${at}`} className={`slice s${at % 6}`} style={{ flexGrow: share }} />
-            ))}
-        </span>
-        Why
-      </summary>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Share</th>
-            <th scope="col">Of</th>
-            <th scope="col">Because</th>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Share</th>
+          <th scope="col">Of</th>
+          <th scope="col">Because</th>
+        </tr>
+      </thead>
+      <tbody>
+        {parts.map(({ name, share, about }, at) => (
+          <tr key={`${name}-${at}`}>
+            <td className="right">{percent(share)}</td>
+            <td>{plain(name)}</td>
+            <td>{plain(about)}</td>
           </tr>
-        </thead>
-        <tbody>
-          {parts.map(({ name, share, about }, at) => (
-            <tr key={`${name}-${at}`}>
-              <td className="right">{percent.format(share)}</td>
-              <td>{plain(name)}</td>
-              <td>{plain(about)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </details>
+        ))}
+      </tbody>
+    </table>
   );
 }

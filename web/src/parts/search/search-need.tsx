@@ -3,7 +3,7 @@ import { degradedText } from "../../../../src/kernel/failures/degraded-text.ts";
 import type { Schemas } from "../../api/client.ts";
 import { count, plain } from "../../words/format.ts";
 import { KeepSearch } from "./keep-search.tsx";
-import { HitRow, type Hit } from "./search-hit.tsx";
+import { HitRow, StrengthLegend, type Hit } from "./search-hit.tsx";
 import { Empty } from "../basic/states.tsx";
 
 interface NeedProps {
@@ -48,6 +48,7 @@ export function Need({ need, isOnly, limit, mayKeep, alone }: NeedProps) {
               <p>A model would be told the same. Other words, or a description in the configuration, may help.</p>
             </Empty>
           )}
+          {need.tools.length > 0 && <StrengthLegend />}
           <ol className="hits">
             {need.tools.map((tool) => (
               <HitRow

@@ -1,8 +1,6 @@
-import { useState } from "react";
 import { api, valueOf, type Schemas } from "../../api/client.ts";
-import { useOrder } from "../../api/queries.ts";
-import { CheckField, LinesField, SelectField, TextField } from "../basic/field.tsx";
-import { OrderModal } from "../basic/order-modal.tsx";
+import { LinesField, TextField } from "../basic/field.tsx";
+import { OrderForm, type Typed } from "../basic/order-form.tsx";
 import { OutcomeNote } from "../basic/outcome-note.tsx";
 import { TestServer } from "./server-trial.tsx";
 import { splitWords } from "../../words/words.ts";
@@ -19,77 +17,69 @@ interface AddServerProps {
   readonly onClose: () => void;
 }
 
-/** Tries a server and adds it to the configuration, as `toolyard servers add` does. Closed, it keeps what was typed. */
+const hints: Readonly<Record<string, string>> = {
+  command: "As you would type it: npx -y @modelcontextprotocol/server-memory",
+  target: "https://example.com/mcp",
+  entry: 'As in mcpServers: { "command": "npx", "args": ["-y", "package"], "env": {} }',
+  package: "npm:package, pypi:package, or io.github.owner/server. The name may then be left out.",
+};
+const start = { kind: "command", name: "", text: "", test: true };
+
+/** Tries a server and adds it to the configuration, as `toolyard servers add` does. Closed, it keeps the typed text. */
 export function AddServer({ isOpen, onClose }: AddServerProps) {
-  const [kind, setKind] = useState<string>("command");
-  const [name, setName] = useState("");
-  const [text, setText] = useState("");
-  const [isTested, setTested] = useState(true);
-  const given = toGiven(kind, name.trim(), text);
-  const add = useOrder(async () => await valueOf(api.POST("/api/servers", { body: { ...given, test: isTested } })), {
-    changes: [["status"], ["tools"], ["config"]],
-  });
-  const isDone = add.data?.ok === true;
-  const close = (): void => {
-    onClose();
-    if (!isDone) return;
-    // The next one begins with an empty form.
-    add.reset();
-    setName("");
-    setText("");
-  };
-  const hints: Readonly<Record<string, string>> = {
-    command: "As you would type it: npx -y @modelcontextprotocol/server-memory",
-    target: "https://example.com/mcp",
-    entry: 'As in mcpServers: { "command": "npx", "args": ["-y", "package"], "env": {} }',
-    package: "npm:package, pypi:package, or io.github.owner/server. Then the name may be left out.",
-  };
   return (
-    <OrderModal
+    <OrderForm
       title="Add a server"
-      submit={isTested ? "Try it, and add it" : "Add it"}
-      order={add}
-      isReady={given !== undefined}
-      isDone={isDone}
-      isOpen={isOpen}
-      onClose={close}
-    >
-      <SelectField label="What it is" choices={kinds} value={kind} onChange={({ target }) => setKind(target.value)} />
-      <TextField label="Name" value={name} onChange={({ target }) => setName(target.value)} />
-      {kind === "entry" ? (
-        <LinesField
-          label="Entry"
-          hint={text.trim() === "" || given !== undefined ? hints[kind] : "This is no JSON object yet."}
-          value={text}
-          onChange={({ target }) => setText(target.value)}
-        />
-      ) : (
-        <TextField
-          label="Command, address or package"
-          hint={hints[kind]}
-          value={text}
-          onChange={({ target }) => setText(target.value)}
-        />
+      submit={({ test }) => (test ? "Try it, and add it" : "Add it")}
+      start={start}
+      fields={{
+        kind: { label: "What it is", choices: kinds },
+        name: { label: "Name" },
+        text: (typed) => <TextOfServer {...typed} />,
+        test: { label: "Start it once before it is added", hint: "It is written only if it answers." },
+      }}
+      isReady={(values) => toGiven(values) !== undefined}
+      note={(values, isPending) => (
+        <>
+          <p className="muted">
+            This program runs on the gateway’s machine, with your rights. Values such as keys are added in Settings.
+          </p>
+          {isOpen && <TestServer given={toGiven(values) ?? {}} isReady={toGiven(values) !== undefined && !isPending} />}
+          {isPending && <p role="status">Trying it: a first start may install packages.</p>}
+        </>
       )}
-      <CheckField
-        label="Start it once before it is added"
-        hint="It is written only if it answers."
-        checked={isTested}
-        onChange={({ target }) => setTested(target.checked)}
-      />
-      <p className="muted">
-        This program runs on the machine of the gateway, with your rights. Values such as keys are added in Settings.
-      </p>
-      {isOpen && !isDone && <TestServer given={given ?? {}} isReady={given !== undefined && !add.isPending} />}
-      {add.isPending && <p role="status">Trying it: a first start may install packages.</p>}
-      {add.data !== undefined && <OutcomeNote outcome={add.data} done="It is added, and starts now." />}
-    </OrderModal>
+      send={async (values) =>
+        await valueOf(api.POST("/api/servers", { body: { ...toGiven(values), test: values.test } }))
+      }
+      changes={[["status"], ["tools"], ["config"]]}
+      isDone={({ ok }) => ok}
+      result={(outcome) => <OutcomeNote outcome={outcome} done="It is added, and is starting." />}
+      isOpen={isOpen}
+      onClose={onClose}
+    />
+  );
+}
+
+type Values = typeof start;
+
+function TextOfServer({ values, set }: Typed<Values>) {
+  const { kind, text } = values;
+  const isWrong = kind === "entry" && text.trim() !== "" && toGiven(values) === undefined;
+  const hint = isWrong ? "This is not a JSON object yet." : hints[kind];
+  const Field = kind === "entry" ? LinesField : TextField;
+  return (
+    <Field
+      label={kind === "entry" ? "Entry" : "Command, address or package"}
+      hint={hint}
+      value={text}
+      onChange={({ target }) => set({ text: target.value })}
+    />
   );
 }
 
 /** The request; undefined while something is missing. */
-function toGiven(kind: string, name: string, text: string): Schemas["TriedServer"] | undefined {
-  const named = name === "" ? {} : { name };
+function toGiven({ kind, name, text }: Values): Schemas["TriedServer"] | undefined {
+  const named = name.trim() === "" ? {} : { name: name.trim() };
   if (text.trim() === "") return undefined;
   if (kind === "command") return { ...named, command: [...splitWords(text)] };
   if (kind !== "entry") return { ...named, target: text.trim() };

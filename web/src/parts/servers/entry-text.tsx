@@ -19,7 +19,7 @@ export function EntryTextEditor({ edited, path, problems }: EntryTextEditorProps
   const [entry, setEntry] = useState(() => entryTextOf(text, path));
   // Changed elsewhere, as by going back to the file. Text being typed need not be JSON yet.
   if (entry !== undefined && entry.whole !== text) setEntry(entryTextOf(text, path));
-  if (entry === undefined) return <p className="note warn">Its entry is not in the text any more.</p>;
+  if (entry === undefined) return <p className="note warn">Its entry is no longer in the text.</p>;
   const own = problems.flatMap(({ line, column, ...rest }) => {
     const place = placeInEntry(entry, { line, column });
     return place === undefined ? [] : [{ ...rest, ...place }];

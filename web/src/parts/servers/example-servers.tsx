@@ -15,7 +15,7 @@ export function ExampleServers() {
         Try it with three examples
       </Button>
       {add.error !== null && <FailureNote error={add.error} />}
-      {add.data !== undefined && <OutcomeNote outcome={add.data} done="They are added, and start now." />}
+      {add.data !== undefined && <OutcomeNote outcome={add.data} done="They are added, and are starting." />}
     </>
   );
 }

@@ -14,19 +14,19 @@ export function ServerAbout({ slug }: { readonly slug: string }) {
   return (
     <Loaded query={details} lines={6}>
       {(server) => {
-        if (!server.isKnown) return <p className="muted">It was never connected: its tools are unknown.</p>;
+        if (!server.isKnown) return <p className="muted">It has never been connected, so its tools are unknown.</p>;
         const { offers } = server;
         const endpoint = `${location.origin}/mcp/server/${encodeURIComponent(slug)}`;
         const hidden = offers.tools - server.shownTools;
         const facts: readonly Fact[] = [
           [
-            "Calls itself",
+            "Name it gives itself",
             <span key="name">
               {server.icon !== null && <img className="server-icon" src={server.icon} alt="" />}
-              {plain([server.title, server.name].filter((text) => text !== null).join(", ") || "says nothing")}
+              {plain([server.title, server.name].filter((text) => text !== null).join(", ") || "not given")}
             </span>,
           ],
-          ["Version", server.version ?? "says nothing"],
+          ["Version", server.version ?? "not given"],
           ["Speaks", server.eras.length === 0 ? "not known" : server.eras.join(" and ")],
           ["Namespace", server.namespace],
           ["Tools", `${count(offers.tools)}${hidden > 0 ? `, ${count(hidden)} of them hidden by rules` : ""}`],
@@ -56,7 +56,10 @@ export function ServerAbout({ slug }: { readonly slug: string }) {
               <Facts facts={facts} />
             </Section>
             {server.oddities.length > 0 && (
-              <Section title="Oddities" about="Against the protocol, and mended here. Its author would like to know.">
+              <Section
+                title="Oddities"
+                about="Deviations from the protocol that the gateway corrects. Report them to the author."
+              >
                 <ul>
                   {server.oddities.map((sentence) => (
                     <li key={sentence}>{plain(sentence)}</li>

@@ -8,14 +8,18 @@ type Action = "restart" | "stop" | "refresh";
 
 /** Restart, stop, list again: of one instance. */
 export function ServerActions({ server }: { readonly server: Schemas["ServerStatus"] }) {
+  const params = { path: { id: server.instance } };
+  const start = async () => await valueOf(api.POST("/api/instances/{id}/restart", { params }));
   const { mutate, isPending, error, variables } = useOrder(
     async (action: Action) => {
-      const params = { path: { id: server.instance } };
-      if (action === "restart") return await valueOf(api.POST("/api/instances/{id}/restart", { params }));
+      if (action === "restart") return await start();
       if (action === "stop") return await valueOf(api.POST("/api/instances/{id}/stop", { params }));
       return await valueOf(api.POST("/api/instances/{id}/refresh", { params }));
     },
-    { changes: [["status"], ["tools"]] },
+    {
+      changes: [["status"], ["tools"]],
+      said: (action) => (action === "stop" ? { text: `${server.title} is stopped.`, undo: start } : undefined),
+    },
   );
   const isBusy = (action: Action): boolean => isPending && variables === action;
   // Nothing runs, so that nothing can fail by it: it needs no question.
@@ -33,7 +37,7 @@ export function ServerActions({ server }: { readonly server: Schemas["ServerStat
         <ConfirmButton
           label="Restart"
           question={`Restart ${server.title}?`}
-          about={<p>Calls that run on it now fail. Its memory is lost.</p>}
+          about={<p>Calls in progress on it fail, and the state that it holds in memory is lost.</p>}
           isBusy={isBusy("restart")}
           onYes={() => mutate("restart")}
         />
@@ -46,7 +50,7 @@ export function ServerActions({ server }: { readonly server: Schemas["ServerStat
           label="Stop"
           look="danger"
           question={`Stop ${server.title}?`}
-          about={<p>It stays stopped until somebody starts it. Calls that run on it now fail.</p>}
+          about={<p>It stays stopped until somebody starts it. Calls in progress on it fail.</p>}
           isBusy={isBusy("stop")}
           onYes={() => mutate("stop")}
         />

@@ -1,12 +1,17 @@
 import { Link } from "@tanstack/react-router";
+import { MoreHorizontal } from "lucide-react";
 import type { Schemas } from "../../api/client.ts";
 import { useWho } from "../../api/who.ts";
 import { agoShort, bytes, compact, count, duration, fullTime, plain } from "../../words/format.ts";
+import { reasonText, needsPerson } from "../../words/status.ts";
 import { Button } from "../basic/button.tsx";
 import type { Column } from "../basic/data-table.tsx";
-import { LastUse, type LastUsed } from "./last-use.tsx";
+import { Folded } from "../basic/folded.tsx";
+import { Name } from "../basic/name.tsx";
 import { Remedy } from "../basic/remedy.tsx";
 import { StatusMark } from "../basic/status-mark.tsx";
+import { LastUse, type LastUsed } from "./last-use.tsx";
+import { ServerIcon } from "./server-icon.tsx";
 
 export interface ServerRow extends Standing {
   readonly lastUse: LastUsed;
@@ -14,56 +19,51 @@ export interface ServerRow extends Standing {
 
 type Standing = Schemas["ServerStatus"];
 
-/** The columns of each server. */
-export const serverColumns: readonly Column<ServerRow>[] = [
+/** The columns of each server, the most important first: those that do not fit are left out from the end. */
+export const plainServerColumns: readonly Column<ServerRow>[] = [
   {
     heading: "Server",
-    width: "minmax(7.5rem, 1.8fr)",
+    width: "minmax(10rem, 1.2fr)",
+    sortBy: ({ title }) => title.toLowerCase(),
     cell: (row) => (
-      <Link to="/servers/$server" params={{ server: row.server }} search={{ instance: row.instance }}>
-        {plain(row.title)}
-        <Owner owner={row.owner} />
-      </Link>
-    ),
-  },
-  {
-    heading: "Status",
-    width: "minmax(9.5rem, 1.2fr)",
-    isWrapping: true,
-    cell: (row) => <StatusMark server={row} />,
-  },
-  // Beside the status, where it is seen on any screen.
-  {
-    heading: "Next",
-    width: "minmax(8.3rem, 1fr)",
-    cell: (row) => <Remedy server={row} />,
-  },
-  {
-    heading: "Since",
-    width: "6.4rem",
-    cell: ({ since }) => (
-      <span className="muted" title={since === null ? "Not known" : fullTime(since)}>
-        {since === null ? "–" : agoShort(since)}
+      <span className="named">
+        <ServerIcon name={row.server} />
+        <span>
+          <Link to="/servers/$server" params={{ server: row.server }} search={{ instance: row.instance }}>
+            <Name>{row.title}</Name>
+            <Owner owner={row.owner} />
+          </Link>
+          <span className="second" title={row.revision === null ? "Not connected" : `MCP ${row.revision}`}>
+            {row.transport}
+            {row.era !== null && `, ${row.era}`}
+          </span>
+        </span>
       </span>
     ),
   },
   {
-    heading: "Transport",
-    width: "7.6rem",
-    cell: ({ transport, revision, era }) => (
-      <span className="muted" title={revision === null ? "Not connected" : `MCP ${revision}`}>
-        {transport}
-        {era !== null && `, ${era}`}
-      </span>
+    heading: "State",
+    width: "minmax(11rem, 1.8fr)",
+    cell: (row) => (
+      <>
+        <StatusMark server={row} />{" "}
+        {needsPerson(row) && reasonText(row) !== "" && (
+          <span className="second">
+            <Folded text={plain(reasonText(row))} most={90} />
+          </span>
+        )}
+        <Remedy server={row} />
+      </>
     ),
   },
   {
     heading: "Tools",
-    width: "3.2rem",
+    width: "4rem",
     align: "right",
-    // What cannot be reached may offer any number.
+    sortBy: (row) => (isUnread(row) ? null : row.tools),
+    // A server that cannot be reached may offer any number.
     cell: (row) =>
-      row.tools === 0 && row.status !== "online" ? (
+      isUnread(row) ? (
         "–"
       ) : (
         <Link to="/tools" search={{ server: row.server }}>
@@ -73,8 +73,9 @@ export const serverColumns: readonly Column<ServerRow>[] = [
   },
   {
     heading: "Tokens",
-    width: "4rem",
+    width: "4.8rem",
     align: "right",
+    sortBy: ({ tools, tokens }) => (tools === 0 ? null : tokens),
     cell: (row) =>
       row.tools === 0 ? (
         "–"
@@ -87,8 +88,9 @@ export const serverColumns: readonly Column<ServerRow>[] = [
   },
   {
     heading: "Calls 24 h",
-    width: "6rem",
+    width: "6.4rem",
     align: "right",
+    sortBy: ({ calls }) => calls,
     cell: (row) => (
       <Link to="/calls" search={{ server: row.server }}>
         {count(row.calls)}
@@ -96,37 +98,74 @@ export const serverColumns: readonly Column<ServerRow>[] = [
       </Link>
     ),
   },
-  { heading: "Last used", width: "5.8rem", cell: ({ lastUse }) => <LastUse use={lastUse} /> },
-  { heading: "P95", width: "3.7rem", align: "right", cell: (row) => (row.p95Ms === null ? "–" : duration(row.p95Ms)) },
+  {
+    heading: "Last used",
+    width: "6rem",
+    from: 760,
+    sortBy: ({ lastUse }) => lastUse.hour,
+    cell: ({ lastUse }) => <LastUse use={lastUse} />,
+  },
+  {
+    heading: "P95",
+    width: "4.4rem",
+    align: "right",
+    from: 860,
+    sortBy: ({ p95Ms }) => p95Ms,
+    cell: ({ p95Ms }) => (p95Ms === null ? "–" : duration(p95Ms)),
+  },
+  {
+    heading: "Since",
+    width: "6.4rem",
+    from: 1_080,
+    sortBy: ({ since }) => since,
+    cell: ({ since }) => (
+      <span className="muted" title={since === null ? "Not known" : fullTime(since)}>
+        {since === null ? "–" : agoShort(since)}
+      </span>
+    ),
+  },
   {
     heading: "Memory",
-    width: "4.6rem",
+    width: "5rem",
     align: "right",
-    cell: (row) => (row.memoryBytes === null ? "–" : bytes(row.memoryBytes)),
+    from: 1_160,
+    sortBy: ({ memoryBytes }) => memoryBytes,
+    cell: ({ memoryBytes }) => (memoryBytes === null ? "–" : bytes(memoryBytes)),
   },
   // As other programs of the system write it: without commas.
-  { heading: "Process", width: "4.8rem", align: "right", cell: ({ pid }) => (pid === null ? "–" : String(pid)) },
+  {
+    heading: "Process",
+    width: "5rem",
+    align: "right",
+    from: 1_240,
+    cell: ({ pid }) => (pid === null ? "–" : String(pid)),
+  },
 ];
 
-/** Behind the next step: a table that is wider than the screen is cut at its end. */
-export const placeOfActions = 3;
+function isUnread({ tools, status }: Standing): boolean {
+  return tools === 0 && status !== "online";
+}
 
-/** Unfolds what can be done with one, below it. */
-export function opener(open: string | undefined, toggle: (instance: string) => void): Column<ServerRow> {
-  return {
+/** Behind the state: what can be done about it belongs beside it. */
+const placeOfActions = 2;
+
+/** The columns, with one that unfolds what can be done with a server. */
+export function serverColumns(toggle: { readonly open: string | undefined; readonly on: (instance: string) => void }) {
+  const opener: Column<ServerRow> = {
     heading: "Actions",
-    width: "5.6rem",
+    width: "4.6rem",
     cell: ({ instance, title }) => (
       <Button
         look="plain"
-        aria-label={`${open === instance ? "Fold" : "Actions of"} ${plain(title)}`}
-        aria-expanded={open === instance}
-        onClick={() => toggle(instance)}
+        aria-label={`${toggle.open === instance ? "Fold" : "Actions of"} ${plain(title)}`}
+        aria-expanded={toggle.open === instance}
+        onClick={() => toggle.on(instance)}
       >
-        {open === instance ? "Fold" : "Actions"}
+        <MoreHorizontal aria-hidden size={16} />
       </Button>
     ),
   };
+  return plainServerColumns.toSpliced(placeOfActions, 0, opener);
 }
 
 /** Whose an instance is, where not everybody shares it. */

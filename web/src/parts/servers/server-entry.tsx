@@ -1,4 +1,5 @@
 import { api, valueOf, type Schemas } from "../../api/client.ts";
+import { configUndo } from "../../api/config-undo.ts";
 import { useOrder } from "../../api/queries.ts";
 import { Button } from "../basic/button.tsx";
 import { ConfirmButton } from "../basic/confirm.tsx";
@@ -21,7 +22,26 @@ export function ServerEntry({ server }: { readonly server: Schemas["ServerStatus
       if (change === "logout") return await valueOf(api.POST("/api/servers/{slug}/logout", { params }));
       return await valueOf(api.DELETE("/api/servers/{slug}", { params }));
     },
-    { changes: [["status"], ["config"], ["tools"]] },
+    {
+      changes: [["status"], ["config"], ["tools"]],
+      said(change, { ok }) {
+        const params = { path: { slug: server.server } };
+        if (!ok) return undefined;
+        if (change === "disable")
+          return {
+            text: `${server.title} is switched off.`,
+            undo: async () => await valueOf(api.POST("/api/servers/{slug}/enable", { params })),
+          };
+        if (change === "enable")
+          return {
+            text: `${server.title} is switched on.`,
+            undo: async () => await valueOf(api.POST("/api/servers/{slug}/disable", { params })),
+          };
+        return change === "remove"
+          ? { text: `${server.title} is removed from the configuration.`, undo: configUndo() }
+          : undefined;
+      },
+    },
   );
   const isBusy = (change: Change): boolean => isPending && variables === change;
   return (
@@ -54,10 +74,10 @@ export function ServerEntry({ server }: { readonly server: Schemas["ServerStatus
           </>
         )}
         <ConfirmButton
-          label="Take out"
+          label="Remove"
           look="danger"
-          question={`Take ${server.title} out of the configuration?`}
-          about={<p>The file as it was is kept beside it. Clients lose its tools at once.</p>}
+          question={`Remove ${server.title} from the configuration?`}
+          about={<p>A copy of the file is kept beside it. Clients lose its tools immediately.</p>}
           isBusy={isBusy("remove")}
           onYes={() => mutate("remove")}
         />
@@ -65,7 +85,7 @@ export function ServerEntry({ server }: { readonly server: Schemas["ServerStatus
       {(isPending || trial.isPending) && (
         <p role="status">
           {isPending && variables === "login"
-            ? "A browser opens on the machine of the gateway: log in there, within three minutes."
+            ? "A browser opens on the gateway’s machine. Log in there within three minutes."
             : "Working on it."}
         </p>
       )}

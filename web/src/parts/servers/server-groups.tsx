@@ -1,10 +1,10 @@
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { useWho } from "../../api/who.ts";
 import { count, counted, plain } from "../../words/format.ts";
 import { needsPerson } from "../../words/status.ts";
 import { DataTable } from "../basic/data-table.tsx";
 import { ServerActions } from "./server-actions.tsx";
-import { opener, placeOfActions, serverColumns, type ServerRow } from "./server-columns.tsx";
+import { plainServerColumns, serverColumns, type ServerRow } from "./server-columns.tsx";
 import { ServerEntry } from "./server-entry.tsx";
 
 interface ServerGroupsProps {
@@ -61,11 +61,17 @@ function byCategory(rows: readonly ServerRow[]): readonly Group[] {
 function Table({ label, rows }: { readonly label: string; readonly rows: readonly ServerRow[] }) {
   const { mayManage } = useWho();
   const [open, setOpen] = useState<string>();
-  const toggle = (instance: string): void => setOpen(open === instance ? undefined : instance);
+  const columns = useMemo(
+    () =>
+      mayManage
+        ? serverColumns({ open, on: (instance) => setOpen(open === instance ? undefined : instance) })
+        : plainServerColumns,
+    [mayManage, open],
+  );
   return (
     <DataTable
       label={label}
-      columns={mayManage ? serverColumns.toSpliced(placeOfActions, 0, opener(open, toggle)) : serverColumns}
+      columns={columns}
       rows={rows}
       rowKey={({ instance }) => instance}
       detail={(row) =>

@@ -107,7 +107,7 @@ function Failed({ trial: { reason, hint, code, durationMs } }: { readonly trial:
         {plain(reason)} {code !== null && <span className="muted">({code})</span>}
       </p>
       {hint !== null && <p className="muted">{plain(hint)}</p>}
-      <p className="muted">After {duration(durationMs)}. Nothing of it runs any more.</p>
+      <p className="muted">After {duration(durationMs)}. None of its processes is left running.</p>
     </>
   );
 }

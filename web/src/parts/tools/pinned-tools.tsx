@@ -48,7 +48,16 @@ function Choice({ pins }: { readonly pins: Pins }) {
   const choose = useOrder(
     async (own: Pins["own"]) =>
       await valueOf(own === null ? api.DELETE("/api/pins") : api.PUT("/api/pins", { body: { pins: own } })),
-    { changes: [queries.pins.queryKey, queries.tokens.queryKey] },
+    {
+      changes: [queries.pins.queryKey, queries.tokens.queryKey],
+      said: () => ({
+        text: "The pinned tools are changed.",
+        undo: async () =>
+          await valueOf(
+            pins.own === null ? api.DELETE("/api/pins") : api.PUT("/api/pins", { body: { pins: pins.own } }),
+          ),
+      }),
+    },
   );
   const paths = pins.tools.map(({ tool_path: path }) => path);
   const way: Way = pins.own === null ? "configured" : pins.own === "auto" ? "auto" : "own";
@@ -56,8 +65,8 @@ function Choice({ pins }: { readonly pins: Pins }) {
   return (
     <>
       <p className="muted">
-        Your clients list these as tools of their own, so that they are called without a search. Each costs its
-        definition in every conversation. Conversations that are open keep what they began with.
+        Your clients list these tools, so models call them without a search. Each costs its definition in every
+        conversation. Open conversations keep the list they began with.
       </p>
       <Segments
         label="Pinned tools"
@@ -85,12 +94,12 @@ function Choice({ pins }: { readonly pins: Pins }) {
         ))}
       </ul>
       {way === "auto" && pins.tools.length === 0 && (
-        <p className="muted">Nothing yet: a tool counts that you used in two or more hours of the last thirty days.</p>
+        <p className="muted">Nothing yet. Tools count that you used in two or more hours of the last 30 days.</p>
       )}
       {way === "own" && paths.length < pins.most && (
         <Add taken={paths} isBusy={choose.isPending} onAdd={(path) => choose.mutate([...paths, path])} />
       )}
-      {way === "own" && paths.length >= pins.most && <p className="muted">These are as many as may be pinned.</p>}
+      {way === "own" && paths.length >= pins.most && <p className="muted">No more tools can be pinned.</p>}
       {choose.error !== null && <FailureNote error={choose.error} />}
     </>
   );

@@ -1,7 +1,8 @@
 import type { ReactNode } from "react";
 import { api, valueOf, type Schemas } from "../../api/client.ts";
+import { configUndo } from "../../api/config-undo.ts";
 import { useOrder } from "../../api/queries.ts";
-import { count, plain } from "../../words/format.ts";
+import { count, counted, plain } from "../../words/format.ts";
 import { Button } from "../basic/button.tsx";
 import { Modal } from "../basic/confirm.tsx";
 import { Conflict, useRevisedChange } from "../basic/conflict.tsx";
@@ -42,7 +43,14 @@ export function RulesDialog({ order: { title, access, tools }, onClose }: Dialog
       const rules = Object.fromEntries(tools.map((path) => [path, { access }]));
       return await valueOf(api.PATCH("/api/tool-rules", { body: { rules } }));
     },
-    { changes: touched, onDone: () => onClose(true) },
+    {
+      changes: touched,
+      onDone: () => onClose(true),
+      said: () => ({
+        text: `${counted(tools.length, "tool")} ${access === "deny" ? "hidden from models" : "shown again"}.`,
+        undo: configUndo(),
+      }),
+    },
   );
   const [before, after] = access === "deny" ? ["as the other rules say", "deny"] : ["deny", "as the other rules say"];
   return (
@@ -72,6 +80,7 @@ export function RuleDialog({ order: { title, path, rule, next }, onClose }: Dial
     },
     changes: touched,
     onDone: () => onClose(true),
+    said: () => ({ text: `The rule of ${path} is saved.`, undo: configUndo() }),
   });
   const { theirs } = change;
   return (

@@ -3,6 +3,7 @@ import type { RJSFSchema, UiSchema } from "@rjsf/utils";
 import { Component, type ReactNode } from "react";
 import { Empty } from "../basic/states.tsx";
 import { schemaValidator } from "../settings/schema-validator.ts";
+import { formTemplates } from "./form-templates.tsx";
 
 export interface ToolFormProps {
   readonly schema: Readonly<Record<string, unknown>>;
@@ -27,6 +28,7 @@ export function ToolForm({ schema, value, onChange, onSubmit, children, idPrefix
         idPrefix={idPrefix}
         schema={withoutTitle(schema)}
         uiSchema={ui}
+        templates={formTemplates}
         formData={value}
         validator={schemaValidator}
         showErrorList={false}

@@ -30,7 +30,7 @@ export function ToolRules({ chosen, onDone }: ToolRulesProps) {
     <div className="stack">
       <div className="filters" role="group" aria-label="Rules">
         {chosen.length === 0 ? (
-          <p className="muted">Choose tools to hide them from models, or one to give it another name or description.</p>
+          <p className="muted">Select tools to hide them from models, or one to rename or describe it.</p>
         ) : (
           <Button onClick={() => setSeveral(hiding(chosen))}>Hide {counted(chosen.length, "tool")}</Button>
         )}

@@ -9,6 +9,8 @@ import { ruleText } from "../../words/tool-rule-text.ts";
 import { toCommand } from "../../words/words.ts";
 import { Button } from "../basic/button.tsx";
 import { DataTable, type Column } from "../basic/data-table.tsx";
+import { Folded } from "../basic/folded.tsx";
+import { Name } from "../basic/name.tsx";
 import { LastUse, useLastUse, type LastUsed } from "../servers/last-use.tsx";
 import { ListCopies } from "../servers/list-copies.tsx";
 import { NoTools } from "./no-tools.tsx";
@@ -25,56 +27,44 @@ interface Row extends ToolRow {
 const columns: readonly Column<Row>[] = [
   {
     heading: "Tool",
-    width: "minmax(16rem, 2.2fr)",
-    cell: ({ tool_path: tool }) => (
-      <Link to="/run/$tool" params={{ tool }} title={plain(tool)}>
-        <code>{plain(tool)}</code>
-      </Link>
-    ),
-  },
-  {
-    heading: "What it does",
-    width: "minmax(12rem, 2fr)",
-    cell: ({ description, title }) => {
-      const text = plain(description ?? title ?? "");
+    width: "minmax(14rem, 3fr)",
+    sortBy: ({ tool_path: tool }) => tool,
+    cell: ({ tool_path: tool, description, title, input }) => {
+      const about = plain(description ?? title ?? "").replaceAll(/\s+/g, " ");
       return (
-        <span className="clip" title={text}>
-          {text === "" ? <span className="muted">says nothing</span> : text}
-        </span>
+        <>
+          <Link to="/run/$tool" params={{ tool }} title={`${plain(tool)} ${plain(input)}`}>
+            <code>
+              <Name>{tool}</Name>
+            </code>
+          </Link>
+          <span className="second">{about === "" ? "No description" : <Folded text={about} />}</span>
+        </>
       );
     },
   },
   {
-    heading: "Arguments",
-    width: "minmax(8rem, 1fr)",
-    cell: ({ input }) => (
-      <code className="clip" title={plain(input)}>
-        {plain(input)}
-      </code>
-    ),
-  },
-  {
     heading: "Changes",
-    width: "minmax(7rem, 0.7fr)",
+    width: "minmax(7.5rem, 0.7fr)",
+    sortBy: ({ annotations }) => effectOf(annotations),
     cell: ({ annotations }) => {
       const effect = effectOf(annotations);
-      return (
-        <span className={effect === "only reads" ? "clip muted" : "clip"} title={effect}>
-          {effect}
-        </span>
-      );
+      return <span className={effect === "only reads" ? "muted" : undefined}>{effect}</span>;
     },
   },
   {
     heading: "Tokens",
-    width: "4.2rem",
+    width: "4.8rem",
     align: "right",
+    sortBy: ({ tokens }) => tokens,
     cell: ({ tokens, tokens_exact: isExact }) => `${isExact ? "" : "~"}${count(tokens)}`,
   },
   {
     heading: "Calls 24 h",
-    width: "6.2rem",
+    width: "6.6rem",
     align: "right",
+    from: 640,
+    sortBy: ({ calls }) => calls,
     cell: ({ tool_path: tool, calls, errors }) =>
       calls === 0 ? (
         <span className="muted">0</span>
@@ -85,7 +75,13 @@ const columns: readonly Column<Row>[] = [
         </Link>
       ),
   },
-  { heading: "Last used", width: "6.4rem", cell: ({ lastUse }) => <LastUse use={lastUse} /> },
+  {
+    heading: "Last used",
+    width: "6.6rem",
+    from: 800,
+    sortBy: ({ lastUse }) => lastUse.hour,
+    cell: ({ lastUse }) => <LastUse use={lastUse} />,
+  },
 ];
 
 interface ToolTableProps {
@@ -107,11 +103,9 @@ export interface Choice {
 const ruleColumn: Column<Row> = {
   heading: "Rule",
   width: "minmax(6rem, 0.6fr)",
-  cell: ({ rule }) => (
-    <span className="clip" title={rule}>
-      {rule === "" ? <span className="muted">–</span> : rule}
-    </span>
-  ),
+  from: 900,
+  sortBy: ({ rule }) => (rule === "" ? null : rule),
+  cell: ({ rule }) => (rule === "" ? <span className="muted">–</span> : rule),
 };
 
 function chooser({ chosen, onChoose }: Choice): Column<Row> {

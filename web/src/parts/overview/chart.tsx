@@ -1,28 +1,33 @@
 import { useEffect, useRef } from "react";
 import UPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { count, time } from "../../words/format.ts";
+import { count, fullTime } from "../../words/format.ts";
 
 export interface ChartProps {
   /** What it shows, for those who do not see it. */
   readonly label: string;
+  /** Whether its times are days rather than times of a day. */
+  readonly isOfDays: boolean;
   /** Seconds since 1970. */
   readonly times: readonly number[];
   readonly lines: readonly { readonly label: string; readonly color: string; readonly values: readonly number[] }[];
 }
 
-const heightPx = 150;
+const heightPx = 180;
 
 /** Lines over time. Loaded with the first page that has one. */
-export function Chart({ label, times, lines }: ChartProps) {
+export function Chart({ label, isOfDays, times, lines }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = place.current;
     if (element === null) return undefined;
     const style = getComputedStyle(element);
     const color = (name: string): string => style.getPropertyValue(name).trim();
-    const bars = UPlot.paths.bars?.({ size: [0.7, 24] });
-    const hours = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+    const bars = UPlot.paths.bars?.({ size: [0.8, 28] });
+    const ticksOf = new Intl.DateTimeFormat(
+      "en",
+      isOfDays ? { day: "numeric", month: "short" } : { hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+    );
     const axis = {
       stroke: style.color,
       grid: { stroke: style.borderTopColor, width: 1 },
@@ -40,7 +45,12 @@ export function Chart({ label, times, lines }: ChartProps) {
           y: { range: (_plot, _least, most) => [0, Math.max(4, Math.ceil((most ?? 0) * 1.1))] },
         },
         axes: [
-          { ...axis, size: 26, values: (_plot, ticks) => ticks.map((tick) => hours.format(tick * 1_000)) },
+          {
+            ...axis,
+            size: 26,
+            grid: { show: false },
+            values: (_plot, ticks) => ticks.map((tick) => ticksOf.format(tick * 1_000)),
+          },
           {
             ...axis,
             size: 44,
@@ -69,7 +79,7 @@ export function Chart({ label, times, lines }: ChartProps) {
       watcher.disconnect();
       plot.destroy();
     };
-  }, [times, lines]);
+  }, [isOfDays, times, lines]);
   return (
     <figure className="chart">
       <div ref={place} className="plot" role="img" aria-label={label} />
@@ -95,7 +105,7 @@ export function Chart({ label, times, lines }: ChartProps) {
             <tbody>
               {times.map((at, index) => (
                 <tr key={at}>
-                  <td>{time(new Date(at * 1_000).toISOString())}</td>
+                  <td>{fullTime(new Date(at * 1_000).toISOString())}</td>
                   {lines.map((line) => (
                     <td key={line.label}>{count(line.values[index] ?? 0)}</td>
                   ))}

@@ -1,0 +1,57 @@
+import {
+  Activity,
+  BookOpen,
+  Coins,
+  FileText,
+  Gauge,
+  MonitorSmartphone,
+  Rocket,
+  ScrollText,
+  Search,
+  Server,
+  Settings,
+  Users,
+  Wrench,
+} from "lucide-react";
+import type { Session } from "./api/session.ts";
+
+/** Pages for everybody. The key goes there after `g`. */
+const usePages = [
+  { to: "/", label: "Overview", icon: Gauge, key: "o" },
+  { to: "/servers", label: "Servers", icon: Server, key: "s" },
+  { to: "/tools", label: "Tools", icon: Wrench, key: "t" },
+  { to: "/search", label: "Search", icon: Search, key: "f" },
+  { to: "/resources", label: "Resources", icon: FileText, key: "r" },
+  { to: "/calls", label: "Calls", icon: Activity, key: "c" },
+] as const;
+
+/** In a gateway with users and teams. */
+const peoplePage = { to: "/people", label: "People", icon: Users, key: "p" } as const;
+
+/** Of a member their own, of an admin everybody's. */
+const clientsPage = { to: "/clients", label: "Clients", icon: MonitorSmartphone, key: "a" } as const;
+
+/** For the operator of the gateway; never mixed with pages for everyone. */
+const runPages = [
+  { to: "/logs", label: "Logs and events", icon: ScrollText, key: "l" },
+  clientsPage,
+  peoplePage,
+  { to: "/tokens", label: "Token cost", icon: Coins, key: "k" },
+  { to: "/settings", label: "Settings", icon: Settings, key: "e" },
+  { to: "/start", label: "Start", icon: Rocket, key: "b" },
+  { to: "/api", label: "API", icon: BookOpen, key: "i" },
+] as const;
+
+export type PageRow = (typeof usePages)[number] | (typeof runPages)[number];
+
+/** The pages of the navigation that somebody sees, in its two groups. */
+export function pagesFor({ roles, hasPeople }: Pick<Session, "roles" | "hasPeople">): {
+  readonly use: readonly PageRow[];
+  readonly run: readonly PageRow[];
+} {
+  const isAdmin = roles.includes("admin");
+  return {
+    use: isAdmin ? usePages : [...usePages, clientsPage, ...(hasPeople ? [peoplePage] : [])],
+    run: isAdmin ? runPages.filter((page) => page !== peoplePage || hasPeople) : [],
+  };
+}
