@@ -66,12 +66,12 @@ export const listTokens = operation({
   run(services, { query }) {
     const { book } = requirePeople(services);
     const only = query.user === undefined ? undefined : findUser(book, query.user).id;
-    const held = [...book.tokens.values()].filter(({ member }) => only === undefined || member.user.id === only);
-    const toLine = (one: (typeof held)[number]) => {
-      const { user, team } = one.member;
-      return { ...toToken(one), user: user.name, team: team.slug };
+    const members = only === undefined ? [...book.members.values()] : book.membersOf(only);
+    return {
+      tokens: members.flatMap(({ row, user, team }) =>
+        book.patsOf(row.id).map((pat) => ({ ...toToken(pat), user: user.name, team: team.slug })),
+      ),
     };
-    return { tokens: held.map(toLine) };
   },
 });
 
