@@ -27,7 +27,7 @@ import { createLoginCodes, type LoginCodes } from "../people/identity/login-code
 import { createCredentials } from "./people/credentials.ts";
 import type { GatewayLogins } from "./servers/server-logins.ts";
 import type { EventDelivery } from "./records/event-delivery.ts";
-import { type LateModules } from "./late-modules.ts";
+import type { LateModules } from "../kernel/runtime/late-module.ts";
 import type { Namespaces } from "./engine/namespace-wiring.ts";
 import { type Records } from "./records/records-wing.ts";
 import type { GatewayPeople } from "./people/people-wiring.ts";

@@ -24,7 +24,7 @@ import { createDefinitionOf, createSearches, createViewOf } from "./engine/catal
 import { createCurrentCatalog } from "../catalog/model/current.ts";
 import { createEngine } from "./engine/engine-wing.ts";
 import { createMcpFront, type McpFront } from "./engine/mcp-front.ts";
-import { createLateModules, type LateModules } from "./late-modules.ts";
+import { createLateModules, type LateModules } from "../kernel/runtime/late-module.ts";
 import { createGatewayMetrics } from "./records/metrics-wiring.ts";
 import { createEventDelivery } from "./records/event-delivery.ts";
 import { createLoopGuard } from "./servers/loop-guard.ts";
@@ -63,7 +63,7 @@ export function buildWings(current: () => Config, deps: GatewayDeps) {
   const { log, clock } = deps;
   const { settings } = current();
   const events = createBus(log);
-  const late = createLateModules({ log, clock });
+  const late = createLateModules(log);
   const memory = createLargeBuffers();
   const loopGuard = createLoopGuard();
   const kept = deps.store.at(deps.place, log);

@@ -64,5 +64,5 @@ export function createSearches(deps: SearchesDeps): Discovery {
   const sharedWith = (principal: PrincipalId, { server }: ToolEntry): string | null | undefined =>
     fleet.get(server as string as InstanceId)?.owner === null ? (teamOf(principal) ?? null) : undefined;
   const load = async () => await loadDiscovery(settings.search, { ...deps, sharedWith });
-  return createDiscovery(async () => await loadLate("search", load));
+  return createDiscovery(async () => await loadLate("the search engine", load));
 }

@@ -54,7 +54,8 @@ export function createHttpFront(
   gateway.events.on(["config.changed"], () => {
     originRules = createOriginRules(gateway.config().settings);
   });
-  const loadFront = async () => await gateway.late.load("rest", async () => await import("../fronts/rest-front.ts"));
+  const loadFront = async () =>
+    await gateway.late.load("the REST API", async () => await import("../fronts/rest-front.ts"));
   const owner =
     ownerOptions &&
     createOwner({ ...ownerOptions, gateway, rest: (request, response) => server.rest(request, response) });
@@ -76,7 +77,7 @@ export function createHttpFront(
             owns: isPeoplePath,
             load: async () => {
               const load = async () => await import("../people/people-front.ts");
-              const { loadPeopleFront } = await gateway.late.load("people-site", load);
+              const { loadPeopleFront } = await gateway.late.load("the pages for people", load);
               return await loadPeopleFront(gateway, log, gateway.clock);
             },
           },

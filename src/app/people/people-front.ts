@@ -152,7 +152,7 @@ interface ServerParts {
 async function openServer({ gateway, people, sealing, log, clock }: ServerParts): Promise<AuthorizationServer> {
   if (gateway.config().settings.auth.external !== undefined)
     throw new GatewayError("LOGIN_ELSEWHERE", "this gateway is not an authorization server: it has another one");
-  const library = await gateway.late.load("people-site", loadLibrary);
+  const library = await gateway.late.load("the authorization server", loadLibrary);
   return createAuthorizationServer({
     library,
     store: people.access.store,
@@ -184,7 +184,7 @@ function toAssertionRules({ config, late }: GatewayParts, clock: Clock): Asserti
     teamClaim,
     async check(assertion) {
       const load = async () => await import("../../people/identity/assertions.ts");
-      check ??= (await late.load("foreign-tokens", load)).createAssertionCheck(issuers, clock);
+      check ??= (await late.load("the check of assertions", load)).createAssertionCheck(issuers, clock);
       return await check(assertion);
     },
   };

@@ -140,7 +140,10 @@ function createTeamSeat(
 
   async function open(store: () => Promise<RecordStore>, followers: TeamFollowers): Promise<void> {
     try {
-      const { openTeamPeople } = await loadLate("team", async () => await import("./team-people.ts"));
+      const { openTeamPeople } = await loadLate(
+        "the people of the database",
+        async () => await import("./team-people.ts"),
+      );
       const opened = await store();
       people = await openTeamPeople({
         ...followers,

@@ -29,7 +29,7 @@ export function createTeamForeign(deps: TeamForeignDeps): TeamDirectoryOptions["
 
   async function load(rulesOfStart: NonNullable<typeof rules>): Promise<CheckForeignToken> {
     const { createForeignTokens } = await loadLate(
-      "foreign-tokens",
+      "the check of tokens of another authorization server",
       async () => await import("../../people/identity/foreign-tokens.ts"),
     );
     return createForeignTokens({

@@ -32,7 +32,7 @@ export function createLive({ events, clock, loadLate, facts }: LiveDeps): Live {
 
   async function load(): Promise<LiveEvents> {
     const [{ createLiveEvents }, { createEventToJson }] = await loadLate(
-      "live-events",
+      "the stream of events",
       async () =>
         await Promise.all([
           import("../../records/events/live-events.ts"),

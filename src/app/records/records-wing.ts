@@ -87,7 +87,7 @@ function recordAll(deps: RecordsDeps, keep: Keeping): Records {
   async function open(): Promise<void> {
     try {
       const [store, { createEventRecorder }] = await deps.loadLate(
-        "records",
+        "the store of records",
         async () =>
           await Promise.all([
             deps.store.records({ clock, ...keep, redact: createRowRedaction(redaction) }),

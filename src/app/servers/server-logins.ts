@@ -56,7 +56,7 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
 
   async function load(): Promise<Logins> {
     const [{ createLogins }, store] = await deps.loadLate(
-      "logins",
+      "the use of logins",
       async () => await Promise.all([import("../../servers/logins/logins.ts"), deps.openStore()]),
     );
     kept = store;
@@ -101,7 +101,7 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
       const { transport } = server;
       if (!takesLogin(transport)) throw new GatewayError("LOGIN_FAILED", `${server.slug} takes no login`);
       await get();
-      const { keepLogin } = await deps.loadLate("logins", async () => await import("./gateway-logins.ts"));
+      const { keepLogin } = await loadMaking(deps);
       const route = createLoginRoute(server.slug, transport, deps);
       await keepLogin({ transport, route, instance, way, store: kept as SecretStore, now: deps.clock.now }, signal);
       await loaded?.recheck();
@@ -109,7 +109,7 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
     },
     async logOut(server, instance) {
       await get();
-      const { endLogin } = await deps.loadLate("logins", async () => await import("./gateway-logins.ts"));
+      const { endLogin } = await loadMaking(deps);
       const { transport } = server;
       const route = canLogIn(transport) ? createLoginRoute(server.slug, transport, deps) : undefined;
       const wasThere = await endLogin({ instance, route, store: kept as SecretStore, log: deps.log });
@@ -133,6 +133,10 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
       await loaded?.[Symbol.asyncDispose]();
     },
   };
+}
+
+async function loadMaking({ loadLate }: GatewayLoginsDeps) {
+  return await loadLate("the making of logins", async () => await import("./gateway-logins.ts"));
 }
 
 /** An Authorization header in the configuration takes precedence over a login. */

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+
 /** Defined by scripts/build.mjs; undefined when the sources run unbuilt. */
 declare const TOOLYARD_BUILD_ID: string | undefined;
 
@@ -6,6 +8,19 @@ declare const TOOLYARD_BUILD_ID: string | undefined;
  * the sources run unbuilt.
  */
 export const buildId: string = typeof TOOLYARD_BUILD_ID === "undefined" ? "" : TOOLYARD_BUILD_ID;
+
+/**
+ * The same of the build that is installed now, which writes it last: undefined while it is not complete. Empty when the
+ * sources run unbuilt.
+ */
+export function installedBuild(): string | undefined {
+  if (buildId === "") return "";
+  try {
+    return readFileSync(new URL("../build-id", import.meta.url), "utf8");
+  } catch {
+    return undefined;
+  }
+}
 
 /** Error code of a worker thread that was loaded from a different build. */
 export const otherBuildCode = "TOOLYARD_OTHER_BUILD";

@@ -1,25 +1,63 @@
-import { otherBuildCode } from "./build-id.ts";
-
-/** Parts of the program that are loaded only when they are first needed. */
-export type LateModule =
-  | "rest"
-  | "search"
-  | "logins"
-  | "http"
-  | "http-route"
-  | "live-events"
-  | "webhooks"
-  | "records"
-  | "team"
-  | "foreign-tokens"
-  | "people-site"
-  | "traces";
+import { buildId, installedBuild, otherBuildCode } from "./build-id.ts";
+import { GatewayError } from "../failures/gateway-error.ts";
+import type { Log } from "./log.ts";
 
 /**
- * Imports such a part by calling `load`. Rejects with GATEWAY_REPLACED while its files are missing, or belong to
- * another build than the running gateway.
+ * Imports a part of the program by calling `load`, when it is first needed. `what` names it, as the subject of a
+ * sentence. Rejects with GATEWAY_REPLACED while its files are missing, or belong to another build than the running
+ * gateway.
  */
-export type LoadLate = <T>(what: LateModule, load: () => Promise<T>) => Promise<T>;
+export type LoadLate = <T>(what: string, load: () => Promise<T>) => Promise<T>;
+
+/** Loads parts when they are first needed, in an installation that may be replaced in the meantime. */
+export interface LateModules {
+  readonly load: LoadLate;
+  /** Why the gateway should be restarted, in one sentence. Undefined while every load has succeeded. */
+  readonly problem: string | undefined;
+}
+
+/**
+ * Nothing is imported from another build, nor while one is being installed: Node remembers a failed import for as long
+ * as the process lives. What was imported before stays.
+ */
+export function createLateModules(log: Log): LateModules {
+  const loaded = new Set<string>();
+  const failed = new Map<string, GatewayError>();
+
+  function fail(what: string, cause: unknown): GatewayError {
+    const why = cause instanceof Error ? (cause.message.split("\n", 1)[0] ?? "") : String(cause);
+    const error = new GatewayError(
+      "GATEWAY_REPLACED",
+      `this gateway's files were replaced or removed while it ran, and ${what} cannot be loaded from them (${why})`,
+      { cause },
+    );
+    // Logged once each time a part becomes unavailable, not for each request.
+    if (!failed.has(what))
+      log.warn({ component: "app", operation: "load", what }, `${error.message}: restart the gateway`);
+    failed.set(what, error);
+    return error;
+  }
+
+  return {
+    get problem() {
+      return [...failed.values()][0]?.message;
+    },
+    async load(what, load) {
+      const found = loaded.has(what) ? buildId : installedBuild();
+      if (found === undefined) throw fail(what, new Error("no complete build is there"));
+      if (found !== buildId) throw fail(what, new Error("they were built from other sources"));
+      try {
+        const module = await load();
+        loaded.add(what);
+        if (failed.delete(what))
+          log.info({ component: "app", operation: "load", what }, `${what} could be loaded after all`);
+        return module;
+      } catch (error) {
+        throw isLoadFailure(error) ? fail(what, error) : error;
+      }
+    },
+  };
+}
 
 /**
  * Error codes that show an incomplete installation: while a package is being installed, its files may be missing,
@@ -39,10 +77,4 @@ const codes: ReadonlySet<unknown> = new Set([
 /** Whether an error means that code could not be loaded, rather than that the code failed. */
 export function isLoadFailure(error: unknown): boolean {
   return error instanceof SyntaxError || (error instanceof Error && "code" in error && codes.has(error.code));
-}
-
-/** Input of the worker thread that tests whether a part can be loaded. */
-export interface LateCheck {
-  readonly what: LateModule;
-  readonly buildId: string;
 }
