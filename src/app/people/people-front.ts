@@ -33,7 +33,8 @@ import { createPersonServers } from "./person-servers.ts";
 import type { TeamPeople } from "./team-people.ts";
 
 /** Pages for people and OAuth for their apps, loaded at the first request for one of them. */
-export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Clock): Promise<RestHandler> {
+export async function loadPeopleFront(gateway: GatewayParts): Promise<RestHandler> {
+  const { log, clock } = gateway;
   const people = gateway.team?.people();
   if (people === undefined) throw new GatewayError("STORE_UNAVAILABLE", "the people are not read yet");
   const sealing = createSealing(people.access.store.key);

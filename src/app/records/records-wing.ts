@@ -44,8 +44,7 @@ export interface RecordsDeps extends Pick<RequestLogDeps, "loggingOf" | "schemas
   readonly events: EventBus;
   readonly store: Pick<GatewayStore, "records">;
   readonly redaction: Redaction;
-  /** Asked once, when the store is open. */
-  readonly eventFacts: () => EventFacts;
+  readonly facts: EventFacts;
   readonly loadLate: LoadLate;
   readonly audit: Pick<GatewayAudit, "open" | "fail" | "close">;
   readonly log: Log;
@@ -100,7 +99,7 @@ function recordAll(deps: RecordsDeps, keep: Keeping): Records {
         for (const listener of resting) listener();
       });
       sink.open(store);
-      recorded.open(createEventRecorder(sink, deps.eventFacts()));
+      recorded.open(createEventRecorder(sink, deps.facts));
       deps.audit.open(store);
     } catch (error) {
       failed = {

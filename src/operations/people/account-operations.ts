@@ -136,7 +136,7 @@ export const showPeopleHealth = operation({
       ...{ publicUrl: publicUrl ?? null, trustedProxies: trustedProxies.length },
       ...{ users: users.length, admins: users.filter(isAdmin).length },
       providers: Object.entries(auth.providers).map(([name, { issuer }]) => ({ name, issuer })),
-      refusal: services.peopleRefusal() ?? null,
+      refusal: services.unready() ?? null,
     };
   },
 });
