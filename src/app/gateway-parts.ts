@@ -11,7 +11,10 @@ import type { InstanceTokens } from "../people/identity/instance-tokens.ts";
 import type { Fleet } from "../servers/instance/fleet/fleet.ts";
 import type { Instance } from "../servers/instance/instance.ts";
 import { openKeptSearches } from "./fronts/search-tests.ts";
-import { buildWings, stopInOrder, type GatewayDeps, type Wings } from "./gateway-wings.ts";
+import type { GatewayDeps } from "./gateway-deps.ts";
+import { buildWings, type Wings } from "./gateway-wings.ts";
+import { untilAborted } from "../kernel/runtime/abort.ts";
+import { GatewayError } from "../kernel/failures/gateway-error.ts";
 import { watchAccess } from "./people/watched-access.ts";
 import { createStanding } from "./records/status-wiring.ts";
 import { createRootsHint } from "./servers/roots-hint.ts";
@@ -102,6 +105,30 @@ export function buildParts(first: Config, deps: GatewayDeps) {
     },
     [Symbol.asyncDispose]: async () => await stop(new AbortController().signal),
   };
+}
+
+/** What waits to be written is a few batches; a disk that takes longer is ill. */
+const recordsDeadlineMs = 3_000;
+
+/** From the top down: first the parts that take requests, last those that perform them. */
+async function stopInOrder(
+  { servers, engine, mcp, metrics, records, live, webhooks, usage, tracing, people }: Wings,
+  signal: AbortSignal,
+): Promise<void> {
+  mcp.endWhere(
+    () => true,
+    () => new GatewayError("DRAINING", "the gateway is stopping"),
+  );
+  live[Symbol.dispose]();
+  await engine.stopNamespaces();
+  metrics[Symbol.dispose]();
+  // When patience ends, the guardian kills the remaining processes.
+  await untilAborted(Promise.resolve(servers.fleet[Symbol.asyncDispose]()), signal).catch(() => undefined);
+  await usage.stop();
+  await people.team?.close();
+  await records.close(recordsDeadlineMs);
+  await Promise.all([servers[Symbol.asyncDispose](), engine.stopResults(), webhooks.stop(signal)]);
+  if (tracing !== undefined) await untilAborted(tracing.close(), signal).catch(() => undefined);
 }
 
 /** What people have opened, and what runs for them, ends with their rights. */

@@ -4,15 +4,11 @@ import { createConfigSecrets } from "../config/secrets.ts";
 import { createPublicUrl, type PublicUrl } from "../front/http/public-url.ts";
 import { createEndpoints } from "../front/mcp/endpoint/endpoint.ts";
 import { createEventBus, type EventBus } from "../kernel/events/event-bus.ts";
-import { GatewayError } from "../kernel/failures/gateway-error.ts";
-import { untilAborted } from "../kernel/runtime/abort.ts";
-import type { Clock } from "../kernel/runtime/clock.ts";
 import { createLateModules } from "../kernel/runtime/late-module.ts";
 import type { Log } from "../kernel/runtime/log.ts";
-import type { Directory } from "../people/directory/directory.ts";
 import { createRedaction, createSecretSources, joinSecrets } from "../records/redaction/redaction.ts";
-import type { Store } from "../store/store.ts";
 import { createLargeBuffers } from "../wire/json/large-buffers.ts";
+import type { GatewayDeps } from "./gateway-deps.ts";
 import { createDefinitionOf, createSearches, createShownViews } from "./engine/catalog-wing.ts";
 import { createEngine } from "./engine/engine-wing.ts";
 import { createMcpFront } from "./engine/mcp-front.ts";
@@ -27,27 +23,6 @@ import { createCallUsage, createUsageWing } from "./records/usage-wing.ts";
 import { createWebhookWiring } from "./records/webhook-wiring.ts";
 import { createLoopGuard } from "./servers/loop-guard.ts";
 import { createServers } from "./servers/servers-wing.ts";
-
-/** What a gateway is built from beside its configuration. */
-export interface GatewayDeps {
-  readonly log: Log;
-  readonly clock: Clock;
-  readonly version: string;
-  /** The process's environment: a small safe part of it goes to the servers. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Absolute; created with mode 0700 by the caller. Marks of what runs: several gateways share them. */
-  readonly dataDir: string;
-  readonly store: Store;
-  /**
-   * The gateway's own place in the store: catalogs, tokens of its instances, what was learned. No other gateway
-   * writes there.
-   */
-  readonly place: string;
-  /**
-   * The people, if they stand elsewhere than in the configuration: those of the configuration are then not looked at.
-   */
-  readonly directory?: Directory | undefined;
-}
 
 /**
  * Every wing, each built once from those before it; nothing of them runs yet. What tells of something that is built
@@ -109,30 +84,6 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
 }
 
 export type Wings = ReturnType<typeof buildWings>;
-
-/** What waits to be written is a few batches; a disk that takes longer is ill. */
-const recordsDeadlineMs = 3_000;
-
-/** From the top down: first the parts that take requests, last those that perform them. */
-export async function stopInOrder(
-  { servers, engine, mcp, metrics, records, live, webhooks, usage, tracing, people }: Wings,
-  signal: AbortSignal,
-): Promise<void> {
-  mcp.endWhere(
-    () => true,
-    () => new GatewayError("DRAINING", "the gateway is stopping"),
-  );
-  live[Symbol.dispose]();
-  await engine.stopNamespaces();
-  metrics[Symbol.dispose]();
-  // When patience ends, the guardian kills the remaining processes.
-  await untilAborted(Promise.resolve(servers.fleet[Symbol.asyncDispose]()), signal).catch(() => undefined);
-  await usage.stop();
-  await people.team?.close();
-  await records.close(recordsDeadlineMs);
-  await Promise.all([servers[Symbol.asyncDispose](), engine.stopResults(), webhooks.stop(signal)]);
-  if (tracing !== undefined) await untilAborted(tracing.close(), signal).catch(() => undefined);
-}
 
 function createBus(log: Log): EventBus {
   return createEventBus((error) => log.error({ component: "events", err: error }, "a sink of events failed"));

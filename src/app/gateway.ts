@@ -4,7 +4,7 @@ import { serveStdio } from "../front/mcp/transports/stdio.ts";
 import type { EventBus } from "../kernel/events/event-bus.ts";
 import type { Instance } from "../servers/instance/instance.ts";
 import { buildParts } from "./gateway-parts.ts";
-import type { GatewayDeps } from "./gateway-wings.ts";
+import type { GatewayDeps } from "./gateway-deps.ts";
 import { readStatusScreen, readListedBy, type StatusScreen, type ListedBy } from "./records/status-screen.ts";
 import { createHttpFront, type HttpFront, type HttpFrontOptions } from "./owner/http-front.ts";
 import { createInProcess, type InProcess } from "./embedded/in-process.ts";

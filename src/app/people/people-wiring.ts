@@ -9,18 +9,16 @@ import { createPendingDirectory } from "../../people/directory/books/pending-dir
 import { isScope } from "../../engine/policy/scopes.ts";
 import { createConfigDirectory } from "../../people/directory/config-directory.ts";
 import type { Directory } from "../../people/directory/directory.ts";
-import { reaches } from "../../people/identity/audience.ts";
-import { createAuthenticator, type Authenticator, type Doors } from "../../people/identity/authenticator.ts";
+import { createAuthenticator, type Authenticator } from "../../people/identity/authenticator.ts";
 import { createLookUp } from "../../people/identity/look-ups.ts";
 import type { InstanceTokens } from "../../people/identity/instance-tokens.ts";
 import { createPresence, type PresenceKeeper } from "../../people/identity/session-validity.ts";
-import { sessionHashOf } from "../../people/identity/session-cookie.ts";
 import type { PublicUrl } from "../../front/http/public-url.ts";
-import { requestPath } from "../../front/http/request-path.ts";
 import type { RecordStore } from "../../store/record-store.ts";
 import type { GatewayStore } from "../../store/store.ts";
 import type { SecretSources } from "../../records/redaction/redaction.ts";
 import { installedId, type Owners } from "../../servers/instance/fleet/desired-instances.ts";
+import { createDoors } from "./doors.ts";
 import { createGatewayInstanceTokens } from "./instance-access.ts";
 import type { TeamPeople, TeamPeopleDeps } from "./team-people.ts";
 import type { GatewayAudit } from "../records/audit-wing.ts";
@@ -112,28 +110,9 @@ export function createPeople(deps: PeopleDeps): GatewayPeople {
   };
 }
 
-function createDoors(directory: Directory, publicUrl: PublicUrl): Doors {
-  return {
-    isMeantFor: (audience, request) => reaches(audience, publicUrl(request), requestPath(request.url ?? "/")),
-    bySession(request) {
-      // For REST alone: what a page of ours asks. MCP wants a token.
-      if (directory.bySession === undefined || !isRestPath(requestPath(request.url ?? "/"))) return undefined;
-      const site = request.headers["sec-fetch-site"];
-      if (site !== undefined && site !== "same-origin" && site !== "none") return undefined;
-      const hash = sessionHashOf(request, publicUrl(request).startsWith("https:"));
-      const team = request.headers["x-toolyard-team"];
-      return hash === undefined ? undefined : directory.bySession(hash, typeof team === "string" ? team : undefined);
-    },
-  };
-}
-
 /** The page where a person logs in for an instance, and gives values of their own. */
 export function connectPage(publicUrl: PublicUrl, instance: string): string {
   return `${publicUrl(undefined)}/connect/${encodeURIComponent(instance)}`;
-}
-
-function isRestPath(path: string): boolean {
-  return path.startsWith("/api/") || path.startsWith("/execute/");
 }
 
 type Coming = ReturnType<typeof createPendingDirectory>;

@@ -6,7 +6,7 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { LoginOptions } from "../../servers/logins/login-flow.ts";
 import type { Logins } from "../../servers/logins/logins.ts";
 import type { LoginOf } from "../../servers/instance/starts/login-notice.ts";
-import type { LoadLate } from "../../kernel/runtime/late-module.ts";
+import { openOnce, type LoadLate } from "../../kernel/runtime/late-module.ts";
 import type { HttpCredentials } from "../../servers/upstream/connect.ts";
 import type { SecretStore } from "../../store/store.ts";
 import { canLogIn } from "../../config/entry/transports.ts";
@@ -48,7 +48,6 @@ const none: ReadonlySet<string> = new Set();
 
 /** Loaded with the first remote server, because a gateway of stdio servers needs none of it. */
 export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
-  let loading: Promise<Logins> | undefined;
   let loaded: Logins | undefined;
   let kept: SecretStore | undefined;
   let endWatching: (() => void) | undefined;
@@ -70,11 +69,7 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
     return loaded;
   }
 
-  const get = (): Promise<Logins> =>
-    (loading ??= load().catch((error: unknown) => {
-      loading = undefined;
-      throw error;
-    }));
+  const get = openOnce(load);
 
   return {
     async authorizeFor(server, instance) {

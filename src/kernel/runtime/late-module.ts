@@ -59,6 +59,16 @@ export function createLateModules(log: Log): LateModules {
   };
 }
 
+/** Opens something at the first call, for all that follow. What could not be opened is tried again at the next one. */
+export function openOnce<T>(open: () => Promise<T>): () => Promise<T> {
+  let opening: Promise<T> | undefined;
+  return async () =>
+    await (opening ??= open().catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    }));
+}
+
 /**
  * Error codes that show an incomplete installation: while a package is being installed, its files may be missing,
  * half-written, or of another version.
