@@ -206,7 +206,7 @@ export const notInputs: Readonly<Record<string, string>> = {
   "src/config/clients/connect/settings-text.ts": "a client's own file, read by commands",
   "src/config/clients/connect/kept-changes.ts": "a file of the data directory",
   "src/kernel/runtime/build-id.ts": "the name of the build, beside the program",
-  "src/app/servers/http-route.ts": "authorities of TLS that the configuration names",
+  "src/servers/logins/http-route.ts": "authorities of TLS that the configuration names",
   "src/app/fronts/own-commands.ts": "a command of this program",
   "src/app/package-version.ts": "this program's package.json",
   "src/front/http/guards/peer-user.ts": "the kernel's table of connections",

@@ -8,7 +8,7 @@ import { createProviderLogins, type ProviderLogins } from "../../people/sign-in/
 import { createAddressRules } from "../../servers/logins/protocol/addresses.ts";
 import { createOutgoing } from "../../servers/logins/outgoing.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
-import { createLoginRoute } from "../servers/http-route.ts";
+import { createLoginRoute } from "../../servers/logins/http-route.ts";
 import type { TeamPeople } from "./team-people.ts";
 
 export interface ProviderWiring {

@@ -10,7 +10,7 @@ import type { InstanceTokens } from "../../people/identity/instance-tokens.ts";
 import type { AuditFacts } from "../../records/audit/audit-log.ts";
 import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
 import type { GatewayAudit } from "../records/audit-wing.ts";
-import { createDenials, watchRefusals } from "./denials.ts";
+import { createDenials, watchRefusals } from "../../front/http/guards/denials.ts";
 import type { GatewayPeople } from "./people-wiring.ts";
 
 /** What requests are known by, with an event and an entry of the audit for each that is refused, made or taken back. */

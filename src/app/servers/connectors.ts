@@ -6,7 +6,7 @@ import type { Log } from "../../kernel/runtime/log.ts";
 import type { ConnectHttp, ConnectOptions, HttpCredentials } from "../../servers/upstream/connect.ts";
 import type { Connection } from "../../servers/upstream/connection.ts";
 import { createConnectRunner } from "../../servers/upstream/runner/connect-runner.ts";
-import { routeTo } from "./http-route.ts";
+import { routeTo } from "../../servers/logins/http-route.ts";
 import { packageRunnerOf } from "../../servers/upstream/runner/package-runner.ts";
 import { connectStdio } from "../../servers/upstream/stdio/connect-stdio.ts";
 import type { SpawnServer } from "../../servers/upstream/stdio/server-process.ts";

@@ -1,5 +1,5 @@
 import type { HttpTransport, ServerConfig } from "../../config/config.ts";
-import { createLoginRoute } from "./http-route.ts";
+import { createLoginRoute } from "../../servers/logins/http-route.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";

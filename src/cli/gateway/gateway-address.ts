@@ -1,4 +1,4 @@
-import { createLoginRoute } from "../../app/servers/http-route.ts";
+import { createLoginRoute } from "../../servers/logins/http-route.ts";
 import { exposureNames } from "../../config/rows/exposures.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isLoopbackHost } from "../../servers/logins/protocol/addresses.ts";

@@ -7,7 +7,7 @@ import {
   type CredentialStore,
 } from "../../servers/logins/credential.ts";
 import type { LoginRoute } from "../../servers/logins/flow/login-route.ts";
-import { createLoginRoute } from "../../app/servers/http-route.ts";
+import { createLoginRoute } from "../../servers/logins/http-route.ts";
 import type { LoginOptions } from "../../servers/logins/login-flow.ts";
 import { createOutgoing } from "../../servers/logins/outgoing.ts";
 import { revokeTokens } from "../../servers/logins/renew.ts";

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { beforeEach, describe, expect, test } from "vitest";
-import { createManualClock, type ManualClock } from "../../../test/harness/manual-clock.ts";
-import { createEventBus } from "../../kernel/events/event-bus.ts";
-import type { EventOf } from "../../kernel/events/event.ts";
-import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { localPrincipal, type Principal } from "../../kernel/principal.ts";
+import { createManualClock, type ManualClock } from "../../../../test/harness/manual-clock.ts";
+import { createEventBus } from "../../../kernel/events/event-bus.ts";
+import type { EventOf } from "../../../kernel/events/event.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import { localPrincipal, type Principal } from "../../../kernel/principal.ts";
 import { createDenials, watchRefusals } from "./denials.ts";
 
 const request = (url: string): IncomingMessage =>

@@ -4,8 +4,8 @@ import type { HttpTransport, TlsFiles } from "../../config/config.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { LoadLate } from "../../kernel/runtime/late-module.ts";
 import type { CreateHttpClient } from "../../wire/http/http-client.ts";
-import type { ReachedBy } from "../../servers/logins/protocol/public-client.ts";
-import type { LoginRoute } from "../../servers/logins/flow/login-route.ts";
+import type { ReachedBy } from "./protocol/public-client.ts";
+import type { LoginRoute } from "./flow/login-route.ts";
 import { isExcepted, proxyFromVariables } from "../../wire/http/proxy-variables.ts";
 import type { TlsMaterial } from "../../wire/http/undici-client.ts";
 
@@ -32,7 +32,7 @@ export async function routeTo(
 }
 
 async function toPublic(url: URL, reachedBy: ReachedBy, { loadLate }: HttpRouteDeps): Promise<CreateHttpClient> {
-  const load = async () => await import("../../servers/logins/protocol/public-client.ts");
+  const load = async () => await import("./protocol/public-client.ts");
   return await (await loadLate("the connection to public addresses", load)).createPublicClient(url.hostname, reachedBy);
 }
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
-import { requestPath } from "../../front/http/request-path.ts";
-import type { Clock } from "../../kernel/runtime/clock.ts";
-import type { EventBus } from "../../kernel/events/event-bus.ts";
-import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { Principal } from "../../kernel/principal.ts";
+import { requestPath } from "../request-path.ts";
+import type { Clock } from "../../../kernel/runtime/clock.ts";
+import type { EventBus } from "../../../kernel/events/event-bus.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import type { Principal } from "../../../kernel/principal.ts";
 
 /** Somebody who guesses tokens must not fill every sink of events: the rest of a second is only counted. */
 const mostPerSecond = 10;
