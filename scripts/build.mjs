@@ -4,7 +4,7 @@
 // its own, and names stay as they are. Skips the work when dist/ is newer than every source.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { buildWeb } from "./build-web.mjs";
@@ -13,7 +13,8 @@ import { writeTokenRanks, tokenRanksPlugin } from "./build/token-ranks.mjs";
 import { bundledPackages, toNotices } from "./notices.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const stamp = `${root}dist/cli/main.js`;
+/** Names the sources of a complete build: a running gateway loads nothing more from dist/ once it is another one. */
+const stamp = `${root}dist/build-id`;
 
 function newest(path) {
   const stats = statSync(path);
@@ -49,11 +50,10 @@ function writeTypes() {
   writeFileSync(entry, readFileSync(entry, "utf8").replaceAll('types.ts"', 'types.js"'));
 }
 
-// The command, the package's own entry, the process that tries a server, and the thread that tries what is loaded late,
-// which must find the very files of its program. Built together, so that no code is in the package twice.
+// The command, the package's own entry, and the process that tries a server. Built together, so that no code is in the
+// package twice.
 const programs = {
   "cli/main": "src/cli/main.ts",
-  "cli/late-check-worker": "src/app/late-check-worker.ts",
   "cli/trial-main": "src/cli/gateway/trial-main.ts",
   "embedded/toolyard": "src/app/embedded/toolyard.ts",
 };
@@ -156,6 +156,9 @@ const newestSource = Math.max(...sources.map((name) => newest(`${root}${name}`))
 if (!existsSync(stamp) || statSync(stamp).mtimeMs < newestSource) {
   // Of `npm start` nothing else is seen until it is done.
   if (process.stderr.isTTY) process.stderr.write("Building Toolyard, which takes a moment the first time ...\n");
+  rmSync(stamp, { force: true });
+  const startedAt = new Date();
+  const buildId = hashOf(sources);
   for (const own of ["cli", "embedded", "types"]) rmSync(`${root}dist/${own}`, { recursive: true, force: true });
   const { dependencies } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
   const common = {
@@ -179,7 +182,7 @@ if (!existsSync(stamp) || statSync(stamp).mtimeMs < newestSource) {
     banner: {
       js: 'import { createRequire as toRequire } from "node:module"; const require = toRequire(import.meta.url);',
     },
-    define: { TOOLYARD_BUILD_ID: JSON.stringify(hashOf(sources)) },
+    define: { TOOLYARD_BUILD_ID: JSON.stringify(buildId) },
     logLevel: "warning",
   };
   const together = {
@@ -216,7 +219,10 @@ if (!existsSync(stamp) || statSync(stamp).mtimeMs < newestSource) {
     Object.assign(outputs, (await build(options)).metafile.outputs);
   await writeTokenRanks({ folder: `${root}dist/cli`, cache: `${root}.cache/token-ranks` });
   writeFileSync(`${root}dist/THIRD-PARTY-NOTICES.txt`, toNotices(bundledPackages({ outputs }, root), root));
-  chmodSync(stamp, 0o755);
+  chmodSync(`${root}dist/cli/main.js`, 0o755);
   writeTypes();
-}
-await buildWeb(root);
+  await buildWeb(root);
+  writeFileSync(stamp, buildId);
+  // A source that was changed meanwhile is newer.
+  utimesSync(stamp, startedAt, startedAt);
+} else await buildWeb(root);

@@ -168,7 +168,7 @@ export const wings = [
         ],
       },
       { name: "installations", about: "what teams installed, with their values and secrets" },
-      { name: "changes", about: "one writer of changes, with the audit; what other gateways change" },
+      { name: "changes", about: "one writer of changes, with the audit; rows in memory; what other gateways change" },
     ],
   },
   {

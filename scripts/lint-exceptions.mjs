@@ -13,7 +13,6 @@ const hot = "called for every byte or message: an object for its arguments would
 
 /** @type {Readonly<Record<string, string>>} */
 export const sizeExceptions = {
-  "app/engine/mcp-front.ts": "builds all parts of front/mcp in their order",
   "config/clients/table/client-table.ts": table,
   "config/settings/settings-table.ts": table,
   "front/mcp/endpoint/request-context.ts": hot,

@@ -205,6 +205,7 @@ export const notInputs: Readonly<Record<string, string>> = {
   "src/config/clients/table/client-file.ts": "a client's own file, read by commands and by orders of admins",
   "src/config/clients/connect/settings-text.ts": "a client's own file, read by commands and by orders of admins",
   "src/config/clients/connect/kept-changes.ts": "a file of the data directory",
+  "src/kernel/runtime/build-id.ts": "the name of the build, beside the program",
   "src/servers/logins/http-route.ts": "authorities of TLS that the configuration names",
   "src/app/package-version.ts": "this program's package.json",
   "src/front/http/guards/peer-user.ts": "the kernel's table of connections",

@@ -1,13 +1,13 @@
+import type { Activity } from "../operations/services.ts";
+import { readActivity } from "./records/status-screen.ts";
 import type { Readable, Writable } from "node:stream";
 import type { Config, ServerConfig } from "../config/config.ts";
 import { serveStdio } from "../front/mcp/transports/stdio.ts";
 import type { EventBus } from "../kernel/events/event-bus.ts";
 import type { Instance } from "../servers/instance/instance.ts";
 import { buildParts } from "./gateway-parts.ts";
-import type { GatewayDeps } from "./gateway-wings.ts";
-import type { Activity } from "../operations/services.ts";
-import { readActivity, readListedBy, type ListedBy } from "./records/status-screen.ts";
-import { toDashboardLink } from "../kernel/dashboard-link.ts";
+import type { GatewayDeps } from "./gateway-deps.ts";
+import { readListedBy, type ListedBy } from "./records/status-screen.ts";
 import { createHttpFront, type HttpFront, type HttpFrontOptions } from "./owner/http-front.ts";
 import { createInProcess, type InProcess } from "./embedded/in-process.ts";
 import { readOverview, type Overview } from "./records/status-report.ts";
@@ -95,8 +95,8 @@ export function buildGateway(config: Config, deps: GatewayDeps): Gateway {
     },
     secrets: parts.secrets,
     inProcess: createInProcess(parts),
-    openHttp: (options) => createHttpFront(parts, deps.log, options),
-    dashboardLink: () => toDashboardLink(parts.loginCodes.make()),
+    openHttp: (options) => createHttpFront(parts, options),
+    dashboardLink: parts.dashboardLink,
     async setupLink() {
       const people = parts.team?.people();
       if (people === undefined || people.directory.book.users.size > 0) return undefined;

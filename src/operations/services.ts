@@ -19,6 +19,7 @@ import type { TokenReport } from "../records/usage/token-report.ts";
 import type { Usage } from "../records/usage/usage-log.ts";
 import type { ExposureName } from "../config/rows/exposures.ts";
 import type { RecordHistory } from "../records/calls/record-history.ts";
+import type { Fleet } from "../servers/instance/fleet/fleet.ts";
 import type { Instance } from "../servers/instance/instance.ts";
 import type { NamespaceLoads } from "../engine/namespaces/namespace-loads.ts";
 import type { Routing } from "../engine/calls/routing.ts";
@@ -29,7 +30,7 @@ import type { Clock } from "../kernel/runtime/clock.ts";
 import type { InstanceId } from "../kernel/ids.ts";
 import type { StoreUpkeep } from "../store/store-upkeep.ts";
 import type { ChangeActor } from "../people/directory/change-queue.ts";
-import type { InstanceTokenLine } from "../people/identity/instance-tokens.ts";
+import type { InstanceTokens } from "../people/identity/instance-tokens.ts";
 import type { InstallIndex } from "../people/installations/install-index.ts";
 import type { InstallChanges } from "../people/installations/install-changes.ts";
 import type { InstalledServers } from "../people/installations/installed-servers.ts";
@@ -171,17 +172,12 @@ export interface Services {
    * call when it ends.
    */
   readonly track: (principal: Principal, controller: AbortController) => () => void;
-  /**
-   * Loads the stored data of the principal's own servers, at that principal's first request. Undefined once that is
-   * done.
-   */
-  readonly adopting: (principal: Principal) => Promise<void> | undefined;
+  readonly fleet: Pick<Fleet, "adopting">;
   readonly viewOf: (principal: Principal) => View;
   readonly namesInTurns: LazyNames;
   /** Resolves when servers that were never seen before have come up, or the signal aborts. */
   readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
-  /** What people say when they need a tool, as far as the search knows. */
-  readonly phrasesOf: Discovery["phrasesOf"];
+  readonly discovery: Pick<Discovery, "phrasesOf">;
   /** The person with this id, for an admin who asks for what that person sees. */
   readonly personOf: (id: string, signal: AbortSignal) => Promise<Principal | undefined>;
   readonly routing: Pick<Routing, "wake">;
@@ -190,7 +186,7 @@ export interface Services {
   /** Searches that people keep as tests; read from the disk at the first request. */
   readonly pins: Pins;
   readonly keptSearches: (principal: Principal) => Promise<KeptSearches>;
-  readonly loads: Pick<NamespaceLoads, "stats">;
+  readonly namespaces: { readonly loads: Pick<NamespaceLoads, "stats"> };
   /** The principal's own instances, and the shared ones. */
   readonly instancesOf: (principal: Principal) => readonly Instance[];
   /** An instance of a team that the principal runs; for admins of the gateway, of any team. */
@@ -198,11 +194,7 @@ export interface Services {
   /** Calls back with the id of each instance whose status has changed. Returns what ends that. */
   readonly onStatus: (listener: (instance: string) => void) => () => void;
   readonly serverLogins: ServerLogins;
-  /** The principal's tokens for the instance, without themselves. */
-  readonly tokensOf: (instance: InstanceId, principal: Principal) => readonly InstanceTokenLine[];
-  readonly issueToken: (instance: InstanceId, principal: Principal) => Promise<string>;
-  /** Revokes the principal's tokens for the instance and ends what was opened with them. Resolves to their number. */
-  readonly revokeTokens: (instance: InstanceId, principal: Principal) => Promise<number>;
+  readonly instanceTokens: Pick<InstanceTokens, "issue" | "list" | "revoke">;
   readonly metrics: Metrics;
   readonly usage: Pick<Usage, "read" | "minutes" | "startedMs">;
   /** What definitions cost a principal; sessions and spending are those of `of`, or of everybody. */
@@ -223,7 +215,7 @@ export interface Services {
   /** The configuration file, compared with the configuration in force. */
   readonly configDrift: () => Promise<ConfigDrift>;
   /** Why people are refused; undefined where they are let in. */
-  readonly peopleRefusal: () => string | undefined;
+  readonly unready: () => string | undefined;
   /** Facts shown at `/api/status/debug`. */
   readonly debugFacts: () => JsonObject;
   /** Removes every secret from a text that a server wrote. */

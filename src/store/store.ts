@@ -69,11 +69,9 @@ export interface GatewayStore {
   vectors(model: string): Promise<VectorStore & AsyncDisposable>;
 }
 
-/** Opens a store of one kind, and knows what parts of its code are loaded later. */
+/** Opens a store of one kind. */
 export interface StoreBackend {
   open(options: StoreOptions): Store;
-  /** Each loads the code of that part without using it, to find out whether it can be loaded. */
-  readonly late: Readonly<Record<"search" | "logins" | "records" | "rest", () => Promise<unknown>>>;
 }
 
 /** What a backend is opened with. */

@@ -150,7 +150,7 @@ describe("people who have to be asked for", () => {
       place: folder,
       directory: people.directory,
     });
-    front = createHttpFront(gateway, log);
+    front = createHttpFront(gateway);
     url = `http://127.0.0.1:${(await front.listen("127.0.0.1", 0)).port}`;
     await gateway.apply(config);
     gateway.letServersStart();

@@ -6,6 +6,9 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
+/** What a build writes last. */
+const stamp = "dist/build-id";
+
 interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
@@ -51,8 +54,15 @@ export class Installation {
   }
 
   async addBuild(): Promise<void> {
+    await this.addHalfBuild();
+    await cp(join(root, stamp), join(this.folder, stamp));
+  }
+
+  /** What a build writes before it is complete. */
+  async addHalfBuild(): Promise<void> {
     await mkdir(this.folder, { recursive: true });
-    await cp(join(root, "dist"), join(this.folder, "dist"), { recursive: true, preserveTimestamps: true });
+    const filter = (path: string): boolean => path !== join(root, stamp);
+    await cp(join(root, "dist"), join(this.folder, "dist"), { recursive: true, preserveTimestamps: true, filter });
     await cp(join(root, "package.json"), join(this.folder, "package.json"));
   }
 

@@ -277,11 +277,6 @@ describe.each(backends)("a store of %s", (_name, backend) => {
       expect(other.tokens.read()).toEqual([]);
     });
   });
-
-  test("says which of its code is loaded late, and that it is there", async () => {
-    await backend.late.search();
-    await backend.late.logins();
-  });
 });
 
 const lists: RawLists = {

@@ -1,4 +1,6 @@
 import type { CurrentCatalog } from "../../catalog/model/current.ts";
+import { createLazyNames, type LazyNames } from "../../catalog/model/names/lazy-names.ts";
+import { noneLoaded } from "../../catalog/model/names/namespace-names.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { View } from "../../catalog/model/view.ts";
 import { createViews } from "../../catalog/model/views.ts";
@@ -16,24 +18,32 @@ import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
 import type { GatewayStore } from "../../store/store.ts";
 import { loadDiscovery } from "./search.ts";
 
-export interface ViewsDeps {
-  readonly config: () => Config;
-  readonly fleet: Fleet;
-  /** Called whenever a view is made, because loading namespaces needs views itself. */
-  readonly loads: () => NamespaceLoads;
+/** What each principal sees of the catalog. */
+export interface ShownViews {
+  readonly viewOf: (principal: Principal) => View;
+  readonly namesInTurns: LazyNames;
+  /** Which namespaces are loaded for whom, which takes views to find out: none before this is called. */
+  showLoaded(of: NamespaceLoads["of"]): void;
 }
 
-/** What each principal sees of the catalog. */
-export function createViewOf({ config, fleet, loads }: ViewsDeps): (principal: Principal) => View {
+export function createShownViews({
+  config,
+  fleet,
+}: {
+  readonly config: () => Config;
+  readonly fleet: Fleet;
+}): ShownViews {
   const rulesOf = (instance: string) => fleet.get(instance as InstanceId)?.server.tools;
-  return createViews(
+  let loadedOf: NamespaceLoads["of"] = () => noneLoaded;
+  const viewOf = createViews(
     fleet,
     (principal, statusView, tool) => {
       const rules = rulesOf(statusView.instance);
       return rules === undefined || mayUse(principal, { rules, tool: tool.upstreamName });
     },
-    { loaded: (principal) => loads().of(principal), bareNames: () => config().settings.namespaces },
+    { loaded: (principal) => loadedOf(principal), bareNames: () => config().settings.namespaces },
   );
+  return { viewOf, namesInTurns: createLazyNames(), showLoaded: (of) => void (loadedOf = of) };
 }
 
 /** The definition of a tool that an instance lists, by the server's own name for it. Looks through the whole list. */
@@ -47,7 +57,7 @@ export function createDefinitionOf(
 }
 
 export interface SearchesDeps {
-  readonly settings: Config["settings"];
+  readonly config: () => Config;
   readonly fleet: Fleet;
   readonly store: GatewayStore;
   readonly log: Log;
@@ -59,10 +69,11 @@ export interface SearchesDeps {
 
 /** Searches. Their engine is loaded at the first one. */
 export function createSearches(deps: SearchesDeps): Discovery {
-  const { settings, fleet, loadLate, teamOf } = deps;
+  const { fleet, loadLate, teamOf } = deps;
+  const { search } = deps.config().settings;
   // A server that all share has one instance, which is named like it. What one team shares, each person learns alone.
   const sharedWith = (principal: PrincipalId, { server }: ToolEntry): string | null | undefined =>
     fleet.get(server as string as InstanceId)?.owner === null ? (teamOf(principal) ?? null) : undefined;
-  const load = async () => await loadDiscovery(settings.search, { ...deps, sharedWith });
-  return createDiscovery(async () => await loadLate("search", load));
+  const load = async () => await loadDiscovery(search, { ...deps, sharedWith });
+  return createDiscovery(async () => await loadLate("the search engine", load));
 }

@@ -1,4 +1,3 @@
-import type { View } from "../../catalog/model/view.ts";
 import type { Discovery } from "../../catalog/discovery/discovery.ts";
 import { findClientProfile } from "../../config/rows/client-profiles.ts";
 import type { Config } from "../../config/config.ts";
@@ -15,17 +14,17 @@ import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import type { TraceSource } from "../../kernel/runtime/tracing.ts";
-import type { Principal } from "../../kernel/principal.ts";
 import { createSessionlessClients, type SessionlessClients } from "../../kernel/sessionless-clients.ts";
 import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
 import type { GatewayStore } from "../../store/store.ts";
 import { createSealedStates } from "../../wire/mcp/sealed-state.ts";
+import type { ShownViews } from "./catalog-wing.ts";
 import { createNamespaces, type Namespaces } from "./namespace-wiring.ts";
 
 export interface EngineDeps {
   readonly config: () => Config;
   readonly fleet: Fleet;
-  readonly viewOf: (principal: Principal) => View;
+  readonly views: ShownViews;
   readonly discovery: Discovery;
   readonly store: Pick<GatewayStore, "namespaceUsage" | "spill">;
   readonly recordCall: RecordCall | undefined;
@@ -60,6 +59,7 @@ const stateLifetimeMs = 600_000;
 /** Builds the wing `engine`. */
 export function createEngine(deps: EngineDeps): Engine {
   const { fleet, events, log, clock } = deps;
+  const { viewOf } = deps.views;
   const validators = createValidators({
     clock,
     onUnchecked: (hash, reason) => log.warn({ component: "validation", hash: hash.slice(0, 12) }, reason),
@@ -68,7 +68,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const sessionlessClients = createSessionlessClients(clock);
   const routing = createRouting({
     instanceOf: fleet.get,
-    viewOf: deps.viewOf,
+    viewOf,
     presenceOf: (context) => context.connected?.presence ?? sessionlessClients.of(context),
     clients: fleet.clients,
     validators,
@@ -92,7 +92,7 @@ export function createEngine(deps: EngineDeps): Engine {
     routing,
     discovery: deps.discovery,
     loads: namespaces.loads,
-    viewOf: deps.viewOf,
+    viewOf,
     settled: async (principal, signal) => await fleet.settled(principal, signal),
     instanceOf: fleet.get,
     keptResults,

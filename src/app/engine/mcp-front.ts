@@ -1,80 +1,33 @@
-import type { Pins } from "../../catalog/discovery/pins.ts";
-import type { LazyNames } from "../../catalog/model/names/lazy-names.ts";
-import type { View } from "../../catalog/model/view.ts";
-import type { Settings } from "../../config/config.ts";
-import type { EventBus } from "../../kernel/events/event-bus.ts";
-import type { Log } from "../../kernel/runtime/log.ts";
-import type { FindingMeter } from "../../records/usage/finding.ts";
-import type { ClientInstances } from "../../servers/instance/fleet/client-instances.ts";
-import type { Instance } from "../../servers/instance/instance.ts";
+import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
 import { createBodyRoom } from "../../front/http/guards/body-room.ts";
 import { createAdmission } from "../../front/http/guards/admission.ts";
 import type { PublicUrl } from "../../front/http/public-url.ts";
-import { createProfileOf } from "../../front/mcp/endpoint/client-profile.ts";
-import { createParkedConversations } from "../../front/mcp/running/parked-conversations.ts";
-import { createDispatch } from "../../front/mcp/endpoint/dispatch.ts";
-import { createEndpoints, type Endpoint } from "../../front/mcp/endpoint/endpoint.ts";
+import type { EndpointOf } from "../../front/mcp/endpoint/endpoint.ts";
 import { createMcpHttp, type McpHttpDeps, type McpHttpHandler } from "../../front/mcp/transports/http.ts";
 import { createStartupWait } from "../../front/mcp/endpoint/startup-wait.ts";
-import { createLegacyRequests } from "../../front/mcp/sessions/legacy.ts";
-import { createListenRequests } from "../../front/mcp/listen/listen.ts";
-import { createNotifier } from "../../front/mcp/streams/notifier.ts";
-import { createOwnInstances } from "../../front/mcp/own-instances.ts";
-import { createPageBook } from "../../front/mcp/streams/pages.ts";
 import { createRunningRequests } from "../../front/mcp/running/running-requests.ts";
 import { createLongWaits } from "../../front/mcp/endpoint/long-waits.ts";
-import { createRequestRunner } from "../../front/mcp/endpoint/request-run.ts";
 import { createServerCards } from "../../front/mcp/endpoint/server-card.ts";
-import { createSessionStore } from "../../front/mcp/sessions/session-store.ts";
 import { createMcpSse } from "../../front/mcp/transports/sse.ts";
-import { toWireError } from "../../front/mcp/answers/wire-error.ts";
-import { asciiJson } from "../../wire/json/ascii-json.ts";
-import type { LogLevels } from "../../engine/calls/subscriptions/log-levels.ts";
-import type { Routing } from "../../engine/calls/routing.ts";
-import type { Performer } from "../../engine/perform/perform.ts";
-import type { Subscriptions } from "../../engine/calls/subscriptions/subscriptions.ts";
-import type { Clock } from "../../kernel/runtime/clock.ts";
-import { toGatewayError, type GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { InstanceId } from "../../kernel/ids.ts";
+import type { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
-import type { SessionlessClients } from "../../kernel/sessionless-clients.ts";
 import type { Presence } from "../../people/identity/session-validity.ts";
+import type { Engine } from "./engine-wing.ts";
 import type { Principal } from "../../kernel/principal.ts";
+import { createMcpRequests, type McpRequestsDeps } from "./mcp-requests.ts";
 
-export interface McpFrontDeps {
-  /** Settings as of the start, for what cannot change while the gateway runs. */
-  readonly settings: Settings;
+export interface McpFrontDeps extends McpRequestsDeps, Pick<Engine, "sessionlessClients"> {
   readonly publicUrl: PublicUrl;
-  readonly currentSettings: () => Settings;
-  readonly identity: { readonly name: string; readonly version: string };
-  /** Ids of this gateway and of those behind it. */
-  readonly gateways: () => readonly string[];
-  readonly clock: Clock;
   readonly memory: LargeBuffers;
-  readonly log: Log;
-  readonly events: EventBus;
-  readonly viewOf: (principal: Principal) => View;
-  readonly namesInTurns: LazyNames;
-  readonly routing: Routing;
-  readonly performer: Performer;
-  readonly pins: Pick<Pins, "of">;
-  readonly finding: FindingMeter;
+  readonly endpointOf: EndpointOf;
   readonly presence: Presence;
-  readonly subscriptions: Subscriptions;
-  readonly logLevels: LogLevels;
-  readonly adopting: (principal: Principal) => Promise<void> | undefined;
-  readonly settledOne: (instance: InstanceId, signal: AbortSignal) => Promise<void>;
-  readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
-  readonly cursorKey: Buffer;
-  readonly sessionlessClients: SessionlessClients;
-  readonly instanceOf: (id: InstanceId) => Instance | undefined;
-  readonly clients: ClientInstances;
+  readonly fleet: Pick<Fleet, "get" | "clients" | "adopting">;
 }
 
 /** `front/mcp`, connected. */
 export interface McpFront {
   readonly http: McpHttpHandler;
-  readonly endpointOf: (path: string) => Endpoint | undefined;
+  readonly endpointOf: EndpointOf;
   readonly cardAt: ReturnType<typeof createServerCards>;
   /** What a transport other than HTTP (stdio) needs to serve clients. */
   readonly parts: McpHttpDeps;
@@ -90,55 +43,11 @@ export interface McpFront {
 
 /** Builds MCP over Streamable HTTP and HTTP+SSE, and what stdio shares with them: sessions, streams, limits. */
 export function createMcpFront(deps: McpFrontDeps): McpFront {
-  const { settings, viewOf, clock } = deps;
-  const { limits } = settings;
-  const serverInfo = { ...deps.identity, title: "Toolyard" };
-  const serverInfoText = asciiJson(serverInfo);
-  const ownInstances = createOwnInstances(deps.instanceOf, deps.clients);
-  const notifier = createNotifier(deps.events, viewOf, ownInstances, deps.performer.isTaskOf);
-  const sessions = createSessionStore(limits, clock);
-  const profileOf = createProfileOf(() => deps.currentSettings().clients);
-  const dispatch = createDispatch({
-    viewOf,
-    namesInTurns: deps.namesInTurns,
-    performer: deps.performer,
-    finding: deps.finding,
-    maxTokens: settings.results.discoverTokens,
-    routing: deps.routing,
-    pins: deps.pins,
-    pages: createPageBook(deps.cursorKey),
-    profileOf,
-    serverInfo,
-    gateways: deps.gateways,
-  });
-  const conversations = createParkedConversations({ parkedMs: limits.parkedMs, mostParked: mostParkedCalls, clock });
-  const runner = createRequestRunner(dispatch, conversations, serverInfoText, (error, caller, method) => {
-    const failure = toGatewayError(error);
-    if (failure.code === "INTERNAL")
-      deps.log.error({ component: "front", operation: method, err: failure.cause ?? failure }, failure.message);
-    return toWireError(failure, caller.client.era, method);
-  });
-  const legacy = createLegacyRequests({
-    sessions,
-    viewOf,
-    notifier,
-    subscriptions: deps.subscriptions,
-    logLevels: deps.logLevels,
-    routing: deps.routing,
-    ownInstances,
-    serverInfo,
-    gateways: deps.gateways,
-    profileOf,
-  });
-  const listen = createListenRequests({
-    viewOf,
-    notifier,
-    subscriptions: deps.subscriptions,
-    ownInstances,
-    serverInfoText,
-  });
+  const { viewOf, clock, fleet, endpointOf } = deps;
+  const { limits } = deps.config().settings;
+  const { serverInfo, sessions, conversations, runner, legacy, listen } = createMcpRequests(deps);
   const running = createRunningRequests();
-  const admission = createAdmission(() => deps.currentSettings().limits, clock);
+  const admission = createAdmission(() => deps.config().settings.limits, clock);
   const parts: McpHttpDeps = {
     publicUrl: deps.publicUrl,
     presence: deps.presence,
@@ -153,12 +62,15 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     memory: deps.memory,
     admission,
     running,
-    startupWait: createStartupWait(deps),
+    startupWait: createStartupWait({
+      viewOf,
+      adopting: fleet.adopting,
+      settledOne: async (instance, signal) => await fleet.get(instance)?.settled(signal),
+    }),
     sessionlessClients: deps.sessionlessClients,
   };
   const http = createMcpHttp(parts);
   const sse = createMcpSse(parts);
-  const endpointOf = createEndpoints(deps.currentSettings);
   return {
     http(request, response, endpoint, principal) {
       if (endpoint.sse === undefined) http(request, response, endpoint, principal);
@@ -187,6 +99,3 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     },
   };
 }
-
-/** Parked calls of the whole gateway. Each server has its own, smaller limit. */
-const mostParkedCalls = 1_000;

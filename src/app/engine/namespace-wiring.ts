@@ -1,5 +1,4 @@
 import { describeCollision, resolveNamespaces } from "../../catalog/model/names/namespace-names.ts";
-import type { View } from "../../catalog/model/view.ts";
 import type { Config } from "../../config/config.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
@@ -9,13 +8,13 @@ import type { Validators } from "../../engine/validation/validators.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
-import type { Principal } from "../../kernel/principal.ts";
 import type { NamespaceUsageStore } from "../../store/store.ts";
+import type { ShownViews } from "./catalog-wing.ts";
 
 export interface NamespacesDeps {
   readonly config: () => Config;
   readonly fleet: Fleet;
-  readonly viewOf: (principal: Principal) => View;
+  readonly views: ShownViews;
   readonly validators: Validators;
   readonly events: EventBus;
   readonly log: Log;
@@ -53,7 +52,7 @@ export function createNamespaces(deps: NamespacesDeps): Namespaces {
 
   const loads = createNamespaceLoads({
     settings: () => deps.config().settings.namespaces,
-    viewOf: deps.viewOf,
+    viewOf: deps.views.viewOf,
     refresh,
     prepare(tools) {
       for (const { hash, definition } of tools) {
@@ -72,6 +71,8 @@ export function createNamespaces(deps: NamespacesDeps): Namespaces {
     log,
     clock,
   });
+
+  deps.views.showLoaded(loads.of);
 
   return {
     loads,

@@ -26,7 +26,9 @@ export function createMachineOrders(
       running += 1;
       const signal = abortAfter(longestMs, sender);
       const load = async () => await import("../../operations/machine/machine.ts");
-      const done = late.load("machine", load).then(async (code) => await work(code, signal));
+      const done = late
+        .load("the code for orders on this machine", load)
+        .then(async (code) => await work(code, signal));
       // One that was given up counts until it has ended.
       const end = (): void => void (running -= 1);
       done.then(end, end);
@@ -38,7 +40,7 @@ export function createMachineOrders(
     async logIn(name, signal) {
       const { server, instance } = findLoginTarget(config(), name, undefined);
       const { openCallback } = await late.load(
-        "logins",
+        "the login",
         async () => await import("../../servers/logins/flow/callback.ts"),
       );
       const way = {

@@ -1,21 +1,20 @@
+import type { Start } from "./management-wiring.ts";
 import type { IncomingMessage } from "node:http";
 import { readActivity } from "../records/status-screen.ts";
 import { reaches, type Principal } from "../../kernel/principal.ts";
 import { toRedactedJson } from "../../records/redaction/redacted-value.ts";
-import type { Log } from "../../kernel/runtime/log.ts";
 import type { RestHandler } from "../../front/http/http-server.ts";
+import { listConnections } from "../../front/mcp/sessions/connections-list.ts";
 import { trackController } from "../../front/mcp/running/running-requests.ts";
 import { createRest } from "../../front/rest/rest.ts";
-import type { View } from "../../catalog/model/view.ts";
-import type { Connection, RestPeople, Services } from "../../operations/services.ts";
+import type { RestPeople, Services } from "../../operations/services.ts";
 import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import { createAuditHistory } from "../../records/audit/audit-history.ts";
-import { toDenial } from "../people/audited-access.ts";
+import { toDenial } from "../people/watched-access.ts";
 import { createRestUpkeep } from "./backup-download.ts";
 import type { Browsers } from "../../front/web/browsers.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
-import { createManagement, type Start } from "./management-wiring.ts";
-import { toDashboardLink } from "../../kernel/dashboard-link.ts";
+import { createManagement } from "./management-wiring.ts";
 import { readConfigDrift } from "./config-drift.ts";
 import { hasRole } from "../../engine/policy/rights.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
@@ -29,7 +28,6 @@ export { openBrowsers } from "../people/browser-wiring.ts";
 export { loadDashboard } from "./web-front.ts";
 
 export interface RestNeeds {
-  readonly log: Log;
   /** Whether a request came through the owner's door. */
   readonly isOwner: (request: IncomingMessage) => boolean;
   readonly browsers: Browsers;
@@ -38,16 +36,17 @@ export interface RestNeeds {
   readonly start: Start | undefined;
 }
 
-/** The REST API of a gateway, loaded at its first request. */
+/** The REST API of a gateway, loaded at its first request: the gateway's own parts, and what only operations need. */
 export function loadRest(gateway: GatewayParts, needs: RestNeeds): RestHandler {
-  const { log, isOwner, browsers, start } = needs;
+  const { isOwner, browsers, start } = needs;
   const { parts } = gateway.mcp;
   return createRest({
-    version: gateway.version,
+    ...gateway,
+    ...gateway.usage,
+    ...needs,
     settings: () => gateway.config().settings,
     bodyLimits: parts.limits,
     bodyRoom: parts.bodyRoom,
-    isOwner,
     authenticate(request) {
       if (isOwner(request)) return gateway.owner;
       const session = browsers.sessionOf(request);
@@ -57,30 +56,14 @@ export function loadRest(gateway: GatewayParts, needs: RestNeeds): RestHandler {
       if (!(principal instanceof Promise) && principal.via === "session") browsers.personOf(request);
       return principal;
     },
-    browsers,
     management: start === undefined ? undefined : createManagement(gateway, start),
-    connections: () => listConnections(gateway),
+    connections: () => listConnections(parts),
     isOpen: () => gateway.authenticator.open,
-    publicUrl: gateway.publicUrl,
     hasLogins: gateway.team !== undefined,
     admit: parts.admission.admit,
     openStream: parts.admission.openStream,
-    ...{ events: gateway.events, draining: needs.draining },
     live: gateway.live.load,
     track: (principal, controller) => trackController(parts.running, principal, controller),
-    adopting: gateway.fleet.adopting,
-    presence: gateway.presence,
-    viewOf: gateway.viewOf,
-    namesInTurns: gateway.namesInTurns,
-    settled: gateway.settled,
-    phrasesOf: gateway.discovery.phrasesOf,
-    personOf: gateway.personOf,
-    routing: gateway.routing,
-    performer: gateway.performer,
-    subscriptions: gateway.subscriptions,
-    pins: gateway.pins,
-    keptSearches: gateway.keptSearches,
-    loads: gateway.namespaces.loads,
     instancesOf(principal) {
       const instances = gateway.fleet.of(principal);
       return principal.only === undefined
@@ -88,25 +71,11 @@ export function loadRest(gateway: GatewayParts, needs: RestNeeds): RestHandler {
         : instances.filter(({ server }) => reaches(principal, server.slug));
     },
     ...createInstanceAccess(gateway),
-    issueToken: async (instance, principal) => await gateway.instanceTokens.issue(instance, principal.id),
-    tokensOf: (instance, principal) => gateway.instanceTokens.list(instance, principal.id),
-    revokeTokens: async (instance, principal) => await gateway.instanceTokens.revoke(instance, principal.id),
-    metrics: gateway.metrics,
-    usage: gateway.usage.usage,
-    tokens: gateway.usage.tokens,
-    toolTokens: async (view) => await countTools(gateway, view),
-    clock: parts.clock,
-    history: gateway.standing.history,
-    ...{ status: gateway.standing.status, activity: async () => await readActivity(gateway) },
-    audit: {
-      ...createAuditHistory(gateway),
-      order: gateway.audit.order,
-    },
+    activity: async () => await readActivity(gateway),
+    audit: { ...createAuditHistory(gateway), order: gateway.audit.order },
     onDenied: (request, failure, principal) => gateway.audit.deny(toDenial(request, failure, principal)),
     upkeep: createRestUpkeep(gateway.records.opened),
     people: () => toRestPeople(gateway),
-    peopleRefusal: gateway.unreadyPeople,
-    dashboardLink: () => toDashboardLink(gateway.loginCodes.make()),
     async configDrift() {
       const file = gateway.config().file ?? null;
       if (start === undefined) return { file, refused: null, differences: [] };
@@ -116,14 +85,8 @@ export function loadRest(gateway: GatewayParts, needs: RestNeeds): RestHandler {
     redact: gateway.redaction.said,
     redactJson: (value) => toRedactedJson(value, gateway.redaction.text),
     reportFailure: (failure, operation) =>
-      log.error({ component: "front", operation, err: failure.cause ?? failure }, failure.message),
-    log,
+      gateway.log.error({ component: "front", operation, err: failure.cause ?? failure }, failure.message),
   });
-}
-
-async function countTools({ usage }: GatewayParts, view: View): ReturnType<Services["toolTokens"]> {
-  await usage.costs.prepare(view);
-  return (server, tool) => usage.costs.tool(view, server, tool);
 }
 
 function toRestPeople({ team, config, fleet }: GatewayParts): RestPeople | undefined {
@@ -136,28 +99,6 @@ function toRestPeople({ team, config, fleet }: GatewayParts): RestPeople | undef
   };
   const { users: access, clients, accounts } = people.access;
   return { book: people.directory.book, changes: people.changes, installs, access, clients, accounts };
-}
-
-/** MCP clients with a session, and how many programs use the gateway without one. */
-function listConnections({ mcp }: GatewayParts): readonly Connection[] {
-  const { sessions, sessionlessClients, clock } = mcp.parts;
-  const nowMs = clock.monotonic();
-  return [
-    ...[...sessions.all()].map((session) => ({
-      client: session.clientName ?? null,
-      principal: session.principal.id,
-      endpoint: session.endpointPath,
-      revision: session.revision,
-      idleMs: Math.round(nowMs - session.lastUseMs),
-    })),
-    ...[...sessionlessClients.connected()].map((name) => ({
-      client: name ?? null,
-      principal: null,
-      endpoint: null,
-      revision: null,
-      idleMs: null,
-    })),
-  ];
 }
 
 function debugFacts(gateway: GatewayParts): JsonObject {

@@ -1,5 +1,6 @@
 import type { KeptSearches } from "../../catalog/discovery/kept-searches.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
+import { openOnce } from "../../kernel/runtime/late-module.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { GatewayStore } from "../../store/store.ts";
 import type { Records } from "../records/records-wing.ts";
@@ -19,27 +20,13 @@ export interface SearchTestsDeps {
  */
 export function openKeptSearches({ store, records, clock }: SearchTestsDeps): KeptSearchesOf {
   const load = async () => await import("../../catalog/discovery/kept-searches.ts");
-  const ofUsers = openedOnce(async () => {
+  const ofUsers = openOnce(async () => {
     const [{ createMemberSearches }, { keptSearches }] = [await load(), await records.opened()];
     return createMemberSearches(keptSearches, clock);
   });
-  const ofOthers = openedOnce(async () => {
+  const ofOthers = openOnce(async () => {
     const { createKeptSearches } = await load();
     return createKeptSearches({ store: await store.keptSearches(), clock });
   });
   return async ({ user }) => await (user === null ? ofOthers() : ofUsers());
-}
-
-/** What could not be opened is tried again. */
-function openedOnce<T>(open: () => Promise<T>): () => Promise<T> {
-  let opening: Promise<T> | undefined;
-  return async () => {
-    opening ??= open();
-    try {
-      return await opening;
-    } catch (error) {
-      opening = undefined;
-      throw error;
-    }
-  };
 }

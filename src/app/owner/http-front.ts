@@ -1,5 +1,4 @@
 import type { AddressInfo } from "node:net";
-import type { Log } from "../../kernel/runtime/log.ts";
 import { isListed, loopback, toBlockList } from "../../kernel/text/address-ranges.ts";
 import { createConnectionRoom } from "../../front/http/guards/connection-room.ts";
 import { createHttpServer, type HttpServer } from "../../front/http/http-server.ts";
@@ -9,7 +8,7 @@ import { createPeerCheck, linuxTables } from "../../front/http/guards/peer-user.
 import { isPeoplePath } from "../../front/http/guards/people-path.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { toReason, unusableStore } from "../../records/store-standing.ts";
-import { toDenial } from "../people/audited-access.ts";
+import { toDenial } from "../people/watched-access.ts";
 import { showFrontPage } from "../fronts/front-page-facts.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
 import type { Start } from "../fronts/management-wiring.ts";
@@ -47,14 +46,14 @@ function isShared(gateway: GatewayParts, address: string): boolean {
 /** Builds the gateway's HTTP front: MCP, REST, health, metrics and the pages for people. Does not listen yet. */
 export function createHttpFront(
   gateway: GatewayParts,
-  log: Log,
   { owner: ownerOptions, start }: HttpFrontOptions = {},
 ): HttpFront {
   let originRules = createOriginRules(gateway.config().settings);
   gateway.events.on(["config.changed"], () => {
     originRules = createOriginRules(gateway.config().settings);
   });
-  const loadFront = async () => await gateway.late.load("rest", async () => await import("../fronts/rest-front.ts"));
+  const loadFront = async () =>
+    await gateway.late.load("the REST API", async () => await import("../fronts/rest-front.ts"));
   const owner =
     ownerOptions &&
     createOwner({ ...ownerOptions, gateway, rest: (request, response) => server.rest(request, response) });
@@ -66,7 +65,7 @@ export function createHttpFront(
       const { loadRest, openBrowsers } = await loadFront();
       const isOwner = owner?.isOwner ?? (() => false);
       const { signal } = draining;
-      return loadRest(gateway, { log, isOwner, browsers: await openBrowsers(gateway), draining: signal, start });
+      return loadRest(gateway, { isOwner, browsers: await openBrowsers(gateway), draining: signal, start });
     },
     loadDashboard: async () => (await loadFront()).loadDashboard(gateway),
     people:
@@ -76,8 +75,8 @@ export function createHttpFront(
             owns: isPeoplePath,
             load: async () => {
               const load = async () => await import("../people/people-front.ts");
-              const { loadPeopleFront } = await gateway.late.load("people-site", load);
-              return await loadPeopleFront(gateway, log, gateway.clock);
+              const { loadPeopleFront } = await gateway.late.load("the pages for people", load);
+              return await loadPeopleFront(gateway);
             },
           },
     authenticator: gateway.authenticator,
@@ -94,11 +93,11 @@ export function createHttpFront(
     room: createConnectionRoom({ ...connections, isShared: (address) => isShared(gateway, address) }),
     readiness() {
       const problems = gateway.records.problems();
-      return { unready: unusableStore(problems) ?? gateway.unreadyPeople(), unrecorded: toReason(problems) };
+      return { unready: unusableStore(problems) ?? gateway.unready(), unrecorded: toReason(problems) };
     },
     onConnect: owner?.onConnect,
     onDenied: (request, failure) => gateway.audit.deny(toDenial(request, failure)),
-    log,
+    log: gateway.log,
   });
   return {
     owner,

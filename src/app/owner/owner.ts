@@ -3,7 +3,7 @@ import type { RestHandler } from "../../front/http/http-server.ts";
 import { createOwnerDoor, type OwnerConnection } from "../../front/owner/owner-door.ts";
 import { serveStdio } from "../../front/mcp/transports/stdio.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { toDenial } from "../people/audited-access.ts";
+import { toDenial } from "../people/watched-access.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
 
 /** What the owner of the data directory does through the door: clients of `toolyard stdio`, and commands. */

@@ -13,7 +13,7 @@ import type { GatewayParts } from "../gateway-parts.ts";
 
 type Parts = Pick<
   GatewayParts,
-  "openBrowserStore" | "loginCodes" | "byToken" | "owner" | "authenticator" | "mcp" | "team" | "publicUrl"
+  "kept" | "loginCodes" | "byToken" | "owner" | "authenticator" | "mcp" | "team" | "publicUrl"
 >;
 
 /** The directory of people may be elsewhere. */
@@ -22,7 +22,7 @@ const lookUpMs = 10_000;
 /** Reads who is logged in. */
 export async function openBrowsers(gateway: Parts): Promise<Browsers> {
   const { loginCodes, byToken, authenticator, mcp } = gateway;
-  const sessions = createBrowserSessions({ store: await gateway.openBrowserStore(), clock: mcp.parts.clock });
+  const sessions = createBrowserSessions({ store: await gateway.kept.browserSessions(), clock: mcp.parts.clock });
   const sessionOf: Browsers["sessionOf"] = (request) =>
     isFromDashboard(request) ? readSession(request, sessions) : undefined;
   const personOf: Browsers["personOf"] = (request) => visitorOf(gateway, request);

@@ -1,40 +1,29 @@
-import { scopes } from "../../engine/policy/scopes.ts";
-import { usualScopes } from "../../front/http/challenge.ts";
+import { createClientPage } from "../../front/web/pages/client-page.ts";
 import { createClientAddress } from "../../front/http/guards/client-address.ts";
+import { openOnce } from "../../kernel/runtime/late-module.ts";
 import type { RestHandler } from "../../front/http/http-server.ts";
 import { createAccountPages } from "../../front/web/pages/account-page.ts";
-import { createClientPage } from "../../front/web/pages/client-page.ts";
 import { createConnectPage, type ConnectPageDeps } from "../../front/web/pages/connect-page.ts";
 import { createInvitePage, type InvitePageDeps } from "../../front/web/pages/invite-page.ts";
 import { createConsentPage } from "../../front/web/pages/consent-page.ts";
-import { createDevicePages } from "../../front/web/pages/device-pages.ts";
 import { createForms } from "../../front/web/pages/forms.ts";
 import { createLoginPages } from "../../front/web/pages/login-pages.ts";
 import { createPeopleSite } from "../../front/web/people-site.ts";
 import { createProviderPages } from "../../front/web/pages/provider-pages.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isServerSlug } from "../../kernel/ids.ts";
-import type { Clock } from "../../kernel/runtime/clock.ts";
-import type { Log } from "../../kernel/runtime/log.ts";
-import {
-  createAuthorizationServer,
-  type AuthorizationServer,
-} from "../../people/authorization-server/oauth/oauth-server.ts";
 import { createInvitedAccounts } from "../../people/authorization-server/invited-accounts.ts";
-import { createDocumentFetch } from "../../people/authorization-server/oauth/client-documents.ts";
-import { loadLibrary } from "../../people/authorization-server/oauth/library.ts";
-import type { AssertionRules } from "../../people/authorization-server/oauth/assertion-grant.ts";
-import type { CheckAssertion } from "../../people/identity/assertions.ts";
-import { createSealing, type Sealing } from "../../people/authorization-server/oauth/sealed-rows.ts";
+import { createSealing } from "../../people/authorization-server/oauth/sealed-rows.ts";
 import { createLinkedAccounts } from "../../people/sign-in/linked-accounts.ts";
 import { causesText } from "../../people/sign-in/provider-errors.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
+import { openServer, type ServerParts } from "./authorization-wiring.ts";
 import { openProviderLogins } from "./provider-wiring.ts";
 import { createPersonServers } from "./person-servers.ts";
-import type { TeamPeople } from "./team-people.ts";
 
 /** Pages for people and OAuth for their apps, loaded at the first request for one of them. */
-export async function loadPeopleFront(gateway: GatewayParts, log: Log, clock: Clock): Promise<RestHandler> {
+export async function loadPeopleFront(gateway: GatewayParts): Promise<RestHandler> {
+  const { log, clock } = gateway;
   const people = gateway.team?.people();
   if (people === undefined) throw new GatewayError("STORE_UNAVAILABLE", "the people are not read yet");
   const sealing = createSealing(people.access.store.key);
@@ -116,78 +105,17 @@ function createOwnPages(
   const { directory, changes } = people;
   const { passwords, sessions } = people.access;
   return {
-    client: createClientPage({ forms, directory, tokens: changes, serversOf: servers.of }),
     connect: createConnectPage({
       servers,
       forms,
       onDenied: ({ user, ip }, object) =>
         gateway.audit.deny({ actor: user.name, via: "browser", action: "connect", object, ip, outcome: "denied" }),
     }),
+    client: createClientPage({ forms, directory, tokens: changes, serversOf: servers.of }),
     invite: createInvitePage({
       invited: createInvitedAccounts({ changes, directory, passwords, sessions, clock }),
       forms,
       hasPasswords,
     }),
-  };
-}
-
-/** What could not be opened is tried again at the next request. */
-function openOnce<T>(open: () => Promise<T>): () => Promise<T> {
-  let opening: Promise<T> | undefined;
-  return async () => {
-    opening ??= open();
-    return await opening.catch((error: unknown) => {
-      opening = undefined;
-      throw error;
-    });
-  };
-}
-
-interface ServerParts {
-  readonly gateway: GatewayParts;
-  readonly people: TeamPeople;
-  readonly sealing: Sealing;
-  readonly log: Log;
-  readonly clock: Clock;
-}
-
-async function openServer({ gateway, people, sealing, log, clock }: ServerParts): Promise<AuthorizationServer> {
-  if (gateway.config().settings.auth.external !== undefined)
-    throw new GatewayError("LOGIN_ELSEWHERE", "this gateway is not an authorization server: it has another one");
-  const library = await gateway.late.load("people-site", loadLibrary);
-  return createAuthorizationServer({
-    library,
-    store: people.access.store,
-    change: people.access.change,
-    directory: people.directory,
-    sealing,
-    fetchDocument: gateway.config().settings.auth.clientDocuments ? createDocumentFetch(clock) : undefined,
-    pages: createDevicePages({ sessions: people.access.sessions, directory: people.directory }),
-    clock,
-    scopes,
-    usualScopes,
-    assertions: toAssertionRules(gateway, clock),
-    isResourcePath: (path) => path === "/api" || gateway.mcp.endpointOf(path) !== undefined,
-    settings() {
-      const { accessTokenSeconds, refreshOverlapSeconds } = gateway.config().settings.auth;
-      return { accessTokenSeconds, refreshOverlapMs: refreshOverlapSeconds * 1_000 };
-    },
-    onError: (error) => log.error({ component: "people", err: error }, "the authorization server failed"),
-  });
-}
-
-/** What identity providers say of people, with code that is loaded at the first assertion. */
-function toAssertionRules({ config, late }: GatewayParts, clock: Clock): AssertionRules | undefined {
-  const { assertions } = config().settings.auth;
-  if (assertions === undefined) return undefined;
-  const { issuers, teamClaim } = assertions;
-  let check: CheckAssertion | undefined;
-  return {
-    teamClaim,
-    async check(assertion) {
-      const load = async () => await import("../../people/identity/assertions.ts");
-      check ??= (await late.load("foreign-tokens", load)).createAssertionCheck(issuers, clock);
-      return await check(assertion);
-    },
   };
 }

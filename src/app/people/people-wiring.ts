@@ -2,23 +2,23 @@ import type { Config } from "../../config/config.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { isServerSlug, type PrincipalId } from "../../kernel/ids.ts";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { Principal } from "../../kernel/principal.ts";
 import type { LoadLate } from "../../kernel/runtime/late-module.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import { createPendingDirectory } from "../../people/directory/books/pending-directory.ts";
 import { isScope } from "../../engine/policy/scopes.ts";
 import { createConfigDirectory } from "../../people/directory/config-directory.ts";
 import type { Directory } from "../../people/directory/directory.ts";
-import { reaches } from "../../people/identity/audience.ts";
-import { createAuthenticator, type Authenticator, type Doors } from "../../people/identity/authenticator.ts";
+import { createAuthenticator, type Authenticator } from "../../people/identity/authenticator.ts";
 import { createLookUp } from "../../people/identity/look-ups.ts";
 import type { InstanceTokens } from "../../people/identity/instance-tokens.ts";
 import { createPresence, type PresenceKeeper } from "../../people/identity/session-validity.ts";
-import { sessionHashOf } from "../../people/identity/session-cookie.ts";
 import type { PublicUrl } from "../../front/http/public-url.ts";
-import { requestPath } from "../../front/http/request-path.ts";
 import type { RecordStore } from "../../store/record-store.ts";
-import type { InstanceTokenStore } from "../../store/store.ts";
+import type { GatewayStore } from "../../store/store.ts";
+import type { SecretSources } from "../../records/redaction/redaction.ts";
 import { installedId, type Owners } from "../../servers/instance/fleet/desired-instances.ts";
+import { createDoors } from "./doors.ts";
 import { createGatewayInstanceTokens } from "./instance-access.ts";
 import type { TeamPeople, TeamPeopleDeps } from "./team-people.ts";
 import type { GatewayAudit } from "../records/audit-wing.ts";
@@ -32,14 +32,16 @@ export interface GatewayPeople {
   readonly presence: PresenceKeeper;
   /** The same people as those for whom servers run, with what their teams installed. */
   readonly owners: Owners;
-  /** Values of people and teams that no log may show. */
-  readonly secrets: () => ReadonlySet<string>;
   /** Undefined where the people come from the configuration alone. */
   readonly team: TeamSeat | undefined;
   /** A team as it is told apart from others, also from one of the same name later; undefined for people without one. */
   teamOf(id: PrincipalId): string | undefined;
   /** Why a load balancer should look for another gateway, where several share the people. */
   unready(): string | undefined;
+  /** Whom a token with this hash (hex) belongs to now. */
+  byToken(hash: string, signal: AbortSignal): Promise<Principal | undefined>;
+  /** The person with this id; undefined when there is no such person. */
+  personOf(id: string, signal: AbortSignal): Promise<Principal | undefined>;
   /** Applies a changed configuration, if people come from there. */
   follow(config: Config): void;
 }
@@ -57,12 +59,13 @@ export interface TeamSeat {
 export type TeamFollowers = Pick<TeamPeopleDeps, "onServers" | "onGone">;
 
 export interface PeopleDeps {
-  /** The keys of the vault. */
-  readonly keyRing: TeamPeopleDeps["keyRing"];
-  readonly instanceTokens: InstanceTokenStore;
+  /** The keys of the vault, and tokens for single instances. */
+  readonly kept: Pick<GatewayStore, "keyRing" | "tokens">;
+  /** Is given the values of people and teams. */
+  readonly secrets: SecretSources;
   readonly config: () => Config;
   /** Replaces the people of the configuration, who then have no access. */
-  readonly directory: Directory | undefined;
+  readonly directory?: Directory | undefined;
   readonly publicUrl: PublicUrl;
   readonly loadLate: LoadLate;
   readonly clock: Clock;
@@ -80,14 +83,14 @@ export function createPeople(deps: PeopleDeps): GatewayPeople {
     log.error({ component: "people", operation: "look-up", err: error }, "the directory of people failed"),
   );
   const instanceTokens = createGatewayInstanceTokens({
-    ...{ store: deps.instanceTokens, directory, lookUp, clock: deps.clock },
+    ...{ store: deps.kept.tokens, directory, lookUp, clock: deps.clock },
     inUrl: () => config().settings.auth.allowTokenInUrl,
   });
   const team = coming === undefined || own === undefined ? undefined : createTeamSeat(deps, own, coming);
+  deps.secrets.add(() => team?.people()?.installs.servers.secrets() ?? directory.secrets());
   return {
     directory,
     owners: team === undefined ? directory : createOwners(directory, team.people),
-    secrets: () => team?.people()?.installs.servers.secrets() ?? directory.secrets(),
     authenticator: createAuthenticator(directory, lookUp, createDoors(directory, deps.publicUrl)),
     instanceTokens,
     presence: createPresence({ directory, instanceTokens }),
@@ -97,24 +100,12 @@ export function createPeople(deps: PeopleDeps): GatewayPeople {
       const problem = directory.refusal?.() ?? team?.people()?.installs.keyProblem();
       return problem === undefined ? undefined : `${problem.message}. ${problem.hint}`;
     },
+    byToken: async (hash, signal) => directory.byToken(hash) ?? (await directory.elsewhere?.byToken(hash, signal)),
+    personOf: async (id, signal) =>
+      directory.byId(id as PrincipalId) ?? (await directory.elsewhere?.byId(id as PrincipalId, signal)),
     follow(next) {
       own?.follow(next);
       team?.people()?.installs.servers.forgetAll();
-    },
-  };
-}
-
-function createDoors(directory: Directory, publicUrl: PublicUrl): Doors {
-  return {
-    isMeantFor: (audience, request) => reaches(audience, publicUrl(request), requestPath(request.url ?? "/")),
-    bySession(request) {
-      // For REST alone: what a page of ours asks. MCP wants a token.
-      if (directory.bySession === undefined || !isRestPath(requestPath(request.url ?? "/"))) return undefined;
-      const site = request.headers["sec-fetch-site"];
-      if (site !== undefined && site !== "same-origin" && site !== "none") return undefined;
-      const hash = sessionHashOf(request, publicUrl(request).startsWith("https:"));
-      const team = request.headers["x-toolyard-team"];
-      return hash === undefined ? undefined : directory.bySession(hash, typeof team === "string" ? team : undefined);
     },
   };
 }
@@ -124,14 +115,10 @@ export function connectPage(publicUrl: PublicUrl, instance: string): string {
   return `${publicUrl(undefined)}/connect/${encodeURIComponent(instance)}`;
 }
 
-function isRestPath(path: string): boolean {
-  return path.startsWith("/api/") || path.startsWith("/execute/");
-}
-
 type Coming = ReturnType<typeof createPendingDirectory>;
 
 function createTeamSeat(
-  { config, clock, log, loadLate, keyRing, deny, publicUrl }: PeopleDeps,
+  { config, clock, log, loadLate, kept, deny, publicUrl }: PeopleDeps,
   beside: Directory,
   coming: Coming,
 ): TeamSeat {
@@ -140,13 +127,16 @@ function createTeamSeat(
 
   async function open(store: () => Promise<RecordStore>, followers: TeamFollowers): Promise<void> {
     try {
-      const { openTeamPeople } = await loadLate("team", async () => await import("./team-people.ts"));
+      const { openTeamPeople } = await loadLate(
+        "the people of the database",
+        async () => await import("./team-people.ts"),
+      );
       const opened = await store();
       people = await openTeamPeople({
         ...followers,
         store: opened,
         deny,
-        keyRing,
+        keyRing: kept.keyRing,
         directory: () => config().identity?.directory ?? "/",
         beside,
         config,

@@ -20,7 +20,7 @@ export interface ProviderWiring {
 
 /** Logging in at the identity providers of the settings, which may change while the gateway runs. */
 export async function openProviderLogins({ gateway, people, sealing, clock }: ProviderWiring): Promise<ProviderLogins> {
-  const library = await gateway.late.load("people-site", loadProviderLibrary);
+  const library = await gateway.late.load("the login at identity providers", loadProviderLibrary);
   const connections = new Map<string, ProviderConnection>();
 
   function connect(name: string, settings: ProviderSettings): ProviderConnection {

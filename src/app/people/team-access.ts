@@ -131,18 +131,17 @@ export function alsoLoggingOut(
   async function endLogins(name: string, by: ChangeActor): Promise<void> {
     const user = book.userNamed(name) ?? book.users.get(name);
     if (user === undefined) return;
-    const memberships = new Set(book.membersOf(user.id).map(({ row }) => row.id));
-    const grants = [...access.grants.values()].filter(({ row }) => memberships.has(row.membershipId));
-    const sessions = [...access.sessions.values()].filter(({ row }) => row.userId === user.id);
+    const grants = book.membersOf(user.id).flatMap(({ row }) => access.grantsOf(row.id));
+    const sessions = access.sessionsOf(user.id);
     // Those that were linked later: somebody else may have done that. The one that made the user is what the provider
     // would let in as this user again, and often the only way in.
     const goneIdentities = (await store.identities(user.id)).filter(
       ({ createdAtMs }) => createdAtMs !== user.createdAtMs,
     );
     const detail = { apps: grants.length, sessions: sessions.length, accounts: goneIdentities.length };
-    const goneSessions = sessions.map(({ row }) => row.hash);
+    const goneSessions = sessions.map(({ hash }) => hash);
     await changeAccess(
-      { goneGrants: grants.map(({ row }) => row.id), goneSessions, goneIdentities },
+      { goneGrants: grants.map(({ id }) => id), goneSessions, goneIdentities },
       { actor: by.id, via: by.via, action: "user.logins.end", object: user.name, ip: by.ip, detail },
     );
   }

@@ -1,6 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
-import type { LoadLate } from "../../kernel/runtime/late-module.ts";
+import { openOnce, type LoadLate } from "../../kernel/runtime/late-module.ts";
 import type { MemberIndex } from "../../people/directory/books/member-index.ts";
 import type { TeamDirectoryOptions } from "../../people/directory/team-directory.ts";
 import type { CheckForeignToken } from "../../people/identity/foreign-tokens.ts";
@@ -25,15 +25,14 @@ export function createTeamForeign(deps: TeamForeignDeps): TeamDirectoryOptions["
   const { config, store, book, isScope, deny, loadLate, clock } = deps;
   const rules = config().settings.auth.external;
   if (rules === undefined) return undefined;
-  let loading: Promise<CheckForeignToken> | undefined;
 
-  async function load(rulesOfStart: NonNullable<typeof rules>): Promise<CheckForeignToken> {
+  const load = openOnce(async (): Promise<CheckForeignToken> => {
     const { createForeignTokens } = await loadLate(
-      "foreign-tokens",
+      "the check of tokens of another authorization server",
       async () => await import("../../people/identity/foreign-tokens.ts"),
     );
     return createForeignTokens({
-      rules: rulesOfStart,
+      rules,
       base: () => config().settings.publicUrl ?? "",
       isScope,
       userOf: async (account) => (await store.identity(account))?.userId ?? undefined,
@@ -45,17 +44,12 @@ export function createTeamForeign(deps: TeamForeignDeps): TeamDirectoryOptions["
         }),
       clock,
     });
-  }
+  });
 
   return async (token, signal) => {
-    loading ??= load(rules).catch((error: unknown) => {
-      loading = undefined;
-      throw error;
-    });
     try {
-      return await (
-        await loading
-      )(token, signal);
+      const check = await load();
+      return await check(token, signal);
     } catch (error) {
       // It is no failure of the sender, and its text may hold addresses.
       throw new Error("the authorization server cannot be asked", { cause: error });

@@ -3,7 +3,7 @@ import { mayUse } from "../../engine/policy/tool-rules.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
 import type { DiscoveredTool } from "../../kernel/events/event.ts";
-import type { LoadLate } from "../../kernel/runtime/late-module.ts";
+import { openOnce, type LoadLate } from "../../kernel/runtime/late-module.ts";
 import { localPrincipal, type Principal } from "../../kernel/principal.ts";
 import type { Directory } from "../../people/directory/directory.ts";
 import type { EventFacts } from "../../records/events/event-json.ts";
@@ -26,13 +26,12 @@ export interface LiveDeps {
 }
 
 export function createLive({ events, clock, loadLate, facts }: LiveDeps): Live {
-  let loading: Promise<LiveEvents> | undefined;
   let loaded: LiveEvents | undefined;
   let isOver = false;
 
   async function load(): Promise<LiveEvents> {
     const [{ createLiveEvents }, { createEventToJson }] = await loadLate(
-      "live-events",
+      "the stream of events",
       async () =>
         await Promise.all([
           import("../../records/events/live-events.ts"),
@@ -45,11 +44,7 @@ export function createLive({ events, clock, loadLate, facts }: LiveDeps): Live {
   }
 
   return {
-    load: async () =>
-      await (loading ??= load().catch((error: unknown) => {
-        loading = undefined;
-        throw error;
-      })),
+    load: openOnce(load),
     endWhere: (gone) => loaded?.endWhere(gone),
     [Symbol.dispose]() {
       isOver = true;

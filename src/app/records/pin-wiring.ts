@@ -11,7 +11,7 @@ export interface PinWiringDeps {
   readonly config: () => Config;
   readonly store: Pick<GatewayStore, "pins">;
   readonly records: Pick<Records, "opened">;
-  readonly usage: () => Pick<Usage, "read">;
+  readonly usage: Pick<Usage, "read">;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -24,7 +24,7 @@ export function wirePins({ config, store, records, usage, clock, log }: PinWirin
   return createPins({
     configured: () => config().settings.pin,
     storeFor: async ({ user }): Promise<PinStore> => (user === null ? store.pins : (await records.opened()).pins),
-    mostUsed: async ({ id }, most) => await readMostUsed(usage(), { person: id, most, nowMs: clock.now() }),
+    mostUsed: async ({ id }, most) => await readMostUsed(usage, { person: id, most, nowMs: clock.now() }),
     clock,
     onFailure: (error) =>
       log.warn({ component: "catalog", operation: "pins", err: error }, "a person's pinned tools cannot be read"),

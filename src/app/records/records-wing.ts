@@ -44,8 +44,7 @@ export interface RecordsDeps extends Pick<RequestLogDeps, "loggingOf" | "schemas
   readonly events: EventBus;
   readonly store: Pick<GatewayStore, "records">;
   readonly redaction: Redaction;
-  /** Asked once, when the store is open. */
-  readonly eventFacts: () => EventFacts;
+  readonly facts: EventFacts;
   readonly loadLate: LoadLate;
   readonly audit: Pick<GatewayAudit, "open" | "fail" | "close">;
   readonly log: Log;
@@ -87,7 +86,7 @@ function recordAll(deps: RecordsDeps, keep: Keeping): Records {
   async function open(): Promise<void> {
     try {
       const [store, { createEventRecorder }] = await deps.loadLate(
-        "records",
+        "the store of records",
         async () =>
           await Promise.all([
             deps.store.records({ clock, ...keep, redact: createRowRedaction(redaction) }),
@@ -100,7 +99,7 @@ function recordAll(deps: RecordsDeps, keep: Keeping): Records {
         for (const listener of resting) listener();
       });
       sink.open(store);
-      recorded.open(createEventRecorder(sink, deps.eventFacts()));
+      recorded.open(createEventRecorder(sink, deps.facts));
       deps.audit.open(store);
     } catch (error) {
       failed = {

@@ -10,13 +10,13 @@ export interface ListedBy {
   readonly startedMs: number;
 }
 
-type Seen = Pick<GatewayParts, "standing" | "owner" | "fleet" | "usage" | "viewOf" | "mcp">;
+type Seen = Pick<GatewayParts, "status" | "owner" | "fleet" | "usage" | "viewOf" | "mcp">;
 
 /** Visits every tool, so that it is for screens. */
 export async function readActivity(parts: Seen): Promise<Activity> {
-  const { standing, owner, usage, fleet } = parts;
+  const { owner, usage, fleet } = parts;
   // Prices the owner's view as well, which is looked at below.
-  const status = await standing.status({ principal: owner, isAdmin: true });
+  const status = await parts.status({ principal: owner, isAdmin: true });
   const view = parts.viewOf(owner);
   await usage.costs.prepare(view);
   const nowMs = parts.mcp.parts.clock.monotonic();

@@ -3,7 +3,6 @@ import type { Config } from "../../config/config.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import type { Directory } from "../../people/directory/directory.ts";
 import { createRecordHistory, type RecordHistory } from "../../records/calls/record-history.ts";
 import { createStatusReader, type StatusReader } from "../../records/gateway-status.ts";
 import { readStoreStanding } from "../../records/store-standing.ts";
@@ -18,17 +17,16 @@ export interface Standing {
 
 export interface StandingDeps extends Pick<
   Wings,
-  "events" | "late" | "records" | "redaction" | "servers" | "usage" | "viewOf"
+  "events" | "late" | "people" | "records" | "redaction" | "servers" | "usage" | "viewOf"
 > {
   readonly version: string;
   readonly clock: Clock;
   readonly config: () => Config;
-  readonly directory: Pick<Directory, "byId">;
-  readonly unready: () => string | undefined;
 }
 
 export function createStanding(deps: StandingDeps): Standing {
-  const { version, clock, config, records, directory, viewOf, usage } = deps;
+  const { version, clock, config, records, viewOf, usage } = deps;
+  const { directory, unready } = deps.people;
   const { fleet } = deps.servers;
   const addresses = new Set<string>();
   deps.events.on(["gateway.listening"], ({ address }) => addresses.add(address));
@@ -59,7 +57,7 @@ export function createStanding(deps: StandingDeps): Standing {
       configProblem: () => configProblem,
       addresses: () => [...addresses],
       restart: () => deps.late.problem,
-      unready: deps.unready,
+      unready,
       store: () => readStoreStanding(records),
       allInstances: fleet.all,
       instancesOf: (principal) => fleet.of(principal),

@@ -39,7 +39,10 @@ export function createTracing({
 
   async function load(): Promise<void> {
     try {
-      const { createTraces } = await loadLate("traces", async () => await import("../../records/telemetry/traces.ts"));
+      const { createTraces } = await loadLate(
+        "the sending of traces",
+        async () => await import("../../records/telemetry/traces.ts"),
+      );
       const traces = createTraces({
         settings: settings as NonNullable<typeof settings>,
         version,

@@ -3,11 +3,11 @@ import { flatExposure } from "../../catalog/exposure/meta/flat.ts";
 import type { Pins } from "../../catalog/discovery/pins.ts";
 import { pinTools } from "../../catalog/exposure/pinned-tools.ts";
 import type { LazyNames } from "../../catalog/model/names/lazy-names.ts";
-import type { View } from "../../catalog/model/view.ts";
+import type { ToolEntry } from "../../catalog/model/snapshot.ts";
+import type { View, ViewServer } from "../../catalog/model/view.ts";
 import type { ExposureName } from "../../config/rows/exposures.ts";
 import { untilAborted } from "../../kernel/runtime/abort.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
-import type { EventBus } from "../../kernel/events/event-bus.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { createFindingHistory } from "../../records/usage/finding-history.ts";
@@ -21,10 +21,10 @@ import {
   type TokenReport,
 } from "../../records/usage/token-report.ts";
 import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
-import { createUsage, type Usage } from "../../records/usage/usage-log.ts";
+import { createUsage, type Usage, type UsageDeps } from "../../records/usage/usage-log.ts";
 import type { RecordStore } from "../../store/record-store.ts";
 import type { GatewayStore } from "../../store/store.ts";
-import type { McpFront } from "../engine/mcp-front.ts";
+import type { EndpointOf } from "../../front/mcp/endpoint/endpoint.ts";
 
 /** What calls and definitions cost, as the page, REST and commands tell it. */
 export interface UsageWing {
@@ -35,6 +35,8 @@ export interface UsageWing {
   readonly meter: FindingMeter;
   readonly costs: ListCosts;
   tokens(ask: TokensAsk): Promise<TokenReport>;
+  /** What each tool's definition costs in a flat list. */
+  toolTokens(view: View): Promise<(server: ViewServer, tool: ToolEntry) => TokenSum>;
   /** What the list of `/mcp` and its instructions cost the view's principal, with what that person pinned. */
   here(view: View): Promise<TokenSum>;
   /** Writes the counts of calls and of finding that are not written yet: before the store is closed. */
@@ -52,7 +54,7 @@ export interface TokensAsk {
 }
 
 export interface UsageWingDeps {
-  readonly events: EventBus;
+  readonly usage: Usage;
   readonly clock: Clock;
   readonly kept: Pick<GatewayStore, "tokenCounts">;
   /** Undefined until it is opened, and where nothing is recorded. */
@@ -61,20 +63,20 @@ export interface UsageWingDeps {
   readonly onRest: (listener: () => void) => void;
   readonly viewOf: (principal: Principal) => View;
   readonly namesInTurns: LazyNames;
-  /** Called when somebody asks what tools cost. */
-  readonly mcp: () => Pick<McpFront, "endpointOf">;
+  readonly endpointOf: EndpointOf;
   readonly pins: Pick<Pins, "of">;
   readonly discovery: Pick<Discovery, "enrichment" | "phraseSource">;
   readonly fleet: Pick<Fleet, "get">;
 }
 
-/** Builds what counts calls and tokens. No worker is started before definitions have to be counted. */
+/** Counts calls, by the installation that they were made in. */
+export function createCallUsage({ fleet, ...deps }: Omit<UsageDeps, "installationOf"> & Pick<UsageWingDeps, "fleet">) {
+  return createUsage({ ...deps, installationOf: (id) => fleet.get(id as InstanceId)?.about().installation ?? id });
+}
+
+/** Builds what counts tokens. No worker is started before definitions have to be counted. */
 export function createUsageWing(deps: UsageWingDeps): UsageWing {
-  const { events, clock, kept, store, viewOf } = deps;
-  const usage = createUsage({
-    ...{ events, clock, store },
-    installationOf: (id) => deps.fleet.get(id as InstanceId)?.about().installation ?? id,
-  });
+  const { usage, clock, kept, store, viewOf } = deps;
   const counts = createTokenCounts({ store: kept.tokenCounts, clock });
   const costs = createListCosts(counts, deps.namesInTurns);
   const finding = createFinding({ clock, costs });
@@ -97,6 +99,10 @@ export function createUsageWing(deps: UsageWingDeps): UsageWing {
       if (waitMs > 0) await untilAborted(counted, AbortSignal.timeout(waitMs)).catch(() => undefined);
       return await readTokenReport({ costs, finding: history, phrases }, { view, exposure, pinned, principal: of });
     },
+    async toolTokens(view) {
+      await costs.prepare(view);
+      return (server, tool) => costs.tool(view, server, tool);
+    },
     async here(view) {
       const { exposure, pinned } = await listAt("/mcp", view, deps);
       return costs.of(view, exposure, { pinned });
@@ -110,8 +116,8 @@ export function createUsageWing(deps: UsageWingDeps): UsageWing {
   };
 }
 
-async function listAt(path: string, view: View, { mcp, pins }: UsageWingDeps) {
-  const exposure = mcp().endpointOf(path)?.exposure ?? flatExposure;
+async function listAt(path: string, view: View, { endpointOf, pins }: UsageWingDeps) {
+  const exposure = endpointOf(path)?.exposure ?? flatExposure;
   if (exposure.hasPins !== true) return { exposure };
   const { paths } = await pins.of(view.principal);
   return { exposure, pinned: pinTools(view, paths, undefined) };

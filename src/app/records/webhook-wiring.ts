@@ -42,7 +42,7 @@ export function createWebhookWiring({ events, loadLate, facts, ...deps }: Webhoo
 
   async function load(): Promise<void> {
     const [{ createWebhooks }, { createEventToJson }] = await loadLate(
-      "webhooks",
+      "the code that sends events to webhooks",
       async () =>
         await Promise.all([import("../../records/events/webhooks.ts"), import("../../records/events/event-json.ts")]),
     );

@@ -73,5 +73,8 @@ async function connectLate(
 }
 
 async function loadHttp({ loadLate }: ConnectorsDeps) {
-  return await loadLate("http", async () => await import("../../servers/upstream/remote/connect-http.ts"));
+  return await loadLate(
+    "the connection to remote servers",
+    async () => await import("../../servers/upstream/remote/connect-http.ts"),
+  );
 }

@@ -6,7 +6,7 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { LoginOptions } from "../../servers/logins/login-flow.ts";
 import type { Logins } from "../../servers/logins/logins.ts";
 import type { LoginOf } from "../../servers/instance/starts/login-notice.ts";
-import type { LoadLate } from "../../kernel/runtime/late-module.ts";
+import { openOnce, type LoadLate } from "../../kernel/runtime/late-module.ts";
 import type { HttpCredentials } from "../../servers/upstream/connect.ts";
 import type { SecretStore } from "../../store/store.ts";
 import { canLogIn } from "../../config/entry/transports.ts";
@@ -48,7 +48,6 @@ const none: ReadonlySet<string> = new Set();
 
 /** Loaded with the first remote server, because a gateway of stdio servers needs none of it. */
 export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
-  let loading: Promise<Logins> | undefined;
   let loaded: Logins | undefined;
   let kept: SecretStore | undefined;
   let endWatching: (() => void) | undefined;
@@ -56,7 +55,7 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
 
   async function load(): Promise<Logins> {
     const [{ createLogins }, store] = await deps.loadLate(
-      "logins",
+      "the use of logins",
       async () => await Promise.all([import("../../servers/logins/logins.ts"), deps.openStore()]),
     );
     kept = store;
@@ -70,11 +69,7 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
     return loaded;
   }
 
-  const get = (): Promise<Logins> =>
-    (loading ??= load().catch((error: unknown) => {
-      loading = undefined;
-      throw error;
-    }));
+  const get = openOnce(load);
 
   return {
     async authorizeFor(server, instance) {
@@ -101,7 +96,7 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
       const { transport } = server;
       if (!takesLogin(transport)) throw new GatewayError("LOGIN_FAILED", `${server.slug} takes no login`);
       await get();
-      const { keepLogin } = await deps.loadLate("logins", async () => await import("./gateway-logins.ts"));
+      const { keepLogin } = await loadMaking(deps);
       const route = createLoginRoute(server.slug, transport, deps);
       await keepLogin({ transport, route, instance, way, store: kept as SecretStore, now: deps.clock.now }, signal);
       await loaded?.recheck();
@@ -109,7 +104,7 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
     },
     async logOut(server, instance) {
       await get();
-      const { endLogin } = await deps.loadLate("logins", async () => await import("./gateway-logins.ts"));
+      const { endLogin } = await loadMaking(deps);
       const { transport } = server;
       const route = canLogIn(transport) ? createLoginRoute(server.slug, transport, deps) : undefined;
       const wasThere = await endLogin({ instance, route, store: kept as SecretStore, log: deps.log });
@@ -133,6 +128,10 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
       await loaded?.[Symbol.asyncDispose]();
     },
   };
+}
+
+async function loadMaking({ loadLate }: GatewayLoginsDeps) {
+  return await loadLate("the making of logins", async () => await import("./gateway-logins.ts"));
 }
 
 /** An Authorization header in the configuration takes precedence over a login. */

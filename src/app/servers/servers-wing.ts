@@ -16,6 +16,7 @@ import type { Owners } from "../../servers/instance/fleet/desired-instances.ts";
 import { traceOpening } from "../../servers/instance/starts/traced-opening.ts";
 import { createStartTurns } from "../../servers/instance/starts/start-turns.ts";
 import type { GatewayIdentity } from "../../servers/upstream/messages/encode.ts";
+import type { SecretSources } from "../../records/redaction/redaction.ts";
 import type { SecretStore } from "../../store/store.ts";
 import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
 
@@ -32,6 +33,8 @@ export interface ServersDeps {
   readonly loadLate: LoadLate;
   readonly onLogin: GatewayLoginsDeps["onLogin"];
   readonly openSecrets: () => Promise<SecretStore>;
+  /** Is given the tokens of logins in use. */
+  readonly secrets: SecretSources;
   /** Removes every secret from what a server wrote. */
   readonly redact: (text: string) => string;
   readonly keeper: CatalogKeeper;
@@ -60,6 +63,7 @@ export interface Servers extends AsyncDisposable {
 export function createServers(deps: ServersDeps): Servers {
   const { config, log, clock, events } = deps;
   const logins = createGatewayLogins({ ...deps, openStore: deps.openSecrets });
+  deps.secrets.add(logins.secrets);
   const connections = createConnections({
     ...deps,
     settings: () => config().settings,

@@ -239,21 +239,8 @@ export function requireStreaming({ base, isStreaming }: GatewayClient): void {
     });
 }
 
-/** All rows of a list that is answered page by page, each with the cursor of the next. */
-export async function allRows<Row>(
-  read: (page: { readonly limit: string; readonly cursor?: string }) => Promise<{
-    readonly rows: readonly Row[];
-    readonly nextCursor: string | null;
-  }>,
-): Promise<readonly Row[]> {
-  const all: Row[] = [];
-  for (let cursor: string | null = ""; cursor !== null;) {
-    const page = await read({ limit: "1000", ...(cursor === "" ? {} : { cursor }) });
-    all.push(...page.rows);
-    cursor = page.nextCursor;
-  }
-  return all;
-}
+/** As many as a page may have. */
+export const mostRows = "1000";
 
 export type GatewayStatus = TypesOf<typeof showStatus>["answer"];
 export type ServerStatus = GatewayStatus["servers"][number];

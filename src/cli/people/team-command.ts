@@ -6,7 +6,8 @@ import type { TeamLimits } from "../../store/people-rows.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { givenOption, textOption, typedTeam } from "../../config/given.ts";
 import { printAnswer, printDone } from "../gateway/list-output.ts";
-import { allRows, openGatewayClient, type GatewayClient } from "../gateway/gateway-client.ts";
+import { mostRows, openGatewayClient, type GatewayClient } from "../gateway/gateway-client.ts";
+import { allRows } from "../../kernel/all-rows.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { printTable } from "../terminal/table.ts";
 import { misused } from "../terminal/wrong-usage.ts";
@@ -87,7 +88,7 @@ async function listAllTeams(context: CommandContext): Promise<number> {
 }
 
 async function printMembers(context: CommandContext, gateway: GatewayClient, slug: string): Promise<number> {
-  const members = await allRows(async (query) => {
+  const members = await allRows(mostRows, async (query) => {
     const given = { params: { team: slug }, query };
     const page = await gateway.ask<typeof listMembers>("GET /api/teams/{team}/members", given);
     return { rows: page.members, nextCursor: page.nextCursor };

@@ -5,11 +5,12 @@ import type { TypesOf } from "../../operations/operation.ts";
 import type { listTeams } from "../../operations/people/team-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { typedTeam } from "../../config/given.ts";
-import { allRows, type GatewayClient } from "../gateway/gateway-client.ts";
+import { mostRows, type GatewayClient } from "../gateway/gateway-client.ts";
+import { allRows } from "../../kernel/all-rows.ts";
 
 /** All teams that the caller sees. */
 export async function allTeams(gateway: GatewayClient) {
-  return await allRows(async (query) => {
+  return await allRows(mostRows, async (query) => {
     const { teams: rows, nextCursor } = await gateway.ask<typeof listTeams>("GET /api/teams", { query });
     return { rows, nextCursor };
   });

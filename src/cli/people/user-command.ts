@@ -20,7 +20,8 @@ import type {
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn, textOption, typedTeam } from "../../config/given.ts";
 import { printAnswer, printDone } from "../gateway/list-output.ts";
-import { allRows, openGatewayClient, type GatewayClient } from "../gateway/gateway-client.ts";
+import { mostRows, openGatewayClient, type GatewayClient } from "../gateway/gateway-client.ts";
+import { allRows } from "../../kernel/all-rows.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { printTable } from "../terminal/table.ts";
 import { misused } from "../terminal/wrong-usage.ts";
@@ -97,7 +98,7 @@ const userTasks: Readonly<Record<string, UserTask>> = {
 
 async function listAllUsers(context: CommandContext): Promise<number> {
   const gateway = await openGatewayClient(context);
-  const users = await allRows(async (query) => {
+  const users = await allRows(mostRows, async (query) => {
     const { users: rows, nextCursor } = await gateway.ask<typeof listUsers>("GET /api/users", { query });
     return { rows, nextCursor };
   });

@@ -4,7 +4,8 @@ import type { TypesOf } from "../../operations/operation.ts";
 import type { showPins } from "../../operations/tools/pin-operations.ts";
 import type { listTools } from "../../operations/tools/tool-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { allRows, type GatewayClient } from "../gateway/gateway-client.ts";
+import { mostRows, type GatewayClient } from "../gateway/gateway-client.ts";
+import { allRows } from "../../kernel/all-rows.ts";
 import { printList } from "../gateway/list-output.ts";
 import { readStatus } from "../gateway/gateway-client.ts";
 import { printText } from "../terminal/fitted-text.ts";
@@ -47,7 +48,7 @@ async function readTools(
   gateway: GatewayClient,
   { server, match }: { readonly server: string | undefined; readonly match: string | undefined },
 ): Promise<readonly ToolRow[]> {
-  const rows = await allRows(async (page) => {
+  const rows = await allRows(mostRows, async (page) => {
     const query = { ...page, server, match };
     const answer = (await gateway.ask<typeof listTools>("GET /api/tools", { query })) as ToolPage;
     return { rows: answer.tools, nextCursor: answer.next_cursor ?? null };

@@ -39,7 +39,7 @@ async function serve(principal: Principal): Promise<{ gateway: GatewayClient; cl
     ...{ version: "0", isOwner: () => principal.via === "owner", isOpen: () => false },
     people: () => ({ book: { teamOf: (slug: string) => ({ slug }) } }),
     authenticate: () => principal,
-    ...{ admit: () => () => undefined, adopting: () => undefined, onDenied: () => undefined },
+    ...{ admit: () => () => undefined, fleet: { adopting: () => undefined }, onDenied: () => undefined },
     presence: { losses: 0, require: () => undefined },
     bodyLimits: { requestBodyBytes: 10_000, jsonDepth: 10 },
     bodyRoom: { enter: () => undefined, leave: () => undefined, take: () => undefined },

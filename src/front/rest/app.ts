@@ -68,7 +68,7 @@ async function serve(deps: RestDeps, router: Router, incoming: Incoming): Promis
   if (response.destroyed) return;
   response.once("close", isStream(route, query) ? deps.openStream(principal) : deps.admit(principal));
   // Where there are people, the operator has no servers until a tool is called: to look after others starts none.
-  const adopting = principal.id === localPrincipal.id && !deps.isOpen() ? undefined : deps.adopting(principal);
+  const adopting = principal.id === localPrincipal.id && !deps.isOpen() ? undefined : deps.fleet.adopting(principal);
   if (adopting !== undefined) await adopting;
   if (route !== undefined) requireRight(principal, route.right, toRights(deps, request, place));
   const body = isReading(request) ? noBody : await readJson(deps, incoming, deps.bodyLimits.requestBodyBytes);

@@ -29,8 +29,8 @@ function start() {
     },
     authenticate: () => localPrincipal,
     toolTokens: async () => await Promise.resolve(() => ({ tokens: 1, isExact: true })),
-    phrasesOf: async () => await Promise.resolve([]),
-    adopting: () => undefined,
+    discovery: { phrasesOf: async () => await Promise.resolve([]) },
+    fleet: { adopting: () => undefined },
     presence: { losses: 0, require: () => undefined },
     bodyLimits: { requestBodyBytes: 1_000, jsonDepth: 10 },
   } as unknown as RestDeps;

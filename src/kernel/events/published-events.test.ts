@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { otherBuildCode, isLoadFailure } from "../runtime/late-module.ts";
+import { otherBuildCode } from "../runtime/build-id.ts";
+import { isLoadFailure } from "../runtime/late-module.ts";
 import { createPresence, programOf, readClientName } from "../client-presence.ts";
 import { localPrincipal } from "../principal.ts";
 import { createTypeFilter, publishedTypes, typesMatching } from "./published-events.ts";

@@ -8,9 +8,9 @@ import { done as doneShape } from "./people-schemas.ts";
 import { answers } from "../responses.ts";
 import { findUser } from "./user-operations.ts";
 import * as schemas from "../schemas.ts";
-import { operation, type Operation } from "../operation.ts";
+import { operation, type OpenRequest, type Operation } from "../operation.ts";
 import { done } from "../reply.ts";
-import type { RestPeople } from "../services.ts";
+import type { Services } from "../services.ts";
 
 const tag = "People";
 const time = z.iso.datetime();
@@ -58,9 +58,7 @@ const listOwnApps = operation({
   tag,
   summary: "Apps that act for you, in all of your teams",
   responses: answers(appList, "Without their tokens, which are not kept."),
-  run: (services, { principal }) => ({
-    apps: requirePeople(services).access.appsOf(userOf(principal)).map(toApp),
-  }),
+  run: (services, { principal }) => showApps(services, userOf(principal)),
 });
 
 const revokeOwnApp = operation({
@@ -72,11 +70,7 @@ const revokeOwnApp = operation({
   summary: "Take an app's access back",
   description: "Ends its streams and calls at once. The app has to ask again.",
   responses: answers(doneShape, "It has no access any more.", [404]),
-  async run(services, request) {
-    const { principal, params } = request;
-    await requirePeople(services).access.revokeApp(senderOf(request), params.id, userOf(principal));
-    return done;
-  },
+  run: async (services, request) => await revokeApp(services, request, request.params.id, userOf(request.principal)),
 });
 
 const listOwnSessions = operation({
@@ -86,10 +80,7 @@ const listOwnSessions = operation({
   tag,
   summary: "Browsers that you are logged in with",
   responses: answers(logins, "Without their cookies, which are not kept."),
-  run(services, { principal, session: own }) {
-    const { access } = requirePeople(services);
-    return { sessions: access.sessionsOf(userOf(principal)).map((line) => toSession(line, own)) };
-  },
+  run: (services, request) => showSessions(services, request, userOf(request.principal)),
 });
 
 const endOwnSession = operation({
@@ -100,11 +91,7 @@ const endOwnSession = operation({
   tag,
   summary: "Log one of your browsers out",
   responses: answers(doneShape, "It is logged out.", [404]),
-  async run(services, request) {
-    const { principal, params } = request;
-    await requirePeople(services).access.endSession(senderOf(request), params.id, userOf(principal));
-    return done;
-  },
+  run: async (services, request) => await endSession(services, request, request.params.id, userOf(request.principal)),
 });
 
 const listUserApps = operation({
@@ -115,10 +102,7 @@ const listUserApps = operation({
   tag,
   summary: "Apps that act for a user",
   responses: answers(appList, "Those of all teams.", [404]),
-  run(services, { params }) {
-    const { access, book } = requirePeople(services);
-    return { apps: access.appsOf(findUser(book, params.id).id).map(toApp) };
-  },
+  run: (services, { params }) => showApps(services, idOf(services, params.id)),
 });
 
 const revokeUserApp = operation({
@@ -130,10 +114,8 @@ const revokeUserApp = operation({
   summary: "Take the access of a user's app back",
   responses: answers(doneShape, "It has no access any more.", [404]),
   async run(services, request) {
-    const { access, book } = requirePeople(services);
     const { id, item } = request.params;
-    await access.revokeApp(senderOf(request), item, findUser(book, id).id);
-    return done;
+    return await revokeApp(services, request, item, idOf(services, id));
   },
 });
 
@@ -145,11 +127,7 @@ const listUserSessions = operation({
   tag,
   summary: "Browsers that a user is logged in with",
   responses: answers(logins, "All of them.", [404]),
-  run(services, { params, session: own }) {
-    const { access, book } = requirePeople(services);
-    const lines = access.sessionsOf(findUser(book, params.id).id);
-    return { sessions: lines.map((line) => toSession(line, own)) };
-  },
+  run: (services, request) => showSessions(services, request, idOf(services, request.params.id)),
 });
 
 const endUserSessions = operation({
@@ -161,9 +139,8 @@ const endUserSessions = operation({
   summary: "Log a user out of every browser",
   responses: answers(ended, "How many there were.", [404]),
   async run(services, request) {
-    const { access, book } = requirePeople(services);
-    const { id } = findUser(book, request.params.id);
-    return { ended: await access.endSessions(senderOf(request), id) };
+    const { access } = requirePeople(services);
+    return { ended: await access.endSessions(senderOf(request), idOf(services, request.params.id)) };
   },
 });
 
@@ -176,10 +153,8 @@ const endUserSession = operation({
   summary: "Log a user out of one browser",
   responses: answers(doneShape, "It is logged out.", [404]),
   async run(services, request) {
-    const { access, book } = requirePeople(services);
     const { id, item } = request.params;
-    await access.endSession(senderOf(request), item, findUser(book, id).id);
-    return done;
+    return await endSession(services, request, item, idOf(services, id));
   },
 });
 
@@ -191,10 +166,7 @@ export const listAllApps = operation({
   tag,
   summary: "Apps that act for people",
   responses: answers(appList, "Without their tokens, which are not kept.", [404]),
-  run(services, { query }) {
-    const people = requirePeople(services);
-    return { apps: people.access.appsOf(namedUser(people, query)).map(toApp) };
-  },
+  run: (services, { query }) => showApps(services, idIfNamed(services, query)),
 });
 
 export const revokeAnyApp = operation({
@@ -207,9 +179,8 @@ export const revokeAnyApp = operation({
   summary: "Take the access of anybody's app back",
   responses: answers(doneShape, "It has no access any more.", [404]),
   async run(services, request) {
-    const people = requirePeople(services);
-    await people.access.revokeApp(senderOf(request), request.params.id, namedUser(people, request.query));
-    return done;
+    const { params, query } = request;
+    return await revokeApp(services, request, params.id, idIfNamed(services, query));
   },
 });
 
@@ -221,10 +192,7 @@ export const listAllSessions = operation({
   tag,
   summary: "Browsers that people are logged in with",
   responses: answers(logins, "Without their cookies, which are not kept.", [404]),
-  run(services, { query, session: own }) {
-    const people = requirePeople(services);
-    return { sessions: people.access.sessionsOf(namedUser(people, query)).map((line) => toSession(line, own)) };
-  },
+  run: (services, request) => showSessions(services, request, idIfNamed(services, request.query)),
 });
 
 export const endAnySession = operation({
@@ -237,15 +205,42 @@ export const endAnySession = operation({
   summary: "Log anybody's browser out",
   responses: answers(doneShape, "It is logged out.", [404]),
   async run(services, request) {
-    const people = requirePeople(services);
-    await people.access.endSession(senderOf(request), request.params.id, namedUser(people, request.query));
-    return done;
+    const { params, query } = request;
+    return await endSession(services, request, params.id, idIfNamed(services, query));
   },
 });
 
+/** Of a user, by name or id. */
+function idOf(services: Services, name: string): string {
+  return findUser(requirePeople(services).book, name).id;
+}
+
 /** Undefined where no user is named, which means all. */
-function namedUser({ book }: RestPeople, { user }: z.output<typeof byUser>): string | undefined {
-  return user === undefined ? undefined : findUser(book, user).id;
+function idIfNamed(services: Services, { user }: z.output<typeof byUser>): string | undefined {
+  return user === undefined ? undefined : idOf(services, user);
+}
+
+function showApps(services: Services, userId: string | undefined): z.output<typeof appList> {
+  return { apps: requirePeople(services).access.appsOf(userId).map(toApp) };
+}
+
+function showSessions(
+  services: Services,
+  { session: own }: Pick<OpenRequest, "session">,
+  userId: string | undefined,
+): z.output<typeof logins> {
+  const lines = requirePeople(services).access.sessionsOf(userId);
+  return { sessions: lines.map((line) => toSession(line, own)) };
+}
+
+async function revokeApp(services: Services, request: OpenRequest, id: string, userId: string | undefined) {
+  await requirePeople(services).access.revokeApp(senderOf(request), id, userId);
+  return done;
+}
+
+async function endSession(services: Services, request: OpenRequest, id: string, userId: string | undefined) {
+  await requirePeople(services).access.endSession(senderOf(request), id, userId);
+  return done;
 }
 
 /** Throws PEOPLE_CONFLICT: people of the configuration have neither apps nor browsers. */

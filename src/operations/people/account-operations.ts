@@ -67,12 +67,12 @@ export const listTokens = operation({
   run(services, { query }) {
     const { book } = requirePeople(services);
     const only = query.user === undefined ? undefined : findUser(book, query.user).id;
-    const held = [...book.tokens.values()].filter(({ member }) => only === undefined || member.user.id === only);
-    const toLine = (one: (typeof held)[number]) => {
-      const { user, team } = one.member;
-      return { ...toToken(one), user: user.name, team: team.slug };
+    const members = only === undefined ? [...book.members.values()] : book.membersOf(only);
+    return {
+      tokens: members.flatMap(({ row, user, team }) =>
+        book.patsOf(row.id).map((pat) => ({ ...toToken(pat), user: user.name, team: team.slug })),
+      ),
     };
-    return { tokens: held.map(toLine) };
   },
 });
 
@@ -141,7 +141,7 @@ export function peopleStanding(services: Services): z.output<typeof peopleHealth
     ...{ publicUrl: publicUrl ?? null, trustedProxies: trustedProxies.length },
     ...{ users: users.length, admins: users.filter(isAdmin).length },
     providers: Object.entries(auth.providers).map(([name, { issuer }]) => ({ name, issuer })),
-    refusal: services.peopleRefusal() ?? null,
+    refusal: services.unready() ?? null,
   };
 }
 

@@ -47,7 +47,7 @@ export const listInvites = operation({
   run(services, { params: { team } }) {
     const people = requirePeople(services);
     const { id } = teamAt(people, team);
-    const rows = [...people.book.invites.values()].filter(({ teamId }) => teamId === id);
+    const rows = people.book.invitesOf(id);
     return { invites: rows.map(toInvite) };
   },
 });

@@ -2,7 +2,8 @@ import * as z from "zod";
 import { ownCredentials, reading } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import type { HeldPat, Member } from "../../people/directory/books/member.ts";
+import type { Member } from "../../people/directory/books/member.ts";
+import type { PatRow } from "../../store/people-rows.ts";
 import { changesBy, madeJson, requirePeople, toIso } from "../request/people-request.ts";
 import * as shapes from "./people-schemas.ts";
 import { answers, creations } from "../responses.ts";
@@ -65,8 +66,7 @@ const listTokens = operation({
   summary: "Your tokens for this team",
   responses: answers(tokenList, "Without the tokens themselves, which are not kept."),
   run(services, { principal }) {
-    const pats = requirePeople(services).book.members.get(principal.id)?.pats ?? new Map<string, HeldPat>();
-    return { tokens: [...pats.values()].map(toToken) };
+    return { tokens: requirePeople(services).book.patsOf(principal.id).map(toToken) };
   },
 });
 
@@ -101,10 +101,10 @@ const showToken = operation({
   summary: "One of your tokens",
   responses: answers(shapes.token, "The token, without itself.", [404]),
   run(services, { principal, params: { id } }) {
-    const held = requirePeople(services).book.patOf(id);
-    if (held === undefined || held.member.row.id !== principal.id)
+    const pat = requirePeople(services).book.pats.get(id);
+    if (pat?.membershipId !== principal.id)
       throw new GatewayError("PERSON_UNKNOWN", "there is no such token", { hint: "GET /api/me/tokens lists yours." });
-    return toToken(held);
+    return toToken(pat);
   },
 });
 
@@ -123,7 +123,7 @@ const revokeToken = operation({
   },
 });
 
-export function toToken({ row }: HeldPat): z.output<typeof shapes.token> {
+export function toToken(row: PatRow): z.output<typeof shapes.token> {
   const { id, name, scopes, only, createdAtMs, expiresAtMs, usedAtMs } = row;
   const times = { created: toIso(createdAtMs), expires: toIso(expiresAtMs) };
   return {

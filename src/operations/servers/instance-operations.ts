@@ -169,8 +169,8 @@ const listTokens = operation({
   responses: answers(tokenList, "Oldest first, without themselves.", [404]),
   run(services, { principal, params: { id } }) {
     const instance = findInstance(services, principal, id);
-    const tokens = services
-      .tokensOf(instance.id, principal)
+    const tokens = services.instanceTokens
+      .list(instance.id, principal.id)
       .map(({ id: token, createdAtMs, isGood }) => ({ id: token, created: toIso(createdAtMs), valid: isGood }));
     return { tokens };
   },
@@ -188,7 +188,7 @@ const issueToken = operation({
   responses: answers(instanceToken, "The token.", [404]),
   async run(services, request) {
     const instance = findInstance(services, request.principal, request.params.id);
-    const token = await services.issueToken(instance.id, request.principal);
+    const token = await services.instanceTokens.issue(instance.id, request.principal.id);
     const issued = { token, instance: instance.id, ...endpointOf(instance, request) };
     return issued;
   },
@@ -204,7 +204,7 @@ const revokeTokens = operation({
   responses: answers(revokedTokens, "How many there were.", [404]),
   async run(services, { principal, params: { id } }) {
     const instance = findInstance(services, principal, id);
-    return { revoked: await services.revokeTokens(instance.id, principal) };
+    return { revoked: await services.instanceTokens.revoke(instance.id, principal.id) };
   },
 });
 

@@ -152,7 +152,7 @@ const showStatistics = operation({
   responses: answers(namespaceStats, "The caller's counts since the gateway was started; `uses` include earlier runs."),
   run(services, { principal }) {
     const { servers, loaded } = services.viewOf(principal);
-    const { uses, loadTimeMs, ...counts } = services.loads.stats(principal);
+    const { uses, loadTimeMs, ...counts } = services.namespaces.loads.stats(principal);
     const loadedNow = servers.flatMap((server) => {
       const entry = loaded.get(server.instance);
       return entry === undefined

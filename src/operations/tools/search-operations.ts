@@ -125,7 +125,7 @@ async function readPerson(services: Services, asking: Principal, id: string, sig
     throw new GatewayError("PARAMS_INVALID", `body.as: there is nobody called ${JSON.stringify(id.slice(0, 80))}`, {
       data: { field: "body.as" },
     });
-  await services.adopting(person);
+  await services.fleet.adopting(person);
   return person;
 }
 

@@ -133,7 +133,7 @@ export const showTool = operation({
     for (const listing of ["flat", "namespaced"] as const) await services.namesInTurns(view, listing, params.path);
     const { tool } = resolveTool(view, params.path, noArguments);
     const { tokens } = (await services.toolTokens(view))(serverOf(view, tool), tool);
-    const phrases = [...(await services.phrasesOf(tool))];
+    const phrases = [...(await services.discovery.phrasesOf(tool))];
     return cached({ ...toDetails(view, tool), tokens, phrases, definition: tool.definition });
   },
 });

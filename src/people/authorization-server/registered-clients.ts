@@ -82,7 +82,7 @@ export function createRegisteredClients(deps: RegisteredClientsDeps): Registered
   const { store, change, directory, sealing, clock } = deps;
 
   function grantsOf(id: string): readonly string[] {
-    return [...directory.access.grants.values()].flatMap(({ row }) => (row.clientId === id ? [row.id] : []));
+    return [...directory.access.grants.values()].flatMap((row) => (row.clientId === id ? [row.id] : []));
   }
 
   function toLine({ hash, payload, expiresAtMs }: OAuthItemRow, apps: (id: string) => number): ClientLine | undefined {
@@ -142,7 +142,7 @@ export function createRegisteredClients(deps: RegisteredClientsDeps): Registered
 
 function countApps({ access }: RegisteredClientsDeps["directory"]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const { row } of access.grants.values()) counts.set(row.clientId, (counts.get(row.clientId) ?? 0) + 1);
+  for (const row of access.grants.values()) counts.set(row.clientId, (counts.get(row.clientId) ?? 0) + 1);
   return counts;
 }
 

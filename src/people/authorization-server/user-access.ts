@@ -74,14 +74,15 @@ export function createUserAccess({ directory, sessions, change, store, clock }: 
   const { book, access } = directory;
 
   function appsOf(userId: string | undefined): readonly AppLine[] {
-    return [...access.grants.values()].flatMap(({ row }): readonly AppLine[] => {
-      const member = book.members.get(row.membershipId);
-      if (member === undefined || (userId !== undefined && member.user.id !== userId)) return [];
-      const { id, clientId, createdAtMs, usedAtMs, expiresAtMs } = row;
-      const whose = { user: member.user.name, team: member.team.slug, name: row.clientName };
-      const limits = { scopes: words(row.scopes), audience: words(row.audience) };
-      return [{ ...{ id, clientId, createdAtMs, usedAtMs, expiresAtMs }, ...whose, ...limits }];
-    });
+    const members = userId === undefined ? [...book.members.values()] : book.membersOf(userId);
+    return members.flatMap(({ row: { id: membership }, user, team }) =>
+      access.grantsOf(membership).map((row) => {
+        const { id, clientId, clientName: name, createdAtMs, usedAtMs, expiresAtMs } = row;
+        const limits = { scopes: words(row.scopes), audience: words(row.audience) };
+        const times = { createdAtMs, usedAtMs, expiresAtMs };
+        return { id, clientId, name, user: user.name, team: team.slug, ...limits, ...times };
+      }),
+    );
   }
 
   function rowsOf(userId: string | undefined) {

@@ -52,8 +52,7 @@ export function createBrowserSessions({ directory, change, clock }: BrowserSessi
   const { access } = directory;
 
   function sessionsOf(userId: string): BrowserSessionRow[] {
-    const rows = [...access.sessions.values()].map(({ row }) => row).filter((row) => row.userId === userId);
-    return rows.filter((row) => access.session(row.hash, clock.now()) !== undefined);
+    return access.sessionsOf(userId).filter((row) => access.session(row.hash, clock.now()) !== undefined);
   }
 
   return {

@@ -119,7 +119,7 @@ test("a user or a team that is removed takes memberships and tokens along, and i
   ]);
   expect([directory.book.teamOf("blue"), directory.book.membersIn("t_2")]).toEqual([undefined, []]);
   directory.apply({ goneUsers: ["u_1"] });
-  expect([directory.isCurrent(red), directory.book.userNamed("ann"), directory.book.tokens.size]).toEqual([
+  expect([directory.isCurrent(red), directory.book.userNamed("ann"), directory.book.pats.size]).toEqual([
     false,
     undefined,
     0,

@@ -8,7 +8,7 @@ import type { DatabaseContact } from "./database-contact.ts";
 import type { Directory } from "./directory.ts";
 import { createExpiryAlarm } from "./expiry-alarm.ts";
 import { createExternalTokens, type ExternalTokens, type ExternalTokensDeps } from "./external-tokens.ts";
-import type { CredentialFacts, HeldPat } from "./books/member.ts";
+import type { CredentialFacts } from "./books/member.ts";
 import { createMemberIndex, type MemberIndex } from "./books/member-index.ts";
 
 /** The people of the database, and beside them those of the configuration. */
@@ -54,7 +54,7 @@ export function createTeamDirectory(options: TeamDirectoryOptions): TeamDirector
   const access = createAccessIndex(book);
   const changes = createBell();
   const expiries = createBell();
-  const uses = createTokenUses();
+  const uses = createTokenUses(book);
   const alarm = createExpiryAlarm(clock, endExpired);
   const doorDeps = { book, clock, onToken: alarm.expect, onTaken: changes.ring };
   const door = foreign === undefined ? undefined : createExternalTokens({ ...doorDeps, check: foreign });
@@ -90,12 +90,12 @@ export function createTeamDirectory(options: TeamDirectoryOptions): TeamDirector
     refusal: contact.refusal,
     byToken(hash) {
       if (contact.isCut) return besideAlone(contact, beside.byToken(hash));
-      const held = book.tokens.get(hash);
+      const pat = book.patWith(hash);
       const now = clock.now();
-      if (held === undefined) return access.byToken(hash, now) ?? door?.byToken(hash, now) ?? beside.byToken(hash);
-      if (held.row.expiresAtMs <= now) return undefined;
-      uses.note(held, now);
-      return held.member.credentials.get(held.row.id) ?? book.under(held.row.membershipId, toFacts(held.row));
+      if (pat === undefined) return access.byToken(hash, now) ?? door?.byToken(hash, now) ?? beside.byToken(hash);
+      if (pat.expiresAtMs <= now) return undefined;
+      uses.note(pat, now);
+      return book.members.get(pat.membershipId)?.credentials.get(pat.id) ?? book.under(pat.membershipId, toFacts(pat));
     },
     byId,
     elsewhere: fetchToken && { byToken: findElsewhere, byId: async (id) => byId(id) },
@@ -132,7 +132,7 @@ function createMemberFacts(
   return {
     credentialsOf(id) {
       const member = book.members.get(id);
-      return member === undefined ? beside.credentialsOf(id) : [member.row.id, ...member.pats.keys()];
+      return member === undefined ? beside.credentialsOf(id) : [id, ...book.patsOf(id).map(({ hash }) => hash)];
     },
     // The calls of a token end with it, and its person's processes when no credential of theirs is left.
     tiesOf(id) {
@@ -176,11 +176,11 @@ interface Expiring {
 
 /** Walks over all credentials. Those that expired stay in the database, and take what they opened along. */
 function expire({ book, access, door }: Expiring, nowMs: number) {
-  const expired = [...book.tokens.values()].filter(({ row }) => row.expiresAtMs <= nowMs);
-  const isTaken = [book.apply({ gonePats: expired.map(({ row }) => row.id) }), access.forgetExpired(nowMs)];
+  const expired = [...book.pats.values()].filter(({ expiresAtMs }) => expiresAtMs <= nowMs);
+  const isTaken = [book.apply({ gonePats: expired.map(({ id }) => id) }), access.forgetExpired(nowMs)];
   const isOver = [access.ends.forget(nowMs), door?.forget(nowMs)];
   let nextMs = Math.min(access.nextExpiryMs(), door?.nextExpiryMs() ?? Number.POSITIVE_INFINITY);
-  for (const { row } of book.tokens.values()) nextMs = Math.min(nextMs, row.expiresAtMs);
+  for (const { expiresAtMs } of book.pats.values()) nextMs = Math.min(nextMs, expiresAtMs);
   return { isTaken: isTaken.includes(true), isOver: isOver.includes(true), nextMs };
 }
 
@@ -209,18 +209,18 @@ function toFacts({ id, scopes, only }: PatRow): CredentialFacts {
 }
 
 /** In which hour tokens were last used. */
-function createTokenUses() {
+function createTokenUses(book: MemberIndex) {
   /** At most one for each token. */
-  const uses = new Map<string, HeldPat>();
+  const uses = new Map<string, number>();
   return {
-    note(held: HeldPat, now: number): void {
+    note({ id, usedAtMs }: PatRow, now: number): void {
       const hour = now - (now % hourMs);
-      if (held.row.usedAtMs === hour) return;
-      held.row = { ...held.row, usedAtMs: hour };
-      uses.set(held.row.id, held);
+      if (usedAtMs === hour) return;
+      book.noteUse(id, hour);
+      uses.set(id, hour);
     },
     take(): readonly PatUse[] {
-      const taken = [...uses.values()].map(({ row }) => ({ id: row.id, usedAtMs: row.usedAtMs ?? 0 }));
+      const taken = [...uses].map(([id, usedAtMs]) => ({ id, usedAtMs }));
       uses.clear();
       return taken;
     },

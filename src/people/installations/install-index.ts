@@ -6,6 +6,7 @@ import type {
   SecretRow,
   TemplateRow,
 } from "../../store/install-rows.ts";
+import { createRowTable } from "../changes/row-table.ts";
 
 /** Whose a secret is: of the team, of an installation, or of a member in an installation. */
 export type SecretOwner = Pick<SecretRow, "teamId" | "installationId" | "membershipId">;
@@ -18,10 +19,7 @@ export interface Touched {
   readonly installations: readonly { readonly id: string; readonly membershipId: string | undefined }[];
 }
 
-/**
- * All servers of teams, in memory, by what they are looked up with. A change costs as much as it touches, however many
- * installations there are.
- */
+/** All servers of teams, in memory, by what they are looked up with. */
 export interface InstallIndex {
   readonly templates: ReadonlyMap<string, TemplateRow>;
   readonly installations: ReadonlyMap<string, InstallationRow>;
@@ -45,113 +43,104 @@ export interface InstallIndex {
 const none: readonly never[] = [];
 
 export function createInstallIndex(): InstallIndex {
-  const templates = new Map<string, TemplateRow>();
-  const installations = new Map<string, InstallationRow>();
-  const byTeam = new Map<string, Map<string, InstallationRow>>();
-  /** By member, then by installation. */
-  const personal = new Map<string, Map<string, PersonalRow>>();
-  const secrets = createSecretIndex();
+  const tables = createTables();
+  const { templates, installations, ofTeam, personal, secrets, secretsOfTeam } = tables;
 
   function removeInstallation(id: string): void {
-    const row = installations.get(id);
+    const row = installations.remove(id);
     if (row === undefined) return;
-    installations.delete(id);
-    byTeam.get(row.teamId)?.delete(row.slug);
-    for (const own of personal.values()) own.delete(id);
-    secrets.removeWhere(row.teamId, ({ installationId }) => installationId === id);
+    for (const own of tables.personalOf.of(id)) personal.remove(personalKey(own));
+    for (const secret of secretsOfTeam(row.teamId)) if (secret.installationId === id) secrets.remove(secret.id);
   }
 
   return {
-    templates,
-    installations,
-    ofTeam: (teamId) => [...(byTeam.get(teamId)?.values() ?? none)],
-    installed: (teamId, slug) => byTeam.get(teamId)?.get(slug),
-    personal: (installationId, membershipId) => personal.get(membershipId)?.get(installationId),
-    secretsOf: secrets.of,
-    secretsOfTeam: secrets.ofTeam,
+    templates: templates.rows,
+    installations: installations.rows,
+    ofTeam,
+    installed: (teamId, slug) => tables.installed(slugKey({ teamId, slug })),
+    personal: (installationId, membershipId) => personal.rows.get(personalKey({ installationId, membershipId })),
+    secretsOf: (owner) => tables.secretsOf(ownerKey(owner)),
+    secretsOfTeam,
     *membersWithValues() {
-      yield* personal.keys();
-      yield* secrets.members();
+      yield* tables.personalBy.values();
+      yield* tables.secretsBy.values();
     },
     apply(writes) {
-      const touched = touchedBy(writes, { installations, byTeam, secrets });
-      for (const id of writes.goneTemplates ?? []) templates.delete(id);
+      const touched = touchedBy(writes, tables);
+      for (const id of writes.goneTemplates ?? []) templates.remove(id);
       for (const id of writes.goneInstallations ?? []) removeInstallation(id);
-      for (const row of writes.gonePersonal ?? []) personal.get(row.membershipId)?.delete(row.installationId);
+      for (const place of writes.gonePersonal ?? []) personal.remove(personalKey(place));
       for (const id of writes.goneSecrets ?? []) secrets.remove(id);
-      for (const row of writes.templates ?? []) templates.set(row.id, row);
-      for (const row of writes.installations ?? []) putInstallation(installations, byTeam, row);
-      for (const row of writes.personal ?? []) {
-        const own = personal.get(row.membershipId) ?? new Map<string, PersonalRow>();
-        personal.set(row.membershipId, own.set(row.installationId, row));
-      }
+      for (const row of writes.templates ?? []) templates.put(row);
+      for (const row of writes.installations ?? []) installations.put(row);
+      for (const row of writes.personal ?? []) personal.put(row);
       for (const row of writes.secrets ?? []) secrets.put(row);
       return touched;
     },
     forgetMember(membershipId) {
-      personal.delete(membershipId);
-      secrets.removeMember(membershipId);
+      for (const row of tables.personalBy.of(membershipId)) personal.remove(personalKey(row));
+      for (const { id } of tables.secretsBy.of(membershipId)) secrets.remove(id);
     },
     forgetTeam(teamId) {
-      for (const { id } of [...(byTeam.get(teamId)?.values() ?? none)]) removeInstallation(id);
-      byTeam.delete(teamId);
-      secrets.removeWhere(teamId, () => true);
-      for (const { id, teamId: owner } of [...templates.values()]) if (owner === teamId) templates.delete(id);
+      for (const { id } of ofTeam(teamId)) removeInstallation(id);
+      for (const { id } of secretsOfTeam(teamId)) secrets.remove(id);
+      for (const { id } of tables.templatesOf(teamId)) templates.remove(id);
     },
-    differenceTo(rows) {
-      const kept = new Set([...rows.templates, ...rows.installations, ...rows.secrets].map(toId));
-      const keptPersonal = new Set(rows.personal.map((row) => `${row.membershipId}\0${row.installationId}`));
-      const isGone = (id: string): boolean => !kept.has(id);
-      return {
-        templates: rows.templates.filter((row) => templates.get(row.id)?.revision !== row.revision),
-        installations: rows.installations.filter((row) => installations.get(row.id)?.revision !== row.revision),
-        personal: rows.personal.filter((row) => isOther(personal.get(row.membershipId)?.get(row.installationId), row)),
-        secrets: rows.secrets.filter((row) => secrets.get(row.id)?.sealed !== row.sealed),
-        goneTemplates: [...templates.keys()].filter(isGone),
-        goneInstallations: [...installations.keys()].filter(isGone),
-        goneSecrets: [...secrets.ids()].filter(isGone),
-        gonePersonal: [...personal.values()]
-          .flatMap((own) => [...own.values()])
-          .filter((row) => !keptPersonal.has(`${row.membershipId}\0${row.installationId}`)),
-      };
+    differenceTo: (rows) => ({
+      templates: rows.templates.filter((row) => templates.rows.get(row.id)?.revision !== row.revision),
+      installations: rows.installations.filter((row) => installations.rows.get(row.id)?.revision !== row.revision),
+      personal: rows.personal.filter((row) => isOther(personal.rows.get(personalKey(row)), row)),
+      secrets: rows.secrets.filter((row) => secrets.rows.get(row.id)?.sealed !== row.sealed),
+      goneTemplates: templates.missing(rows.templates.map(toId)),
+      goneInstallations: installations.missing(rows.installations.map(toId)),
+      goneSecrets: secrets.missing(rows.secrets.map(toId)),
+      gonePersonal: personal.missing(rows.personal.map(personalKey)).flatMap((key) => personal.rows.get(key) ?? none),
+    }),
+    noteUse(id, usedAtMs) {
+      const row = secrets.rows.get(id);
+      if (row !== undefined) secrets.put({ ...row, usedAtMs });
     },
-    noteUse: secrets.noteUse,
   };
 }
 
-function putInstallation(
-  installations: Map<string, InstallationRow>,
-  byTeam: Map<string, Map<string, InstallationRow>>,
-  row: InstallationRow,
-): void {
-  const before = installations.get(row.id);
-  if (before !== undefined) byTeam.get(before.teamId)?.delete(before.slug);
-  installations.set(row.id, row);
-  const own = byTeam.get(row.teamId) ?? new Map<string, InstallationRow>();
-  byTeam.set(row.teamId, own.set(row.slug, row));
+function createTables() {
+  const templates = createRowTable<TemplateRow>(toId);
+  const installations = createRowTable<InstallationRow>(toId);
+  const personal = createRowTable<PersonalRow>(personalKey);
+  const secrets = createRowTable<SecretRow>(toId);
+  return {
+    ...{ templates, installations, personal, secrets },
+    templatesOf: templates.grouped(({ teamId }) => teamId).of,
+    ofTeam: installations.grouped(({ teamId }) => teamId).of,
+    installed: installations.unique(slugKey),
+    personalOf: personal.grouped(({ installationId }) => installationId),
+    /** By member, as the other. */
+    personalBy: personal.grouped(({ membershipId }) => membershipId),
+    secretsBy: secrets.grouped(({ membershipId }) => membershipId),
+    secretsOf: secrets.grouped(ownerKey).of,
+    secretsOfTeam: secrets.grouped(({ teamId }) => teamId).of,
+  };
 }
 
 function isOther(known: PersonalRow | undefined, { revision, config }: PersonalRow): boolean {
   return known?.revision !== revision || known.config !== config;
 }
 
-interface Indexes {
-  readonly installations: ReadonlyMap<string, InstallationRow>;
-  readonly byTeam: ReadonlyMap<string, ReadonlyMap<string, InstallationRow>>;
-  readonly secrets: Pick<ReturnType<typeof createSecretIndex>, "get">;
-}
-
 /** What a change is about, looked up before it is made. */
-function touchedBy(writes: InstallWrites, { installations, byTeam, secrets }: Indexes): Touched {
+function touchedBy(
+  writes: InstallWrites,
+  { installations, ofTeam, secrets }: ReturnType<typeof createTables>,
+): Touched {
   const teams = new Set<string>();
   const touched: { id: string; membershipId: string | undefined }[] = [];
   const touch = (id: string, membershipId?: string): void => {
-    const row = installations.get(id);
+    const row = installations.rows.get(id);
     if (row !== undefined) teams.add(row.teamId);
     touched.push({ id, membershipId });
   };
   const renewed = new Set([...(writes.templates ?? []).map(toId), ...(writes.goneTemplates ?? [])]);
-  if (renewed.size > 0) for (const { id, templateId } of installations.values()) if (renewed.has(templateId)) touch(id);
+  if (renewed.size > 0)
+    for (const { id, templateId } of installations.rows.values()) if (renewed.has(templateId)) touch(id);
   for (const id of writes.goneInstallations ?? []) touch(id);
   for (const { id, teamId } of writes.installations ?? []) {
     teams.add(teamId);
@@ -159,74 +148,21 @@ function touchedBy(writes: InstallWrites, { installations, byTeam, secrets }: In
   }
   for (const row of [...(writes.personal ?? []), ...(writes.gonePersonal ?? [])])
     touch(row.installationId, row.membershipId);
-  const changed = (writes.goneSecrets ?? []).flatMap((id) => secrets.get(id) ?? none);
+  const changed = (writes.goneSecrets ?? []).flatMap((id) => secrets.rows.get(id) ?? none);
   for (const { teamId, installationId, membershipId } of [...changed, ...(writes.secrets ?? [])]) {
     if (installationId !== null) touch(installationId, membershipId ?? undefined);
     // Any of them may name it.
-    else for (const { id } of byTeam.get(teamId)?.values() ?? none) touch(id);
+    else for (const { id } of ofTeam(teamId)) touch(id);
   }
   return { teams, installations: touched };
 }
 
-/** Secrets by id, by whose they are, and by team. */
-function createSecretIndex() {
-  const byId = new Map<string, SecretRow>();
-  const byOwner = new Map<string, Map<string, SecretRow>>();
-  const byTeam = new Map<string, Set<string>>();
-  const byMember = new Map<string, Set<string>>();
-
-  function remove(id: string): void {
-    const row = byId.get(id);
-    if (row === undefined) return;
-    byId.delete(id);
-    removeFrom(byOwner, ownerKey(row), id);
-    removeFrom(byTeam, row.teamId, id);
-    if (row.membershipId !== null) removeFrom(byMember, row.membershipId, id);
-  }
-
-  return {
-    get: (id: string) => byId.get(id),
-    ids: () => byId.keys(),
-    members: () => byMember.keys(),
-    of: (owner: SecretOwner): readonly SecretRow[] => [...(byOwner.get(ownerKey(owner))?.values() ?? none)],
-    ofTeam: (teamId: string): readonly SecretRow[] =>
-      [...(byTeam.get(teamId) ?? none)].flatMap((id) => byId.get(id) ?? none),
-    put(row: SecretRow): void {
-      byId.set(row.id, row);
-      const key = ownerKey(row);
-      byOwner.set(key, (byOwner.get(key) ?? new Map<string, SecretRow>()).set(row.id, row));
-      byTeam.set(row.teamId, (byTeam.get(row.teamId) ?? new Set()).add(row.id));
-      if (row.membershipId !== null)
-        byMember.set(row.membershipId, (byMember.get(row.membershipId) ?? new Set()).add(row.id));
-    },
-    remove,
-    removeMember(membershipId: string): void {
-      for (const id of [...(byMember.get(membershipId) ?? none)]) remove(id);
-    },
-    removeWhere(teamId: string, isGone: (row: SecretRow) => boolean): void {
-      for (const id of [...(byTeam.get(teamId) ?? none)]) {
-        const row = byId.get(id);
-        if (row !== undefined && isGone(row)) remove(id);
-      }
-    },
-    noteUse(id: string, usedAtMs: number): void {
-      const row = byId.get(id);
-      if (row === undefined) return;
-      const used = { ...row, usedAtMs };
-      byId.set(id, used);
-      byOwner.get(ownerKey(row))?.set(id, used);
-    },
-  };
+function slugKey({ teamId, slug }: Pick<InstallationRow, "teamId" | "slug">): string {
+  return `${teamId}\0${slug}`;
 }
 
-function removeFrom(
-  index: Map<string, { delete(id: string): boolean; readonly size: number }>,
-  key: string,
-  id: string,
-) {
-  const ids = index.get(key);
-  ids?.delete(id);
-  if (ids?.size === 0) index.delete(key);
+function personalKey({ installationId, membershipId }: Pick<PersonalRow, "installationId" | "membershipId">): string {
+  return `${membershipId}\0${installationId}`;
 }
 
 function ownerKey({ teamId, installationId, membershipId }: SecretOwner): string {

@@ -242,18 +242,16 @@ async function endAt(asked: LogoutRequest, { store, change, directory, name, ip 
     const isOwn = userId !== undefined && owner === userId;
     return sid === undefined ? isOwn : row.sid === sid || (row.sid === "" && isOwn);
   };
-  const sessions = [...access.sessions.values()].filter(({ row }) => isMeant(row, row.userId));
-  const grants = [...access.grants.values()].filter(({ row }) =>
-    isMeant(row, book.members.get(row.membershipId)?.user.id),
-  );
+  const sessions = [...access.sessions.values()].filter((row) => isMeant(row, row.userId));
+  const grants = [...access.grants.values()].filter((row) => isMeant(row, book.members.get(row.membershipId)?.user.id));
   const detail = { provider: name, sessions: sessions.length, apps: grants.length };
   const once = [{ hash: sha256(`logout ${issuer} ${id}`), expiresAtMs: expiresAtMs + spareMs }];
   const writes = {
     once,
-    goneSessions: sessions.map(({ row }) => row.hash),
-    goneGrants: grants.map(({ row }) => row.id),
+    goneSessions: sessions.map(({ hash }) => hash),
+    goneGrants: grants.map(({ id }) => id),
   };
-  const object = book.users.get(userId ?? sessions[0]?.row.userId ?? "")?.name ?? "";
+  const object = book.users.get(userId ?? sessions[0]?.userId ?? "")?.name ?? "";
   const isFirst = await change(writes, { actor: name, via: "provider", action: "logout.provider", object, ip, detail });
   if (!isFirst) throw new GatewayError("PROVIDER_ANSWER_INVALID", "this logout token was used before");
 }

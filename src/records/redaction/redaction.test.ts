@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createRedaction, joinSecrets } from "./redaction.ts";
+import { createRedaction, createSecretSources, joinSecrets } from "./redaction.ts";
 import { isSecretName } from "../../config/words/secret-names.ts";
 
 function redactionOf(...secrets: readonly string[]) {
@@ -137,6 +137,14 @@ describe("sets of secrets", () => {
       () => undefined,
     );
     expect(joined()).toBe(joined());
+  });
+
+  test("a source that is added later is asked from then on", () => {
+    const sources = createSecretSources();
+    const { text } = createRedaction({ secrets: sources.all });
+    expect([text("first-secret"), sources.all()]).toEqual(["first-secret", new Set()]);
+    sources.add(() => new Set(["first-secret"]));
+    expect(text("first-secret")).toBe("[redacted]");
   });
 
   test("a thousand tokens with one beginning are told apart", () => {

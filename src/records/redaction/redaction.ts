@@ -84,26 +84,40 @@ export function createRedaction({ secrets }: RedactionOptions): Redaction {
   };
 }
 
-/**
- * One set of the values of all sources, which stays the same set as long as none of them returns another or grows.
- * A source returns undefined as long as what it speaks for is not there.
- */
-export function joinSecrets(...sources: readonly (() => ReadonlySet<string> | undefined)[]): () => ReadonlySet<string> {
-  let last: readonly { readonly values: ReadonlySet<string> | undefined; readonly size: number }[] | undefined;
+/** Returns undefined as long as what it speaks for is not there. */
+export type SecretSource = () => ReadonlySet<string> | undefined;
+
+/** Sources of secrets, which parts add as they are built. */
+export interface SecretSources {
+  add(source: SecretSource): void;
+  /** One set of the values of all, which stays the same set as long as none returns another, grows or is added. */
+  readonly all: () => ReadonlySet<string>;
+}
+
+export function createSecretSources(...sources: SecretSource[]): SecretSources {
+  let last: readonly { readonly values: ReadonlySet<string> | undefined; readonly size: number }[] = [];
   let joined: ReadonlySet<string> = noNames;
-  return () => {
-    const isSame = last?.every(({ values, size }, index) => {
-      const now = sources[index]?.();
-      return now === values && (now?.size ?? 0) === size;
-    });
-    if (isSame === true) return joined;
-    last = sources.map((source) => {
-      const values = source();
-      return { values, size: values?.size ?? 0 };
-    });
-    joined = new Set(last.flatMap(({ values }) => [...(values ?? [])]));
-    return joined;
+  return {
+    add: (source) => void sources.push(source),
+    all() {
+      const isSame = sources.every((source, index) => {
+        const [now, known] = [source(), last[index]];
+        return known !== undefined && now === known.values && (now?.size ?? 0) === known.size;
+      });
+      if (isSame) return joined;
+      last = sources.map((source) => {
+        const values = source();
+        return { values, size: values?.size ?? 0 };
+      });
+      joined = new Set(last.flatMap(({ values }) => [...(values ?? [])]));
+      return joined;
+    },
   };
+}
+
+/** The values of sources that are all known. */
+export function joinSecrets(...sources: SecretSource[]): () => ReadonlySet<string> {
+  return createSecretSources(...sources).all;
 }
 
 interface Known extends KnownSecrets {

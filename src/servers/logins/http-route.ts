@@ -33,7 +33,7 @@ export async function routeTo(
 
 async function toPublic(url: URL, reachedBy: ReachedBy, { loadLate }: HttpRouteDeps): Promise<CreateHttpClient> {
   const load = async () => await import("./protocol/public-client.ts");
-  return await (await loadLate("logins", load)).createPublicClient(url.hostname, reachedBy);
+  return await (await loadLate("the connection to public addresses", load)).createPublicClient(url.hostname, reachedBy);
 }
 
 /**
@@ -88,7 +88,7 @@ async function openRoute(
     });
   const [material, { createUndiciClient }] = await Promise.all([
     tls === undefined ? undefined : readMaterial(slug, tls),
-    deps.loadLate("http-route", async () => await import("../../wire/http/undici-client.ts")),
+    deps.loadLate("the connection through proxies", async () => await import("../../wire/http/undici-client.ts")),
   ]);
   const trusted = trustsNode && material?.ca !== undefined ? await withNodeAuthorities(material, deps) : material;
   return (options) => createUndiciClient({ ...options, proxy, tls: trusted, lookup: options.lookup ?? lookup });

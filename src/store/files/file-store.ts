@@ -59,11 +59,6 @@ function parseToken(token: unknown): InstanceTokenRecord | undefined {
 }
 
 const loadLearned = async () => await import("./learned-file.ts");
-const loadVectors = async () => await import("./vector-file.ts");
-const loadRecords = async () => await import("../sql/client/sql-store.ts");
-const loadBrowserSessions = async () => await import("./browser-sessions-file.ts");
-const loadKeptSearches = async () => await import("./kept-searches-file.ts");
-const loadSecrets = async () => await import("./token-vault.ts");
 
 /** Stores everything in files of the data directory, which only their owner can read. */
 export const fileBackend: StoreBackend = {
@@ -76,7 +71,7 @@ export const fileBackend: StoreBackend = {
         prepare: async (serves) => await makePlace(dataDir, placeOf(dataDir, serves), serves),
       },
       async secrets() {
-        const { createTokenVault } = await loadSecrets();
+        const { createTokenVault } = await import("./token-vault.ts");
         return createTokenVault({ directory: dataDir, key: vaultKey });
       },
       at: (place, log) =>
@@ -86,12 +81,6 @@ export const fileBackend: StoreBackend = {
           driverFolder: join(dataDir, "sqlite"),
         }),
     };
-  },
-  late: {
-    search: async () => await Promise.all([loadLearned(), loadVectors()]),
-    logins: loadSecrets,
-    rest: async () => await Promise.all([loadBrowserSessions(), loadKeptSearches()]),
-    records: loadRecords,
   },
 };
 
@@ -140,14 +129,14 @@ function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): G
       ),
     ),
     async browserSessions() {
-      const { createBrowserSessionsFile } = await loadBrowserSessions();
+      const { createBrowserSessionsFile } = await import("./browser-sessions-file.ts");
       return createBrowserSessionsFile(
         join(folder, "browser-sessions.json"),
         warnOf("browser-sessions", "logins of browsers cannot be read or saved, and end with the gateway"),
       );
     },
     async keptSearches() {
-      const { createKeptSearchesFile } = await loadKeptSearches();
+      const { createKeptSearchesFile } = await import("./kept-searches-file.ts");
       return createKeptSearchesFile(
         join(folder, "kept-searches.json"),
         warnOf(
@@ -174,7 +163,7 @@ function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): G
         warnOf("results", "kept results of an earlier gateway stay on the disk"),
       ),
     async records({ clock, redact, keepMs, keepCalls, keepAuditMs, database }) {
-      const [{ createSqlStore }, key] = await Promise.all([loadRecords(), shared.auditKey()]);
+      const [{ createSqlStore }, key] = await Promise.all([import("../sql/client/sql-store.ts"), shared.auditKey()]);
       const keep = { requestMs: keepMs, requests: keepCalls, auditMs: keepAuditMs };
       const { driverFolder } = shared;
       return createSqlStore({ folder, database, driverFolder, auditKey: key, redact, clock, keep });
@@ -191,7 +180,7 @@ function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): G
       return createLearnedFile(join(folder, "phrases.json"), onFailure);
     },
     async vectors(model) {
-      const { createVectorFile } = await loadVectors();
+      const { createVectorFile } = await import("./vector-file.ts");
       const onFailure = warnOf("vectors", "vectors of tools cannot be saved");
       const file = createVectorFile({ path: join(folder, "vectors.bin"), model, onFailure });
       await file.load();

@@ -1,4 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
+import { allRows } from "../../../src/kernel/all-rows.ts";
 import { api, valueOf, type Schemas } from "./client.ts";
 import { problemOf } from "./failure.ts";
 
@@ -17,21 +18,8 @@ export async function revisedOf<T>(
   return { value: data, etag: response.headers.get("ETag") ?? "*" };
 }
 
-/** All pages of a list. */
-async function wholeList<Row>(
-  read: (query: { readonly limit: number; readonly cursor?: string }) => Promise<{
-    readonly rows: readonly Row[];
-    readonly nextCursor: string | null;
-  }>,
-): Promise<readonly Row[]> {
-  const all: Row[] = [];
-  for (let cursor: string | null = ""; cursor !== null;) {
-    const page: Awaited<ReturnType<typeof read>> = await read({ limit: 1_000, ...(cursor === "" ? {} : { cursor }) });
-    all.push(...page.rows);
-    cursor = page.nextCursor;
-  }
-  return all;
-}
+/** As many as a page may have. */
+const mostRows = 1_000;
 
 /** A field of a template, as its author described it. */
 export interface TemplateField {
@@ -55,7 +43,7 @@ export const peopleQueries = {
   users: queryOptions({
     queryKey: ["people", "users"],
     queryFn: async () =>
-      await wholeList(async (query) => {
+      await allRows(mostRows, async (query) => {
         const { users: rows, nextCursor } = await valueOf(api.GET("/api/users", { params: { query } }));
         return { rows, nextCursor };
       }),
@@ -68,7 +56,7 @@ export const peopleQueries = {
   teams: queryOptions({
     queryKey: ["people", "teams"],
     queryFn: async () =>
-      await wholeList(async (query) => {
+      await allRows(mostRows, async (query) => {
         const { teams: rows, nextCursor } = await valueOf(api.GET("/api/teams", { params: { query } }));
         return { rows, nextCursor };
       }),
@@ -82,7 +70,7 @@ export const peopleQueries = {
     queryOptions({
       queryKey: ["people", "team", team, "members"],
       queryFn: async () =>
-        await wholeList(async (query) => {
+        await allRows(mostRows, async (query) => {
           const answer = await valueOf(api.GET("/api/teams/{team}/members", { params: { path: { team }, query } }));
           return { rows: answer.members, nextCursor: answer.nextCursor };
         }),
@@ -161,7 +149,7 @@ export const peopleQueries = {
   clients: queryOptions({
     queryKey: ["people", "clients"],
     queryFn: async () =>
-      await wholeList(async (query) => {
+      await allRows(mostRows, async (query) => {
         const { clients: rows, nextCursor } = await valueOf(api.GET("/api/auth/clients", { params: { query } }));
         return { rows, nextCursor };
       }),

@@ -23,7 +23,11 @@ export interface BookLine {
 
 const line = /^([0-9a-f]{12}(?:,[0-9a-f]{12})*|-) (\S+): (.+)$/;
 
-/** The lines of a book that say something. Throws on one that is in no notation. */
+/**
+ * The lines of a book that say something. Throws on one that is in no notation.
+ *
+ * @internal for tests and benchmarks
+ */
 export function readBook(text: string): BookLine[] {
   return text.split("\n").flatMap((written) => (isSilent(written) ? [] : [readLine(written)]));
 }

@@ -16,12 +16,15 @@ export interface Endpoint {
   readonly sse?: "stream" | "messages";
 }
 
+/** The endpoint at a path; undefined where there is none. */
+export type EndpointOf = (path: string) => Endpoint | undefined;
+
 /**
  * `/mcp` is the default exposure, `/mcp/{exposure}` always that one, `/mcp/server/{slug}` one server,
  * `/i/{instance}/mcp` one instance. Each has an event stream for clients of HTTP+SSE, with `/sse` in place of `/mcp`,
  * and `/messages` behind that. They follow the configuration: a changed setting is a changed table.
  */
-export function createEndpoints(current: () => Settings): (path: string) => Endpoint | undefined {
+export function createEndpoints(current: () => Settings): EndpointOf {
   const exposures = createSharedExposures(current);
   let settings = current();
   let endpointOf = endpointsFor(settings, exposures);

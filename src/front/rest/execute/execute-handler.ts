@@ -74,7 +74,7 @@ export function createExecuteHandler(deps: RestDeps, questions: RestQuestions): 
 
   async function execute(incoming: Incoming, body: Buffer, since: number): Promise<void> {
     const { request, response, headers, principal } = incoming;
-    const adopting = deps.adopting(principal);
+    const adopting = deps.fleet.adopting(principal);
     if (adopting !== undefined) await adopting;
     deps.presence.require(principal, since);
     const { view, intent } = await resolve(incoming, body).catch((error: unknown) => {

@@ -140,14 +140,14 @@ function createTasks({
     async "token.revoke"(visit, fields) {
       const { user } = visit;
       const id = fields.get("id") ?? "";
-      requireOwn(book.patOf(id)?.member.user.id === user.id);
+      requireOwn(book.members.get(book.pats.get(id)?.membershipId ?? "")?.user.id === user.id);
       await tokens(toActor(visit)).revokeToken(id);
       return {};
     },
     async "app.revoke"(visit, fields) {
-      const held = access.grants.get(fields.get("id") ?? "");
-      requireOwn(held !== undefined && book.members.get(held.row.membershipId)?.user.id === visit.user.id);
-      await revokeApp(visit, held?.row.id ?? "");
+      const grant = access.grants.get(fields.get("id") ?? "");
+      requireOwn(book.members.get(grant?.membershipId ?? "")?.user.id === visit.user.id);
+      await revokeApp(visit, grant?.id ?? "");
       return {};
     },
     async "login.remove"({ session, ip }, fields) {
@@ -191,14 +191,14 @@ function toServers(visit: KnownVisit, { serversOf }: AccountPagesDeps): Html {
 
 function toTokens(visit: KnownVisit, form: OpenForm, { directory }: AccountPagesDeps): Html {
   const members = directory.book.membersOf(visit.user.id);
-  const rows = members.flatMap(({ team, pats }) =>
-    [...pats.values()].map(
-      ({ row }) =>
+  const rows = members.flatMap(({ row, team }) =>
+    directory.book.patsOf(row.id).map(
+      ({ id, name, expiresAtMs }) =>
         html`<tr>
-          <td>${shorten(row.name) || row.id}</td>
+          <td>${shorten(name) || id}</td>
           <td>${team.slug}</td>
-          <td>until ${toDay(row.expiresAtMs)}</td>
-          <td>${toButton(visit, form, { task: "token.revoke", id: row.id, label: html`Revoke` })}</td>
+          <td>until ${toDay(expiresAtMs)}</td>
+          <td>${toButton(visit, form, { task: "token.revoke", id, label: html`Revoke` })}</td>
         </tr>`,
     ),
   );
@@ -215,18 +215,17 @@ function toTokens(visit: KnownVisit, form: OpenForm, { directory }: AccountPages
 }
 
 function toApps(visit: KnownVisit, form: OpenForm, { directory: { book, access } }: AccountPagesDeps): Html {
-  const rows = [...access.grants.values()].flatMap(({ row }) => {
-    const member = book.members.get(row.membershipId);
-    if (member?.user.id !== visit.user.id) return [];
-    return [
-      html`<tr>
-        <td>${shorten(row.clientName)}</td>
-        <td>${member.team.slug}</td>
-        <td>used ${toDay(row.usedAtMs)}</td>
-        <td>${toButton(visit, form, { task: "app.revoke", id: row.id, label: html`Disconnect` })}</td>
-      </tr>`,
-    ];
-  });
+  const rows = book.membersOf(visit.user.id).flatMap(({ row, team }) =>
+    access.grantsOf(row.id).map(
+      ({ id, clientName, usedAtMs }) =>
+        html`<tr>
+          <td>${shorten(clientName)}</td>
+          <td>${team.slug}</td>
+          <td>used ${toDay(usedAtMs)}</td>
+          <td>${toButton(visit, form, { task: "app.revoke", id, label: html`Disconnect` })}</td>
+        </tr>`,
+    ),
+  );
   return toSection(toTable(["App", "Team", "Used", "Disconnect"], rows), "Apps");
 }
 

@@ -72,10 +72,10 @@ export function createAssertionGrant(deps: AssertionGrantDeps) {
   /** What the app is given: the same consent for the same, so that what it has opened outlives its token. */
   async function grantOf(given: Given, { provider }: AssertionPlace): Promise<string> {
     const { member, client, resource, scope, claims } = given;
-    const known = [...directory.access.grants.values()].find(({ row }) => isFor(row, given));
-    if (known !== undefined && (await store.grant(known.row.id)) !== undefined) return known.row.id;
+    const known = directory.access.grantsOf(member.row.id).find((row) => isFor(row, given));
+    if (known !== undefined && (await store.grant(known.id)) !== undefined) return known.id;
     // It was not used for so long that it was tidied away, and no one was told.
-    if (known !== undefined) await change({ goneGrants: [known.row.id] });
+    if (known !== undefined) await change({ goneGrants: [known.id] });
     const id = randomId("g_");
     const grant = new provider.Grant({ jti: id, accountId: member.row.id, clientId: client.clientId });
     grant.addResourceScope(resource, scope);

@@ -60,7 +60,7 @@ function createRefreshRules(deps: OAuthAdapterDeps) {
 
   /** Somebody has the token of another app: nothing is good any more that came of the same consent. */
   async function refuseThief({ grantId }: OAuthItemRow): Promise<void> {
-    const grant = directory.access.grants.get(grantId ?? "")?.row;
+    const grant = directory.access.grants.get(grantId ?? "");
     if (grant === undefined) return;
     const about = { actor: grant.membershipId, via: "grant", object: grant.clientName, ip: null };
     const detail = { grant: grant.id, client: deps.tokenClient()?.clientId };
@@ -71,7 +71,7 @@ function createRefreshRules(deps: OAuthAdapterDeps) {
   async function forgive(row: OAuthItemRow, payload: Payload): Promise<Payload> {
     if (row.consumedAtMs === null) return payload;
     const isLate = row.consumedAtMs + deps.overlapMs() <= clock.now() || row.uses >= mostUses;
-    const grant = directory.access.grants.get(row.grantId ?? "")?.row;
+    const grant = directory.access.grants.get(row.grantId ?? "");
     const action = isLate ? "app.refresh.reuse" : "app.refresh.again";
     const about = { actor: grant?.membershipId ?? "unknown", via: "grant", object: grant?.clientName ?? "", ip: null };
     await change({}, { ...about, action, outcome: isLate ? "denied" : "ok", detail: { grant: row.grantId } });
@@ -142,7 +142,7 @@ function createItems(kind: string, deps: OAuthAdapterDeps): LibraryAdapter {
   return {
     async upsert(id, payload, expiresIn) {
       const row = toRow(id, payload, expiresIn);
-      const grant = kind === "AccessToken" ? directory.access.grants.get(row.grantId ?? "")?.row : undefined;
+      const grant = kind === "AccessToken" ? directory.access.grants.get(row.grantId ?? "") : undefined;
       const usedGrants = usedNow(directory, grant?.id ?? null, clock.now());
       const prolonged = usedGrants.map(() => keptOn(grant?.clientId ?? "", clock.now()));
       // Revoked in this moment, here or at another gateway: nothing that belongs to a revoked grant is kept.
@@ -222,7 +222,7 @@ function createGrants(deps: OAuthAdapterDeps): LibraryAdapter {
 
 /** One that was given at another gateway a moment ago is read. */
 async function findGrant({ directory, store }: OAuthAdapterDeps, id: string): Promise<GrantRow | undefined> {
-  const known = directory.access.grants.get(id)?.row;
+  const known = directory.access.grants.get(id);
   if (known !== undefined || !store.isShared) return known;
   const row = await store.grant(id);
   if (row !== undefined) directory.applyAccess({ grants: [row] });
@@ -249,7 +249,7 @@ function usedNow(
   grantId: string | null,
   now: number,
 ): readonly Pick<GrantRow, "id" | "usedAtMs">[] {
-  const row = directory.access.grants.get(grantId ?? "")?.row;
+  const row = directory.access.grants.get(grantId ?? "");
   const usedAtMs = now - (now % hourMs);
   return row === undefined || row.usedAtMs === usedAtMs ? [] : [{ id: row.id, usedAtMs }];
 }

@@ -198,9 +198,7 @@ function createProviders(
 
 /** Apps of a membership that make room for another. */
 function leastUsed({ access }: Pick<TeamDirectory, "access">, member: Member): readonly string[] {
-  const theirs = [...access.grants.values()].map(({ row }) => row);
-  const ofMember = theirs.filter(({ membershipId }) => membershipId === member.row.id);
-  const oldestLast = ofMember.toSorted((one, two) => two.usedAtMs - one.usedAtMs);
+  const oldestLast = access.grantsOf(member.row.id).toSorted((one, two) => two.usedAtMs - one.usedAtMs);
   return oldestLast.slice(mostGrants - 1).map(({ id }) => id);
 }
 

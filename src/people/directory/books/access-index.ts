@@ -1,24 +1,17 @@
 import type { Principal } from "../../../kernel/principal.ts";
 import type { AccessRows, AccessWrites, BrowserSessionRow, GrantRow } from "../../../store/access-rows.ts";
+import { createRowTable } from "../../changes/row-table.ts";
 import { createCredentialEnds, type CredentialEnds } from "../credential-expiry.ts";
 import type { MemberIndex } from "./member-index.ts";
 
-/** What was given out for one consent, and is still good. */
-export interface HeldGrant {
-  row: GrantRow;
-  /** Hashes of its access tokens. */
-  readonly tokens: Set<string>;
-}
-
-/** Somebody who is logged in with a browser. */
-export interface HeldSession {
-  row: BrowserSessionRow;
-}
-
 /** Apps and browsers that people are logged in with, in memory, so that a request is checked without waiting. */
 export interface AccessIndex {
-  readonly grants: ReadonlyMap<string, HeldGrant>;
-  readonly sessions: ReadonlyMap<string, HeldSession>;
+  /** What was given out for one consent, and is still good. */
+  readonly grants: ReadonlyMap<string, GrantRow>;
+  /** Who is logged in with a browser. */
+  readonly sessions: ReadonlyMap<string, BrowserSessionRow>;
+  grantsOf(membershipId: string): readonly GrantRow[];
+  sessionsOf(userId: string): readonly BrowserSessionRow[];
   /** Whose access token it is. One object for each grant: a renewed token ends nothing that the one before opened. */
   byToken(hash: string, nowMs: number): Principal | undefined;
   /** A session that may still be used. */
@@ -38,7 +31,9 @@ export interface AccessIndex {
 }
 
 interface HeldToken {
-  readonly grant: HeldGrant;
+  readonly hash: string;
+  readonly grantId: string;
+  readonly membershipId: string;
   /** Of the principal: tokens of one grant with the same limits are one. */
   readonly key: string;
   readonly scopes: readonly string[];
@@ -49,25 +44,28 @@ interface HeldToken {
 /** Without a request for this long, a session of a browser ends. */
 export const idleSessionMs = 12 * 3_600_000;
 
+type Book = Pick<MemberIndex, "members" | "users" | "membersOf" | "under" | "withdraw">;
+
 export function createAccessIndex(book: Book): AccessIndex {
-  const shelf = createShelf(book);
-  const { grants, sessions, tokens, ends, forgetExpired, nextExpiryMs } = shelf;
+  const held = createHeldAccess(book);
+  const { grants, sessions, tokens, ends, forgetExpired, nextExpiryMs } = held;
 
   function session(hash: string, nowMs: number): BrowserSessionRow | undefined {
-    const row = sessions.get(hash)?.row;
+    const row = sessions.rows.get(hash);
     if (row === undefined || row.expiresAtMs <= nowMs || row.seenAtMs + idleSessionMs <= nowMs) return undefined;
     const user = book.users.get(row.userId);
     return user?.status === "active" && user.role === row.role ? row : undefined;
   }
 
   return {
-    grants,
-    sessions,
+    grants: grants.rows,
+    sessions: sessions.rows,
+    grantsOf: held.grantsOf,
+    sessionsOf: held.sessionsOf,
     byToken(hash, nowMs) {
-      const token = tokens.get(hash);
+      const token = tokens.rows.get(hash);
       if (token === undefined || token.expiresAtMs <= nowMs) return undefined;
-      const { grant, key, scopes, audience } = token;
-      const { membershipId } = grant.row;
+      const { membershipId, key, scopes, audience } = token;
       const known = book.members.get(membershipId)?.credentials.get(key);
       if (known !== undefined) return known;
       const made = book.under(membershipId, { key, via: "grant", scopes, audience });
@@ -84,27 +82,16 @@ export function createAccessIndex(book: Book): AccessIndex {
     },
     apply(writes) {
       const { goneSessions = [], goneGrants = [], goneItems = [] } = writes as AccessWrites;
-      let isTaken = false;
-      for (const hash of goneSessions) isTaken = shelf.removeSession(hash) || isTaken;
-      for (const id of goneGrants) isTaken = shelf.removeGrant(id) || isTaken;
-      for (const { kind, hash } of goneItems) if (kind === "AccessToken") shelf.removeToken(hash);
-      shelf.putAll(writes);
-      return isTaken;
+      const taken = [...goneSessions.map(held.removeSession), ...goneGrants.map(held.removeGrant)];
+      for (const { kind, hash } of goneItems) if (kind === "AccessToken") tokens.remove(hash);
+      held.putAll(writes);
+      return taken.includes(true);
     },
-    differenceTo: ({ sessions: keptSessions, grants: keptGrants, tokens: keptTokens }) => ({
-      ...{ sessions: keptSessions, grants: keptGrants, items: keptTokens },
-      goneSessions: missing(
-        sessions,
-        keptSessions.map(({ hash }) => hash),
-      ),
-      goneGrants: missing(
-        grants,
-        keptGrants.map(({ id }) => id),
-      ),
-      goneItems: missing(
-        tokens,
-        keptTokens.map(({ hash }) => hash),
-      ).map((hash) => ({ kind: "AccessToken", hash })),
+    differenceTo: (kept) => ({
+      ...{ sessions: kept.sessions, grants: kept.grants, items: kept.tokens },
+      goneSessions: sessions.missing(kept.sessions.map(toHash)),
+      goneGrants: grants.missing(kept.grants.map(({ id }) => id)),
+      goneItems: tokens.missing(kept.tokens.map(toHash)).map((hash) => ({ kind: "AccessToken", hash })),
     }),
     forgetExpired,
     ends,
@@ -112,104 +99,82 @@ export function createAccessIndex(book: Book): AccessIndex {
   };
 }
 
-function missing(known: ReadonlyMap<string, unknown>, kept: readonly string[]): string[] {
-  const there = new Set(kept);
-  return [...known.keys()].filter((key) => !there.has(key));
+function toHash({ hash }: { readonly hash: string }): string {
+  return hash;
 }
 
-type Book = Pick<MemberIndex, "members" | "users" | "membersOf" | "under" | "withdraw">;
-
-/** The rows, by what they are looked up with, and how they go. */
-function createShelf(book: Book) {
-  const grants = new Map<string, HeldGrant>();
-  const sessions = new Map<string, HeldSession>();
-  const tokens = new Map<string, HeldToken>();
+/** The rows, and how they go. */
+function createHeldAccess(book: Book) {
+  const grants = createRowTable<GrantRow>(({ id }) => id);
+  const grantsOf = grants.grouped(({ membershipId }) => membershipId).of;
+  const sessions = createRowTable<BrowserSessionRow>(toHash);
+  const sessionsOf = sessions.grouped(({ userId }) => userId).of;
+  const tokens = createRowTable<HeldToken>(toHash);
+  const tokensOf = tokens.grouped(({ grantId }) => grantId).of;
   const ends = createCredentialEnds();
 
-  function removeToken(hash: string): void {
-    tokens.get(hash)?.grant.tokens.delete(hash);
-    tokens.delete(hash);
-  }
-
   function removeGrant(id: string): boolean {
-    const held = grants.get(id);
-    if (held === undefined) return false;
-    for (const hash of [...held.tokens]) removeToken(hash);
-    grants.delete(id);
+    for (const { hash } of tokensOf(id)) tokens.remove(hash);
+    const row = grants.remove(id);
+    if (row === undefined) return false;
     // Its tokens may have been removed before it.
-    const keys = [...(book.members.get(held.row.membershipId)?.credentials.keys() ?? [])];
+    const keys = [...(book.members.get(row.membershipId)?.credentials.keys() ?? [])];
     for (const key of keys.filter((one) => one.startsWith(`${id} `))) {
       ends.drop(key);
-      book.withdraw(held.row.membershipId, key);
+      book.withdraw(row.membershipId, key);
     }
     return true;
   }
 
   function removeSession(hash: string): boolean {
-    const held = sessions.get(hash);
-    if (held === undefined) return false;
-    sessions.delete(hash);
-    for (const { row } of book.membersOf(held.row.userId)) book.withdraw(row.id, hash);
+    const row = sessions.remove(hash);
+    if (row === undefined) return false;
+    for (const member of book.membersOf(row.userId)) book.withdraw(member.row.id, hash);
     return true;
   }
 
   function putAll(writes: AccessWrites & Partial<AccessRows>): void {
-    for (const row of writes.sessions ?? []) {
-      const held = sessions.get(row.hash);
-      if (held === undefined) sessions.set(row.hash, { row });
-      else held.row = row;
-    }
-    for (const row of writes.grants ?? []) {
-      const held = grants.get(row.id);
-      if (held === undefined) grants.set(row.id, { row, tokens: new Set() });
-      else held.row = row;
-    }
+    for (const row of writes.sessions ?? []) sessions.put(row);
+    for (const row of writes.grants ?? []) grants.put(row);
     for (const { hash, seenAtMs } of writes.seenSessions ?? []) {
-      const held = sessions.get(hash);
-      if (held !== undefined) held.row = { ...held.row, seenAtMs };
+      const row = sessions.rows.get(hash);
+      if (row !== undefined) sessions.put({ ...row, seenAtMs });
     }
     for (const { id, usedAtMs } of writes.usedGrants ?? []) {
-      const held = grants.get(id);
-      if (held !== undefined) held.row = { ...held.row, usedAtMs };
+      const row = grants.rows.get(id);
+      if (row !== undefined) grants.put({ ...row, usedAtMs });
     }
     for (const row of [...(writes.items ?? []), ...(writes.tokens ?? [])]) {
-      const grant = row.kind === "AccessToken" && row.grantId !== null ? grants.get(row.grantId) : undefined;
+      const grant = row.kind === "AccessToken" ? grants.rows.get(row.grantId ?? "") : undefined;
       if (grant === undefined) continue;
-      const { audience, expiresAtMs } = { ...row, audience: row.audience ?? "" };
-      const scopes = row.scopes?.split(" ") ?? [];
-      const key = `${grant.row.id} ${audience} ${row.scopes ?? ""}`;
-      grant.tokens.add(row.hash);
+      const { hash, expiresAtMs } = row;
+      const audience = row.audience ?? "";
+      const key = `${grant.id} ${audience} ${row.scopes ?? ""}`;
       ends.prolong(key, expiresAtMs);
-      tokens.set(row.hash, { grant, key, scopes, audience, expiresAtMs });
+      const limits = { scopes: row.scopes?.split(" ") ?? [], audience };
+      tokens.put({ hash, grantId: grant.id, membershipId: grant.membershipId, key, ...limits, expiresAtMs });
     }
   }
 
   function forgetExpired(nowMs: number): boolean {
+    for (const [hash, { expiresAtMs }] of tokens.rows) if (expiresAtMs <= nowMs) tokens.remove(hash);
     let isTaken = false;
-    for (const [hash, { expiresAtMs }] of tokens) if (expiresAtMs <= nowMs) removeToken(hash);
-    for (const [id, { row }] of grants)
+    for (const [id, row] of grants.rows)
       if (row.expiresAtMs <= nowMs || !book.members.has(row.membershipId)) isTaken = removeGrant(id) || isTaken;
-    for (const [hash, { row }] of sessions)
+    for (const [hash, row] of sessions.rows)
       if (row.expiresAtMs <= nowMs || row.seenAtMs + idleSessionMs <= nowMs || !book.users.has(row.userId))
         isTaken = removeSession(hash) || isTaken;
     return isTaken;
   }
 
-  const removals = { removeToken, removeGrant, removeSession };
-  const nextExpiryMs = (): number => nextExpiryOf({ ends, grants, sessions });
-  return { grants, sessions, tokens, ends, ...removals, putAll, forgetExpired, nextExpiryMs };
-}
+  /** What {@link forgetExpired} would end: tokens end with their keys. */
+  function nextExpiryMs(): number {
+    let next = ends.nextMs();
+    for (const row of grants.rows.values()) next = Math.min(next, row.expiresAtMs);
+    for (const row of sessions.rows.values()) next = Math.min(next, row.expiresAtMs, row.seenAtMs + idleSessionMs);
+    return next;
+  }
 
-interface Expiring {
-  readonly ends: CredentialEnds;
-  readonly grants: ReadonlyMap<string, HeldGrant>;
-  readonly sessions: ReadonlyMap<string, HeldSession>;
-}
-
-/** When the next of these ends: tokens end with their keys. */
-function nextExpiryOf({ ends, grants, sessions }: Expiring): number {
-  let next = ends.nextMs();
-  for (const { row } of grants.values()) next = Math.min(next, row.expiresAtMs);
-  for (const { row } of sessions.values()) next = Math.min(next, row.expiresAtMs, row.seenAtMs + idleSessionMs);
-  return next;
+  const tables = { grants, grantsOf, sessions, sessionsOf, tokens, ends };
+  return { ...tables, removeGrant, removeSession, putAll, forgetExpired, nextExpiryMs };
 }

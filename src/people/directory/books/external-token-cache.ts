@@ -1,4 +1,5 @@
 import type { Principal } from "../../../kernel/principal.ts";
+import { createRowTable } from "../../changes/row-table.ts";
 import { createCredentialEnds } from "../credential-expiry.ts";
 import type { MemberIndex } from "./member-index.ts";
 
@@ -42,7 +43,8 @@ const lapsedMs = 86_400_000;
 export function createExternalTokenCache(
   book: Pick<MemberIndex, "members" | "under" | "withdraw">,
 ): ExternalTokenCache {
-  const tokens = new Map<string, ForeignToken>();
+  const tokens = createRowTable<ForeignToken & { readonly hash: string }>(({ hash }) => hash);
+  const withKey = tokens.grouped(({ key }) => key);
   const keys = new Map<string, { readonly membershipId: string; readonly expiresAtMs: number }>();
   const ends = createCredentialEnds();
 
@@ -51,14 +53,6 @@ export function createExternalTokenCache(
     keys.delete(key);
     ends.drop(key);
     return held !== undefined && book.withdraw(held.membershipId, key);
-  }
-
-  /** Looks through all tokens, which only those that were good once and are no more can make it do. */
-  function endOfOthers(key: string, nowMs: number): number {
-    let lastMs = 0;
-    for (const other of tokens.values())
-      if (other.key === key && other.expiresAtMs > nowMs) lastMs = Math.max(lastMs, other.expiresAtMs);
-    return lastMs;
   }
 
   function principalOf({ membershipId, key, scopes, audience }: ForeignToken): Principal | undefined {
@@ -71,40 +65,42 @@ export function createExternalTokenCache(
 
   return {
     byToken(hash, nowMs) {
-      const token = tokens.get(hash);
+      const token = tokens.rows.get(hash);
       return token === undefined || token.goodUntilMs <= nowMs ? undefined : principalOf(token);
     },
     put(hash, given) {
       const { membershipId, expiresAtMs } = given;
       // An app has several teams of a person, and what ends in one of them goes on in the others.
       const key = `${membershipId} ${given.key}`;
-      const token = { ...given, key };
+      const token = { ...given, key, hash };
       const principal = principalOf(token);
       if (principal === undefined) return undefined;
-      tokens.delete(hash);
-      tokens.set(hash, token);
-      for (const oldest of tokens.size > mostTokens ? [...tokens.keys()].slice(0, 1) : []) tokens.delete(oldest);
+      tokens.remove(hash);
+      tokens.put(token);
+      const [oldest = ""] = tokens.rows.keys();
+      if (tokens.rows.size > mostTokens) tokens.remove(oldest);
       const before = keys.get(key)?.expiresAtMs ?? 0;
       keys.delete(key);
       keys.set(key, { membershipId, expiresAtMs: Math.max(before, expiresAtMs) });
-      for (const oldest of keys.size > mostKeys ? [...keys.keys()].slice(0, 1) : []) withdraw(oldest);
+      const [oldestKey = ""] = keys.keys();
+      if (keys.size > mostKeys) withdraw(oldestKey);
       ends.prolong(key, expiresAtMs);
       return principal;
     },
     reject(hash, nowMs) {
-      const token = tokens.get(hash);
+      const token = tokens.remove(hash);
       if (token === undefined) return false;
-      tokens.delete(hash);
-      const untilMs = endOfOthers(token.key, nowMs);
-      if (untilMs === 0) return withdraw(token.key);
+      const others = withKey.of(token.key).map(({ expiresAtMs }) => expiresAtMs);
+      const untilMs = Math.max(0, ...others);
+      if (untilMs <= nowMs) return withdraw(token.key);
       ends.drop(token.key);
       ends.prolong(token.key, untilMs);
       return false;
     },
-    knows: (hash) => tokens.has(hash),
+    knows: (hash) => tokens.rows.has(hash),
     isOver: ends.isOver,
     forget(nowMs) {
-      for (const [hash, { expiresAtMs }] of tokens) if (expiresAtMs <= nowMs) tokens.delete(hash);
+      for (const [hash, { expiresAtMs }] of tokens.rows) if (expiresAtMs <= nowMs) tokens.remove(hash);
       for (const [key, { expiresAtMs }] of keys) if (expiresAtMs + lapsedMs <= nowMs) withdraw(key);
       return ends.forget(nowMs);
     },

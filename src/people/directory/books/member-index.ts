@@ -7,26 +7,22 @@ import type {
   TeamRow,
   UserRow,
 } from "../../../store/people-rows.ts";
+import { createRowTable } from "../../changes/row-table.ts";
 import {
   createCredentials,
-  createHeldPats,
+  noteEmptied,
   renewMember,
   type Credentials,
-  type HeldPat,
   type Member,
   type OpenMember,
 } from "./member.ts";
 
-/**
- * All people of the database, in memory, by what they are looked up with. A change costs as much as it touches, however
- * many people there are.
- */
+/** All people of the database, in memory, by what they are looked up with. */
 export interface MemberIndex extends Credentials {
   readonly users: ReadonlyMap<string, UserRow>;
   readonly teams: ReadonlyMap<string, TeamRow>;
   readonly members: ReadonlyMap<string, Member>;
-  /** By hash. */
-  readonly tokens: ReadonlyMap<string, HeldPat>;
+  readonly pats: ReadonlyMap<string, PatRow>;
   readonly invites: ReadonlyMap<string, InviteRow>;
   userNamed(name: string): UserRow | undefined;
   teamOf(slug: string): TeamRow | undefined;
@@ -34,159 +30,136 @@ export interface MemberIndex extends Credentials {
   membersOf(userId: string): readonly Member[];
   /** The members of a team. */
   membersIn(teamId: string): readonly Member[];
-  patOf(id: string): HeldPat | undefined;
+  /** The personal tokens of a membership. */
+  patsOf(membershipId: string): readonly PatRow[];
+  patWith(hash: string): PatRow | undefined;
+  /** The invitations into a team. */
+  invitesOf(teamId: string): readonly InviteRow[];
+  inviteWith(hash: string): InviteRow | undefined;
   /** Returns whether something was taken from somebody. */
   apply(writes: PeopleWrites): boolean;
+  /** When a token was last used. */
+  noteUse(patId: string, usedAtMs: number): void;
   /** What has to be written to become `rows`. */
   differenceTo(rows: PeopleRows): PeopleWrites;
 }
 
 export function createMemberIndex(): MemberIndex {
-  const users = createNamed<UserRow>(({ name }) => name);
-  const teams = createNamed<TeamRow>(({ slug }) => slug);
-  const invites = new Map<string, InviteRow>();
-  const held = createHeldPats();
-  const memberships = createMemberships(users.byId, teams.byId, held);
-  const { members, ofUser, inTeam } = memberships;
+  const tables = createTables();
+  const { users, teams, members, pats, invites, membersOf, membersIn, patsOf, invitesOf } = tables;
+  const { dropPat, putPat, putMember, removeMember } = createMembers(tables);
 
   function removeAll({ gonePats = [], goneMemberships = [], goneUsers = [], goneTeams = [] }: PeopleWrites): boolean {
     const gone = [
       ...goneMemberships,
-      ...goneUsers.flatMap((id) => ofUser.of(id).map(({ row }) => row.id)),
-      ...goneTeams.flatMap((id) => inTeam.of(id).map(({ row }) => row.id)),
+      ...[...goneUsers.flatMap(membersOf), ...goneTeams.flatMap(membersIn)].map(({ row }) => row.id),
     ];
-    const pats = gonePats.filter((id) => held.drop(id));
-    const removed = gone.filter((id) => memberships.remove(id));
+    const taken = [...gonePats.map(dropPat), ...gone.map(removeMember)];
     for (const id of goneUsers) users.remove(id);
     for (const id of goneTeams) teams.remove(id);
-    for (const invite of [...invites.values()]) if (goneTeams.includes(invite.teamId)) invites.delete(invite.id);
-    return pats.length + removed.length > 0;
+    for (const { id } of goneTeams.flatMap(invitesOf)) invites.remove(id);
+    return taken.includes(true);
   }
 
   return {
-    users: users.byId,
-    teams: teams.byId,
-    members,
-    tokens: held.byHash,
-    invites,
-    userNamed: (name) => users.byName.get(name),
-    teamOf: (slug) => teams.byName.get(slug),
-    membersOf: ofUser.of,
-    membersIn: inTeam.of,
-    patOf: (id) => held.byId.get(id),
+    users: users.rows,
+    teams: teams.rows,
+    members: members.rows,
+    pats: pats.rows,
+    invites: invites.rows,
+    userNamed: tables.userNamed,
+    teamOf: tables.teamOf,
+    membersOf,
+    membersIn,
+    patsOf,
+    patWith: tables.patWith,
+    invitesOf,
+    inviteWith: tables.inviteWith,
     apply(writes) {
-      for (const id of writes.goneInvites ?? []) invites.delete(id);
-      let isTaken = removeAll(writes);
+      for (const id of writes.goneInvites ?? []) invites.remove(id);
+      const taken = [removeAll(writes)];
       for (const row of writes.users ?? []) {
         users.put(row);
-        for (const member of ofUser.of(row.id)) isTaken = memberships.put(member.row) || isTaken;
+        for (const member of membersOf(row.id)) taken.push(putMember(member.row));
       }
       for (const row of writes.teams ?? []) {
         teams.put(row);
-        for (const member of inTeam.of(row.id)) isTaken = memberships.put(member.row) || isTaken;
+        for (const member of membersIn(row.id)) taken.push(putMember(member.row));
       }
-      for (const row of writes.memberships ?? []) isTaken = memberships.put(row) || isTaken;
-      for (const row of writes.pats ?? []) memberships.putPat(row);
-      for (const row of writes.invites ?? []) invites.set(row.id, row);
-      return isTaken;
+      for (const row of writes.memberships ?? []) taken.push(putMember(row));
+      for (const row of writes.pats ?? []) putPat(row);
+      for (const row of writes.invites ?? []) invites.put(row);
+      return taken.includes(true);
     },
-    ...createCredentials(members),
+    noteUse(patId, usedAtMs) {
+      const row = pats.rows.get(patId);
+      if (row !== undefined) pats.put({ ...row, usedAtMs });
+    },
+    ...createCredentials(members.rows, patsOf),
     differenceTo: (rows) => ({
       ...rows,
-      goneUsers: missing(users.byId, rows.users),
-      goneTeams: missing(teams.byId, rows.teams),
-      goneMemberships: missing(members, rows.memberships),
-      gonePats: missing(held.byId, rows.pats),
-      goneInvites: missing(invites, rows.invites),
+      goneUsers: users.missing(rows.users.map(toId)),
+      goneTeams: teams.missing(rows.teams.map(toId)),
+      goneMemberships: members.missing(rows.memberships.map(toId)),
+      gonePats: pats.missing(rows.pats.map(toId)),
+      goneInvites: invites.missing(rows.invites.map(toId)),
     }),
   };
 }
 
-function missing(known: ReadonlyMap<string, unknown>, rows: readonly { readonly id: string }[]): string[] {
-  const kept = new Set(rows.map(({ id }) => id));
-  return [...known.keys()].filter((id) => !kept.has(id));
-}
-
-/** Rows by their id and by their name. */
-function createNamed<Row extends { readonly id: string }>(nameOf: (row: Row) => string) {
-  const byId = new Map<string, Row>();
-  const byName = new Map<string, Row>();
-  function remove(id: string): void {
-    const before = byId.get(id);
-    if (before === undefined) return;
-    byId.delete(id);
-    if (byName.get(nameOf(before))?.id === id) byName.delete(nameOf(before));
-  }
+function createTables() {
+  const [users, teams] = [createRowTable<UserRow>(toId), createRowTable<TeamRow>(toId)];
+  const [pats, invites] = [createRowTable<PatRow>(toId), createRowTable<InviteRow>(toId)];
+  const members = createRowTable<OpenMember>(({ row }) => row.id);
   return {
-    byId,
-    byName,
-    remove,
-    put(row: Row): void {
-      // Replaced in its place: a list of all keeps its order.
-      const before = byId.get(row.id);
-      if (before !== undefined && byName.get(nameOf(before))?.id === row.id) byName.delete(nameOf(before));
-      byId.set(row.id, row);
-      byName.set(nameOf(row), row);
-    },
+    ...{ users, teams, members, pats, invites },
+    userNamed: users.unique(({ name }) => name),
+    teamOf: teams.unique(({ slug }) => slug),
+    membersOf: members.grouped(({ user }) => user.id).of,
+    membersIn: members.grouped(({ team }) => team.id).of,
+    patsOf: pats.grouped(({ membershipId }) => membershipId).of,
+    patWith: pats.unique(({ hash }) => hash),
+    invitesOf: invites.grouped(({ teamId }) => teamId).of,
+    inviteWith: invites.unique(({ hash }) => hash),
   };
 }
 
-/** Memberships by their user and by their team. */
-function createMemberships(
-  users: ReadonlyMap<string, UserRow>,
-  teams: ReadonlyMap<string, TeamRow>,
-  held: ReturnType<typeof createHeldPats>,
-) {
-  const members = new Map<string, OpenMember>();
-  const [ofUser, inTeam] = [createGroups(), createGroups()];
+/** Memberships and their tokens. Everything returns whether somebody lost something by it. */
+function createMembers({ users, teams, members, pats, patsOf }: ReturnType<typeof createTables>) {
   return {
-    members,
-    ofUser,
-    inTeam,
-    /** Returns whether somebody lost something by it. */
-    remove(id: string): boolean {
-      const member = members.get(id);
+    /** A token for one instance is as good as the personal tokens that it was made beside: it ends with any of them. */
+    dropPat(id: string): boolean {
+      const member = members.rows.get(pats.remove(id)?.membershipId ?? "");
       if (member === undefined) return false;
-      for (const { row } of [...member.pats.values()]) held.remove(row.id);
-      members.delete(id);
-      ofUser.leave(member.row.userId, member);
-      inTeam.leave(member.row.teamId, member);
-      return member.principal !== undefined;
-    },
-    /** The same. */
-    put(row: MembershipRow): boolean {
-      const user = users.get(row.userId);
-      const team = teams.get(row.teamId);
-      if (user === undefined || team === undefined) throw new Error(`the membership ${row.id} refers to nothing`);
-      const member: OpenMember = members.get(row.id) ?? {
-        ...{ row, user, team, principal: undefined },
-        ...{ pats: new Map(), credentials: new Map(), emptied: 0 },
-      };
-      Object.assign(member, { row, user, team });
-      members.set(row.id, member);
-      ofUser.join(user.id, member);
-      inTeam.join(team.id, member);
-      return renewMember(member);
+      member.credentials.delete(id);
+      noteEmptied(member, patsOf);
+      if (member.principal === undefined) return false;
+      member.principal = Object.freeze({ ...member.principal });
+      return true;
     },
     putPat(row: PatRow): void {
-      const member = members.get(row.membershipId);
-      if (member === undefined) throw new Error(`the token ${row.id} refers to nothing`);
-      held.put(row, member);
+      if (!members.rows.has(row.membershipId)) throw new Error(`the token ${row.id} refers to nothing`);
+      pats.put(row);
+    },
+    putMember(row: MembershipRow): boolean {
+      const user = users.rows.get(row.userId);
+      const team = teams.rows.get(row.teamId);
+      if (user === undefined || team === undefined) throw new Error(`the membership ${row.id} refers to nothing`);
+      const member: OpenMember = members.rows.get(row.id) ?? {
+        ...{ row, user, team, principal: undefined },
+        ...{ credentials: new Map(), emptied: 0 },
+      };
+      Object.assign(member, { row, user, team });
+      members.put(member);
+      return renewMember(member);
+    },
+    removeMember(id: string): boolean {
+      for (const pat of patsOf(id)) pats.remove(pat.id);
+      return members.remove(id)?.principal !== undefined;
     },
   };
 }
 
-function createGroups() {
-  const groups = new Map<string, Set<OpenMember>>();
-  return {
-    of: (id: string): readonly OpenMember[] => [...(groups.get(id) ?? [])],
-    join: (id: string, member: OpenMember): void => {
-      groups.set(id, (groups.get(id) ?? new Set()).add(member));
-    },
-    leave(id: string, member: OpenMember): void {
-      const group = groups.get(id);
-      group?.delete(member);
-      if (group?.size === 0) groups.delete(id);
-    },
-  };
+function toId({ id }: { readonly id: string }): string {
+  return id;
 }

@@ -8,8 +8,6 @@ export interface Member {
   readonly row: MembershipRow;
   readonly user: UserRow;
   readonly team: TeamRow;
-  /** Its tokens, by hash. */
-  readonly pats: Map<string, HeldPat>;
   /**
    * Who comes with a token for one instance. Undefined while the user is disabled. Another object as soon as something
    * is taken from the person, and with each personal token that is removed.
@@ -19,11 +17,6 @@ export interface Member {
   readonly credentials: ReadonlyMap<string, Principal>;
   /** How often the last of its tokens and credentials was taken away: what ran for them ends then. */
   readonly emptied: number;
-}
-
-export interface HeldPat {
-  row: PatRow;
-  readonly member: Member;
 }
 
 /** One credential of a membership, and what it is limited to. */
@@ -55,7 +48,9 @@ export interface Credentials {
   isCurrent(principal: Principal): boolean;
 }
 
-export function createCredentials(members: ReadonlyMap<string, OpenMember>): Credentials {
+type PatsOf = (membershipId: string) => readonly PatRow[];
+
+export function createCredentials(members: ReadonlyMap<string, OpenMember>, patsOf: PatsOf): Credentials {
   return {
     under(membershipId, { key, ...about }) {
       const member = members.get(membershipId);
@@ -69,7 +64,7 @@ export function createCredentials(members: ReadonlyMap<string, OpenMember>): Cre
     withdraw(membershipId, key) {
       const member = members.get(membershipId);
       if (member?.credentials.delete(key) !== true) return false;
-      noteEmptied(member);
+      noteEmptied(member, patsOf);
       return true;
     },
     isCurrent(principal) {
@@ -80,46 +75,9 @@ export function createCredentials(members: ReadonlyMap<string, OpenMember>): Cre
   };
 }
 
-/** Tokens by what they are looked up with, and at the members whose they are. */
-export function createHeldPats() {
-  const byHash = new Map<string, HeldPat & { readonly member: OpenMember }>();
-  const byId = new Map<string, HeldPat & { readonly member: OpenMember }>();
-  return {
-    byHash,
-    byId,
-    put(row: PatRow, member: OpenMember): void {
-      const held = { row, member };
-      byId.set(row.id, held);
-      byHash.set(row.hash, held);
-      member.pats.set(row.hash, held);
-    },
-    /**
-     * Takes a token away, and returns whether somebody lost something by it. A token for one instance is as good as the
-     * personal tokens that there were when it was made: it ends with any of them.
-     */
-    drop(id: string): boolean {
-      const member = this.remove(id);
-      if (member === undefined) return false;
-      member.credentials.delete(id);
-      noteEmptied(member);
-      if (member.principal === undefined) return false;
-      member.principal = Object.freeze({ ...member.principal });
-      return true;
-    },
-    /** Returns whose it was. */
-    remove(id: string): OpenMember | undefined {
-      const held = byId.get(id);
-      if (held === undefined) return undefined;
-      byId.delete(id);
-      byHash.delete(held.row.hash);
-      held.member.pats.delete(held.row.hash);
-      return held.member;
-    },
-  };
-}
-
-function noteEmptied(member: OpenMember): void {
-  if (member.pats.size + member.credentials.size === 0) member.emptied += 1;
+/** To be called when a token or credential was taken away. */
+export function noteEmptied(member: OpenMember, patsOf: PatsOf): void {
+  if (patsOf(member.row.id).length + member.credentials.size === 0) member.emptied += 1;
 }
 
 /** Whether the person lost something by it. */

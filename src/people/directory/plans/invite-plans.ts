@@ -58,7 +58,7 @@ export function addInvite(facts: PlanFacts, { team: slug, role, about = "" }: Ne
   const team = facts.teamOf(slug);
   if (!mayManage(facts.standingOf(facts.by, team), role))
     throw forbidden(`you may not make anybody ${role} of the team`);
-  const ofTeam = [...facts.book.invites.values()].filter((invite) => invite.teamId === team.id);
+  const ofTeam = facts.book.invitesOf(team.id);
   if (ofTeam.filter((invite) => isOpen(facts, invite)).length >= mostInvites)
     throw conflict(`${mostInvites} invitations wait already`, "Take back those that nobody needs.");
   const { token: secret, hash } = facts.newSecret("ty_inv_");
@@ -125,7 +125,7 @@ function isOpen(facts: PlanFacts, { usedAtMs, expiresAtMs }: InviteRow): boolean
  */
 export function findInvite(facts: PlanFacts, secret: string): InviteRow {
   const hash = facts.hashToken(secret).replace("sha256:", "");
-  const found = [...facts.book.invites.values()].find((invite) => invite.hash === hash);
+  const found = facts.book.inviteWith(hash);
   const team = facts.book.teams.get(found?.teamId ?? "");
   if (found === undefined || team === undefined || !isOpen(facts, found)) throw noInvite();
   if (!facts.mayStillManage(found.by, team, found.role)) throw noInvite();

@@ -89,7 +89,7 @@ export function removeUser(facts: PlanFacts, given: string): Plan<void> {
 /** Revokes every token of the user, in all teams. The result is how many there were. */
 export function resetUser(facts: PlanFacts, given: string): Plan<number> {
   const user = facts.userOf(given);
-  const gonePats = facts.book.membersOf(user.id).flatMap(({ pats }) => [...pats.values()].map(({ row }) => row.id));
+  const gonePats = facts.book.membersOf(user.id).flatMap(({ row }) => facts.book.patsOf(row.id).map(({ id }) => id));
   const detail = { tokens: gonePats.length };
   return { writes: { gonePats }, action: "user.reset", object: user.name, detail, result: gonePats.length };
 }
@@ -99,7 +99,7 @@ export function addToken(facts: PlanFacts, { user: given, team, name: label, ...
   if (user.status !== "active")
     throw conflict(`${user.name} is disabled`, "`toolyard user enable` lets them in again.");
   const member = facts.memberOf(user, team);
-  if (member.pats.size >= mostTokens)
+  if (facts.book.patsOf(member.row.id).length >= mostTokens)
     throw conflict(`${user.name} has ${mostTokens} tokens already`, "Revoke those that nobody uses.");
   const { row, made } = facts.newPat(member.row.id, label, limits);
   const detail = { of: member.row.id, scopes: row.scopes, only: row.only };
@@ -109,11 +109,10 @@ export function addToken(facts: PlanFacts, { user: given, team, name: label, ...
 
 /** `of` is the membership that it has to belong to. */
 export function revokeToken(facts: PlanFacts, id: string, of?: string): Plan<void> {
-  const held = facts.book.patOf(id);
-  if (held === undefined || (of !== undefined && held.member.row.id !== of))
+  const member = facts.book.members.get(facts.book.pats.get(id)?.membershipId ?? "");
+  if (member === undefined || (of !== undefined && member.row.id !== of))
     unknown("there is no such token", "`toolyard token list` lists them.");
-  const team = held.member.team.slug;
-  return { writes: { gonePats: [id] }, action: "token.revoke", object: id, team, result: undefined };
+  return { writes: { gonePats: [id] }, action: "token.revoke", object: id, team: member.team.slug, result: undefined };
 }
 
 /** An address is a way in, so that the audit says who was given which. */

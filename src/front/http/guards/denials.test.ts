@@ -1,11 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import { beforeEach, describe, expect, test } from "vitest";
-import { createManualClock, type ManualClock } from "../../../test/harness/manual-clock.ts";
-import { createEventBus } from "../../kernel/events/event-bus.ts";
-import type { EventOf } from "../../kernel/events/event.ts";
-import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { localPrincipal, type Principal } from "../../kernel/principal.ts";
-import { createDenials, type Denials } from "./denials.ts";
+import { createManualClock, type ManualClock } from "../../../../test/harness/manual-clock.ts";
+import { createEventBus } from "../../../kernel/events/event-bus.ts";
+import type { EventOf } from "../../../kernel/events/event.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import { localPrincipal, type Principal } from "../../../kernel/principal.ts";
+import { createDenials, watchRefusals } from "./denials.ts";
 
 const request = (url: string): IncomingMessage =>
   ({ url, method: "POST", socket: { remoteAddress: "10.0.0.7" } }) as unknown as IncomingMessage;
@@ -15,7 +15,7 @@ const refuse = (): never => {
 
 describe("refused credentials", () => {
   let clock: ManualClock;
-  let denials: Denials;
+  let tell: (request: IncomingMessage) => void;
   let told: EventOf<"auth.denied">[];
   beforeEach(() => {
     told = [];
@@ -24,22 +24,22 @@ describe("refused credentials", () => {
       throw error;
     });
     events.on(["auth.denied"], (event) => void told.push(event));
-    denials = createDenials(events, clock);
+    tell = createDenials(events, clock);
   });
   const refused = (times: number): void => {
     for (let time = 0; time < times; time += 1)
-      expect(() => denials.watch(request("/mcp"), refuse)).toThrow("no such token");
+      expect(() => watchRefusals(request("/mcp"), refuse, tell)).toThrow("no such token");
   };
 
   test("are told of with who sent them, but without a query, in which a token may stand", () => {
-    expect(() => denials.watch(request("/i/x/mcp?token=secret"), refuse)).toThrow("no such token");
+    expect(() => watchRefusals(request("/i/x/mcp?token=secret"), refuse, tell)).toThrow("no such token");
     expect(told).toEqual([
       { type: "auth.denied", atMs: 0, address: "10.0.0.7", method: "POST", path: "/i/x/mcp", more: 0 },
     ]);
   });
 
   test("have a path of 200 characters at most", () => {
-    expect(() => denials.watch(request(`/${"x".repeat(5_000)}`), refuse)).toThrow("no such token");
+    expect(() => watchRefusals(request(`/${"x".repeat(5_000)}`), refuse, tell)).toThrow("no such token");
     expect(told[0]?.path).toHaveLength(200);
   });
 
@@ -56,7 +56,7 @@ describe("refused credentials", () => {
 
   test("are noticed as well where the check takes time, and the caller still gets the failure", async () => {
     await expect(
-      denials.watch(request("/mcp"), async (): Promise<Principal> => await Promise.resolve().then(refuse)),
+      watchRefusals(request("/mcp"), async (): Promise<Principal> => await Promise.resolve().then(refuse), tell),
     ).rejects.toThrow("no such token");
     expect(told).toHaveLength(1);
   });
@@ -65,10 +65,12 @@ describe("refused credentials", () => {
     const busy = (): never => {
       throw new GatewayError("DIRECTORY_UNAVAILABLE", "the directory is away");
     };
-    expect(() => denials.watch(request("/mcp"), busy)).toThrow("the directory is away");
-    await expect(denials.watch(request("/mcp"), async () => await Promise.resolve().then(busy))).rejects.toThrow();
-    expect(denials.watch(request("/mcp"), () => localPrincipal)).toBe(localPrincipal);
-    expect(await denials.watch(request("/mcp"), async () => await Promise.resolve(localPrincipal))).toBe(
+    expect(() => watchRefusals(request("/mcp"), busy, tell)).toThrow("the directory is away");
+    await expect(
+      watchRefusals(request("/mcp"), async () => await Promise.resolve().then(busy), tell),
+    ).rejects.toThrow();
+    expect(watchRefusals(request("/mcp"), () => localPrincipal, tell)).toBe(localPrincipal);
+    expect(await watchRefusals(request("/mcp"), async () => await Promise.resolve(localPrincipal), tell)).toBe(
       localPrincipal,
     );
     expect(told).toEqual([]);

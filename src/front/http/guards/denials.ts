@@ -1,26 +1,25 @@
 import type { IncomingMessage } from "node:http";
-import { requestPath } from "../../front/http/request-path.ts";
-import type { Clock } from "../../kernel/runtime/clock.ts";
-import type { EventBus } from "../../kernel/events/event-bus.ts";
-import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { Principal } from "../../kernel/principal.ts";
-
-/** Tells of refused credentials. Passes on what a check throws or rejects with. */
-export interface Denials {
-  watch<Checked extends Principal | Promise<Principal>>(request: IncomingMessage, check: () => Checked): Checked;
-}
+import { requestPath } from "../request-path.ts";
+import type { Clock } from "../../../kernel/runtime/clock.ts";
+import type { EventBus } from "../../../kernel/events/event-bus.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import type { Principal } from "../../../kernel/principal.ts";
 
 /** Somebody who guesses tokens must not fill every sink of events: the rest of a second is only counted. */
 const mostPerSecond = 10;
 const windowMs = 1_000;
 const longestPath = 200;
 
-export function createDenials(events: Pick<EventBus, "emit">, clock: Pick<Clock, "now" | "monotonic">): Denials {
+/** Tells of requests whose credentials were refused. */
+export function createDenials(
+  events: Pick<EventBus, "emit">,
+  clock: Pick<Clock, "now" | "monotonic">,
+): (request: IncomingMessage) => void {
   let windowStartMs = Number.NEGATIVE_INFINITY;
   let told = 0;
   let more = 0;
 
-  function note(request: IncomingMessage): void {
+  return (request) => {
     const nowMs = clock.monotonic();
     if (nowMs - windowStartMs >= windowMs) {
       windowStartMs = nowMs;
@@ -41,9 +40,7 @@ export function createDenials(events: Pick<EventBus, "emit">, clock: Pick<Clock,
       more,
     });
     more = 0;
-  }
-
-  return { watch: (request, check) => watchRefusals(request, check, note) };
+  };
 }
 
 /**

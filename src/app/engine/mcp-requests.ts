@@ -1,0 +1,97 @@
+import { randomBytes } from "node:crypto";
+import type { Pins } from "../../catalog/discovery/pins.ts";
+import type { LazyNames } from "../../catalog/model/names/lazy-names.ts";
+import type { View } from "../../catalog/model/view.ts";
+import type { Config } from "../../config/config.ts";
+import type { EventBus } from "../../kernel/events/event-bus.ts";
+import type { Log } from "../../kernel/runtime/log.ts";
+import type { FindingMeter } from "../../records/usage/finding.ts";
+import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
+import { createProfileOf } from "../../front/mcp/endpoint/client-profile.ts";
+import { createParkedConversations } from "../../front/mcp/running/parked-conversations.ts";
+import { createDispatch } from "../../front/mcp/endpoint/dispatch.ts";
+import { createLegacyRequests } from "../../front/mcp/sessions/legacy.ts";
+import { createListenRequests } from "../../front/mcp/listen/listen.ts";
+import { createNotifier } from "../../front/mcp/streams/notifier.ts";
+import { createOwnInstances } from "../../front/mcp/own-instances.ts";
+import { createPageBook } from "../../front/mcp/streams/pages.ts";
+import { createRequestRunner } from "../../front/mcp/endpoint/request-run.ts";
+import { createSessionStore } from "../../front/mcp/sessions/session-store.ts";
+import { toWireError } from "../../front/mcp/answers/wire-error.ts";
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { Engine } from "./engine-wing.ts";
+import type { Principal } from "../../kernel/principal.ts";
+
+/** What requests are answered with, whichever transport they came by. */
+export interface McpRequestsDeps extends Pick<Engine, "routing" | "performer" | "subscriptions" | "logLevels"> {
+  readonly config: () => Config;
+  readonly identity: { readonly name: string; readonly version: string };
+  /** Ids of this gateway and of those behind it. */
+  readonly gateways: () => readonly string[];
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: EventBus;
+  readonly viewOf: (principal: Principal) => View;
+  readonly namesInTurns: LazyNames;
+  readonly pins: Pick<Pins, "of">;
+  readonly finding: FindingMeter;
+  readonly fleet: Pick<Fleet, "get" | "clients">;
+}
+
+/** Builds what carries requests out: sessions, subscriptions, and calls that wait for their client. */
+export function createMcpRequests(deps: McpRequestsDeps) {
+  const { viewOf, clock, fleet } = deps;
+  // As of the start, for what cannot change while the gateway runs.
+  const { limits, results } = deps.config().settings;
+  const serverInfo = { ...deps.identity, title: "Toolyard" };
+  const serverInfoText = asciiJson(serverInfo);
+  const ownInstances = createOwnInstances(fleet.get, fleet.clients);
+  const notifier = createNotifier(deps.events, viewOf, ownInstances, deps.performer.isTaskOf);
+  const sessions = createSessionStore(limits, clock);
+  const profileOf = createProfileOf(() => deps.config().settings.clients);
+  const dispatch = createDispatch({
+    viewOf,
+    namesInTurns: deps.namesInTurns,
+    performer: deps.performer,
+    finding: deps.finding,
+    maxTokens: results.discoverTokens,
+    routing: deps.routing,
+    pins: deps.pins,
+    pages: createPageBook(randomBytes(32)),
+    profileOf,
+    serverInfo,
+    gateways: deps.gateways,
+  });
+  const conversations = createParkedConversations({ parkedMs: limits.parkedMs, mostParked: mostParkedCalls, clock });
+  const runner = createRequestRunner(dispatch, conversations, serverInfoText, (error, caller, method) => {
+    const failure = toGatewayError(error);
+    if (failure.code === "INTERNAL")
+      deps.log.error({ component: "front", operation: method, err: failure.cause ?? failure }, failure.message);
+    return toWireError(failure, caller.client.era, method);
+  });
+  const legacy = createLegacyRequests({
+    sessions,
+    viewOf,
+    notifier,
+    subscriptions: deps.subscriptions,
+    logLevels: deps.logLevels,
+    routing: deps.routing,
+    ownInstances,
+    serverInfo,
+    gateways: deps.gateways,
+    profileOf,
+  });
+  const listen = createListenRequests({
+    viewOf,
+    notifier,
+    subscriptions: deps.subscriptions,
+    ownInstances,
+    serverInfoText,
+  });
+  return { serverInfo, sessions, conversations, runner, legacy, listen };
+}
+
+/** Parked calls of the whole gateway. Each server has its own, smaller limit. */
+const mostParkedCalls = 1_000;
