@@ -131,9 +131,7 @@ first, and only written if it answers. A running gateway applies the change at o
     usage:
       "toolyard config check|show|diff|schema [options]\n       toolyard config keep|forget [NAME] [options]\n       " +
       "toolyard config get|set|unset SERVER [PATH=VALUE ...] --team TEAM [options]",
-    about:
-      "Checks the configuration, shows the settings in force, keeps values, and sets those of servers that teams " +
-      "installed.",
+    about: "Checks the configuration, shows the settings in force, keeps values, and sets those of installed servers.",
     options: {
       ...common,
       ...settingOptions("serve"),

@@ -291,9 +291,7 @@ function toUsageList(
       lastHour: toIso(found.lastHourMs),
       durationMs: { sum: found.durationMsSum, max: found.durationMsMax },
       latency: [...found.buckets],
-      argumentTokens: found.argumentTokens,
-      resultTokens: found.resultTokens,
-      resultsCut: found.cut,
+      ...{ argumentTokens: found.argumentTokens, resultTokens: found.resultTokens, resultsCut: found.cut },
     })),
   };
 }
@@ -317,11 +315,9 @@ function toValue(dimension: UsageDimension, value: string | null | undefined): s
   return isTime && typeof value === "string" ? toIso(Number(value)) : (value ?? null);
 }
 
-/** The last moment that a date can be. */
-const lastMs = 8.64e15;
-
 function toIso(ms: number): string {
-  return new Date(Math.min(ms, lastMs)).toISOString();
+  // The last moment that a date can be.
+  return new Date(Math.min(ms, 8.64e15)).toISOString();
 }
 
 function toCsvText(by: readonly UsageDimension[], sums: readonly UsageSum[]): string {

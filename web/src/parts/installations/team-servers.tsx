@@ -3,10 +3,8 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { peopleQueries } from "../../api/people-queries.ts";
-import { queries } from "../../api/queries.ts";
 import { mayManageTeam, useWho } from "../../api/who.ts";
 import { counted, plain } from "../../words/format.ts";
-import { worstOf } from "../../words/status.ts";
 import { toCommand } from "../../words/words.ts";
 import { Button } from "../basic/button.tsx";
 import { DataTable, type Column } from "../basic/data-table.tsx";
@@ -17,7 +15,6 @@ import { StatusMark } from "../basic/status-mark.tsx";
 import { ListCopies } from "../servers/list-copies.tsx";
 import { NewTemplate } from "./new-template.tsx";
 import { Empty, Loaded } from "../basic/states.tsx";
-import { StatusMark } from "../basic/status-mark.tsx";
 
 type Installation = Schemas["ListedInstallation"];
 
@@ -26,7 +23,6 @@ export function TeamServers({ team }: { readonly team: string }) {
   const [dialog, setDialog] = useState<"install" | "template">();
   const who = useWho();
   const servers = useQuery(peopleQueries.installations(team));
-  const status = useQuery(queries.status);
   const columns: readonly Column<Installation>[] = [
     {
       heading: "Server",
