@@ -1,12 +1,11 @@
 import type { CurrentCatalog } from "../catalog/model/current.ts";
 import type { Config } from "../config/config.ts";
 import { mayUse } from "../engine/policy/tool-rules.ts";
-import { toDashboardLink } from "../kernel/dashboard-link.ts";
+import { toDashboardLink, createLoginCodes } from "../people/identity/login-codes.ts";
 import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
 import { localPrincipal, type Principal } from "../kernel/principal.ts";
 import type { Clock } from "../kernel/runtime/clock.ts";
 import type { Log } from "../kernel/runtime/log.ts";
-import { createLoginCodes } from "../people/identity/login-codes.ts";
 import type { InstanceTokens } from "../people/identity/instance-tokens.ts";
 import type { Fleet } from "../servers/instance/fleet/fleet.ts";
 import type { Instance } from "../servers/instance/instance.ts";

@@ -5,7 +5,6 @@ import { homeDirectories } from "../config/file/directories.ts";
 import { UntrustedConfig } from "../config/found-config.ts";
 import type { FailureCode } from "../kernel/failures/failures.ts";
 import { toGatewayError, type GatewayError } from "../kernel/failures/gateway-error.ts";
-import { ignoreBrokenPipes } from "./command/broken-pipe.ts";
 import { commandHelp, generalHelp, usageOf } from "./command/help.ts";
 import type { Command, Options } from "./command/command-row.ts";
 import { anyCommandOptions, commands } from "./commands.ts";
@@ -13,6 +12,7 @@ import type { CommandContext } from "./command/command-context.ts";
 import type { GivenFlags, GivenLists } from "../config/given.ts";
 import { printText } from "./terminal/fitted-text.ts";
 import { packageVersion } from "../app/package-version.ts";
+import type { Writable } from "node:stream";
 
 /** Exit codes: 0 fine, 1 failed, 2 wrong usage or configuration. */
 const wrongUsage = 2;
@@ -184,3 +184,12 @@ main(process.argv.slice(2)).then(
     process.exitCode = wrongOnes.includes(failure.code) ? wrongUsage : 1;
   },
 );
+
+/**
+ * The reader of the output may leave before its end (`toolyard status | head -1`). Output after that is lost, and
+ * nothing else happens: a gateway goes on serving, and a command ends as it would have. Other errors of these streams
+ * are ignored as well, because there is nowhere to report them.
+ */
+function ignoreBrokenPipes(...streams: readonly Writable[]): void {
+  for (const stream of streams) stream.on("error", () => undefined);
+}

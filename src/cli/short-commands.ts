@@ -1,32 +1,35 @@
+import { call } from "./tools/call-command.ts";
+import { complete, completion } from "./completion/completion-command.ts";
+import { prompts } from "./tools/prompts-command.ts";
+import { read, resources } from "./tools/resources-command.ts";
+import { search } from "./tools/search-command.ts";
+import { show } from "./tools/show-command.ts";
+import { tools } from "./tools/tools-command.ts";
 import { app, client, session } from "./people/access-command.ts";
 import { audit } from "./records/audit-command.ts";
-import { calls } from "./records/calls-command.ts";
+import { calls, events, logs } from "./records/record-commands.ts";
 import { connect } from "./clients/connect-command.ts";
-import { restart, stop } from "./serve/control-commands.ts";
+import { restart, stop, open } from "./serve/control-commands.ts";
 import { disconnect } from "./clients/disconnect-command.ts";
 import { install, installations, key, secret, template, uninstall } from "./people/installs-command.ts";
 import { listClients } from "./clients/clients-command.ts";
-import { events } from "./records/events-command.ts";
 import { importServers } from "./import/import-command.ts";
 import { config } from "./setup/config-command.ts";
 import { doctor } from "./doctor/doctor-command.ts";
 import { servers } from "./servers/servers-command.ts";
 import { invite, team } from "./people/team-command.ts";
-import { user } from "./people/user-command.ts";
-import { everydayCommands } from "./tools/everyday-commands.ts";
+import { user, token } from "./people/user-command.ts";
 import { login, logout } from "./setup/login-command.ts";
-import { logs } from "./records/logs-command.ts";
 import { unknownCommand, wrongOption } from "./command/mistyped.ts";
-import { open } from "./serve/open-command.ts";
 import { service } from "./setup/service-command.ts";
 import { status } from "./serve/status-command.ts";
-import { token } from "./people/token-command.ts";
 import { backup, db, restore } from "./setup/database-command.ts";
 import { openVisit } from "./serve/guided-start.ts";
-import { tokens } from "./records/tokens-command.ts";
-import { trust } from "./clients/trust-command.ts";
-import { askTrust } from "./clients/trust-question.ts";
-import { usage } from "./records/usage-command.ts";
+import { tokens, usage } from "./records/usage-command.ts";
+import { trust, askTrust } from "./clients/trust-command.ts";
+
+/** The commands of every day, which use the running gateway or start one in the background. */
+export const everydayCommands = { call, complete, completion, prompts, read, resources, search, show, tools } as const;
 
 /**
  * The commands that do not become a gateway. They are loaded together, because what several of them share with a

@@ -4,7 +4,7 @@ import type { AuditEntry, EventRecord, RequestRecord, ServerLogLine, UsageHour }
 import type { RecordKind, RecordRows, RecordStore } from "../../src/store/record-store.ts";
 import { createSqlStore, type SqlStoreLimits, type SqlStoreOptions } from "../../src/store/sql/client/sql-store.ts";
 import { createWaitingBatch } from "../../src/store/sql/row-text.ts";
-import type { RowText } from "../../src/store/sql/requests/waiting-batch.ts";
+import type { RowText } from "../../src/store/sql/requests/packed-calls.ts";
 import { until } from "./until.ts";
 
 export const sqlWorkerFile = workerUrl(

@@ -78,7 +78,7 @@ describe("every input that a peer controls is driven by bench/stalls.ts", () => 
   });
 
   test("what is too small to be driven has the limit that is said of it", () => {
-    const limits = sourcesOf("src/servers/logins").find(({ file }) => file.endsWith("login-limits.ts"))?.code ?? "";
+    const limits = sourcesOf("src/servers/logins").find(({ file }) => file.endsWith("login-route.ts"))?.code ?? "";
     for (const [file, limit] of Object.entries(smallInputs))
       expect(file.includes("/logins/") ? limits : readFileSync(root + file, "utf8")).toContain(limit);
   });

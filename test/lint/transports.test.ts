@@ -25,7 +25,7 @@ const knowers = [
   "config/entry/transports.ts",
   "config/registry/registry-entry.ts",
   "config/registry/server-json.ts",
-  "front/mcp/transports/sse-messages.ts",
+  "front/mcp/transports/sse.ts",
   "front/mcp/transports/stdio-client.ts",
   "kernel/call/call-context.ts",
   "operations/machine/clients/connection-way.ts",

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { RestDeps } from "../../src/front/rest/deps.ts";
+import type { RestDeps } from "../../src/front/rest/route.ts";
 import { createRoutes } from "../../src/front/rest/rest.ts";
 import { askOwner as askTheOwner } from "../harness/owner-door.ts";
 import { hasNoPostgres, startPostgres, type Postgres } from "../harness/postgres.ts";

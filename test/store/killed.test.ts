@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { createRecords } from "../../src/store/sql/migrations/records/records-0001.ts";
-import { createState } from "../../src/store/sql/migrations/state/state-0001.ts";
+import { createState } from "../../src/store/sql/migrations/state/state-0001-0003.ts";
 import { recordsSteps, stateSteps } from "../../src/store/sql/sqlite/schema-steps.ts";
 import { openSqliteFile, quickCheck } from "../../src/store/sql/sqlite/sqlite-file.ts";
 import { loadDriver } from "../../src/store/sql/sqlite/sql-driver.ts";

@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
 import { writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isWorse, verdictOf } from "../../src/kernel/kept-places.ts";
+import { isWorse, verdictOf } from "../../src/kernel/search-words.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { get, post, untilOnline } from "../harness/rest.ts";
 import { until } from "../harness/until.ts";

@@ -19,7 +19,7 @@ import { openDirectory } from "../../store/files/data-directory.ts";
 import type { Gateway as EmbeddedGateway, GatewayOptions, LogOptions } from "./embedding-types.ts";
 import { buildGateway, type Gateway } from "../gateway.ts";
 import type { HttpFront } from "../owner/http-front.ts";
-import { refuseEndlessNesting } from "../servers/nesting-limit.ts";
+import { refuseEndlessNesting } from "../servers/loop-guard.ts";
 import { refuseOpenBind } from "./open-bind.ts";
 import { packageVersion } from "../package-version.ts";
 import { openStore } from "../../store/files/store-backend.ts";

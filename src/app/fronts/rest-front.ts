@@ -1,4 +1,4 @@
-import type { Start } from "./management-wiring.ts";
+import { type Start, createManagement } from "./management-wiring.ts";
 import type { IncomingMessage } from "node:http";
 import { readActivity } from "../records/status-screen.ts";
 import { reaches, type Principal } from "../../kernel/principal.ts";
@@ -14,18 +14,19 @@ import { toDenial } from "../people/watched-access.ts";
 import { createRestUpkeep } from "./backup-download.ts";
 import type { Browsers } from "../../front/web/browsers.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
-import { createManagement } from "./management-wiring.ts";
-import { readConfigDrift } from "./config-drift.ts";
+import { readConfigDrift } from "./config-values.ts";
 import { hasRole } from "../../engine/policy/rights.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import { connectPage } from "../people/people-wiring.ts";
 import { mayDecideLogin } from "../people/person-servers.ts";
 import { takesLogin } from "../servers/server-logins.ts";
+import { fileURLToPath } from "node:url";
+import { createDashboard, type Dashboard } from "../../front/web/dashboard.ts";
+import type { PublicUrl } from "../../front/http/public-url.ts";
 
 // With REST, because they share so much that a module for each would read several files more at a start.
 export { openBrowsers } from "../people/browser-wiring.ts";
-export { loadDashboard } from "./web-front.ts";
 
 export interface RestNeeds {
   /** Whether a request came through the owner's door. */
@@ -173,3 +174,10 @@ function createInstanceAccess({
 function runs(principal: Principal, team: string): boolean {
   return principal.roles.includes("admin") || (principal.team === team && hasRole(principal, "team-admin"));
 }
+
+/** The dashboard's files stand beside those of the program. Loaded at the first request for one of them. */
+export function loadDashboard({ publicUrl }: { readonly publicUrl: PublicUrl }): Dashboard {
+  return createDashboard({ folder: dashboardFolder, publicUrl });
+}
+
+const dashboardFolder = fileURLToPath(new URL("../web/", import.meta.url));

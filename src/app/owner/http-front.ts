@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { isListed, loopback, toBlockList } from "../../kernel/text/address-ranges.ts";
-import { createConnectionRoom } from "../../front/http/guards/connection-room.ts";
+import { createConnectionRoom } from "../../front/http/guards/body-room.ts";
 import { createHttpServer, type HttpServer } from "../../front/http/http-server.ts";
 import { refuse } from "../../front/mcp/answers/replies.ts";
 import { createOriginRules } from "../../front/http/guards/origin.ts";

@@ -7,7 +7,7 @@ import { sessionIdOf } from "../../people/authorization-server/user-access.ts";
 import { idleSessionMs } from "../../people/directory/books/access-index.ts";
 import { sessionHashOf } from "../../people/identity/session-cookie.ts";
 import type { Browsers, VisitingPerson } from "../../front/web/browsers.ts";
-import { requestPath } from "../../front/http/request-path.ts";
+import { requestPath } from "../../front/http/public-url.ts";
 import { isFromDashboard, readSession } from "../../front/web/session-request.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
 

@@ -1,5 +1,4 @@
-import { requestPath } from "../../front/http/request-path.ts";
-import type { PublicUrl } from "../../front/http/public-url.ts";
+import { requestPath, type PublicUrl } from "../../front/http/public-url.ts";
 import type { Directory } from "../../people/directory/directory.ts";
 import { reaches } from "../../people/identity/audience.ts";
 import type { Doors } from "../../people/identity/authenticator.ts";

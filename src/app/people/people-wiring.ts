@@ -10,16 +10,15 @@ import { isScope } from "../../engine/policy/scopes.ts";
 import { createConfigDirectory } from "../../people/directory/config-directory.ts";
 import type { Directory } from "../../people/directory/directory.ts";
 import { createAuthenticator, type Authenticator } from "../../people/identity/authenticator.ts";
-import { createLookUp } from "../../people/identity/look-ups.ts";
-import type { InstanceTokens } from "../../people/identity/instance-tokens.ts";
+import { createLookUp, type LookUp } from "../../people/identity/look-ups.ts";
+import { type InstanceTokens, createInstanceTokens } from "../../people/identity/instance-tokens.ts";
 import { createPresence, type PresenceKeeper } from "../../people/identity/session-validity.ts";
 import type { PublicUrl } from "../../front/http/public-url.ts";
 import type { RecordStore } from "../../store/record-store.ts";
-import type { GatewayStore } from "../../store/store.ts";
+import type { GatewayStore, InstanceTokenStore } from "../../store/store.ts";
 import type { SecretSources } from "../../records/redaction/redaction.ts";
 import { installedId, type Owners } from "../../servers/instance/fleet/desired-instances.ts";
 import { createDoors } from "./doors.ts";
-import { createGatewayInstanceTokens } from "./instance-access.ts";
 import type { TeamPeople, TeamPeopleDeps } from "./team-people.ts";
 import type { GatewayAudit } from "../records/audit-wing.ts";
 
@@ -179,5 +178,31 @@ function createOwners(directory: Directory, team: () => TeamPeople | undefined):
     },
     serversOf: (owner) => team()?.serversOf(owner) ?? [],
     installedFor: (installation, owner) => team()?.installs.servers.runnable(installation, owner),
+  };
+}
+
+/** Tokens for single instances, stored in the gateway's own folder. */
+function createGatewayInstanceTokens(deps: {
+  readonly store: InstanceTokenStore;
+  readonly inUrl: () => boolean;
+  readonly directory: Directory;
+  readonly lookUp: LookUp;
+  readonly clock: Pick<Clock, "now">;
+}): InstanceTokens {
+  const tokens = createInstanceTokens({
+    store: deps.store,
+    now: deps.clock.now,
+    inUrl: deps.inUrl,
+    directory: deps.directory,
+    lookUp: deps.lookUp,
+  });
+  return {
+    ...tokens,
+    issue: async (instance, principal) =>
+      await tokens.issue(instance, principal).catch((error: unknown) => {
+        throw new GatewayError("DATA_DIR_UNWRITABLE", "the token cannot be stored, and is therefore not issued", {
+          cause: error,
+        });
+      }),
   };
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { requestPath } from "../../front/http/request-path.ts";
+import { requestPath } from "../../front/http/public-url.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
 import type { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";

@@ -2,6 +2,12 @@ import { readTraceSettings } from "../../config/rows/trace-settings.ts";
 import type { LoadLate } from "../../kernel/runtime/late-module.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import type { TraceSource, Tracing } from "../../kernel/runtime/tracing.ts";
+import type { EventBus } from "../../kernel/events/event-bus.ts";
+import { createMetrics, type Metrics } from "../../records/telemetry/metrics.ts";
+import type { Engine } from "../engine/engine-wing.ts";
+import type { McpFront } from "../engine/mcp-front.ts";
+import type { Records } from "./records-wing.ts";
+import type { Servers } from "../servers/servers-wing.ts";
 
 export interface TracingDeps {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -65,4 +71,31 @@ export function createTracing({
     ready: load(),
     close: async () => await close(),
   };
+}
+
+export interface MetricsDeps {
+  readonly events: EventBus;
+  readonly version: string;
+  readonly servers: Servers;
+  readonly engine: Engine;
+  readonly mcp: McpFront;
+  readonly records: Pick<Records, "store">;
+}
+
+/** The metrics of a gateway: its events, and what its wings say of themselves when they are asked. */
+export function createGatewayMetrics({ servers, engine, mcp, records, ...deps }: MetricsDeps): Metrics {
+  const { fleet } = servers;
+  return createMetrics({
+    ...deps,
+    instances: () => fleet.all(),
+    storeFigures: () => records.store()?.figures(),
+    figures: () => ({
+      requestsInFlight: engine.performer.inFlight,
+      waitingCalls: fleet.all().reduce((sum, instance) => sum + instance.waiting, 0),
+      waitingStarts: servers.waitingStarts,
+      sessions: mcp.parts.sessions.size,
+      streams: mcp.parts.admission.streams,
+      kept: engine.keptFigures(),
+    }),
+  });
 }

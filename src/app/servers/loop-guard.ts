@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { depthOf, markerVariable } from "../../servers/process/marker.ts";
 
 /**
  * Knows which gateways stand behind one another. A gateway that reaches itself as one of its servers, directly or
@@ -30,3 +31,17 @@ export function createLoopGuard(): LoopGuard {
     },
   };
 }
+
+/**
+ * Refuses to start when gateways are nested too deep. Each gateway starts the servers of its configuration, and one
+ * that starts itself would do so without end. Throws SERVER_IS_GATEWAY.
+ */
+export function refuseEndlessNesting(environment: Readonly<Record<string, string | undefined>>): void {
+  if (depthOf(environment[markerVariable]) >= mostNested)
+    throw new GatewayError(
+      "SERVER_IS_GATEWAY",
+      `this gateway runs as a server of other gateways, ${mostNested} levels deep`,
+    );
+}
+
+const mostNested = 4;

@@ -2,7 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 
 import Fuse from "fuse.js";
 
-import { requireBuild } from "../../kernel/runtime/build-id.ts";
+import { requireBuild } from "../../kernel/runtime/late-module.ts";
 import type { FuseJob, FuseResult } from "./fuse.ts";
 
 const { query, limit, records, buildId } = workerData as FuseJob;

@@ -7,10 +7,17 @@ import { matchesPattern } from "../../config/words/tool-pattern.ts";
 import type { Config, ServerConfig } from "../../config/config.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";
-import { completionChoices, type CommandTable, type KnownNames, type KnownTool } from "./completion-choices.ts";
+import {
+  completionChoices,
+  type CommandTable,
+  type KnownNames,
+  type KnownTool,
+  afterBreak,
+  splitTyped,
+  type TypedWords,
+} from "./completion-choices.ts";
 import { shells, toCompletionScript } from "./completion-scripts.ts";
 import { refuseUsage } from "../terminal/wrong-usage.ts";
-import { afterBreak, splitTyped, type TypedWords } from "./completion-line.ts";
 
 /** `toolyard completion SHELL`: the script that makes a shell complete the words of this program. */
 export function completion(context: CommandContext): Promise<number> {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { afterBreak, splitTyped } from "./completion-line.ts";
+import { afterBreak, splitTyped } from "./completion-choices.ts";
 
 test.each([
   ["toolyard ", ["toolyard"], ""],

@@ -41,7 +41,7 @@ const program = `
 
 beforeAll(() => {
   buildSync({
-    entryPoints: [fileURLToPath(new URL("./idle-gc.ts", import.meta.url))],
+    entryPoints: [fileURLToPath(new URL("./garbage-collector.ts", import.meta.url))],
     outfile: join(directory, "resting-heap.mjs"),
     platform: "node",
     format: "esm",

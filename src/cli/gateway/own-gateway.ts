@@ -4,7 +4,7 @@ import { findConfigured } from "../../operations/machine/servers/configured-serv
 import type { ServerTrial } from "../../operations/machine/servers/trial-result.ts";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { buildGateway } from "../../app/gateway.ts";
-import { refuseEndlessNesting } from "../../app/servers/nesting-limit.ts";
+import { refuseEndlessNesting } from "../../app/servers/loop-guard.ts";
 import { followConfigFile } from "../../app/reload.ts";
 import type { Config } from "../../config/config.ts";
 import { systemClock } from "../../kernel/runtime/clock.ts";
@@ -17,9 +17,8 @@ import {
 } from "../../operations/machine/surroundings/surroundings.ts";
 import { openPlace, servedBy, type CommandContext } from "../command/command-context.ts";
 import { openLog } from "../command/command-log.ts";
-import { tuneGarbageCollector } from "./garbage-collector.ts";
+import { tuneGarbageCollector, collectAtRest } from "./garbage-collector.ts";
 import { textOption } from "../../config/given.ts";
-import { collectAtRest } from "./idle-gc.ts";
 
 // What tries a server is made of the same parts. Loaded with this: as an entry of its own it would split what every
 // start loads into two more files.

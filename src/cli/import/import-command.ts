@@ -9,11 +9,10 @@ import { clientTable, findClient } from "../../config/clients/table/client-table
 import type { ImportPlan, PlannedServer } from "../../config/clients/import/import-plan.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { askWhatToImport, askWhetherToWrite, type ImportChoice } from "./import-questions.ts";
+import { askWhatToImport, askWhetherToWrite, type ImportChoice, planLines } from "./import-text.ts";
 import { readTarget } from "../../operations/machine/clients/import-target.ts";
 import { writeTarget, type ImportTarget } from "../../operations/machine/clients/import-target.ts";
 import { hideSecrets, planJson, type SecretWay } from "../../operations/machine/clients/import-facts.ts";
-import { planLines } from "./import-text.ts";
 import { isOn, listOption, textOption } from "../../config/given.ts";
 import { printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";

@@ -1,3 +1,6 @@
+import { createToken } from "../../people/identity/token.ts";
+import type { CommandContext } from "../command/command-context.ts";
+import { textOption, isOn, typedTeam } from "../../config/given.ts";
 import { scopes, type Scope } from "../../engine/policy/scopes.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type {
@@ -17,8 +20,6 @@ import type {
   revokeTokens,
   setRole,
 } from "../../operations/people/user-operations.ts";
-import type { CommandContext } from "../command/command-context.ts";
-import { isOn, textOption, typedTeam } from "../../config/given.ts";
 import { printAnswer, printDone } from "../gateway/list-output.ts";
 import { mostRows, openGatewayClient, type GatewayClient } from "../gateway/gateway-client.ts";
 import { allRows } from "../../kernel/all-rows.ts";
@@ -26,6 +27,32 @@ import { plainText } from "../../kernel/text/plain-text.ts";
 import { printTable } from "../terminal/table.ts";
 import { misused } from "../terminal/wrong-usage.ts";
 import { minuteOf, readDays, readTeamRole, showToken } from "./people-options.ts";
+
+const wrongUsage = 2;
+
+/**
+ * `toolyard token new`: prints the token to stdout, and where to put it to stderr. With `--user`, and for every other
+ * task, it is about tokens that a gateway for teams keeps.
+ */
+export async function token(context: CommandContext): Promise<number> {
+  const [what, extra] = context.positionals;
+  if (what === "new" && extra !== undefined) {
+    process.stderr.write(`toolyard: what is ${JSON.stringify(extra)}? Usage: toolyard token new [options]\n`);
+    return wrongUsage;
+  }
+  if (what !== "new" || textOption(context, "user") !== undefined) return await personalToken(context);
+  const made = createToken();
+  const principal = textOption(context, "principal");
+  const place =
+    principal !== undefined
+      ? `"toolyard": { "principals": { ${JSON.stringify(principal)}: { "tokenHash": "${made.hash}" } } }`
+      : `"toolyard": { "auth": { "tokenHashes": ["${made.hash}"] } }`;
+  process.stdout.write(`${made.token}\n${made.hash}\n`);
+  process.stderr.write(
+    `The first line is the token: it is shown only now. The second is its hash, for the configuration:\n  ${place}\n`,
+  );
+  return 0;
+}
 
 /** `toolyard user add|list|link|account|email|disable|enable|role|reset|remove`. */
 export async function user(context: CommandContext): Promise<number> {
@@ -123,7 +150,7 @@ The page asks for the part after the #, which is not sent with the link.\n`,
 }
 
 /** `toolyard token new --user`, `token list` and `token revoke`. */
-export async function personalToken(context: CommandContext): Promise<number> {
+async function personalToken(context: CommandContext): Promise<number> {
   const [task, id] = context.positionals;
   const owner = textOption(context, "user");
   if (task === "list") return await printTokens(context, owner);

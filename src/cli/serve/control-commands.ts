@@ -4,13 +4,16 @@ import { abortAfter, sleep } from "../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { findDataDirectory, storeIn } from "../../operations/machine/surroundings/surroundings.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { openGatewayClient } from "../gateway/gateway-client.ts";
+import { openGatewayClient, readStatus, type ServerStatus, ownersClient } from "../gateway/gateway-client.ts";
 import { stopByDoor } from "../gateway/owner-client.ts";
-import { readStatus, type ServerStatus } from "../gateway/gateway-client.ts";
 import { printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { showWaiting } from "../terminal/waiting-line.ts";
 import { describeGateway, findGateway } from "../gateway/running-gateways.ts";
+import { toLocalOrigin } from "../../kernel/text/local-url.ts";
+import type { makeDashboardLink } from "../../operations/gateway/owner-operations.ts";
+import { openBrowser } from "../../operations/machine/surroundings/browser.ts";
+import { isOn } from "../../config/given.ts";
 
 /** `toolyard restart <server|instance>`: stops it, forgets its crashes, and starts it. */
 export async function restart(context: CommandContext): Promise<number> {
@@ -73,4 +76,16 @@ function toText({ instance: id, status: state, dormant, tools, pid, reason }: Se
     ...(reason === "" || dormant ? [] : [plainText(reason)]),
   ];
   return `  ${id.padEnd(24)} ${shown.padEnd(20)} ${facts.join(", ")}`;
+}
+
+/** `toolyard open`: opens the dashboard of the running gateway in the browser, logged in. */
+export async function open(context: CommandContext): Promise<number> {
+  const holder = await findGateway(context);
+  const { path } = await ownersClient(holder).ask<typeof makeDashboardLink>("POST /api/dashboard-links", {});
+  const url = `${toLocalOrigin(holder.url ?? "")}${path}`;
+  process.stdout.write(`${url}\n`);
+  if (isOn(context, "print")) return 0;
+  process.stderr.write("It logs one browser in, within five minutes.\n");
+  openBrowser(url, process.platform);
+  return 0;
 }

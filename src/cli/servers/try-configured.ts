@@ -1,6 +1,6 @@
 import { findConfigured } from "../../operations/machine/servers/configured-server.ts";
 import type { ServerTrial } from "../../operations/machine/servers/trial-result.ts";
-import { refuseEndlessNesting } from "../../app/servers/nesting-limit.ts";
+import { refuseEndlessNesting } from "../../app/servers/loop-guard.ts";
 import { openDirectory } from "../../store/files/data-directory.ts";
 import type { Config, ServerConfig } from "../../config/config.ts";
 import { dataDirectoryOf, vaultKeyOf } from "../../operations/machine/surroundings/surroundings.ts";

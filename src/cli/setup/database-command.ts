@@ -1,14 +1,17 @@
 import { isAbsolute, join } from "node:path";
 import { countText } from "../../kernel/text/number-text.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { DatabaseCheck } from "../../store/store-upkeep.ts";
+import type { DatabaseCheck, StoreUpkeep } from "../../store/store-upkeep.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn } from "../../config/given.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
-import { openUpkeep } from "./database-source.ts";
-import type { UnservedStore } from "../gateway/unserved-store.ts";
+import { type UnservedStore, openUnservedStore } from "../gateway/unserved-store.ts";
 import { whileWaiting } from "../terminal/waiting-line.ts";
 import { misused } from "../terminal/wrong-usage.ts";
+import type { checkDatabases, writeBackup } from "../../operations/gateway/database-operations.ts";
+import { readConfig } from "../../operations/machine/surroundings/surroundings.ts";
+import { ownersClient } from "../gateway/gateway-client.ts";
+import { findGateway } from "../gateway/running-gateways.ts";
 
 /** `toolyard backup FILE`. */
 export async function backup(context: CommandContext): Promise<number> {
@@ -98,4 +101,34 @@ function readPath({ positionals, cwd }: CommandContext): string | undefined {
   const [file] = positionals;
   if (file === undefined) return undefined;
   return isAbsolute(file) ? file : join(cwd, file);
+}
+
+/** How a command gets at the databases: through the gateway that has them, or by itself while none runs. */
+export interface UpkeepSource extends Pick<StoreUpkeep, "backup" | "check">, AsyncDisposable {
+  /** Undefined where a gateway runs. */
+  readonly unserved: UnservedStore | undefined;
+}
+
+async function openUpkeep(context: CommandContext): Promise<UpkeepSource> {
+  const holder = await findGateway(context).catch((error: unknown) => {
+    if (error instanceof GatewayError && error.code === "GATEWAY_UNREACHABLE") return undefined;
+    throw error;
+  });
+  const store = holder ?? (await openUnservedStore(context, await readConfig(context)));
+  if ("records" in store) {
+    const { backup, check } = store.records.upkeep;
+    return { backup, check, unserved: store, [Symbol.asyncDispose]: async () => await store[Symbol.asyncDispose]() };
+  }
+  const gateway = ownersClient(store);
+  return {
+    unserved: undefined,
+    async backup(path) {
+      const body = { path };
+      return { path, ...(await gateway.ask<typeof writeBackup>("PUT /api/system/backup", { body })) };
+    },
+    async check() {
+      return (await gateway.ask<typeof checkDatabases>("GET /api/system/db", {})).databases;
+    },
+    [Symbol.asyncDispose]: async () => undefined,
+  };
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { indentJson } from "./indented-json.ts";
+import { indentJson } from "./result-pieces.ts";
 
 test("every JSON is indented as JSON.stringify does", () => {
   fc.assert(

@@ -1,5 +1,4 @@
-import { degradedText } from "../../kernel/failures/degraded-text.ts";
-import { isWorse, placeText, unseenText, verdictOf } from "../../kernel/kept-places.ts";
+import { degradedText, isWorse, placeText, unseenText, verdictOf } from "../../kernel/search-words.ts";
 import type { TypesOf } from "../../operations/operation.ts";
 import type { keepOne, removeOne, runThem } from "../../operations/tools/kept-search-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";

@@ -1,9 +1,12 @@
 import type { JsonObject } from "../../kernel/text/json-bytes.ts";
-import type { listResources } from "../../operations/tools/resource-operations.ts";
+import type { listResources, readOne } from "../../operations/tools/resource-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import type { GatewayClient } from "../gateway/gateway-client.ts";
 import { printList, type ListAsked } from "../gateway/list-output.ts";
 import { toCell } from "../terminal/record-cells.ts";
+import { openStartedGateway, whenListed } from "../gateway/started-gateway.ts";
+import { refuseUsage } from "../terminal/wrong-usage.ts";
+import { printResult } from "./result-output.ts";
 
 interface ResourceRow {
   readonly isTemplate: boolean;
@@ -47,4 +50,14 @@ async function readResources(gateway: GatewayClient, { server, match }: ListAske
 function textIn(given: JsonObject, key: string): string {
   const value = given[key];
   return typeof value === "string" ? value : "";
+}
+
+/** `toolyard read <uri>`: reads a resource by any form of its URI, and prints or saves it. */
+export async function read(context: CommandContext): Promise<number> {
+  const [uri] = context.positionals;
+  if (uri === undefined) return refuseUsage("which resource?", "toolyard read <uri> [options]");
+  const gateway = await openStartedGateway(context);
+  const query = { uri };
+  const ask = async () => await gateway.text<typeof readOne>("GET /api/resources/read", { query });
+  return await printResult(context, await whenListed(gateway, ask));
 }

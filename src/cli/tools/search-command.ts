@@ -1,6 +1,6 @@
 import { doKept } from "./kept-search-command.ts";
 import { countText } from "../../kernel/text/number-text.ts";
-import { degradedText } from "../../kernel/failures/degraded-text.ts";
+import { degradedText } from "../../kernel/search-words.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { TypesOf } from "../../operations/operation.ts";
 import type { trySearch } from "../../operations/tools/search-operations.ts";

@@ -97,20 +97,20 @@ function timeWords(value: number): string | undefined {
 }
 
 /** The default of a row, in words. */
-function fallbackWords(name: string, { fallback, fallbackText }: Row<unknown, unknown>): string {
+export function fallbackWords(name: string, { fallback, fallbackText }: Row<unknown, unknown>): string {
   if (fallbackText !== undefined) return fallbackText;
   if (fallback === undefined) return "none";
   return typeof fallback === "number" ? numberWords(name, fallback) : `\`${JSON.stringify(fallback)}\``;
 }
 
 /** What a row decides, why its default is what it is, and when a change of it counts. */
-function rowSentences({ about, reason, isReadAtStart }: RowText): readonly string[] {
+export function rowSentences({ about, reason, isReadAtStart }: RowText): readonly string[] {
   const phrases = reason === undefined ? [about] : [about, reason];
   return [...phrases.map(sentence), ...(isReadAtStart === true ? ["A change takes effect at the next start."] : [])];
 }
 
 /** A phrase as a sentence. */
-function sentence(phrase: string): string {
+export function sentence(phrase: string): string {
   const text = `${phrase[0]?.toUpperCase() ?? ""}${phrase.slice(1)}`;
   return text.endsWith(".") ? text : `${text}.`;
 }

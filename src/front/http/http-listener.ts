@@ -2,8 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { ConnectionRoom } from "./guards/connection-room.ts";
-import { toClientFailure, toRawRefusal } from "./client-failure.ts";
+import type { ConnectionRoom } from "./guards/body-room.ts";
+import { asciiJson } from "../../wire/json/ascii-json.ts";
+import { settingNow } from "../../kernel/text/number-text.ts";
+import { problemHeaders, problemTitle, toProblem } from "./problem.ts";
 
 export interface HttpListenerOptions {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
@@ -117,4 +119,34 @@ function toListenFailure(error: NodeJS.ErrnoException, address: string): Error {
     default:
       return error;
   }
+}
+
+/** A request that Node's HTTP parser or its timers refused, as a failure of our table. */
+function toClientFailure(
+  error: NodeJS.ErrnoException,
+  { headersTimeoutMs, bodyTimeoutMs }: { readonly headersTimeoutMs: number; readonly bodyTimeoutMs: number },
+): GatewayError {
+  switch (error.code) {
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return new GatewayError("BODY_TIMEOUT", "the rest of the request did not arrive in time", {
+        hint:
+          `Send the head of a request within ${headersTimeoutMs / 1_000} s, and all of it within ` +
+          `${settingNow("limits.bodyTimeoutMs", bodyTimeoutMs)}.`,
+      });
+    case "HPE_HEADER_OVERFLOW":
+      return new GatewayError("HEADERS_TOO_LARGE", "the headers of the request are larger than 16 KB");
+    default:
+      return new GatewayError("REQUEST_INVALID", `the request is not valid HTTP: ${error.message}`, {
+        hint: "Send HTTP/1.1 requests (RFC 9112).",
+      });
+  }
+}
+
+/** A complete response for a connection that has no request to answer. The connection is closed after it. */
+function toRawRefusal(failure: GatewayError): string {
+  const { http } = failure.row;
+  const text = asciiJson(toProblem(failure));
+  const headers = { ...problemHeaders(failure), Connection: "close", "Content-Length": String(text.length) };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${http} ${problemTitle(http)}\r\n${lines.join("")}\r\n${text}`;
 }

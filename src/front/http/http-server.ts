@@ -8,15 +8,13 @@ import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-erro
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { challengeOf } from "./challenge.ts";
-import { corsHeaders } from "./guards/cors.ts";
+import { corsHeaders, checkOrigin, type GatewayOriginRules } from "./guards/origin.ts";
 import { answerHealth, answerReadiness, type Readiness } from "./health.ts";
-import type { ConnectionRoom } from "./guards/connection-room.ts";
+import type { ConnectionRoom } from "./guards/body-room.ts";
 import { createHttpListener, mostHeaders, type HttpListener } from "./http-listener.ts";
-import { checkOrigin, type GatewayOriginRules } from "./guards/origin.ts";
 import { refuseWithProblem } from "./problem.ts";
 import type { PeerCheck } from "./guards/peer-user.ts";
-import type { PublicUrl } from "./public-url.ts";
-import { requestPath } from "./request-path.ts";
+import { type PublicUrl, requestPath } from "./public-url.ts";
 import { whenFound } from "./when-found.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { requestPath } from "./request-path.ts";
+import { requestPath } from "./public-url.ts";
 
 test.each([
   ["/mcp", "/mcp"],

@@ -12,7 +12,7 @@ import { operation } from "../../operations/operation.ts";
 import { answers } from "../../operations/responses.ts";
 import type { Services } from "../../operations/services.ts";
 import { createRestApp } from "./app.ts";
-import type { RestDeps } from "./deps.ts";
+import type { RestDeps } from "./route.ts";
 import { createDocumentationRoutes } from "./document/documentation.ts";
 import { operationRoute } from "./operation-route.ts";
 

@@ -6,15 +6,14 @@ import { requireRight, type Rights } from "../../engine/policy/rights.ts";
 import { localPrincipal, type Principal } from "../../kernel/principal.ts";
 import { readBody } from "../http/body.ts";
 import { challengeOf } from "../http/challenge.ts";
-import { corsHeaders } from "../http/guards/cors.ts";
+import { corsHeaders } from "../http/guards/origin.ts";
 import type { RestHandler } from "../http/http-server.ts";
 import { refuseWithProblem } from "../http/problem.ts";
 import { writeAnswer } from "./answer.ts";
-import type { RestDeps } from "./deps.ts";
+import type { RestDeps, PublicRequest, Route } from "./route.ts";
 import { parseJsonBody } from "../../operations/json-body.ts";
 import { checkPart } from "../../operations/part-check.ts";
 import { loginAgeMs } from "./operation-route.ts";
-import type { PublicRequest, Route } from "./route.ts";
 import { createRouter, splitTarget, type Place, type Router } from "./router.ts";
 
 /** One request, with the headers that every answer to it gets. */

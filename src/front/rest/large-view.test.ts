@@ -7,7 +7,7 @@ import { sampleView } from "../../../test/sample-view.ts";
 import { createLazyNames } from "../../catalog/model/names/lazy-names.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
-import type { RestDeps } from "./deps.ts";
+import type { RestDeps } from "./route.ts";
 import { createExecuteHandler } from "./execute/execute-handler.ts";
 import { createRestQuestions } from "../../operations/tools/asked-questions.ts";
 import type { OperationRequest } from "../../operations/operation.ts";

@@ -7,10 +7,8 @@ import type { Services } from "../../operations/services.ts";
 import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import { isFromDashboard } from "../web/session-request.ts";
 import { bytesAnswer, cachedAnswer, createdAnswer, jsonAnswer, listHeaders, noStore, type Answer } from "./answer.ts";
-import { abortedWith } from "./streams/client-gone.ts";
-import type { RestDeps } from "./deps.ts";
-import { answerRecords } from "./streams/record-export.ts";
-import { publicRoute, route, type PublicRequest, type Route } from "./route.ts";
+import { abortedWith, answerRecords } from "./streams/record-export.ts";
+import { type RestDeps, publicRoute, route, type PublicRequest, type Route } from "./route.ts";
 
 /** An operation as a route of REST. */
 export function operationRoute(deps: RestDeps, services: Services, operation: Operation): Route {

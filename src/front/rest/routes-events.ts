@@ -8,10 +8,9 @@ import {
 } from "../../kernel/events/published-events.ts";
 import { eventStreamType } from "../../wire/sse/event-text.ts";
 import { ownRecords } from "../../engine/policy/rights.ts";
-import type { RestDeps } from "./deps.ts";
+import { type RestDeps, route, type Route } from "./route.ts";
 import { openEventFeed } from "./streams/event-feed.ts";
 import { answers } from "../../operations/responses.ts";
-import { route, type Route } from "./route.ts";
 
 const tag = "Events";
 

@@ -7,9 +7,8 @@ import { findVisibleInstance } from "../../operations/servers/own-instance.ts";
 import { answers } from "../../operations/responses.ts";
 import * as schemas from "../../operations/schemas.ts";
 import { eventStreamType } from "../../wire/sse/event-text.ts";
-import type { RestDeps } from "./deps.ts";
+import { type RestDeps, route, type Route } from "./route.ts";
 import { readsNothing } from "../../records/events/live-events.ts";
-import { route, type Route } from "./route.ts";
 import { openStatusStream, readStatus } from "./streams/status-stream.ts";
 
 const tag = "Servers and instances";

@@ -7,9 +7,8 @@ import { requireOwner } from "../../operations/request/manager.ts";
 import { answers } from "../../operations/responses.ts";
 import * as schemas from "../../operations/schemas.ts";
 import { jsonAnswer, type Answer } from "./answer.ts";
-import type { RestDeps } from "./deps.ts";
+import { type RestDeps, route, type RestRequest, type Route } from "./route.ts";
 import { toRequestFacts } from "./operation-route.ts";
-import { route, type RestRequest, type Route } from "./route.ts";
 import { notCached, tag, toTime } from "./routes-session.ts";
 
 const sessionList = z

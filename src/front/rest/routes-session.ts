@@ -7,12 +7,11 @@ import { hashToken } from "../../people/identity/token.ts";
 import { isLoopback, refuseOtherPages, refusePlainNetwork, toCookie, toEndedCookie } from "../web/session-request.ts";
 import type { VisitingPerson } from "../web/browsers.ts";
 import { jsonAnswer } from "./answer.ts";
-import type { RestDeps } from "./deps.ts";
+import { type RestDeps, publicRoute, route, type PublicRequest, type RestRequest, type Route } from "./route.ts";
 import { checkPart } from "../../operations/part-check.ts";
 import * as people from "../../operations/people/people-schemas.ts";
 import { answers } from "../../operations/responses.ts";
 import { membershipsOf, toMembership } from "../../operations/people/me-operations.ts";
-import { publicRoute, route, type PublicRequest, type RestRequest, type Route } from "./route.ts";
 import * as schemas from "../../operations/schemas.ts";
 
 export const tag = "Dashboard";

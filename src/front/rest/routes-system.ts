@@ -2,9 +2,8 @@ import * as z from "zod";
 import { metadataPath, toResource, usualScopes } from "../http/challenge.ts";
 import { jsonAnswer } from "./answer.ts";
 import { gatewayReading } from "../../engine/policy/rights.ts";
-import type { RestDeps } from "./deps.ts";
+import { type RestDeps, publicRoute, route, type Route } from "./route.ts";
 import { answers } from "../../operations/responses.ts";
-import { publicRoute, route, type Route } from "./route.ts";
 import { splitTarget } from "./router.ts";
 
 const tag = "Gateway";

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { createResponses } from "../../../test/harness/open-response.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
-import type { RestDeps } from "./deps.ts";
+import type { RestDeps } from "./route.ts";
 import { createUpkeepRoutes } from "./routes-upkeep.ts";
 
 const open = createResponses();

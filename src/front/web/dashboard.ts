@@ -1,13 +1,14 @@
-import { createReadStream } from "node:fs";
+import { createReadStream, readdirSync, readFileSync, statSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
 import { createBrotliDecompress } from "node:zlib";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { refuseWithProblem } from "../http/problem.ts";
 import type { PublicUrl } from "../http/public-url.ts";
-import { findDashboardFiles, hasChanged, type DashboardFile } from "./dashboard-files.ts";
 import { sandboxOrigins, sandboxPath, sendSandbox } from "./sandbox.ts";
 import { isLoopback } from "./session-request.ts";
+import { createHash } from "node:crypto";
+import { extname, join } from "node:path";
 
 /** Where the dashboard is. */
 export const dashboardPath = "/ui/";
@@ -142,3 +143,54 @@ function sendFile(request: IncomingMessage, response: ServerResponse, { file, is
 }
 
 const Vary = "Accept-Encoding";
+
+/** A file of the dashboard, as the build made it. */
+interface DashboardFile {
+  /** Compressed with brotli, and nothing else: every browser takes it. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly type: string;
+  readonly etag: string;
+  /** When it was written. */
+  readonly mtimeMs: number;
+}
+
+/** The dashboard's files by their name within `/ui/`. The page itself is `index.html`. */
+export type DashboardFiles = ReadonlyMap<string, DashboardFile>;
+
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".woff2": "font/woff2",
+};
+
+/** Finds the files of a built dashboard; empty where none was built. Nothing else is served. */
+function findDashboardFiles(folder: string): DashboardFiles {
+  const files = new Map<string, DashboardFile>();
+  for (const name of listNames(folder)) {
+    if (!name.endsWith(".br")) continue;
+    const own = name.slice(0, -".br".length).replaceAll("\\", "/");
+    const path = join(folder, name);
+    const content = readFileSync(path);
+    const etag = `"${createHash("sha256").update(content).digest("base64url").slice(0, 27)}"`;
+    const type = types[extname(own)] ?? "application/octet-stream";
+    files.set(own, { path, bytes: content.length, type, etag, mtimeMs: statSync(path).mtimeMs });
+  }
+  return files;
+}
+
+/** Whether the page is another one than was found, or is there now. */
+function hasChanged(files: DashboardFiles): boolean {
+  const page = files.get("index.html");
+  return page === undefined || statSync(page.path, { throwIfNoEntry: false })?.mtimeMs !== page.mtimeMs;
+}
+
+function listNames(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder, { recursive: true, encoding: "utf8" });
+  } catch {
+    return [];
+  }
+}

@@ -3,9 +3,8 @@ import { isOAuthPath, type AuthorizationServer } from "../../people/authorizatio
 import { interactionPath } from "../../people/authorization-server/oauth/provider.ts";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { toBrowserName } from "../../people/identity/browser-name.ts";
-import { prefixOf } from "../http/public-url.ts";
+import { prefixOf, requestPath } from "../http/public-url.ts";
 import { refuseWithProblem } from "../http/problem.ts";
-import { requestPath } from "../http/request-path.ts";
 import type { AccountPages } from "./pages/account-page.ts";
 import { connectPath } from "./pages/connect-page.ts";
 import { invitePath } from "./pages/invite-page.ts";

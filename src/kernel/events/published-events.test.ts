@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { otherBuildCode } from "../runtime/build-id.ts";
-import { isLoadFailure } from "../runtime/late-module.ts";
+import { otherBuildCode, isLoadFailure } from "../runtime/late-module.ts";
 import { createPresence, programOf, readClientName } from "../client-presence.ts";
 import { localPrincipal } from "../principal.ts";
 import { createTypeFilter, publishedTypes, typesMatching } from "./published-events.ts";

@@ -1,7 +1,6 @@
 import { Worker, type Transferable } from "node:worker_threads";
 import { abortReason } from "./abort.ts";
-import { buildId } from "./build-id.ts";
-import { isLoadFailure } from "./late-module.ts";
+import { buildId, isLoadFailure } from "./late-module.ts";
 import { GatewayError } from "../failures/gateway-error.ts";
 
 /** A worker thread for one job. */

@@ -1,16 +1,38 @@
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { gatewayReading, gatewayAdmin } from "../../engine/policy/rights.ts";
+import { answers } from "../responses.ts";
+import * as schemas from "../schemas.ts";
+import { operation, type Operation, type OperationRequest } from "../operation.ts";
 import { cpus, release, totalmem } from "node:os";
 import * as z from "zod";
-import { gatewayAdmin } from "../../engine/policy/rights.ts";
-import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { callToJson, logToJson } from "../../records/calls/record-json.ts";
 import { examineMachine } from "./machine-operations.ts";
 import { requireManager } from "../request/manager.ts";
 import { toReader } from "../records/record-query.ts";
-import { answers } from "../responses.ts";
-import * as schemas from "../schemas.ts";
 import { file } from "../reply.ts";
-import { operation, type Operation, type OperationRequest } from "../operation.ts";
 import type { Services } from "../services.ts";
+
+const tag = "Gateway";
+
+const showInside = operation({
+  route: "GET /api/status/debug",
+  right: gatewayReading,
+  id: "showInside",
+  tag,
+  summary: "The gateway's inside",
+  description: "Only with `debugRoute` (TOOLYARD_DEBUG_ROUTE=true).",
+  responses: answers(schemas.json, "Facts for finding faults.", [404]),
+  run(services) {
+    if (!services.settings().debugRoute)
+      throw new GatewayError("ROUTE_UNKNOWN", "there is nothing at this path", {
+        hint: "Set toolyard.debugRoute, or TOOLYARD_DEBUG_ROUTE=true.",
+      });
+    return { version: services.version, ...services.debugFacts() };
+  },
+});
+
+/** Facts about the gateway for those who run it. */
+export const systemOperations: readonly Operation[] = [showInside];
 
 /** Enough to see what went wrong before somebody looked, and little enough to be read through before it is sent. */
 const [mostLines, mostCalls] = [200, 100];

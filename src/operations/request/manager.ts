@@ -2,7 +2,8 @@ import { requireRecentLogin } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Services } from "../services.ts";
 import type { Management } from "./management.ts";
-import type { OperationRequest } from "../operation.ts";
+import type { OperationRequest, RequestFacts } from "../operation.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 
 /**
  * Changes of the configuration start programs, so that being able to reach the gateway is not enough: it takes an admin
@@ -40,5 +41,24 @@ export function requireOwner(
   if (!services.isOpen() || isFromDashboard || principal.via === "owner") return;
   throw new GatewayError("FORBIDDEN", "that takes a login, because this gateway asks nobody who they are", {
     hint: "Use the dashboard (`toolyard open`) or a command of `toolyard`.",
+  });
+}
+
+/**
+ * Throws CONFIG_CHANGED, with the present version, where `If-Match` names another version of it. Without the header, or
+ * with `*`, any version is changed.
+ *
+ * @param what for the message: "the entry of github"
+ */
+export function requireVersion(
+  { ifMatch }: Pick<RequestFacts, "ifMatch">,
+  etag: string,
+  what: string,
+  current: JsonObject,
+): void {
+  const asked = ifMatch?.trim();
+  if (asked === undefined || asked === "*" || asked === etag) return;
+  throw new GatewayError("CONFIG_CHANGED", `${what} was changed by somebody else in the meantime`, {
+    data: { current: { ...current, etag } },
   });
 }

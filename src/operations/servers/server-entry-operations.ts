@@ -6,10 +6,9 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { toCachedText } from "../cached-text.ts";
 import { order, outcome } from "../request/orders.ts";
 import type { ConfigEntries, ConfigEntry } from "../request/management.ts";
-import { requireLoginForPrograms, requireManager } from "../request/manager.ts";
+import { requireLoginForPrograms, requireManager, requireVersion } from "../request/manager.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
-import { requireVersion } from "../request/version-check.ts";
 import { operation, type Operation } from "../operation.ts";
 
 const tag = "Servers and instances";

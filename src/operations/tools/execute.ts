@@ -1,5 +1,5 @@
 import { rpcCodes, parseErrorObject } from "../../wire/mcp/error-object.ts";
-import type { View } from "../../catalog/model/view.ts";
+import type { View, ViewServer } from "../../catalog/model/view.ts";
 import { renderShared } from "../../catalog/exposure/meta/meta.ts";
 import { withLossTold } from "../../catalog/exposure/meta/restart-notice.ts";
 import { resolveBare, resolveTool } from "../../catalog/exposure/text/tool-lookup.ts";
@@ -11,8 +11,8 @@ import { areNone, noArguments, type CallArguments, type CallContext } from "../.
 import type { FailureCode } from "../../kernel/failures/failures.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isJsonObject, type JsonBytes } from "../../kernel/text/json-bytes.ts";
-import { findApp } from "./find-app.ts";
 import { parseJsonBody, type JsonBody } from "../json-body.ts";
+import { nearestNames } from "../../catalog/exposure/text/suggestions.ts";
 
 type CallIntent = Extract<Intent, { kind: "call" }>;
 
@@ -172,4 +172,44 @@ export function relayedFailure(error: JsonBytes, notFound: FailureCode): Gateway
     `the server answered: ${message.slice(0, 500)}`,
     { data: { server_code: code } },
   );
+}
+
+/**
+ * Finds a server by any of its names: slug, namespace, display name. Throws SERVER_UNKNOWN with the closest names,
+ * and TOOL_AMBIGUOUS with the namespaces when several servers have this display name.
+ */
+export function findApp(view: View, name: string, namespace?: string): ViewServer {
+  const exact = view.server(name) ?? view.servers.find((server) => server.namespace === name);
+  const named =
+    exact === undefined
+      ? view.servers.filter((server) => server.title === name || server.title.toLowerCase() === name.toLowerCase())
+      : [exact];
+  const found = namespace === undefined ? named : named.filter((server) => server.namespace === namespace);
+  const [first] = found;
+  if (first === undefined) {
+    const known = view.servers.flatMap((server) => [server.slug as string, server.namespace]);
+    throw new GatewayError(
+      "SERVER_UNKNOWN",
+      namespace === undefined || named.length === 0
+        ? `there is no app ${quote(name)}`
+        : `the app ${quote(name)} has no namespace ${quote(namespace)}`,
+      {
+        data: { closest: [...new Set(nearestNames(name, known, closestShown))] },
+        hint: "GET /list/apps lists the apps.",
+      },
+    );
+  }
+  if (found.length > 1) {
+    throw new GatewayError("TOOL_AMBIGUOUS", `${quote(name)} is the name of ${found.length} apps`, {
+      data: { namespaces: found.map((server) => server.namespace) },
+      hint: "Add ?namespace= with one of the listed ones.",
+    });
+  }
+  return first;
+}
+
+const closestShown = 6;
+
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 100));
 }

@@ -4,7 +4,7 @@ import type { Intent } from "../../catalog/exposure/intent.ts";
 import type { NamespaceUse } from "../../engine/namespaces/namespace-usage.ts";
 import { ownRecords, reading } from "../../engine/policy/rights.ts";
 import { restContext } from "../request/tracked.ts";
-import { findApp } from "./find-app.ts";
+import { findApp } from "./execute.ts";
 import { answers, executing } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import { operation, type Operation } from "../operation.ts";

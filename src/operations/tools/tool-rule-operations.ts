@@ -1,19 +1,19 @@
 import * as z from "zod";
 import { noRule, toolRuleChanges, type ToolRule } from "../../config/entry/tool-rule.ts";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
-import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { phraseLengthLimit, phraseLimit } from "../../kernel/call/tool-phrases.ts";
 import { toCachedText } from "../cached-text.ts";
 import { order } from "../request/orders.ts";
-import type { ConfigEntry } from "../request/management.ts";
-import { requireManager } from "../request/manager.ts";
+import type { ConfigEntry, ConfigEntries } from "../request/management.ts";
+import { requireManager, requireVersion } from "../request/manager.ts";
 import { answers } from "../responses.ts";
 import { requireEntry } from "../servers/server-entry-operations.ts";
-import { placesOf, requireRuled, type Ruled, type ToolPlace } from "./ruled-tool.ts";
 import * as schemas from "../schemas.ts";
-import { requireVersion } from "../request/version-check.ts";
 import { operation, type Operation, type OperationRequest } from "../operation.ts";
 import type { Services } from "../services.ts";
+import { resolveTool } from "../../catalog/exposure/text/tool-lookup.ts";
+import { noArguments } from "../../kernel/call/call-context.ts";
 
 const tag = "Tools and resources";
 const params = z.object({
@@ -212,3 +212,71 @@ function toShown(entry: ConfigEntry, tool: string): z.output<typeof toolRule> {
 
 /** What the configuration file says of single tools. */
 export const toolRuleOperations: readonly Operation[] = [listRules, changeRules, showRule, setRule, removeRule];
+
+/** A tool by the slug of its server and the server's own name. */
+interface Ruled {
+  readonly slug: string;
+  readonly tool: string;
+}
+
+/** What a path may mean to the caller. */
+interface ToolPlace {
+  /** The tool that the caller sees under this name, in any spelling. */
+  readonly shown: Ruled | undefined;
+  /** Whether a server offers a tool of this name of its own. */
+  readonly isOffered: (ruled: Ruled) => boolean;
+}
+
+/** What each of these paths may mean. Throws TOOL_AMBIGUOUS for a name that several tools have. */
+async function placesOf(
+  services: Services,
+  { principal }: Pick<OperationRequest, "principal">,
+  paths: readonly string[],
+): Promise<readonly ToolPlace[]> {
+  const view = services.viewOf(principal);
+  const places: ToolPlace[] = [];
+  for (const path of paths) {
+    for (const listing of ["flat", "namespaced"] as const) await services.namesInTurns(view, listing, path);
+    places.push({
+      shown: shownTool(view, path),
+      isOffered: ({ slug, tool }) =>
+        view.server(slug)?.catalog?.tools.some(({ upstreamName }) => upstreamName === tool) === true,
+    });
+  }
+  return places;
+}
+
+function shownTool(view: ReturnType<Services["viewOf"]>, path: string): Ruled | undefined {
+  try {
+    const { tool } = resolveTool(view, path, noArguments);
+    return { slug: tool.server, tool: tool.upstreamName };
+  } catch (error) {
+    if (toGatewayError(error).code === "TOOL_AMBIGUOUS") throw error;
+    return undefined;
+  }
+}
+
+/**
+ * The tool that a path means: one that is seen, or one of a server of the file that is hidden, or has a rule there.
+ * Throws TOOL_UNKNOWN, and TOOL_AMBIGUOUS where a hidden tool has a name that another one was given.
+ */
+function requireRuled({ servers }: ConfigEntries, { shown, isOffered }: ToolPlace, path: string): Ruled {
+  const owner = servers.find(({ slug }) => path.startsWith(`${slug}:`));
+  const named = owner && { slug: owner.slug, tool: path.slice(owner.slug.length + 1) };
+  const own =
+    named !== undefined && owner !== undefined && (isOffered(named) || owner.rules.tools.includes(named.tool));
+  if (shown === undefined && own) return named;
+  if (shown === undefined)
+    throw new GatewayError("TOOL_UNKNOWN", `there is no tool ${JSON.stringify(path.slice(0, 200))}`, {
+      hint:
+        "List the tools to see what exists; one that is hidden is `server:tool`, with the " +
+        "server's own name for it.",
+    });
+  if (own && (named.slug !== shown.slug || named.tool !== shown.tool) && isOffered(named))
+    throw new GatewayError(
+      "TOOL_AMBIGUOUS",
+      `${path} is ${shown.slug}'s ${shown.tool} by its new name, and the own name of another one`,
+      { hint: "Give one of them a name of its own in the configuration file." },
+    );
+  return shown;
+}

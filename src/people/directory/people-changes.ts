@@ -2,8 +2,15 @@ import { createChangeQueue, type ChangeActor, type ChangeQueueDeps, type Plan } 
 import { createPeopleLookup, type PeopleLookupDeps, type PlanFacts } from "./people-lookup.ts";
 import { signIn } from "./plans/identity-plans.ts";
 import { acceptInvite, addInvite, readInvite, removeInvite, type OpenInvite } from "./plans/invite-plans.ts";
-import { addMember, changeMember, removeMember, setOwner } from "./plans/member-plans.ts";
-import { addTeam, changeTeam, removeTeam } from "./plans/team-plans.ts";
+import {
+  addMember,
+  changeMember,
+  removeMember,
+  setOwner,
+  addTeam,
+  changeTeam,
+  removeTeam,
+} from "./plans/team-plans.ts";
 import { addToken, addUser, changeUser, removeUser, resetUser, revokeToken } from "./plans/user-plans.ts";
 
 /** What can be done with people: each plan is a change of this name. */

@@ -6,7 +6,7 @@ import { localPrincipal, type Principal } from "../../kernel/principal.ts";
 import { createAccessIndex, type AccessIndex } from "./books/access-index.ts";
 import type { DatabaseContact } from "./database-contact.ts";
 import type { Directory } from "./directory.ts";
-import { createExpiryAlarm } from "./expiry-alarm.ts";
+import { createExpiryAlarm } from "./credential-expiry.ts";
 import { createExternalTokens, type ExternalTokens, type ExternalTokensDeps } from "./external-tokens.ts";
 import type { CredentialFacts } from "./books/member.ts";
 import { createMemberIndex, type MemberIndex } from "./books/member-index.ts";

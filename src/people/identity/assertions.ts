@@ -1,6 +1,5 @@
 import type { Clock } from "../../kernel/runtime/clock.ts";
-import { checkSignedToken, type CheckedClaims } from "./signed-tokens.ts";
-import { createTrustedIssuers } from "./trusted-issuers.ts";
+import { checkSignedToken, type CheckedClaims, createTrustedIssuers } from "./trusted-issuers.ts";
 
 /**
  * The claims of an identity assertion (ID-JAG) of one of the issuers; undefined for one that is not good. Rejects with

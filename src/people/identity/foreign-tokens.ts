@@ -2,8 +2,13 @@ import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { ForeignToken } from "../directory/books/external-token-cache.ts";
 import type { Member } from "../directory/books/member.ts";
 import { chooseMember, textsOf, whyNot, type Claims } from "./foreign-claims.ts";
-import { checkSignedToken, isSignedToken, skewMs } from "./signed-tokens.ts";
-import { createTrustedIssuers, type TrustedIssuers } from "./trusted-issuers.ts";
+import {
+  checkSignedToken,
+  isSignedToken,
+  skewMs,
+  createTrustedIssuers,
+  type TrustedIssuers,
+} from "./trusted-issuers.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 /** Whose token it is, and what it permits; undefined for one that is not good. */

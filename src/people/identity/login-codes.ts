@@ -43,3 +43,8 @@ export function createLoginCodes(clock: Pick<Clock, "monotonic">): LoginCodes {
 function hashOf(code: string): string {
   return createHash("sha256").update(code).digest("hex");
 }
+
+/** Path and fragment of a link that logs a browser in. The code is in the fragment, which browsers never send. */
+export function toDashboardLink(code: string): string {
+  return `/ui/#code=${code}`;
+}

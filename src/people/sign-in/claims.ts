@@ -1,7 +1,7 @@
 import type { ProviderSettings } from "../../config/rows/provider-rows.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { ComingPerson } from "../directory/plans/identity-plans.ts";
-import { isMailAddress } from "../directory/mail-address.ts";
+import { isMailAddress } from "../directory/people-lookup.ts";
 import type { ProviderClaims } from "./provider-connection.ts";
 
 /** People who log in at a company are in fewer groups than that. */

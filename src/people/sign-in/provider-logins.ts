@@ -14,8 +14,7 @@ import type { PeopleChanges } from "../directory/people-changes.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";
 import { provenAt, toPerson } from "./claims.ts";
 import { isSameIssuer } from "./linked-accounts.ts";
-import { createLoginPlaces } from "./login-places.ts";
-import { createLoginStates, type LoginCookie, type WantedEntry } from "./login-states.ts";
+import { createLoginPlaces, createLoginStates, type LoginCookie, type WantedEntry } from "./login-states.ts";
 import { toLogoutRequest, type LogoutRequest } from "./logout-token.ts";
 import type { ProviderConnection } from "./provider-connection.ts";
 

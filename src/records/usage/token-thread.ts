@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { buildId } from "../../kernel/runtime/build-id.ts";
+import { buildId } from "../../kernel/runtime/late-module.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { workerUrl } from "../../kernel/runtime/run-worker.ts";
 

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import { requireBuild } from "../../kernel/runtime/build-id.ts";
+import { requireBuild } from "../../kernel/runtime/late-module.ts";
 import type { TokenReply, TokenRequest, TokenWorkerData } from "./token-thread.ts";
 
 // The entry of the worker thread that counts tokens. The tokenizer's merges take 70 MB: they are nowhere else, and go

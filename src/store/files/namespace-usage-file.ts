@@ -1,6 +1,6 @@
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";
-import type { KeptUse, NamespaceUsageStore } from "../store.ts";
+import type { KeptUse, NamespaceUsageStore, TokenCountStore } from "../store.ts";
 import { createLearnedFile } from "./learned-file.ts";
 
 /** Increased when the format of the file changes; a file in another format is ignored. */
@@ -48,4 +48,25 @@ function parseUse(use: unknown): KeptUse | undefined {
 
 function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value) && value >= 0;
+}
+
+/** Increased when the format of the file, or the tokenizer, changes; a file in another format is ignored. */
+const tokenFormat = "o200k_base-1";
+
+/** Counts of tokens in one JSON file, which is replaced atomically. Entries that are no count are skipped. */
+export function createTokenCountsFile(path: string, onFailure: (error: unknown) => void): TokenCountStore {
+  const file = createLearnedFile(path, onFailure);
+  return {
+    async load() {
+      const kept = await file.load();
+      if (!isJsonObject(kept) || kept["format"] !== tokenFormat || !isJsonObject(kept["counts"])) return undefined;
+      return Object.entries(kept["counts"]).filter((entry): entry is [string, number] => isTokenCount(entry[1]));
+    },
+    save: (counts) => file.save({ format: tokenFormat, counts: Object.fromEntries(counts) }),
+    [Symbol.asyncDispose]: async () => await file[Symbol.asyncDispose](),
+  };
+}
+
+function isTokenCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

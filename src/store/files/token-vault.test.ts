@@ -2,7 +2,7 @@ import { chmod, copyFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { withFileLock } from "./safe/file-lock.ts";
+import { withFileLock } from "./safe/exclusive-file.ts";
 import { createTokenVault } from "./token-vault.ts";
 
 let directory: string;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { KeySource } from "../../config/key-source.ts";
 import type { KeptCredential } from "../../servers/logins/credential.ts";
 import type { SecretStore } from "../store.ts";
-import { withFileLock } from "./safe/file-lock.ts";
+import { withFileLock } from "./safe/exclusive-file.ts";
 import { replaceFile } from "./safe/replace-file.ts";
 import { seal, sealBytes, unseal } from "./safe/sealing.ts";
 import { createVaultKey, previousKey, type KeyKind, type VaultKey } from "./safe/vault-key.ts";

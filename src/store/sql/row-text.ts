@@ -1,6 +1,5 @@
 import type { RecordKind, RecordRows } from "../record-store.ts";
-import { callsFromText, createPackedCalls } from "./requests/packed-calls.ts";
-import type { WaitingBatch } from "./requests/waiting-batch.ts";
+import { callsFromText, createPackedCalls, type WaitingBatch } from "./requests/packed-calls.ts";
 
 /** An empty batch of that kind. */
 export function createWaitingBatch<Kind extends RecordKind>(kind: Kind): WaitingBatch<RecordRows[Kind]> {

@@ -8,13 +8,12 @@ import { recordQuestions, type AuditPlace, type RecordKind, type StoreProblem } 
 import { upkeepQuestions } from "../store-upkeep.ts";
 import type { KeepOutcome, KeptSearch } from "../../catalog/discovery/kept-searches.ts";
 import type { PinChoice } from "../../config/rows/tool-rows.ts";
-import type { PinQuestion } from "./state/pin-tables.ts";
-import type { KeepQuestion, RemoveQuestion } from "./state/kept-search-tables.ts";
+import type { PinQuestion, KeepQuestion, RemoveQuestion } from "./state/member-tables.ts";
 import type { FailureCode } from "../../kernel/failures/failures.ts";
 import type { FeedNews } from "./postgres/change-feed.ts";
 import type { LinkLimits } from "./postgres/postgres-link.ts";
 import type { RetentionLimits } from "./requests/retention-limits.ts";
-import type { RowText } from "./requests/waiting-batch.ts";
+import type { RowText } from "./requests/packed-calls.ts";
 
 /** What the worker thread is given when it starts. */
 export interface SqlWorkerData {

@@ -2,6 +2,7 @@ import type { accessTables } from "../access-rows.ts";
 import type { installTables } from "../install-rows.ts";
 import type { peopleTables } from "../people-rows.ts";
 import type { KeptTables } from "../state-table.ts";
+import type { Kysely } from "kysely";
 
 /** Columns as they are in the databases: integers, texts and null. Times are ms, truth is 0 or 1. */
 
@@ -204,3 +205,9 @@ interface MetaTable {
   key: string;
   value: string;
 }
+
+/**
+ * Runs all queries of `run` in one transaction of a writer: no one else writes meanwhile, of this gateway or of
+ * another. What it wrote is on the disk when it resolves; when `run` rejects, nothing of it is.
+ */
+export type Transact = <T>(run: (db: Kysely<StateTables>) => Promise<T>) => Promise<T>;

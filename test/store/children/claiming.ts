@@ -1,6 +1,6 @@
 import { readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { withFileLock } from "../../../src/store/files/safe/file-lock.ts";
+import { withFileLock } from "../../../src/store/files/safe/exclusive-file.ts";
 import { claimGatewayLock } from "../../../src/store/files/safe/gateway-lock.ts";
 import { replaceFile } from "../../../src/store/files/safe/replace-file.ts";
 import { readStartTime } from "../../../src/servers/process/process-table.ts";

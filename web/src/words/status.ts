@@ -59,16 +59,6 @@ export function byNeed(one: Standing, other: Standing): number {
   return needs.indexOf(statusWords(one).tone) - needs.indexOf(statusWords(other).tone);
 }
 
-/** From the worst to the best: the worst true word is the one to say of several together. */
-const worst: readonly Tone[] = ["bad", "ask", "busy", "off", "asleep", "ok"];
-
-/** The one of several that is worst off. */
-export function worstOf<One extends Standing>(servers: readonly One[]): One | undefined {
-  return [...servers].sort(
-    (one, other) => worst.indexOf(statusWords(one).tone) - worst.indexOf(statusWords(other).tone),
-  )[0];
-}
-
 /** Whether it can be called now, or is started by a call. */
 export function isUsable({ status, dormant }: Pick<Standing, "status" | "dormant">): boolean {
   return dormant || status === "online";

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { requireBuild } from "../../../kernel/runtime/build-id.ts";
+import { requireBuild } from "../../../kernel/runtime/late-module.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { isValue } from "../../../wire/mcp/shapes/result-shapes.ts";
 import type { MendJob, Mended } from "./mend-thread.ts";

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type { RE2JS } from "re2js";
-import { buildId } from "../../../kernel/runtime/build-id.ts";
+import { buildId } from "../../../kernel/runtime/late-module.ts";
 import { type Budget, GivenUp } from "../budget.ts";
 
 type CreateMatcher = (pattern: string) => Matcher;

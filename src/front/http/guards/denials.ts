@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { requestPath } from "../request-path.ts";
+import { requestPath } from "../public-url.ts";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import type { EventBus } from "../../../kernel/events/event-bus.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";

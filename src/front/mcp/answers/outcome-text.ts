@@ -4,14 +4,16 @@ import { renderNamespace } from "../../../catalog/exposure/namespaces/namespace-
 import { withLossTold } from "../../../catalog/exposure/meta/restart-notice.ts";
 import type { ServerAnswer } from "../../../engine/calls/server-call.ts";
 import type { LoadedNamespace, Outcome, Work } from "../../../engine/perform/work.ts";
-import type { JsonObject } from "../../../kernel/text/json-bytes.ts";
+import type { JsonObject, JsonBytes } from "../../../kernel/text/json-bytes.ts";
 import type { FindingMeter } from "../../../records/usage/finding.ts";
 import { stringifyExact } from "../../../wire/json/exact-json.ts";
 import { fitResult } from "../../../wire/mcp/shapes/result-shapes.ts";
 import { assumedRevision, newestLegacyRevision } from "../../../wire/mcp/revisions.ts";
 import type { Caller, ReplyBody } from "../caller.ts";
-import { relayError } from "./relayed-error.ts";
 import { ownResultText, prefixed, toResultText, type WireText } from "./result-text.ts";
+import { failures } from "../../../kernel/failures/failures.ts";
+import type { Era } from "../../../kernel/call/call-context.ts";
+import { errorBody, isErrorObject, parseErrorObject, rpcCodes } from "../../../wire/mcp/error-object.ts";
 
 /** What answers are written with. */
 export interface EncodeParts {
@@ -104,3 +106,38 @@ export function toReplyBody(answered: Answered, { caller }: ClientWork): ReplyBo
 function isError(answered: Answered): answered is ServerError {
   return typeof answered === "object" && "kind" in answered;
 }
+
+/**
+ * A server's error, unchanged but for what concerns only our hop to it, and for codes that this revision must not see
+ * (docs/design.md, "Errors").
+ */
+export function relayError(error: JsonBytes, era: Era): ReplyBody {
+  const parsed = parseErrorObject(error);
+  if (parsed.code === rpcCodes.headerMismatch || parsed.code === rpcCodes.unsupportedVersion) {
+    return {
+      body: errorBody({
+        ...parsed,
+        code: failures.UPSTREAM_PROTOCOL.rpc,
+        message: `the server refused what the gateway sent: ${parsed.message}`,
+      }),
+      status: 200,
+    };
+  }
+  if (parsed.code === failures.CAPABILITY_MISSING.rpc && era === "legacy")
+    return { body: errorBody({ ...parsed, code: failures.CLIENT_CANNOT_ANSWER.rpc }), status: 200 };
+  if (
+    (parsed.code === rpcCodes.resourceNotFound || parsed.code === rpcCodes.urlElicitationRequired) &&
+    era === "modern"
+  )
+    return { body: errorBody({ ...parsed, code: rpcCodes.invalidParams }), status: 200 };
+  return {
+    body: isErrorObject(error) ? `"error":${error.toString("latin1")}` : errorBody(parsed),
+    status: era === "modern" ? (relayedStatus[parsed.code] ?? 200) : 200,
+  };
+}
+
+/** A server's own error codes that have an HTTP status of their own (2026-07-28, streamable-http). */
+const relayedStatus: Readonly<Record<number, number>> = Object.freeze({
+  [failures.CAPABILITY_MISSING.rpc]: failures.CAPABILITY_MISSING.http,
+  [failures.METHOD_UNKNOWN.rpc]: failures.METHOD_UNKNOWN.http,
+});

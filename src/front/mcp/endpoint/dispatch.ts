@@ -20,8 +20,7 @@ import { isJsonObject } from "../../../kernel/text/json-bytes.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import type { FindingMeter } from "../../../records/usage/finding.ts";
 import type { Caller, ReplyBody } from "../caller.ts";
-import { capabilitiesOf } from "./capabilities.ts";
-import { clientProfileOf, type ProfileOf } from "./client-profile.ts";
+import { capabilitiesOf, clientProfileOf, type ProfileOf } from "./client-profile.ts";
 import {
   readComplete,
   readPromptsGet,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseListenFilter } from "./listen-filter.ts";
+import { parseListenFilter } from "./listen.ts";
 
 const nothing = { tools: false, prompts: false, resourcesList: false, resources: [] };
 

@@ -1,13 +1,12 @@
 import type { ConnectedClient } from "../../../kernel/call/call-context.ts";
 import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
-import type { JsonObject } from "../../../kernel/text/json-bytes.ts";
+import { type JsonObject, isJsonObject } from "../../../kernel/text/json-bytes.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import type { ClientRequest } from "../../../wire/mcp/client-message.ts";
 import { writeNotification } from "../../../wire/mcp/envelope.ts";
 import { metaKeys } from "../../../wire/mcp/revisions.ts";
 import type { AnswerChannel } from "../streams/answer-channel.ts";
 import type { Caller } from "../caller.ts";
-import { parseListenFilter, type ListenFilter } from "./listen-filter.ts";
 import type { Notifier } from "../streams/notifier.ts";
 import { watchResource, type ResourceWatchDeps } from "./resource-watch.ts";
 import { createWatchedResources, type WatchedResources } from "./watched-resources.ts";
@@ -130,5 +129,34 @@ function acknowledge({ tools, prompts, resourcesList, resources }: ListenFilter)
     ...(prompts ? { promptsListChanged: true } : {}),
     ...(resourcesList ? { resourcesListChanged: true } : {}),
     ...(resources.length > 0 ? { resourceSubscriptions: resources } : {}),
+  };
+}
+
+/** What one `subscriptions/listen` wants to hear of. */
+interface ListenFilter {
+  readonly tools: boolean;
+  readonly prompts: boolean;
+  readonly resourcesList: boolean;
+  /** URIs, each once. */
+  readonly resources: readonly string[];
+}
+
+/** Resources that one request may name: each is a subscription upstream. */
+const mostResources = 1_000;
+
+/** Reads `params.notifications` (2026-07-28, patterns/subscriptions). Throws PARAMS_INVALID. */
+export function parseListenFilter(value: unknown): ListenFilter {
+  if (!isJsonObject(value))
+    throw new GatewayError("PARAMS_INVALID", "subscriptions/listen needs params.notifications, an object");
+  const resources = value["resourceSubscriptions"] ?? [];
+  if (!Array.isArray(resources) || resources.some((uri) => typeof uri !== "string"))
+    throw new GatewayError("PARAMS_INVALID", "resourceSubscriptions must be an array of strings");
+  if (resources.length > mostResources)
+    throw new GatewayError("PARAMS_INVALID", `resourceSubscriptions holds more than ${mostResources} resources`);
+  return {
+    tools: value["toolsListChanged"] === true,
+    prompts: value["promptsListChanged"] === true,
+    resourcesList: value["resourcesListChanged"] === true,
+    resources: [...new Set(resources as readonly string[])],
   };
 }

@@ -1,10 +1,13 @@
 import { abortReason } from "../../../kernel/runtime/abort.ts";
 import type { Answer, Question } from "../../../kernel/call/call-context.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
-import type { JsonObject } from "../../../kernel/text/json-bytes.ts";
+import type { JsonObject, JsonBytes } from "../../../kernel/text/json-bytes.ts";
 import { failureAnswer } from "../../../wire/mcp/error-object.ts";
 import { requestText, writeNotification } from "../../../wire/mcp/envelope.ts";
-import { withProgressToken } from "../running/progress-token.ts";
+import { deepestJson } from "../../../kernel/limits.ts";
+import { asciiJson } from "../../../wire/json/ascii-json.ts";
+import { findMember, scanMembers } from "../../../wire/json/json-scan.ts";
+import { metaKeys } from "../../../wire/mcp/revisions.ts";
 
 /** What the gateway has asked one legacy client, as JSON-RPC requests of its own, and the answers that it waits for. */
 export interface ClientQuestions {
@@ -132,4 +135,18 @@ function cancelledBy({ method }: Question): Answer {
   return method === "elicitation/create"
     ? { kind: "result", result: Buffer.from('{"action":"cancel"}') }
     : failureAnswer(new GatewayError("CLIENT_CANNOT_ANSWER", `the client left before it answered ${method}`));
+}
+
+/**
+ * A question's params with our token in place of the server's: two servers may have given the same one. Every other
+ * byte stays.
+ */
+function withProgressToken(params: JsonBytes, token: string): string {
+  const meta = findMember(scanMembers(params, 0, params.length, deepestJson), "_meta");
+  const given =
+    meta === undefined
+      ? undefined
+      : findMember(scanMembers(params, meta.start, meta.end, deepestJson), metaKeys.progressToken);
+  if (given === undefined) return params.toString("latin1");
+  return `${params.toString("latin1", 0, given.start)}${asciiJson(token)}${params.toString("latin1", given.end)}`;
 }

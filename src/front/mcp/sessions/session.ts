@@ -10,7 +10,7 @@ import type { Principal } from "../../../kernel/principal.ts";
 import { createCancellableRequests, type CancellableRequests } from "../running/cancellable-requests.ts";
 import { createClientQuestions, type ClientQuestions } from "./client-questions.ts";
 import { createPushChannel, type PushChannel } from "./push-channel.ts";
-import { createResumableStreams, type ResumableStreams } from "../streams/resumable-streams.ts";
+import { createResumableStreams, type ResumableStreams } from "../streams/event-log.ts";
 import { createWatchedResources, type WatchedResources } from "../listen/watched-resources.ts";
 
 /**

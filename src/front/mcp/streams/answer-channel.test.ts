@@ -2,9 +2,8 @@ import { once } from "node:events";
 import { expect, test, vi } from "vitest";
 import { createResponses } from "../../../../test/harness/open-response.ts";
 import { until } from "../../../../test/harness/until.ts";
-import type { Accepts } from "./accept.ts";
-import { createAnswerChannel } from "./answer-channel.ts";
-import { createResumableStreams } from "./resumable-streams.ts";
+import { type Accepts, createAnswerChannel } from "./answer-channel.ts";
+import { createResumableStreams } from "./event-log.ts";
 
 const opened = createResponses();
 const both: Accepts = { json: true, stream: true };

@@ -1,10 +1,8 @@
-import type { ServerResponse } from "node:http";
+import type { ServerResponse, IncomingMessage } from "node:http";
 import { answerPieces, answerText } from "../../../wire/mcp/envelope.ts";
 import { eventPieces, eventStreamHeaders, eventText, keepAliveText } from "../../../wire/sse/event-text.ts";
 import type { LargeBuffers } from "../../../wire/json/large-buffers.ts";
-import type { Accepts } from "./accept.ts";
-import type { EventLog } from "./event-log.ts";
-import { clientRetryMs, type ResumableStreams } from "./resumable-streams.ts";
+import { type EventLog, clientRetryMs, type ResumableStreams } from "./event-log.ts";
 import { joinText, textLength, type WireText } from "../answers/result-text.ts";
 
 /**
@@ -186,4 +184,24 @@ class HttpAnswerChannel implements AnswerChannel {
     if (this.#events !== undefined) this.#write(this.#events.append(message));
     else this.#write(eventText("message", message));
   }
+}
+
+/** What a client takes as an answer to a POST. */
+export interface Accepts {
+  readonly json: boolean;
+  readonly stream: boolean;
+}
+
+/**
+ * Read liberally: who says nothing, or `*` + `/*`, gets JSON; streams only for those who name them, at once for those
+ * who name them first.
+ */
+export function readAccept(request: IncomingMessage): Accepts {
+  const { accept } = request.headers;
+  if (accept === undefined) return { json: true, stream: false };
+  const streamAt = accept.indexOf("text/event-stream");
+  const jsonAt = accept.indexOf("application/json");
+  if (streamAt !== -1 && jsonAt !== -1) return { stream: true, json: jsonAt < streamAt };
+  const stream = streamAt !== -1 || accept.includes("text/*");
+  return { stream, json: !stream || jsonAt !== -1 || accept.includes("*/*") || accept.includes("application/*") };
 }

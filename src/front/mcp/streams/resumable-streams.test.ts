@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createResumableStreams } from "./resumable-streams.ts";
+import { createResumableStreams } from "./event-log.ts";
 
 test("a stream is found again by the id of any of its events", () => {
   const streams = createResumableStreams("2025-11-25");

@@ -3,15 +3,15 @@ import { traceContextOf } from "../../../kernel/runtime/tracing.ts";
 import type { LargeBuffers } from "../../../wire/json/large-buffers.ts";
 import type { ClientMessage, ClientRequest } from "../../../wire/mcp/client-message.ts";
 import { assumedRevision } from "../../../wire/mcp/revisions.ts";
-import { readAccept } from "../streams/accept.ts";
-import { createAnswerChannel } from "../streams/answer-channel.ts";
+import { readAccept, createAnswerChannel, keepAliveMs } from "../streams/answer-channel.ts";
 import { answerBatch, type BatchDeps } from "./batch.ts";
 import type { Caller } from "../caller.ts";
 import type { HttpRun, Incoming } from "./http-run.ts";
 import { refuse, sendReply, sendReplyEvent } from "../answers/replies.ts";
-import { openSessionStream } from "../sessions/session-stream.ts";
 import type { Session } from "../sessions/session.ts";
 import type { SessionStore } from "../sessions/session-store.ts";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { eventStreamHeaders, keepAliveText } from "../../../wire/sse/event-text.ts";
 
 export interface LegacyHttpDeps extends BatchDeps {
   readonly sessions: SessionStore;
@@ -121,4 +121,39 @@ function toCaller({ endpoint, principal, request }: Incoming, session: Session |
     session,
     trace: traceContextOf(request.headers),
   };
+}
+
+/** Bytes that may wait for a client that came back and reads slowly: more than one log keeps. */
+const mostWaitingBytes = 8 * 1024 * 1024;
+
+/**
+ * Answers a GET with an event stream (2025-11-25, transports): the session's push channel, or, with Last-Event-ID,
+ * the rest of a stream that broke off. `onClose` runs when it ends.
+ */
+export function openSessionStream(
+  session: Session,
+  request: IncomingMessage,
+  response: ServerResponse,
+  onClose: () => void,
+): void {
+  response.writeHead(200, [...eventStreamHeaders]);
+  response.flushHeaders();
+  const keepAlive = setInterval(() => response.write(keepAliveText), keepAliveMs);
+  keepAlive.unref();
+  response.on("close", () => {
+    clearInterval(keepAlive);
+    onClose();
+  });
+  const last = request.headers["last-event-id"];
+  const place = typeof last === "string" ? session.streams.find(last) : undefined;
+  if (place === undefined) {
+    session.pushes.attachStream(response);
+    return;
+  }
+  const onEvent = (text: string): void => {
+    if (response.writableLength > mostWaitingBytes) response.destroy();
+    else response.write(text, "latin1");
+  };
+  const leave = place.log.follow(place.number, { onEvent, onEnd: () => response.end() });
+  response.on("close", leave);
 }

@@ -21,7 +21,6 @@ import type { RequestRunner } from "../endpoint/request-run.ts";
 import { joinText } from "../answers/result-text.ts";
 import type { Session } from "../sessions/session.ts";
 import type { SessionStore } from "../sessions/session-store.ts";
-import { createUnansweredCount } from "../running/unanswered-count.ts";
 import { toWireError } from "../answers/wire-error.ts";
 
 export interface StdioClientDeps {
@@ -173,5 +172,31 @@ function toLegacyCaller({ principal, endpoint }: From, session: Session | undefi
     client: { era: "legacy", revision, capabilities, name: session?.clientName },
     via: "stdio",
     session,
+  };
+}
+
+/** How many requests of one client wait for their answers: the connection is closed only after these. */
+export interface UnansweredCount {
+  enter(): void;
+  leave(): void;
+  /** `run` is called whenever none waits: at once, perhaps, and each time that the last one has been answered. */
+  whenNone(run: () => void): void;
+}
+
+export function createUnansweredCount(): UnansweredCount {
+  let count = 0;
+  let onNone: (() => void) | undefined;
+  return {
+    enter() {
+      count += 1;
+    },
+    leave() {
+      count -= 1;
+      if (count === 0) onNone?.();
+    },
+    whenNone(run) {
+      onNone = run;
+      if (count === 0) run();
+    },
   };
 }

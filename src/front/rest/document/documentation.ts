@@ -1,9 +1,8 @@
 import { cachedAnswer, type Answer, type Headers } from "../answer.ts";
 import { toCachedText, withEntityTag, type CachedText } from "../../../operations/cached-text.ts";
-import type { RestDeps } from "../deps.ts";
+import { type RestDeps, publicRoute, type PublicRequest, type Route } from "../route.ts";
 import { toOpenApi, type OpenApiDocument } from "./openapi.ts";
 import { toReferencePage } from "./reference-page.ts";
-import { publicRoute, type PublicRequest, type Route } from "../route.ts";
 
 /** The style of the page at `/documentation`: the system's own fonts and colours, light or dark. */
 const referenceStyle = `:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }

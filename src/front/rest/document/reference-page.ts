@@ -1,4 +1,4 @@
-import { escapeHtml } from "../../http/escape-html.ts";
+import { escapeHtml } from "../../web/pages/page.ts";
 import { prefixOf } from "../../http/public-url.ts";
 import type { ApiOperation, ApiParameter, JsonSchema, OpenApiDocument } from "./openapi.ts";
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { createResponses } from "../../../../test/harness/open-response.ts";
-import { abortedWith } from "./client-gone.ts";
+import { abortedWith } from "./record-export.ts";
 
 const open = createResponses();
 

@@ -17,7 +17,7 @@ import type { Reader } from "../../../records/calls/record-history.ts";
 import { countLostLines } from "../../../operations/records/log-gaps.ts";
 import type { RecordList } from "../../../operations/reply.ts";
 import type { ServerLogLine } from "../../../store/record-rows.ts";
-import { followRecords } from "./record-follow.ts";
+import { followRecords } from "./record-export.ts";
 
 let folder: string;
 let store: RecordStore;

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import { escapeHtml } from "../../http/escape-html.ts";
 import { prefixOf } from "../../http/public-url.ts";
 import { pageStyle } from "./page-look.ts";
 import type { PageScript } from "./page-scripts.ts";
@@ -136,4 +135,9 @@ export function redirect(response: ServerResponse, location: string, cookies: re
       "Content-Length": 0,
     })
     .end();
+}
+
+/** Escapes a text for use between tags or in a quoted attribute. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

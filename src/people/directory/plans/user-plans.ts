@@ -1,7 +1,15 @@
 import type { TeamRole, UserRow } from "../../../store/people-rows.ts";
 import type { Plan } from "../change-queue.ts";
-import { conflict, forbidden, mostTokens, revise, unknown, type MadeToken, type PlanFacts } from "../people-lookup.ts";
-import type { TokenLimits } from "../people-lookup.ts";
+import {
+  conflict,
+  forbidden,
+  mostTokens,
+  revise,
+  unknown,
+  type MadeToken,
+  type PlanFacts,
+  type TokenLimits,
+} from "../people-lookup.ts";
 
 export interface NewUser extends TokenLimits {
   readonly name: string;

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { lineOf, requestOf, usageOf } from "../../../../test/harness/records.ts";
-import type { AnyRow } from "./row-queue.ts";
-import { createRecordQueue, defaultQueueLimits } from "./record-queue.ts";
+import { type AnyRow, createRecordQueue, defaultQueueLimits } from "./record-queue.ts";
 import { rowsFromText } from "../row-text.ts";
 
 let last = 0;

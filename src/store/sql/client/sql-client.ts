@@ -1,4 +1,4 @@
-import { buildId } from "../../../kernel/runtime/build-id.ts";
+import { buildId } from "../../../kernel/runtime/late-module.ts";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { AnswerOf, AskOf, Asked, QuestionTable } from "../../question.ts";

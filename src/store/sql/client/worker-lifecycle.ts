@@ -2,9 +2,8 @@ import type { Clock } from "../../../kernel/runtime/clock.ts";
 import type { RecordKind, StoreProblem } from "../../record-store.ts";
 import { createIdleWatch } from "../thread/idle-watch.ts";
 import type { SqlReply, SqlRequest } from "../sql-messages.ts";
-import type { SqlThread, SqlThreadOptions } from "../thread/sql-thread.ts";
+import { type SqlThread, type SqlThreadOptions, createWorkerSlot } from "../thread/sql-thread.ts";
 import { createStartPlan } from "../thread/start-plan.ts";
-import { createWorkerSlot } from "../thread/worker-slot.ts";
 
 /**
  * The lives of the worker thread. One that dies is started again, later each time. One that is not needed is put to

@@ -15,7 +15,7 @@ import type { AppendRequest } from "../sql-messages.ts";
 import type { RecordsTables } from "../tables.ts";
 import { createToolWriter } from "./tool-metadata.ts";
 import { createUsageWriter } from "./usage.ts";
-import type { RowText } from "../requests/waiting-batch.ts";
+import type { RowText } from "../requests/packed-calls.ts";
 
 /** `records.db`, open. */
 export interface RecordsDatabase extends RetainedRecords {

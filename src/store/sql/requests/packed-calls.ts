@@ -1,5 +1,23 @@
 import type { RequestRecord } from "../../record-rows.ts";
-import type { WaitingBatch } from "./waiting-batch.ts";
+
+/** Rows of one kind that wait to be sent together. */
+export interface WaitingBatch<Row> {
+  readonly rows: number;
+  readonly characters: number;
+  /** @param size characters of all texts in it */
+  add(row: Row, size: number): void;
+  /** Gives them as the worker is sent them, with what `redact` makes of every text in them; then there are none. */
+  empty(redact: (row: Row) => Row): RowText;
+}
+
+/** A batch on its way to the worker: one text is handed over cheaper than a tree of objects. */
+export interface RowText {
+  /** For `rowsFromText`. */
+  readonly text: string;
+  readonly count: number;
+  /** The highest id of calls; 0 for other kinds, and where what was said in a call has to be written at once. */
+  readonly lastId: number;
+}
 
 // Calls on their way to the worker. Of them there are many more than of anything else, so they wait as numbers, and
 // what they have in common is kept once: rows that wait as objects are looked at by each garbage collection meanwhile,

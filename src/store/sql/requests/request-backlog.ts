@@ -5,7 +5,7 @@ import { rowsFromText } from "../row-text.ts";
 import type { SqlDatabase } from "../sqlite/sql-driver.ts";
 import { inTransaction } from "../sqlite/sqlite-dialect.ts";
 import type { RecordsTables } from "../tables.ts";
-import type { RowText } from "./waiting-batch.ts";
+import type { RowText } from "./packed-calls.ts";
 
 /**
  * Calls that came faster than there is time to write each into its row: whole batches, kept as they came. A row costs

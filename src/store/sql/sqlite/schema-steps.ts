@@ -1,21 +1,23 @@
 import type { Migrations } from "./migrate.ts";
 import { createRecords } from "../migrations/records/records-0001.ts";
-import { addTraceIds } from "../migrations/records/records-0002.ts";
-import { addRequestBacklog } from "../migrations/records/records-0003.ts";
-import { createFindingTables } from "../migrations/records/records-0004.ts";
-import { addInstances } from "../migrations/records/records-0005.ts";
+import {
+  addTraceIds,
+  addRequestBacklog,
+  createFindingTables,
+  addInstances,
+} from "../migrations/records/records-0002-0005.ts";
 import { sortOldBacklog } from "../migrations/records/records-0006.ts";
 import { addMessages } from "../migrations/records/records-0007.ts";
 import { isRowFault } from "../row-writer.ts";
-import { createState } from "../migrations/state/state-0001.ts";
-import { createPeople } from "../migrations/state/state-0002.ts";
-import { addRights } from "../migrations/state/state-0003.ts";
+import { createState, createPeople, addRights } from "../migrations/state/state-0001-0003.ts";
 import { createAccess } from "../migrations/state/state-0004.ts";
-import { createChanges } from "../migrations/state/state-0007.ts";
-import { addLoginsElsewhere } from "../migrations/state/state-0008.ts";
-import { addTemplateMakers } from "../migrations/state/state-0009.ts";
-import { createKeptSearches } from "../migrations/state/state-0011.ts";
-import { createMemberPins } from "../migrations/state/state-0012.ts";
+import {
+  createChanges,
+  addLoginsElsewhere,
+  addTemplateMakers,
+  createKeptSearches,
+  createMemberPins,
+} from "../migrations/state/state-0007-0012.ts";
 import { addSessionBrowsers } from "../migrations/state/state-0013.ts";
 import { createInstallations } from "../migrations/state/state-0005.ts";
 import { createVault } from "../migrations/state/state-0006.ts";

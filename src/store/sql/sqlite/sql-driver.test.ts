@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { sql, type Kysely } from "kysely";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createState } from "../migrations/state/state-0001.ts";
+import { createState } from "../migrations/state/state-0001-0003.ts";
 import { isOlder, isOutOfRoom, loadDriver, sqliteCode, sqliteCodes } from "./sql-driver.ts";
 import { isRowFault } from "../row-writer.ts";
 import { openSqliteFile, type SqliteFile } from "./sqlite-file.ts";

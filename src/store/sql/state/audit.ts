@@ -1,12 +1,10 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Kysely } from "kysely";
 import type { AuditEntry, AuditRow } from "../../record-rows.ts";
-import type { AuditPlace, AuditQuery, AuditVerdict, Page } from "../../record-store.ts";
-import { checkpointFromText, checkpointKey, checkpointToText, readCheckpoint } from "./audit-checkpoint.ts";
+import type { AuditPlace, AuditQuery, AuditVerdict, Page, AuditCheckpoint } from "../../record-store.ts";
 import { filterEqual, floorOf, readPage } from "../paging.ts";
 import { toStorable } from "../storable.ts";
-import type { StateTables } from "../tables.ts";
-import type { Transact } from "../transact.ts";
+import type { StateTables, Transact } from "../tables.ts";
 
 /**
  * A chain of entries, each sealed together with the one before it. Where the chain ends is sealed as well, in `meta`,
@@ -239,4 +237,39 @@ function toAuditRow(row: StateTables["audit"]): AuditRow {
   const { at_ms: atMs, outcome, seq, actor, via, team, action, object, ip, detail, prev, hash } = row;
   const told = { atMs, actor, via, team, action, object, outcome: outcome as AuditEntry["outcome"], ip, detail };
   return { ...told, seq, prev, hash };
+}
+
+// Where the chain begins once old entries were removed: the last of those, sealed with the chain's key, so that no one
+// without it can remove entries and say that it was for their age.
+
+const checkpointKey = "audit.checkpoint";
+
+interface SealedCheckpoint extends AuditCheckpoint {
+  readonly seal: string;
+}
+
+function checkpointToText(checkpoint: AuditCheckpoint, key: Uint8Array): string {
+  return JSON.stringify({ ...checkpoint, seal: sealOf(checkpoint, key) } satisfies SealedCheckpoint);
+}
+
+/** Undefined for a text that is none, and for one that was changed or sealed with another key. */
+function checkpointFromText(text: string, key: Uint8Array): AuditCheckpoint | undefined {
+  try {
+    const { seq, hash, atMs, seal } = JSON.parse(text) as Partial<SealedCheckpoint>;
+    if (typeof seq !== "number" || typeof hash !== "string" || typeof atMs !== "number") return undefined;
+    const checkpoint = { seq, hash, atMs };
+    return seal === sealOf(checkpoint, key) ? checkpoint : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined where nothing was ever removed. */
+async function readCheckpoint(db: Kysely<StateTables>): Promise<string | undefined> {
+  const row = await db.selectFrom("meta").select("value").where("key", "=", checkpointKey).executeTakeFirst();
+  return row?.value;
+}
+
+function sealOf({ seq, hash, atMs }: AuditCheckpoint, key: Uint8Array): string {
+  return createHmac("sha256", key).update(`checkpoint ${seq} ${hash} ${atMs}`).digest("hex");
 }

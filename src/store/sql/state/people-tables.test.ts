@@ -6,8 +6,7 @@ import { expectUnusedClientsGone } from "../../../../test/harness/many-clients.t
 import { createTestStore, entryOf, whenOpened } from "../../../../test/harness/records.ts";
 import type { PeopleRows, PeopleWrites } from "../../people-rows.ts";
 import type { RecordStore } from "../../record-store.ts";
-import { createState } from "../migrations/state/state-0001.ts";
-import { createPeople } from "../migrations/state/state-0002.ts";
+import { createState, createPeople } from "../migrations/state/state-0001-0003.ts";
 import { stateSteps } from "../sqlite/schema-steps.ts";
 import { loadDriver } from "../sqlite/sql-driver.ts";
 import { openSqliteFile } from "../sqlite/sqlite-file.ts";

@@ -12,8 +12,7 @@ import {
   writeAccess,
 } from "./access-tables.ts";
 import { readAudits } from "./audit.ts";
-import { keepSearch, readKeptSearches, removeKeptSearch } from "./kept-search-tables.ts";
-import { choosePins, readPins } from "./pin-tables.ts";
+import { keepSearch, readKeptSearches, removeKeptSearch, choosePins, readPins } from "./member-tables.ts";
 import { readPeople, usePats, writePeople } from "./people-tables.ts";
 import type { AuditPlace } from "../../record-store.ts";
 import type { AnswersFrom } from "../sql-messages.ts";

@@ -1,7 +1,6 @@
 import type { Kysely } from "kysely";
 import type { AuditChain } from "./audit.ts";
-import type { StateTables } from "../tables.ts";
-import type { Transact } from "../transact.ts";
+import type { StateTables, Transact } from "../tables.ts";
 
 /**
  * The state (people, rights, audit), open, in whichever database it is. Everything that is kept there is written once,

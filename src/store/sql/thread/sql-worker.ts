@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { requireBuild } from "../../../kernel/runtime/build-id.ts";
+import { requireBuild } from "../../../kernel/runtime/late-module.ts";
 import { Refused } from "../store-refusal.ts";
 import { DriverMissing, loadDriver, NoRoomForDriver } from "../sqlite/sql-driver.ts";
 import type { SqlReply, SqlRequest, SqlWorkerData } from "../sql-messages.ts";

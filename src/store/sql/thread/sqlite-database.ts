@@ -18,8 +18,7 @@ import { createKysely } from "../sqlite/sqlite-dialect.ts";
 import { backUp, checkSqlite, downloadPath, removeDownload, restoreState } from "./state-backup.ts";
 import { stateReads, stateWrites } from "../state/state-answers.ts";
 import type { StateDatabase } from "../state/state-database.ts";
-import type { Transact } from "../transact.ts";
-import type { StateTables } from "../tables.ts";
+import type { Transact, StateTables } from "../tables.ts";
 
 /**
  * The work of the worker thread: both databases, and the questions to them. One thing at a time, but for `verifyAudit`

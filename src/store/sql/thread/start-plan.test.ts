@@ -2,8 +2,7 @@ import { expect, test } from "vitest";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import type { StoreHealth, StoreProblem } from "../../record-store.ts";
 import { createIdleWatch } from "./idle-watch.ts";
-import { createRestartDelay } from "./restart-delay.ts";
-import { createStartPlan } from "./start-plan.ts";
+import { createRestartDelay, createStartPlan } from "./start-plan.ts";
 import { createHealthBoard } from "../client/store-health.ts";
 
 /** A clock that is moved by hand; what is due runs in order. */

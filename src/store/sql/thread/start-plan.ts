@@ -1,6 +1,5 @@
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import type { StoreProblem } from "../../record-store.ts";
-import { createRestartDelay } from "./restart-delay.ts";
 
 /** When the worker thread is started next, and why there is none until then. */
 export interface StartPlan {
@@ -70,4 +69,32 @@ function driverless(message: string): StoreProblem {
     "Use Node 22.22 or newer, which has SQLite inside. Older ones need a data directory from which programs may " +
     "be loaded. Calls are served without.";
   return { database: null, kind: "driver", message, hint };
+}
+
+/** How long to wait before something that died is started again: longer each time. */
+export interface RestartDelay {
+  /** It starts now. */
+  started(nowMs: number): void;
+  /** It ended: the wait before the next start. */
+  next(nowMs: number): number;
+}
+
+const firstMs = 1_000;
+const longestMs = 60_000;
+
+/** Times are of the monotonic clock. After a life of a minute it begins with one second again. */
+export function createRestartDelay(): RestartDelay {
+  let delayMs = firstMs;
+  let startedMs = 0;
+  return {
+    started(nowMs) {
+      startedMs = nowMs;
+    },
+    next(nowMs) {
+      if (nowMs - startedMs > longestMs) delayMs = firstMs;
+      const waitMs = delayMs;
+      delayMs = Math.min(2 * delayMs, longestMs);
+      return waitMs;
+    },
+  };
 }

@@ -3,7 +3,7 @@ import { useId, useState } from "react";
 import { api, valueOf } from "../../api/client.ts";
 import { keptSearchesKey, useOrder } from "../../api/queries.ts";
 import { plain } from "../../words/format.ts";
-import { placeText, unseenText } from "../../../../src/kernel/kept-places.ts";
+import { placeText, unseenText } from "../../../../src/kernel/search-words.ts";
 import { Button } from "../basic/button.tsx";
 import { TextField } from "../basic/field.tsx";
 import type { Hit } from "./search-hit.tsx";

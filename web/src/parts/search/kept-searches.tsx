@@ -1,10 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { degradedText } from "../../../../src/kernel/failures/degraded-text.ts";
+import { degradedText, isWorse, placeText, verdictOf } from "../../../../src/kernel/search-words.ts";
 import { api, valueOf, type Schemas } from "../../api/client.ts";
 import { keptSearchesKey, useOrder } from "../../api/queries.ts";
 import { agoShort, count, fullTime, plain, time } from "../../words/format.ts";
-import { isWorse, placeText, verdictOf } from "../../../../src/kernel/kept-places.ts";
 import { Button } from "../basic/button.tsx";
 import { DataTable, type Column } from "../basic/data-table.tsx";
 import { ListCopies } from "../servers/list-copies.tsx";

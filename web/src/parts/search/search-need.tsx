@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { degradedText } from "../../../../src/kernel/failures/degraded-text.ts";
+import { degradedText } from "../../../../src/kernel/search-words.ts";
 import type { Schemas } from "../../api/client.ts";
 import { count, plain } from "../../words/format.ts";
 import { KeepSearch } from "./keep-search.tsx";

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { degradedText } from "../../../../src/kernel/failures/degraded-text.ts";
+import { degradedText } from "../../../../src/kernel/search-words.ts";
 import type { Schemas } from "../../api/client.ts";
 import { count, counted, duration, plain } from "../../words/format.ts";
 import { toCommand } from "../../words/words.ts";

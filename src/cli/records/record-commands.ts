@@ -1,0 +1,192 @@
+import type { TypesOf } from "../../operations/operation.ts";
+import type { listCalls } from "../../operations/records/call-operations.ts";
+import { countText } from "../../kernel/text/number-text.ts";
+import type { CommandContext } from "../command/command-context.ts";
+import { isOn, textOption } from "../../config/given.ts";
+import { toCell, toClockText, toMsText, toInstanceText } from "../terminal/record-cells.ts";
+import { printRecords, type RowsShown } from "./records-output.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
+import type { listLogs } from "../../operations/records/log-operations.ts";
+import { logLevels } from "../../store/record-rows.ts";
+import type { Style } from "../terminal/table.ts";
+import { openGatewayClient, requireStreaming } from "../gateway/gateway-client.ts";
+import { clipText, printText } from "../terminal/fitted-text.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
+
+type CallJson = TypesOf<typeof listCalls>["answer"]["calls"][number];
+
+/** `toolyard calls`: prints the newest calls, the oldest of them first. */
+export async function calls(context: CommandContext): Promise<number> {
+  const filters = { failed: isOn(context, "failed") ? "true" : undefined, tool: textOption(context, "tool") };
+  return await printRecords(context, { filters, server: textOption(context, "server"), standard: 20 }, callsShown);
+}
+
+const callsShown: RowsShown<CallJson> = {
+  path: "/api/calls",
+  async read(gateway, query) {
+    const { calls: rows, nextCursor } = await gateway.ask<typeof listCalls>("GET /api/calls", { query });
+    return { rows, nextCursor };
+  },
+  columns: [
+    { heading: "TIME", width: 8 },
+    { heading: "CALL", width: 30, fit: "wrap" },
+    { heading: "WHO", width: 20, rank: 3 },
+    { heading: "RESULT", width: 17, style: (result) => (result === "ok" ? undefined : "red") },
+    { heading: "TOOK", width: 11, align: "right" },
+    { heading: "TOKENS IN", width: 9, align: "right", rank: 2 },
+    { heading: "OUT", width: 10, align: "right", rank: 1 },
+  ],
+  toCells: (call, now) => [
+    toClockText(call.time, now),
+    toCell(callText(call), 60),
+    toCell(call.client === null ? (call.user ?? call.principal) : `${call.user ?? call.principal}/${call.client}`, 40),
+    toCell(outcomeText(call), 30),
+    call.waitMs < 1 ? toMsText(call.durationMs) : `${toMsText(call.durationMs)} +${toMsText(call.waitMs)}`,
+    countText(call.argumentTokens),
+    `${countText(call.resultTokens)}${call.isResultCut ? " cut" : ""}`,
+  ],
+  nothing: "there is no such call",
+};
+
+function callText({ method, server, name }: CallJson): string {
+  if (method === "tools/call") return name;
+  return [server, method, name].filter((word) => word !== "").join(" ");
+}
+
+function outcomeText({ outcome, code }: CallJson): string {
+  if (outcome === "tool_error") return "tool failed";
+  if (outcome === "error") return code === null ? "error" : `error ${code}`;
+  return outcome === "failed" ? (code ?? "failed") : outcome;
+}
+
+type LogJson = TypesOf<typeof listLogs>["answer"]["logs"][number];
+
+/** `toolyard logs [server]`: prints the newest lines, the oldest of them first. */
+export async function logs(context: CommandContext): Promise<number> {
+  const [server] = context.positionals;
+  const given = textOption(context, "level");
+  const level = logLevels.find((known) => known === given);
+  if (given !== undefined && level === undefined)
+    throw new GatewayError("REQUEST_INVALID", `there is no level ${given.slice(0, 40)}`, {
+      hint: `Levels are ${logLevels.join(", ")}.`,
+    });
+  const ofServer = `there is no line of ${JSON.stringify(server)}: \`toolyard status\` lists the servers`;
+  const nothing = server === undefined ? logsShown.nothing : ofServer;
+  const rows = isOn(context, "whole") ? { ...logsShown, toCells: toCellsWith(wholeText) } : logsShown;
+  return await printRecords(context, { filters: { level }, server, standard: 100 }, { ...rows, nothing });
+}
+
+const longestLine = 4_096;
+
+const levelStyles: Readonly<Record<string, Style>> = { error: "red", warning: "yellow", debug: "dim" };
+
+/** A line as it was written. */
+function wholeText({ line }: LogJson): string {
+  return line;
+}
+
+/** What programs that log in JSON call their message. */
+const messageNames = ["msg", "message", "event", "text", "error"] as const;
+
+/** The message of a line that is JSON; every other line as it was written. */
+function messageText({ line }: LogJson): string {
+  const entry = line.startsWith("{") ? parsed(line) : undefined;
+  const messages = messageNames.map((name) => entry?.[name]);
+  return messages.find((message): message is string => typeof message === "string" && message !== "") ?? line;
+}
+
+function parsed(line: string): JsonObject | undefined {
+  try {
+    const entry: unknown = JSON.parse(line);
+    return isJsonObject(entry) ? entry : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function toCellsWith(textOf: (log: LogJson) => string): RowsShown<LogJson>["toCells"] {
+  return (log, now) => {
+    const text = textOf(log);
+    // Indentation shows what belongs together, as in a stack.
+    const indent = /^ */.exec(text)?.[0] ?? "";
+    return [toClockText(log.time, now), toInstanceText(log), log.level, indent + toCell(text, longestLine)];
+  };
+}
+
+const logsShown: RowsShown<LogJson> = {
+  columns: [
+    { heading: "TIME", width: 8 },
+    { heading: "SERVER", width: 16 },
+    { heading: "LEVEL", width: 7, rank: 1, style: (level) => levelStyles[level] },
+    { heading: "LINE", width: 0, fit: "wrap", least: 40 },
+  ],
+  path: "/api/logs",
+  async read(gateway, query) {
+    const { logs: rows, nextCursor } = await gateway.ask<typeof listLogs>("GET /api/logs", { query });
+    return { rows, nextCursor };
+  },
+  toCells: toCellsWith(messageText),
+  nothing: "there is no such line",
+};
+
+/** `toolyard events -f`: prints what happens in the running gateway, until it ends or the command is interrupted. */
+export async function events(context: CommandContext): Promise<number> {
+  if (!isOn(context, "follow")) {
+    process.stderr.write("toolyard: events are printed as they happen: `toolyard events -f`\n");
+    return 2;
+  }
+  const isJson = isOn(context, "json");
+  const types = textOption(context, "types")
+    ?.split(",")
+    .map((type) => type.trim())
+    .join(",");
+  const gateway = await openGatewayClient(context);
+  requireStreaming(gateway);
+  let type = "";
+  const asked = { path: "/api/events", query: { types }, accept: "text/event-stream", isEndless: true };
+  for await (const line of gateway.lines(asked)) {
+    if (line.startsWith("event: ")) type = line.slice("event: ".length);
+    else if (line.startsWith("data: ") && type !== "") {
+      const data = line.slice("data: ".length);
+      const text = type === "reset" ? toReset(isJson) : isJson ? data : toLine(JSON.parse(data) as PublishedEvent);
+      if (isJson) process.stdout.write(`${text}\n`);
+      else printText(process.stdout, text, "    ");
+      type = "";
+    }
+  }
+  return 0;
+}
+
+function toReset(isJson: boolean): string {
+  return isJson ? JSON.stringify({ type: "reset" }) : "... some events are missing here";
+}
+
+/** As REST sends it. */
+interface PublishedEvent {
+  readonly type: string;
+  readonly time: string;
+  readonly instance: string | null;
+  readonly principal: string | null;
+  readonly coalesced?: number;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Longer ones, such as lists of tools, are cut: `--json` has all of it. */
+const longestData = 300;
+
+/** `12:34:56  type  server or instance  principal  name=value ...` */
+function toLine({ type, time, instance, principal, coalesced, data }: PublishedEvent): string {
+  const facts = Object.entries(data).map(
+    ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  const all = [
+    toClockText(time, new Date()),
+    type,
+    ...(instance === null ? [] : [instance]),
+    ...(principal === null ? [] : [`(${principal})`]),
+    ...(coalesced === undefined ? [] : [`[+${coalesced}]`]),
+    clipText(facts.join(" "), longestData),
+  ];
+  return plainText(all.join("  ").trimEnd());
+}
