@@ -21,7 +21,7 @@ export interface RequestRecord extends RecordOwner {
   readonly atMs: number;
   /** Name of the client as it says itself, without version; null when it does not say. */
   readonly client: string | null;
-  /** Empty where no server was reached: a search, or a call of a tool that there is not. */
+  /** Empty where no server was named: a search, or a call of a tool that there is not. */
   readonly instance: string;
   readonly server: string;
   /** Which front it came through: `mcp`, `rest`, `owner`. */

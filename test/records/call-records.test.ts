@@ -43,7 +43,7 @@ describe("what was asked for and not done", () => {
       { method: "tools/call", name: "bad:echo", server: "bad", outcome: "ok", message: null },
       {
         name: "bad:nosuch",
-        server: "",
+        server: "bad",
         outcome: "failed",
         code: "TOOL_UNKNOWN",
         message: expect.stringContaining("bad has no tool"),
@@ -61,7 +61,7 @@ describe("what was asked for and not done", () => {
     await using gateway = await startGateway({ directory, config });
     await execute(gateway, "gone:anything");
     const [call] = await callsOf(gateway);
-    expect(call).toMatchObject({ name: "gone:anything", outcome: "failed" });
+    expect(call).toMatchObject({ name: "gone:anything", server: "gone", outcome: "failed" });
     expect([call?.code, call?.message]).not.toContain(null);
   });
 

@@ -177,7 +177,10 @@ describe("search.done", () => {
     });
     await performing(never, { search }).perform(discover, { context: contextOf(), view });
     expect(events).toEqual([
-      { type: "search.done", atMs: 0, principal: "local", engine: "fuse", results: 2, durationMs: 3 },
+      {
+        ...{ type: "search.done", atMs: 0, principal: "local", client: undefined, first: tool.path },
+        ...{ engine: "fuse", results: 2, durationMs: 3 },
+      },
     ]);
   });
 

@@ -1,5 +1,4 @@
 import type { Intent } from "../../catalog/exposure/intent.ts";
-import type { CallContext } from "../../kernel/call/call-context.ts";
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
@@ -63,7 +62,7 @@ export interface Performer {
   /** The instance that created the task that a principal asks about, whichever front the task was returned by. */
   ownerOfTask(principal: Principal, taskId: string): InstanceId | undefined;
   /** Records a call that became no intent, because its tool is not known, or its server could not be asked for it. */
-  readonly refused: (context: CallContext, name: string, error: unknown) => void;
+  readonly refused: (work: Pick<Work, "context" | "view">, name: string, error: unknown) => void;
   /** Whether this client of the principal began the task. */
   readonly isTaskOf: TaskBook["isOf"];
   /** Intents that have not been answered yet. */
@@ -120,7 +119,7 @@ export function createPerformer(deps: PerformDeps): Performer {
       inFlight += 1;
       return pass(intent, work);
     }) as Perform,
-    refused: (context, name, error) => recordEnd.refused(context, name, toGatewayError(error)),
+    refused: (work, name, error) => recordEnd.refused(work, name, toGatewayError(error)),
     ownerOfTask: tasks.find,
     isTaskOf: tasks.isOf,
     get inFlight() {

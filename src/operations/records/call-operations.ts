@@ -21,7 +21,7 @@ const call = z
     team: schemas.nullableText,
     principal: z.string(),
     client: schemas.nullableText.describe("What the client calls itself."),
-    server: z.string().describe("Empty where none was reached: a search, or a call of a tool that there is not."),
+    server: z.string().describe("Empty where none was named: a search, or a call of a tool that there is not."),
     instance: z.string().describe("Empty where `server` is."),
     installation: z.string().describe("Of what a team installed its id; otherwise the instance."),
     via: z.string().describe("Which way it came in."),
@@ -36,8 +36,8 @@ const call = z
     isResultCut: z.boolean().describe("Whether it was cut to fit its budget."),
     hasBody: z.boolean().describe("Whether arguments and result were kept."),
     message: schemas.nullableText.describe("First line of the error; of a search, what it found."),
-    traceId: z.string().optional().describe("Of its trace; only where traces are on."),
     user: schemas.nullableText.describe("What `principal` is called, where it is somebody of a team."),
+    traceId: z.string().optional().describe("Of its trace; only where traces are on."),
   })
   .meta({ id: "Call" });
 

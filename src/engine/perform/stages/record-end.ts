@@ -59,21 +59,23 @@ export interface RecordEnd {
    */
   readonly ended: (intent: Intent, work: Work, startedMs: number, ended: Outcome | GatewayError) => void;
   /** Records a call that became no intent: its tool is not there, or its server could not be asked for its tools. */
-  readonly refused: (context: CallContext, name: string, error: GatewayError) => void;
+  readonly refused: (work: Pick<Work, "context" | "view">, name: string, error: GatewayError) => void;
 }
 
 export function createRecordEndStage(deps: RecordEndDeps): RecordEnd {
   const { events, clock } = deps;
   const { toEvent, recordOwn } = createRecorder(deps);
 
-  function refused(context: CallContext, name: string, error: GatewayError): void {
-    recordOwn(context, { method: "tools/call", name, durationMs: 0, message: error.message }, error);
-  }
+  const refused: RecordEnd["refused"] = ({ context, view }, name, error) => {
+    const named = view.servers.find(({ slug }) => name.startsWith(`${slug}:`));
+    const of = named === undefined ? noServer : { instance: named.instance, server: named.slug };
+    recordOwn(context, { ...of, method: "tools/call", name, durationMs: 0, message: error.message }, error);
+  };
 
   function emitRequest(intent: ServerIntent, work: Work, startedMs: number, ended: Outcome | GatewayError): void {
     const { context } = work;
     if (ended instanceof GatewayError && ended.code === "SERVER_UNKNOWN") {
-      refused(context, pathOf(intent, work), ended);
+      refused(work, pathOf(intent, work), ended);
       return;
     }
     const given = argumentsOf(intent);
@@ -104,7 +106,11 @@ export function createRecordEndStage(deps: RecordEndDeps): RecordEnd {
     if (!(ended instanceof GatewayError)) noteSearch(deps, work, ended);
     const message = ended instanceof GatewayError ? ended.message : foundBy(ended);
     if (isTrial === true || message === undefined) return;
-    recordOwn(work.context, { method: "search", name: queries.join("; "), durationMs: ms, message }, ended);
+    recordOwn(
+      work.context,
+      { ...noServer, method: "search", name: queries.join("; "), durationMs: ms, message },
+      ended,
+    );
   }
 
   const ended: RecordEnd["ended"] = (intent, work, startedMs, ended) => {
@@ -164,9 +170,9 @@ function createRecorder({ clock, traces, recordCall }: RecordEndDeps): {
 
   return {
     toEvent,
-    recordOwn(context, { method, durationMs, message, name: whole }, ended) {
+    recordOwn(context, { message, name: whole, ...own }, ended) {
       const name = whole.length > longestOwnName ? `${whole.slice(0, longestOwnName - 1)}…` : whole;
-      recordCall?.(toEvent(context, { ...noServer, method, durationMs, name, path: name }, ended), { message });
+      recordCall?.(toEvent(context, { ...own, name, path: name }, ended), { message });
     },
   };
 }
@@ -179,7 +185,7 @@ interface RequestFacts extends Pick<RequestEvent, "instance" | "server" | "metho
 }
 
 /** Facts of a request that reached no server. */
-interface OwnFacts extends Pick<RequestEvent, "method" | "name" | "durationMs"> {
+interface OwnFacts extends Pick<RequestEvent, "instance" | "server" | "method" | "name" | "durationMs"> {
   readonly message: string;
 }
 

@@ -189,7 +189,7 @@ function callTool(parts: Parts, work: Work): Promise<Answered> {
     intent = toIntent(work, asked, work.pinned);
   } catch (error) {
     if (!(error instanceof UnseenServer) || work.hasWoken === true) {
-      parts.performer.refused(work.context, wantedName(work), error);
+      parts.performer.refused(work, wantedName(work), error);
       throw error;
     }
     // No server is started for a principal that may not call it.
@@ -215,7 +215,7 @@ async function callWoken(parts: Parts, work: Work, instance: InstanceId): Promis
   try {
     await parts.routing.wake(instance, signal);
   } catch (error) {
-    parts.performer.refused(work.context, wantedName(work), error);
+    parts.performer.refused(work, wantedName(work), error);
     throw error;
   }
   const view = parts.viewOf(principal);

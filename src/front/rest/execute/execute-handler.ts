@@ -79,7 +79,7 @@ export function createExecuteHandler(deps: RestDeps, questions: RestQuestions): 
     deps.presence.require(principal, since);
     const { view, intent } = await resolve(incoming, body).catch((error: unknown) => {
       const context = restContext(incoming.principal, new AbortController().signal);
-      deps.performer.refused(context, incoming.name, error);
+      deps.performer.refused({ context, view: deps.viewOf(principal) }, incoming.name, error);
       throw error;
     });
     // Its server may have been waited for.
