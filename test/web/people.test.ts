@@ -137,10 +137,10 @@ describe.skipIf(!hasBrowser)("people in the dashboard", () => {
     };
     page.on("response", listen);
     await go(page, "/");
-    await page.getByText("No client is connected now.").waitFor();
+    await page.getByText("No client has called a tool").waitFor();
     await expectClean(page);
     await page.getByRole("navigation", { name: "Use" }).getByRole("link", { name: "Clients" }).click();
-    await page.getByText("No client is connected.").waitFor();
+    await page.getByText("No client has an open session.").waitFor();
     await page.getByRole("link", { name: "What to write into its settings" }).waitFor();
     expect(await page.getByRole("heading", { name: "Found on this machine" }).count()).toBe(0);
     await expectClean(page);
