@@ -507,6 +507,7 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
     await store.installs.change({ templates }, entryOf({}));
     await store.close(10_000);
     await ask(`alter table toolyard_state.template drop column by_admin;
+      alter table toolyard_state.browser_session drop column browser;
       drop table toolyard_state.kept_search;
       drop table toolyard_state.member_pins;
       delete from toolyard_state.kysely_migration where name >= '0009'`);
