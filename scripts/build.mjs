@@ -14,7 +14,7 @@ import { bundledPackages, toNotices } from "./notices.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 /** Names the sources of a complete build: a running gateway loads nothing more from dist/ once it is another one. */
-const stamp = `${root}dist/build-id`;
+const stamp = `${root}dist/build-id.txt`;
 
 function newest(path) {
   const stats = statSync(path);

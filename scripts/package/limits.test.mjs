@@ -23,7 +23,7 @@ test("together with it they take less than 20 MB on disk", () => {
   const others = packages
     .filter(([folder]) => existsSync(join(root, folder)))
     .map(([folder]) => diskBytes(join(root, folder), new Set(["node_modules"])));
-  expect(others.length).toBeGreaterThan(1);
+  expect(others.length).toBeGreaterThan(0);
   expect([...own, ...others, 6.8e6].reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(limits.bytes);
 });
 

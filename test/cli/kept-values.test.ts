@@ -43,6 +43,34 @@ test("a value that is forgotten is not used any more, and a variable that is set
   expect((await config(["check"])).code).toBe(2);
 });
 
+test("a key that cannot be used spoils no configuration that needs none of the kept values", async () => {
+  await config(["keep", "KEPT_TEST_KEY"], "kept-value");
+  const file = join(directory, "toolyard.json");
+  writeFileSync(
+    file,
+    JSON.stringify({ mcpServers: { bad: { ...badServer(), env: { A: "${KEPT_TEST_OTHER:-plain}" } } } }),
+  );
+  const where = ["--config", file, "--data-dir", join(directory, "data")];
+  const checked = await runCommand(["config", "check", ...where], { TOOLYARD_KEY_COMMAND: "exit 1" });
+  expect(checked).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("a new entry has the kept values when it is tried, as it has at the start of a gateway", async () => {
+  const home = join(directory, "home");
+  const entry = { ...badServer(), env: { KEY: "${KEPT_TEST_KEY}" } };
+  const data = join(directory, "elsewhere");
+  const file = join(directory, "toolyard.json");
+  writeFileSync(file, JSON.stringify({ mcpServers: { bad: entry }, toolyard: { dataDir: data } }));
+  const env = { HOME: home, XDG_DATA_HOME: join(home, "data"), XDG_CONFIG_HOME: join(home, "config") };
+  expect((await runCommand(["config", "keep", "KEPT_TEST_KEY", "--config", file], env, "kept")).code).toBe(0);
+  const added = ["servers", "add", "more", "--config", file, "--env", "KEY=${KEPT_TEST_KEY}", "--"];
+  const { command, args } = badServer();
+  expect(await runCommand([...added, command, ...args], env)).toMatchObject({
+    code: 0,
+    stderr: expect.not.stringContaining("is not set") as string,
+  });
+});
+
 test.each(["", "TOOLYARD_PORT", "a b", "1"])("%j is no name of a variable of a server", async (name) => {
   const { code, stderr } = await config(["keep", name], "x");
   expect([code, stderr]).toEqual([2, expect.stringContaining("is no name of a variable")]);

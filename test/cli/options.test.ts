@@ -125,7 +125,7 @@ test("`help` is another way to ask for the help of a command, or of all", async 
   ] as const) {
     const [asked, usual] = [await runCommand(words), await runCommand(option)];
     expect(asked).toEqual(usual);
-    expect(asked).toMatchObject({ code: 0, stdout: expect.stringContaining("toolyard stop") as string });
+    expect(asked).toMatchObject({ code: 0, stdout: expect.stringContaining("Stops the running gateway") as string });
   }
   expect(await runCommand(["help", "stopp"])).toMatchObject({
     code: 2,

@@ -200,7 +200,10 @@ test("without passwords there is a button and no form for one, and the setup pag
   const page = await browser.open(`${world.url}/auth/login`);
   expect([page.text.includes("Log in with bad"), page.text.includes(`type="password"`)]).toEqual([true, false]);
   const setup = await browser.open(`${world.url}/setup`);
-  expect([setup.text.includes("Use your account at bad"), setup.text.includes(`type="password"`)]).toEqual([true, false]);
+  expect([setup.text.includes("Use your account at bad"), setup.text.includes(`type="password"`)]).toEqual([
+    true,
+    false,
+  ]);
 });
 
 test("logins that come back to no browser that began them, and logout tokens that are sent again, lock nobody out", async () => {

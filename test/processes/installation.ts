@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** What a build writes last. */
-const stamp = "dist/build-id";
+const stamp = "dist/build-id.txt";
 
 interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;

@@ -1,6 +1,11 @@
 import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
-import { carryTrust, readConfigText, type Surroundings } from "../../operations/machine/surroundings/surroundings.ts";
+import {
+  carryTrust,
+  ownDataDirectory,
+  readConfigText,
+  type Surroundings,
+} from "../../operations/machine/surroundings/surroundings.ts";
 import type { Management } from "../../operations/request/management.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
 import { createConfigEditor } from "./config-editor.ts";
@@ -23,6 +28,7 @@ export function createManagement(gateway: GatewayParts, { place, dataDir, starte
   const file = (): string => gateway.config().file ?? join(place.homeDirectories.config, "toolyard.json");
   const own = {
     ...place,
+    keptIn: ownDataDirectory(place),
     get flags() {
       return { ...withoutChosenPort(flags), config: file(), "data-dir": dataDir };
     },

@@ -194,7 +194,7 @@ function toolCountOf(lists: readonly { readonly tools: readonly ToolEntry[] }[])
 
 /**
  * A number for the indexed content of an instance: the same for two that offer the same tools under the same name, and
- * describe themselves alike. Equal lists of tools are one object (`shared-lists.ts`).
+ * describe themselves alike. Equal lists of tools are one object (`model/current.ts`).
  */
 function createContentNumbers(): ContentNumbers {
   let bySource = new WeakMap<InstanceCatalog, number>();

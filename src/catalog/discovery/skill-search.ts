@@ -60,7 +60,7 @@ interface StandIns {
 function createStandIns(): StandIns {
   const byParts = new WeakMap<readonly InstanceCatalog[], readonly InstanceCatalog[]>();
   const byPart = new WeakMap<InstanceCatalog, InstanceCatalog>();
-  /** Equal lists are one object (`shared-lists.ts`), so that they are indexed once. */
+  /** Equal lists are one object (`model/current.ts`), so that they are indexed once. */
   const toolsOf = new WeakMap<readonly SkillEntry[], readonly ToolEntry[]>();
   const skills = new WeakMap<ToolEntry, SkillEntry>();
 

@@ -14,7 +14,7 @@ import { stringifyExact } from "../../wire/json/exact-json.ts";
 
 /**
  * What one instance offers. Frozen, and replaced as a whole: a reader keeps the one that it began with. The lists of
- * instances that offer the same are the same objects (`shared-lists.ts`), so nothing in them knows whose they are.
+ * instances that offer the same are the same objects (`model/current.ts`), so nothing in them knows whose they are.
  */
 export interface InstanceCatalog {
   readonly instance: InstanceId;

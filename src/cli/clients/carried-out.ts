@@ -1,6 +1,7 @@
 import { isOn } from "../../config/given.ts";
 import type { PlannedChange } from "../../operations/machine/clients/planned-change.ts";
 import type { CommandContext } from "../command/command-context.ts";
+import { printText } from "../terminal/fitted-text.ts";
 import { askYes, canAsk } from "../terminal/yes-or-no.ts";
 
 /** A change that waits for a yes. */
@@ -16,7 +17,8 @@ export async function carryOut(context: CommandContext, { change, question, toTe
   const isJson = isOn(context, "json");
   const { changes } = change;
   const tell = (isDone: boolean): number => {
-    process.stdout.write(isJson ? `${JSON.stringify(change.facts(isDone))}\n` : `${toText(isDone).join("\n  ")}\n`);
+    if (isJson) process.stdout.write(`${JSON.stringify(change.facts(isDone))}\n`);
+    else printText(process.stdout, toText(isDone).join("\n  "));
     return 0;
   };
   if (!isJson) for (const lines of changes) process.stdout.write(`${lines.join("\n")}\n\n`);

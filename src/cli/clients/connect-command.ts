@@ -6,6 +6,7 @@ import { findWantedTarget } from "../../operations/machine/clients/connection-ta
 import { readConfig } from "../../operations/machine/surroundings/surroundings.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { askSecret, askWhich, canAsk } from "../terminal/yes-or-no.ts";
+import { printText } from "../terminal/fitted-text.ts";
 import { carryOut, onlyShown } from "./carried-out.ts";
 import { undoConnection } from "./undo-option.ts";
 
@@ -39,7 +40,8 @@ export async function connect(context: CommandContext): Promise<number> {
   const where = `${plan.name} in ${path}`;
   if (plan.changes.length === 0) {
     const said = [`${row.label} is connected already: ${where}`, ...notes].join("\n  ");
-    process.stdout.write(`${isOn(context, "json") ? JSON.stringify(plan.facts(false)) : said}\n`);
+    if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(plan.facts(false))}\n`);
+    else printText(process.stdout, said);
     return 0;
   }
   return await carryOut(context, {

@@ -1,3 +1,4 @@
+import { printText } from "../terminal/fitted-text.ts";
 import { reloadAfterRemoval } from "../../config/clients/table/client-row.ts";
 import { isOn, textOption } from "../../config/given.ts";
 import { planDisconnection } from "../../operations/machine/clients/disconnection-plan.ts";
@@ -16,7 +17,8 @@ export async function disconnect(context: CommandContext): Promise<number> {
   const { row, path } = target;
   if (change.changes.length === 0) {
     const said = `${row.label} is not connected: nothing in ${path} leads to Toolyard`;
-    process.stdout.write(`${isOn(context, "json") ? JSON.stringify(change.facts(false)) : said}\n`);
+    if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(change.facts(false))}\n`);
+    else printText(process.stdout, said);
     return 0;
   }
   const { notes } = change.facts(false);

@@ -1,3 +1,4 @@
+import { isLoadFailure, requireBuild } from "../../kernel/runtime/late-module.ts";
 import { tryServers } from "../../app/fronts/server-trial.ts";
 import type { TrialAnswer, TrialAsk } from "../../app/fronts/trial-process.ts";
 import { findConfigured } from "../../operations/machine/servers/configured-server.ts";
@@ -30,11 +31,18 @@ export const longestTrialMs = 120_000;
 /** Tries one server for a gateway, in this process that was started for it. Never rejects. */
 export async function answerTrial(asked: TrialAsk, signal: AbortSignal): Promise<TrialAnswer> {
   try {
+    requireBuild(asked.build);
     return { trial: await tryAsked(asked, signal) };
   } catch (error) {
-    const { code, message, hint } = toGatewayError(error);
+    const { code, message, hint } = isLoadFailure(error) ? replaced(error) : toGatewayError(error);
     return { failure: { code, message, hint } };
   }
+}
+
+function replaced(cause: unknown): GatewayError {
+  return new GatewayError("GATEWAY_REPLACED", "this gateway's files were replaced while it ran: nothing can be tried", {
+    cause,
+  });
 }
 
 async function tryAsked({ place, key, text }: TrialAsk, signal: AbortSignal): Promise<ServerTrial> {

@@ -18,7 +18,7 @@ export const buildId: string = typeof TOOLYARD_BUILD_ID === "undefined" ? "" : T
 function installedBuild(): string | undefined {
   if (buildId === "") return "";
   try {
-    return readFileSync(new URL("../build-id", import.meta.url), "utf8");
+    return readFileSync(new URL("../build-id.txt", import.meta.url), "utf8");
   } catch {
     return undefined;
   }

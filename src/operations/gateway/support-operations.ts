@@ -57,11 +57,16 @@ async function recordsOf(
   try {
     const calls = await services.history.calls(reader, { limit: mostCalls, failed: true });
     const logs = await services.history.logs(reader, { limit: mostLines, level: "warning" });
-    return { failedCalls: calls.rows.map(callToJson), logs: logs.rows.map(logToJson) };
+    return { failedCalls: calls.rows.map(withoutContents), logs: logs.rows.map(logToJson) };
   } catch (error) {
     if (error instanceof GatewayError && error.code === "STORE_UNAVAILABLE") return { failedCalls: null, logs: null };
     throw error;
   }
+}
+
+/** What a tool answered, and what somebody searched for, is not for others. */
+function withoutContents(row: Parameters<typeof callToJson>[0]): object {
+  return { ...callToJson(row), message: null, ...(row.method === "search" ? { name: "" } : {}) };
 }
 
 /** What somebody who helps needs to know of a gateway, in one file. */

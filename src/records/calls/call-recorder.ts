@@ -36,6 +36,8 @@ export interface CallTexts {
   readonly answer?: JsonBytes | undefined;
   /** As `RequestRecord.message`, of any length. */
   readonly message?: string | undefined;
+  /** Whether the name is a client's own words, of any length. */
+  readonly isOwn?: boolean;
 }
 
 /**
@@ -62,7 +64,7 @@ function cut(line: string): string {
 /** A log of requests: one row for each call, and for each search. */
 export function createRequestLog(deps: RequestLogDeps): LogRequest {
   const { sink, loggingOf, said } = deps;
-  return (event, { given, answer, message }) => {
+  return (event, { given, answer, message, isOwn }) => {
     // Of what reached no server nothing but its name is at hand.
     const logging = event.instance === "" ? "metadata" : loggingOf(event.instance);
     if (logging === "off") return;
@@ -75,7 +77,7 @@ export function createRequestLog(deps: RequestLogDeps): LogRequest {
       server: event.server,
       via: event.via,
       method: event.method,
-      name: event.path,
+      name: isOwn === true ? cut(said(event.path)) : event.path,
       outcome: outcomeOf(event.outcome),
       code: codeOf(event),
       durationMs: event.durationMs,

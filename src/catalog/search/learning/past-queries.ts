@@ -17,7 +17,7 @@ export interface Resemblance<Q> {
 /**
  * Past queries by their words. They are compared one by one: put together, the queries of a tool would soon hold every
  * common word, and a tool that is used would be found for everything. Only a word that they have more often than all
- * queries do says something of the tool (`leanings.ts`).
+ * queries do says something of the tool (`query-likelihood.ts`).
  */
 export interface PastQueries<Q extends PastQuery> {
   add(query: Q): void;

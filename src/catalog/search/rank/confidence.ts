@@ -15,7 +15,7 @@ export interface ConfidenceWeights {
   /** Confidence below which nothing fits, and from which something does. */
   readonly weakFrom: number;
   readonly goodFrom: number;
-  /** Share of all tools that is taken to have a word that neither this catalog nor `common-words.ts` has. */
+  /** Share of all tools that is taken to have a word that neither this catalog nor `common-words.txt` has. */
   readonly unknownCommonness: number;
 }
 

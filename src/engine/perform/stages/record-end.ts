@@ -50,6 +50,8 @@ export interface SaidInCall {
   readonly answer?: JsonBytes | undefined;
   /** What the error says where it failed; of a search, what was found. */
   readonly message?: string | undefined;
+  /** Whether the name is a client's own words, of any length. */
+  readonly isOwn?: boolean;
 }
 
 export interface RecordEnd {
@@ -171,8 +173,8 @@ function createRecorder({ clock, traces, recordCall }: RecordEndDeps): {
   return {
     toEvent,
     recordOwn(context, { message, name: whole, ...own }, ended) {
-      const name = whole.length > longestOwnName ? `${whole.slice(0, longestOwnName - 1)}…` : whole;
-      recordCall?.(toEvent(context, { ...own, name, path: name }, ended), { message });
+      const name = whole.slice(0, longestOwnName);
+      recordCall?.(toEvent(context, { ...own, name, path: name }, ended), { message, isOwn: true });
     },
   };
 }
@@ -190,8 +192,8 @@ interface OwnFacts extends Pick<RequestEvent, "instance" | "server" | "method" |
 }
 
 const noServer = { instance: "" as InstanceId, server: "" as ServerSlug };
-/** Of a name that a client made up, or what it searched for. */
-const longestOwnName = 300;
+/** Of a name that a client made up, or what it searched for; it is cut further once secrets are taken out of it. */
+const longestOwnName = 2_400;
 
 /** The first tools that a search found; undefined where it was none, as a list of servers is none. */
 function foundBy(ended: Outcome): string | undefined {

@@ -4,13 +4,13 @@
  * enough for a finger; on a phone text has 16 pixels, below which some enlarge the page when a field is touched.
  */
 const colours: Readonly<Record<string, readonly [light: string, dark: string]>> = {
-  bg: ["#f5f6f7", "#121517"],
-  surface: ["#ffffff", "#1a1e21"],
-  side: ["#eceff0", "#0d1011"],
-  line: ["#dfe3e5", "#2a3034"],
-  "line-strong": ["#7d878d", "#6b757b"],
-  text: ["#1b2226", "#e4e8ea"],
-  muted: ["#566168", "#a1abb1"],
+  bg: ["#f9fbfb", "#111416"],
+  surface: ["#ffffff", "#191d20"],
+  side: ["#f1f4f4", "#0d1011"],
+  line: ["#dfe4e5", "#2a3034"],
+  "line-strong": ["#7c888b", "#6f7a80"],
+  text: ["#15191b", "#e6eaeb"],
+  muted: ["#57636a", "#9ba7ad"],
   accent: ["#0b6b61", "#57c4b6"],
   "on-accent": ["#ffffff", "#06231f"],
   ok: ["#1a7440", "#63c68a"],

@@ -1,3 +1,4 @@
+import { withKeptValues } from "../surroundings/surroundings.ts";
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Config } from "../../../config/config.ts";
@@ -50,8 +51,9 @@ export async function openEditedConfig(context: Surroundings): Promise<EditedCon
     edit: (edits) => editConfig(opened, edits),
     async check(next, variables = {}) {
       const place = { realFile, directory: dirname(realFile) };
-      const options = { cwd, flags, homeDirectories, env: { ...env, ...variables } };
-      return await loadConfigText({ file, text: next, place }, options);
+      return await withKeptValues({ ...context, env: { ...env, ...variables } }, async ({ env: all }) => {
+        return await loadConfigText({ file, text: next, place }, { cwd, flags, homeDirectories, env: all });
+      });
     },
     async save(next) {
       await carryTrust(context, opened, next);

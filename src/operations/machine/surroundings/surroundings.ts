@@ -22,13 +22,15 @@ export interface Surroundings {
   readonly home: string;
   readonly homeDirectories: HomeDirectories;
   readonly version: string;
+  /** Where values for variables are kept, if not in the data directory that a flag or variable names. */
+  readonly keptIn?: string | undefined;
   /** The file of our program that runs. */
   readonly mainFile: string;
 }
 
 /**
  * Reads the configuration. `again` is for callers that have already found a file: looking again could find another one
- * by now. Rejects with UntrustedConfig for a found file that the user did not allow; see `trust-question.ts`.
+ * by now. Rejects with UntrustedConfig for a found file that the user did not allow; see `trust-command.ts`.
  */
 export async function readConfig(place: Surroundings, again?: string): Promise<Config> {
   return await withKeptValues(place, async ({ cwd, env, flags, homeDirectories }) => {
@@ -38,7 +40,10 @@ export async function readConfig(place: Surroundings, again?: string): Promise<C
 }
 
 /** Reads it again where it refers to variables that are not set, and of which there are kept values. */
-async function withKeptValues(place: Surroundings, load: (place: Surroundings) => Promise<Config>): Promise<Config> {
+export async function withKeptValues(
+  place: Surroundings,
+  load: (place: Surroundings) => Promise<Config>,
+): Promise<Config> {
   const config = await load(place);
   const unset = Object.entries(config.identity?.variables ?? {}).filter(([, value]) => value === null);
   if (unset.length === 0) return config;
@@ -51,9 +56,16 @@ async function withKeptValues(place: Surroundings, load: (place: Surroundings) =
 const keptName = "values of variables";
 const lockMs = 10_000;
 
-/** Values that were typed for variables of configurations, by name. Empty where they cannot be decrypted. */
+/**
+ * Values that were typed for variables of configurations, by name. Empty where they cannot be decrypted, and where
+ * their key cannot be had: a configuration that needs none of them stays readable.
+ */
 export async function readKeptValues(place: Surroundings): Promise<Readonly<Record<string, string>>> {
-  return (await keptIn(await storeIn(ownDataDirectory(place), place).secrets())) ?? {};
+  try {
+    return (await keptIn(await storeIn(place.keptIn ?? ownDataDirectory(place), place).secrets())) ?? {};
+  } catch {
+    return {};
+  }
 }
 
 /** Undefined where there are some that cannot be decrypted. */

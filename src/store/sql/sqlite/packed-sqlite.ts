@@ -16,7 +16,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 
-/** What `scripts/pack-sqlite.mjs` writes beside the compressed binaries: the SHA-256 of each, by machine. */
+/** What `scripts/package/pack-sqlite.mjs` writes beside the compressed binaries: the SHA-256 of each, by machine. */
 export interface PackedBinaries {
   readonly sha256: Readonly<Record<string, string>>;
 }
