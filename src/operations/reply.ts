@@ -26,7 +26,7 @@ export interface FollowedList<Row> {
   /** How many of the rows that there are already are sent first. */
   readonly newest: number;
   /** Tells that there may be more. */
-  readonly event: GatewayEvent["type"];
+  readonly wakenBy: readonly GatewayEvent["type"][];
   readonly events: Pick<EventBus, "on">;
   /** Newest first. */
   read(page: PageQuery): Promise<Page<Row & { readonly id: number }>>;

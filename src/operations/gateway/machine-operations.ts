@@ -29,7 +29,7 @@ const clientList = z
             servers: z.int().describe("Of its own."),
             gateways: z.array(z.string()).describe("That it leads to."),
             isConnected: z.boolean(),
-            isUndoable: z.boolean().describe("Whether `undo` would take something back."),
+            isUndoable: z.boolean().describe("Whether a change is kept that `undo` can be asked to take back."),
             problems: z.array(z.string()),
           }),
         ),

@@ -116,7 +116,9 @@ export const listCalls = operation({
       before: page.before,
       read: readCalls,
       toJson: (row) => toJson(services, row),
-      ...(follow ? { follow: { newest, event: "mcp.request.logs", events: services.events, read: readCalls } } : {}),
+      ...(follow
+        ? { follow: { newest, wakenBy: ["mcp.request.logs", "search.done"], events: services.events, read: readCalls } }
+        : {}),
     });
   },
 });

@@ -90,7 +90,9 @@ function answerLogs(services: Services, request: LogRequest, instance: string | 
     before: page.before,
     read,
     toJson: logToJson,
-    ...(follow ? { follow: { newest, event: "mcp.server.logs", events: services.events, read, ...countLost } } : {}),
+    ...(follow
+      ? { follow: { newest, wakenBy: ["mcp.server.logs"], events: services.events, read, ...countLost } }
+      : {}),
   });
 }
 

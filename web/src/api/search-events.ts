@@ -1,6 +1,6 @@
 import { onLiveEvent } from "./live.ts";
 
-/** A search of a model, told by the live stream. The gateway keeps no record of it. */
+/** A search of a model, as the live stream tells it. */
 export interface SeenSearch {
   readonly time: string;
   readonly principal: string | null;

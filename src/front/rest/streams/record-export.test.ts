@@ -203,7 +203,7 @@ test.each([
       isRead = true;
       return await list.read(page);
     };
-    const follow = { newest: 0, event: "mcp.server.logs", events, read } as const;
+    const follow = { newest: 0, wakenBy: ["mcp.server.logs"], events, read } as const;
     if (isEarly) draining.abort();
     const asked = ask(undefined, { ...list, follow }, draining.signal);
     await until(() => isRead);

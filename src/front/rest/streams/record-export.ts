@@ -186,7 +186,7 @@ export async function followRecords<Row>(
   // What happened between the last look and now is found by the first one.
   let isMore = true;
   let wake = (): void => undefined;
-  const stop = followed.events.on([followed.event], () => {
+  const stop = followed.events.on(followed.wakenBy, () => {
     isMore = true;
     wake();
   });

@@ -46,7 +46,7 @@ test("a reader of `logs` that stalls gets the newest lines, and is told how many
   const read = async (page: PageQuery) => await history.logs(owner, page);
   const countLost = () => countLostLines(events, () => true);
   const list = { name: "logs", columns: [], limit: 0, before: undefined, file: "", read, toJson: logToJson };
-  const followed = { newest: 0, event: "mcp.server.logs", events, read, countLost } as const;
+  const followed = { newest: 0, wakenBy: ["mcp.server.logs"], events, read, countLost } as const;
   const sent = followRecords<ServerLogLine>(list as unknown as RecordList<ServerLogLine>, followed, {
     writer: socket,
     signal: ended.signal,
@@ -97,7 +97,7 @@ test("a reader who wants no rows of before gets those that come, whatever there 
     return { rows: found.slice(0, limit), next: found.length > limit ? (found[limit - 1]?.id ?? null) : null };
   };
   const list = { name: "rows", columns: [], limit: 0, before: undefined, file: "", read, toJson: (row: object) => row };
-  const followed = { newest: 0, event: "mcp.server.logs", events, read } as const;
+  const followed = { newest: 0, wakenBy: ["mcp.server.logs"], events, read } as const;
   const ended = new AbortController();
   const writer = new PassThrough();
   let begun = false;

@@ -22,7 +22,7 @@ export interface FileLine {
   /** Gateways that it leads to. */
   readonly gateways: readonly string[];
   readonly isConnected: boolean;
-  /** Whether `connect --undo` would take something back. */
+  /** Whether a change is kept that `connect --undo` can be asked to take back. */
   readonly isUndoable: boolean;
   readonly problems: readonly string[];
 }
