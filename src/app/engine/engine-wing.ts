@@ -6,7 +6,7 @@ import { createRouting, type Routing } from "../../engine/calls/routing.ts";
 import { slices } from "../../kernel/runtime/slices.ts";
 import { createSubscriptions, type Subscriptions } from "../../engine/calls/subscriptions/subscriptions.ts";
 import { createPerformer, type PerformDeps, type Performer } from "../../engine/perform/perform.ts";
-import type { RecordCall } from "../../engine/perform/stages/record-end.ts";
+import type { LogRequest } from "../../records/calls/call-recorder.ts";
 import { createResultBudgetStage } from "../../engine/perform/result-budget.ts";
 import { createKeptResults, type KeptFigures } from "../../engine/results/kept-results.ts";
 import { createValidators } from "../../engine/validation/validators.ts";
@@ -27,7 +27,7 @@ export interface EngineDeps {
   readonly views: ShownViews;
   readonly discovery: Discovery;
   readonly store: Pick<GatewayStore, "namespaceUsage" | "spill">;
-  readonly recordCall: RecordCall | undefined;
+  readonly recordCall: LogRequest | undefined;
   readonly audit: { readonly calls: PerformDeps["callAudit"]; readonly onCallDenied: PerformDeps["onDenied"] };
   readonly events: EventBus;
   readonly log: Log;

@@ -152,8 +152,8 @@ export const plainFields = {
     choices: ["full", "metadata", "off"],
     fallback: "metadata",
     about:
-      "how much is recorded of the server's calls: also arguments and results, only who called what and when, or " +
-      "nothing",
+      "how much is recorded of the server's calls: also arguments and results, only who called what and when with " +
+      "the first line of an error, or nothing",
     reason: "arguments and results may be private; who called what explains most problems without them",
   }),
   interactive: boolean({

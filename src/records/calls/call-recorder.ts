@@ -27,11 +27,14 @@ export interface ToolSchemas {
   readonly outputSchema?: JsonObject;
 }
 
-/** Records a call; see `RecordCall` of `engine/perform/stages/record-end.ts`. */
+/**
+ * Records one call, or one search: the event that tells of it, which was emitted if a server was reached, and what was
+ * said in it. The bytes are the call's own: they must be read before it returns.
+ */
 export type LogRequest = (event: EventOf<"mcp.request.logs">, said: CallTexts) => void;
 
 /** What was said in a call, where it is at hand. */
-export interface CallTexts {
+interface CallTexts {
   readonly given?: JsonBytes | undefined;
   readonly answer?: JsonBytes | undefined;
   /** As `RequestRecord.message`, of any length. */

@@ -23,6 +23,7 @@ import {
   serverCodeOf,
   traceIdOf,
 } from "./request-facts.ts";
+import type { LogRequest } from "../../../records/calls/call-recorder.ts";
 import type { TaskBook } from "../task-book.ts";
 
 export interface RecordEndDeps {
@@ -31,27 +32,11 @@ export interface RecordEndDeps {
   readonly tasks: Pick<TaskBook, "note">;
   readonly discovery: Pick<Discovery, "noteCall">;
   /** Undefined when calls are not recorded. */
-  readonly recordCall?: RecordCall | undefined;
+  readonly recordCall?: LogRequest | undefined;
   /** Undefined while traces are off. */
   readonly traces?: TraceSource | undefined;
   /** Told of calls that the configuration does not allow. Undefined when there is no listener. */
   readonly onDenied?: ((event: EventOf<"mcp.request.logs">) => void) | undefined;
-}
-
-/**
- * Records one call, or one search: the event that tells of it, which was emitted if a server was reached, and what was
- * said in it. The bytes are the call's own: they must be read before it returns.
- */
-export type RecordCall = (event: EventOf<"mcp.request.logs">, said: SaidInCall) => void;
-
-/** What was said in a call, where it is at hand. */
-export interface SaidInCall {
-  readonly given?: JsonBytes | undefined;
-  readonly answer?: JsonBytes | undefined;
-  /** What the error says where it failed; of a search, what was found. */
-  readonly message?: string | undefined;
-  /** Whether the name is a client's own words, of any length. */
-  readonly isOwn?: boolean;
 }
 
 export interface RecordEnd {
@@ -69,7 +54,7 @@ export function createRecordEndStage(deps: RecordEndDeps): RecordEnd {
   const { toEvent, recordOwn } = createRecorder(deps);
 
   const refused: RecordEnd["refused"] = ({ context, view }, name, error) => {
-    const named = view.servers.find(({ slug }) => name.startsWith(`${slug}:`));
+    const named = view.server(name.slice(0, Math.max(0, name.indexOf(":"))));
     const of = named === undefined ? noServer : { instance: named.instance, server: named.slug };
     recordOwn(context, { ...of, method: "tools/call", name, durationMs: 0, message: error.message }, error);
   };
