@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { entryTextOf, entryValues, placeInEntry, withEntryText } from "../../web/src/words/entry-text.ts";
+import { entryTextOf, entryValues, placeInEntry, withEntryText } from "../../web/src/words/text/entry-text.ts";
 import { toEntryFields } from "../../web/src/words/settings/setting-fields.ts";
 import { configurationSchema } from "../../src/config/settings/config-schema.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";

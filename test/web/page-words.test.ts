@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { toSlug } from "../../src/config/words/slug.ts";
 import { appUriOf, sandboxUrl, toAppPolicy, withPolicy } from "../../web/src/words/app-policy.ts";
-import { isKeyOf } from "../../web/src/words/entry-path.ts";
+import { isKeyOf } from "../../web/src/words/text/entry-path.ts";
 
 describe("the entry of a server", () => {
   test("is found by the name that the gateway makes of its key", () => {

@@ -3,7 +3,7 @@ import { parseArgs, promisify } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readEvents, type StreamEvent } from "../../web/src/api/event-text.ts";
-import { hasInexactNumber, indentJson, inexactPaths, memberText } from "../../web/src/words/exact-json.ts";
+import { hasInexactNumber, indentJson, inexactPaths, memberText } from "../../web/src/words/text/exact-json.ts";
 import { agoByHour, duration, plain, tokenCount } from "../../web/src/words/format.ts";
 import { toGivenValue, toTypedValue } from "../../web/src/words/settings/server-values.ts";
 import { settingDrafts } from "../../web/src/words/settings/setting-drafts.ts";

@@ -7,7 +7,7 @@ import { Who } from "./api/who.ts";
 import { Keys } from "./keys.tsx";
 import { Login, LoginAgain } from "./login.tsx";
 import { Button } from "./parts/basic/button.tsx";
-import { SelectField } from "./parts/basic/field.tsx";
+import { SelectField } from "./parts/forms/field.tsx";
 import { Notices } from "./parts/frame/notices.tsx";
 import { ThemeSwitch } from "./parts/frame/theme-switch.tsx";
 import { Page } from "./parts/page.tsx";

@@ -1,6 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
-import { Modal } from "./parts/basic/confirm.tsx";
+import { Modal } from "./parts/forms/confirm.tsx";
 import { Facts } from "./parts/basic/facts.tsx";
 import { pagesFor } from "./pages-list.ts";
 import type { Session } from "./api/session.ts";

@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { toFailure, type ApiFailure } from "./api/failure.ts";
 import { loginPage, logIn, type LoginWays } from "./api/session.ts";
 import { Button, CopyButton } from "./parts/basic/button.tsx";
-import { TextField } from "./parts/basic/field.tsx";
+import { TextField } from "./parts/forms/field.tsx";
 import { FailureNote } from "./parts/basic/states.tsx";
 import { plain } from "./words/format.ts";
 

@@ -5,7 +5,7 @@ import { keepArguments } from "../api/typed-arguments.ts";
 import { Facts, type Fact } from "../parts/basic/facts.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Empty, LoadedPage } from "../parts/basic/states.tsx";
-import { indentJson } from "../words/exact-json.ts";
+import { indentJson } from "../words/text/exact-json.ts";
 import { count, duration, fullTime, plain } from "../words/format.ts";
 
 const here = getRouteApi("/calls/$id");

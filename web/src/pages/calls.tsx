@@ -6,7 +6,7 @@ import { problemOf } from "../api/failure.ts";
 import { useOrder } from "../api/queries.ts";
 import { Button } from "../parts/basic/button.tsx";
 import { DataTable, type Column } from "../parts/basic/data-table.tsx";
-import { CheckField, TextField } from "../parts/basic/field.tsx";
+import { CheckField, TextField } from "../parts/forms/field.tsx";
 import { Name } from "../parts/basic/name.tsx";
 import { ListCopies } from "../parts/servers/list-copies.tsx";
 import { Page } from "../parts/page.tsx";

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { queries } from "../api/queries.ts";
 import { propose, resourceQueries, type Resource, type ResourceTemplate } from "../api/resource-queries.ts";
 import { Button } from "../parts/basic/button.tsx";
-import { SelectField } from "../parts/basic/field.tsx";
+import { SelectField } from "../parts/forms/field.tsx";
 import { ListCopies } from "../parts/servers/list-copies.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Prompts } from "../parts/tools/prompts.tsx";

@@ -6,7 +6,7 @@ import { queries, useOrder } from "../api/queries.ts";
 import { AddServer } from "../parts/servers/add-server.tsx";
 import { Button } from "../parts/basic/button.tsx";
 import { ExampleServers } from "../parts/servers/example-servers.tsx";
-import { CheckField } from "../parts/basic/field.tsx";
+import { CheckField } from "../parts/forms/field.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Remedy } from "../parts/basic/remedy.tsx";
 import { Empty, FailureNote, Loaded } from "../parts/basic/states.tsx";

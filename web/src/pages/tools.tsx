@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useState, useSyncExternalStore } from "react";
 import { queries } from "../api/queries.ts";
 import { sessionStore } from "../api/session.ts";
-import { SelectField } from "../parts/basic/field.tsx";
+import { SelectField } from "../parts/forms/field.tsx";
 import { Page } from "../parts/page.tsx";
 import { Skeleton } from "../parts/basic/states.tsx";
 import { PinnedTools } from "../parts/tools/pinned-tools.tsx";

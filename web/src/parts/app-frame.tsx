@@ -5,10 +5,10 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { api, rawFetch, valueOf, type Schemas } from "../api/client.ts";
 import { problemOf } from "../api/failure.ts";
 import { sandboxUrl, toAppPolicy, withPolicy, type AppMeta } from "../words/app-policy.ts";
-import { memberText } from "../words/exact-json.ts";
+import { memberText } from "../words/text/exact-json.ts";
 import { plain } from "../words/format.ts";
 import { Button } from "./basic/button.tsx";
-import { Modal } from "./basic/confirm.tsx";
+import { Modal } from "./forms/confirm.tsx";
 import { Section } from "./page.tsx";
 import { FailureNote, Loaded } from "./basic/states.tsx";
 

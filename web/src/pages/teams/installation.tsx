@@ -5,7 +5,7 @@ import { peopleQueries } from "../../api/people-queries.ts";
 import { useOrder } from "../../api/queries.ts";
 import { isOtherTeam, mayManageTeam, useWho } from "../../api/who.ts";
 import { Button } from "../../parts/basic/button.tsx";
-import { ConfirmButton } from "../../parts/basic/confirm.tsx";
+import { ConfirmButton } from "../../parts/forms/confirm.tsx";
 import { InstallationSettings } from "../../parts/installations/installation-settings.tsx";
 import { OtherTeam } from "../../parts/people/other-team.tsx";
 import { Page, Section } from "../../parts/page.tsx";

@@ -9,7 +9,7 @@ import { DataTable, type Column } from "../../parts/basic/data-table.tsx";
 import { ListCopies } from "../../parts/servers/list-copies.tsx";
 import { OAuthClients } from "../../parts/people/oauth-clients.tsx";
 import { OnceSecret } from "../../parts/people/once-secret.tsx";
-import { OrderForm } from "../../parts/basic/order-form.tsx";
+import { OrderForm } from "../../parts/forms/order-form.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Empty, Loaded } from "../../parts/basic/states.tsx";
 import { RoleField } from "../../parts/people/team-members.tsx";

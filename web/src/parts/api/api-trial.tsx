@@ -17,8 +17,8 @@ import { plain } from "../../words/format.ts";
 import { ApiAnswerView } from "./api-answer.tsx";
 import { useApiCall } from "./api-call.ts";
 import { Button, CopyButton } from "../basic/button.tsx";
-import { Modal } from "../basic/confirm.tsx";
-import { SelectField, TextField } from "../basic/field.tsx";
+import { Modal } from "../forms/confirm.tsx";
+import { SelectField, TextField } from "../forms/field.tsx";
 import { ObjectEditor } from "../settings/object-editor.tsx";
 
 interface ApiTrialProps {

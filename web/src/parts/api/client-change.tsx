@@ -4,8 +4,8 @@ import { api, valueOf, type Schemas } from "../../api/client.ts";
 import { useOrder } from "../../api/queries.ts";
 import { plain } from "../../words/format.ts";
 import { Button } from "../basic/button.tsx";
-import { Modal } from "../basic/confirm.tsx";
-import { CheckField } from "../basic/field.tsx";
+import { Modal } from "../forms/confirm.tsx";
+import { CheckField } from "../forms/field.tsx";
 import { FailureNote, Skeleton } from "../basic/states.tsx";
 
 /** What can be done to a client's file. */

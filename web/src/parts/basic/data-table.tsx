@@ -1,7 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from "react";
-import { SelectField } from "./field.tsx";
+import { SelectField } from "../forms/field.tsx";
 
 type SortKey = number | string | null | undefined;
 

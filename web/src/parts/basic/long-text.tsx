@@ -1,4 +1,4 @@
-import { indentedOrAsIs } from "../../words/exact-json.ts";
+import { indentedOrAsIs } from "../../words/text/exact-json.ts";
 import { bytes, plain } from "../../words/format.ts";
 import { Button } from "./button.tsx";
 import { saveBlob } from "../api/save-blob.ts";

@@ -4,8 +4,8 @@ import { peopleQueries, type Template, type TemplateField } from "../../api/peop
 import { plain } from "../../words/format.ts";
 import { toGivenValue } from "../../words/settings/server-values.ts";
 import { withOr } from "../../words/words.ts";
-import { CheckField, SelectField, TextField } from "../basic/field.tsx";
-import { OrderForm, type Typed } from "../basic/order-form.tsx";
+import { CheckField, SelectField, TextField } from "../forms/field.tsx";
+import { OrderForm, type Typed } from "../forms/order-form.tsx";
 import { Empty, Loaded } from "../basic/states.tsx";
 import { ValueField } from "./value-field.tsx";
 

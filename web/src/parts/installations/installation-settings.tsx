@@ -2,8 +2,8 @@ import { useState } from "react";
 import { api, valueOf, type Schemas } from "../../api/client.ts";
 import { revisedOf, type Revised } from "../../api/people-queries.ts";
 import { Button } from "../basic/button.tsx";
-import { Conflict, Steady, useRevisedChange } from "../basic/conflict.tsx";
-import { SelectField, TextField } from "../basic/field.tsx";
+import { Conflict, Steady, useRevisedChange } from "../forms/conflict.tsx";
+import { SelectField, TextField } from "../forms/field.tsx";
 import { Section } from "../page.tsx";
 
 type Installation = Schemas["Installation"];

@@ -3,7 +3,7 @@ import { api, valueOf } from "../../api/client.ts";
 import { toFailure, ApiFailure } from "../../api/failure.ts";
 import { useWho } from "../../api/who.ts";
 import { plain } from "../../words/format.ts";
-import { OrderForm } from "../basic/order-form.tsx";
+import { OrderForm } from "../forms/order-form.tsx";
 import { Skeleton } from "../basic/states.tsx";
 
 const JsonEditor = lazy(async () => ({ default: (await import("../settings/json-editor.tsx")).JsonEditor }));

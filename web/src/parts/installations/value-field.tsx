@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { plain } from "../../words/format.ts";
-import { LinesField, SelectField, TextField } from "../basic/field.tsx";
+import { LinesField, SelectField, TextField } from "../forms/field.tsx";
 
 /** What a form knows of one value of a server. */
 export interface ValueFacts {

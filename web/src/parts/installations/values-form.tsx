@@ -5,7 +5,7 @@ import { peopleQueries, revisedOf, type Revised } from "../../api/people-queries
 import { ago, plain } from "../../words/format.ts";
 import { toGivenValue, toTypedValue } from "../../words/settings/server-values.ts";
 import { Button } from "../basic/button.tsx";
-import { Conflict, Steady, useRevisedChange } from "../basic/conflict.tsx";
+import { Conflict, Steady, useRevisedChange } from "../forms/conflict.tsx";
 import { Section } from "../page.tsx";
 import { Loaded } from "../basic/states.tsx";
 import { ValueField } from "./value-field.tsx";

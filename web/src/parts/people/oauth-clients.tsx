@@ -5,10 +5,10 @@ import { peopleQueries } from "../../api/people-queries.ts";
 import { useOrder } from "../../api/queries.ts";
 import { count, counted, fullTime, plain } from "../../words/format.ts";
 import { Button } from "../basic/button.tsx";
-import { ConfirmButton } from "../basic/confirm.tsx";
+import { ConfirmButton } from "../forms/confirm.tsx";
 import { DataTable, type Column } from "../basic/data-table.tsx";
 import { OnceSecret } from "./once-secret.tsx";
-import { OrderForm } from "../basic/order-form.tsx";
+import { OrderForm } from "../forms/order-form.tsx";
 import { Empty, FailureNote, Loaded } from "../basic/states.tsx";
 
 type Client = Schemas["OAuthClient"];

@@ -7,12 +7,12 @@ import { mayManageTeam, mayOwnTeam, useWho } from "../../api/who.ts";
 import { fullTime, plain } from "../../words/format.ts";
 import { toCommand } from "../../words/words.ts";
 import { Button } from "../basic/button.tsx";
-import { ConfirmButton, Modal } from "../basic/confirm.tsx";
-import { Conflict, Steady, useRevisedChange } from "../basic/conflict.tsx";
+import { ConfirmButton, Modal } from "../forms/confirm.tsx";
+import { Conflict, Steady, useRevisedChange } from "../forms/conflict.tsx";
 import { DataTable, type Column } from "../basic/data-table.tsx";
-import { SelectField } from "../basic/field.tsx";
+import { SelectField } from "../forms/field.tsx";
 import { ListCopies } from "../servers/list-copies.tsx";
-import { OrderForm } from "../basic/order-form.tsx";
+import { OrderForm } from "../forms/order-form.tsx";
 import { Section } from "../page.tsx";
 import { Empty, FailureNote, Loaded } from "../basic/states.tsx";
 

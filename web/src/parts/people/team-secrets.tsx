@@ -5,8 +5,8 @@ import { peopleQueries } from "../../api/people-queries.ts";
 import { useOrder } from "../../api/queries.ts";
 import { ago, plain } from "../../words/format.ts";
 import { Button } from "../basic/button.tsx";
-import { ConfirmButton } from "../basic/confirm.tsx";
-import { TextField } from "../basic/field.tsx";
+import { ConfirmButton } from "../forms/confirm.tsx";
+import { TextField } from "../forms/field.tsx";
 import { Section } from "../page.tsx";
 import { Empty, FailureNote, Loaded } from "../basic/states.tsx";
 

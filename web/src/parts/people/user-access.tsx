@@ -6,7 +6,7 @@ import { peopleQueries } from "../../api/people-queries.ts";
 import { useOrder } from "../../api/queries.ts";
 import { ago, agoByHour, counted, fullTime, plain } from "../../words/format.ts";
 import { scopeWord } from "../../words/scopes.ts";
-import { ConfirmButton } from "../basic/confirm.tsx";
+import { ConfirmButton } from "../forms/confirm.tsx";
 import { Section } from "../page.tsx";
 import { FailureNote, Loaded } from "../basic/states.tsx";
 

@@ -6,9 +6,9 @@ import { useOrder } from "../../api/queries.ts";
 import { useWho } from "../../api/who.ts";
 import { plain } from "../../words/format.ts";
 import { Button } from "../basic/button.tsx";
-import { ConfirmButton, Modal } from "../basic/confirm.tsx";
-import { Conflict, Steady, useRevisedChange } from "../basic/conflict.tsx";
-import { CheckField, TextField } from "../basic/field.tsx";
+import { ConfirmButton, Modal } from "../forms/confirm.tsx";
+import { Conflict, Steady, useRevisedChange } from "../forms/conflict.tsx";
+import { CheckField, TextField } from "../forms/field.tsx";
 import { FailureNote, Loaded } from "../basic/states.tsx";
 import { UserAccess } from "./user-access.tsx";
 

@@ -5,7 +5,7 @@ import { queries } from "../../api/queries.ts";
 import { plain } from "../../words/format.ts";
 import { toCommand } from "../../words/words.ts";
 import { Button } from "../basic/button.tsx";
-import { CheckField, SelectField } from "../basic/field.tsx";
+import { CheckField, SelectField } from "../forms/field.tsx";
 import { ListCopies } from "../servers/list-copies.tsx";
 import { LogRows } from "./log-rows.tsx";
 import { useRested } from "../basic/rested.ts";

@@ -5,7 +5,7 @@ import { keptSearchesKey, useOrder } from "../../api/queries.ts";
 import { plain } from "../../words/format.ts";
 import { placeText, unseenText } from "../../../../src/kernel/search-words.ts";
 import { Button } from "../basic/button.tsx";
-import { TextField } from "../basic/field.tsx";
+import { TextField } from "../forms/field.tsx";
 import type { Hit } from "./search-hit.tsx";
 import { FailureNote } from "../basic/states.tsx";
 

@@ -1,7 +1,7 @@
 import { useState, useSyncExternalStore } from "react";
 import { sessionStore } from "../../api/session.ts";
 import { Button } from "../basic/button.tsx";
-import { SelectField, TextField } from "../basic/field.tsx";
+import { SelectField, TextField } from "../forms/field.tsx";
 
 /** As they are in the address; absent for the default. */
 interface SearchChoices {

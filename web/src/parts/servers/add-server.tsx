@@ -1,6 +1,6 @@
 import { api, valueOf, type Schemas } from "../../api/client.ts";
-import { LinesField, TextField } from "../basic/field.tsx";
-import { OrderForm, type Typed } from "../basic/order-form.tsx";
+import { LinesField, TextField } from "../forms/field.tsx";
+import { OrderForm, type Typed } from "../forms/order-form.tsx";
 import { OutcomeNote } from "../basic/outcome-note.tsx";
 import { TestServer } from "./server-trial.tsx";
 import { splitWords } from "../../words/words.ts";

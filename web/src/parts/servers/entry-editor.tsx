@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { queries } from "../../api/queries.ts";
-import { entryPath } from "../../words/entry-path.ts";
+import { entryPath } from "../../words/text/entry-path.ts";
 import { ConfigEditor } from "../settings/config-editor.tsx";
 import { EntryForm } from "./entry-form.tsx";
 import { EntryTextEditor } from "./entry-text.tsx";

@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { queries } from "../../api/queries.ts";
-import { entryValues } from "../../words/entry-text.ts";
+import { entryValues } from "../../words/text/entry-text.ts";
 import { plain } from "../../words/format.ts";
 import { toEntryFields, type SettingField } from "../../words/settings/setting-fields.ts";
 import { Button } from "../basic/button.tsx";
 import type { ConfigText } from "../settings/config-text.ts";
-import { SelectField } from "../basic/field.tsx";
+import { SelectField } from "../forms/field.tsx";
 import { SettingInput } from "../settings/setting-input.tsx";
 import { FailureNote, Loaded } from "../basic/states.tsx";
 

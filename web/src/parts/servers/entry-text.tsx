@@ -1,6 +1,6 @@
 import { lazy, useState } from "react";
-import { entryTextOf, placeInEntry, withEntryText } from "../../words/entry-text.ts";
-import { lineBreakOf, withLineBreak } from "../../words/line-breaks.ts";
+import { entryTextOf, placeInEntry, withEntryText } from "../../words/text/entry-text.ts";
+import { lineBreakOf, withLineBreak } from "../../words/text/line-breaks.ts";
 import type { ConfigText } from "../settings/config-text.ts";
 import type { TextProblem } from "../settings/json-editor.tsx";
 

@@ -1,7 +1,7 @@
 import { api, valueOf, type Schemas } from "../../api/client.ts";
 import { useOrder } from "../../api/queries.ts";
 import { Button } from "../basic/button.tsx";
-import { ConfirmButton } from "../basic/confirm.tsx";
+import { ConfirmButton } from "../forms/confirm.tsx";
 import { FailureNote } from "../basic/states.tsx";
 
 type Action = "restart" | "stop" | "refresh";

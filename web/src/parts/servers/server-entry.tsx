@@ -2,7 +2,7 @@ import { api, valueOf, type Schemas } from "../../api/client.ts";
 import { configUndo } from "../../api/config-undo.ts";
 import { useOrder } from "../../api/queries.ts";
 import { Button } from "../basic/button.tsx";
-import { ConfirmButton } from "../basic/confirm.tsx";
+import { ConfirmButton } from "../forms/confirm.tsx";
 import { OutcomeNote } from "../basic/outcome-note.tsx";
 import { Section } from "../page.tsx";
 import { TrialNote } from "./server-trial.tsx";

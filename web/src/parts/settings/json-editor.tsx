@@ -8,7 +8,7 @@ import { Annotation, EditorState, type Extension } from "@codemirror/state";
 import { EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
-import { lineBreakOf, withLineBreak } from "../../words/line-breaks.ts";
+import { lineBreakOf, withLineBreak } from "../../words/text/line-breaks.ts";
 
 export interface TextProblem {
   /** From 1. */

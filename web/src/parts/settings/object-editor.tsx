@@ -1,5 +1,5 @@
 import { lazy, Suspense, useState, type ReactNode } from "react";
-import { hasInexactNumber } from "../../words/exact-json.ts";
+import { hasInexactNumber } from "../../words/text/exact-json.ts";
 import { plain } from "../../words/format.ts";
 import { Button } from "../basic/button.tsx";
 import { Section } from "../page.tsx";

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
-import { FieldFrame } from "../basic/field.tsx";
+import { FieldFrame } from "../forms/field.tsx";
 import { useRested } from "../basic/rested.ts";
 
 interface ProposingFieldProps {

@@ -7,7 +7,7 @@ import {
   type ValidationData,
   type ValidatorType,
 } from "@rjsf/utils";
-import { inexactPaths } from "../../words/exact-json.ts";
+import { inexactPaths } from "../../words/text/exact-json.ts";
 
 /** Checks values without making code of schemas, which the policy of the page forbids. */
 function errorsOf(schema: RJSFSchema, value: unknown): readonly OutputUnit[] {

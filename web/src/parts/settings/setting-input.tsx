@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { plain } from "../../words/format.ts";
 import type { SettingField } from "../../words/settings/setting-fields.ts";
-import { CheckField, LinesField, SelectField, TextField } from "../basic/field.tsx";
+import { CheckField, LinesField, SelectField, TextField } from "../forms/field.tsx";
 
 interface SettingInputProps {
   readonly field: Pick<SettingField, "name" | "kind" | "choices" | "min" | "max">;

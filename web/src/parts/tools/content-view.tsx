@@ -1,6 +1,6 @@
 import type { Content } from "../../api/resource-queries.ts";
 import { bytes, plain } from "../../words/format.ts";
-import { indentedOrAsIs } from "../../words/exact-json.ts";
+import { indentedOrAsIs } from "../../words/text/exact-json.ts";
 import { Button } from "../basic/button.tsx";
 
 /** Formats that a browser draws without running anything in them. */

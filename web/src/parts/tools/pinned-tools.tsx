@@ -5,7 +5,7 @@ import { api, valueOf, type Schemas } from "../../api/client.ts";
 import { queries, useOrder } from "../../api/queries.ts";
 import { count, counted, plain } from "../../words/format.ts";
 import { Button } from "../basic/button.tsx";
-import { TextField } from "../basic/field.tsx";
+import { TextField } from "../forms/field.tsx";
 import { Segments } from "../basic/segments.tsx";
 import { FailureNote, Loaded } from "../basic/states.tsx";
 

@@ -7,7 +7,7 @@ import { time } from "../../words/format.ts";
 import { toCommand } from "../../words/words.ts";
 import { Button, CopyButton } from "../basic/button.tsx";
 import { ContentView } from "./content-view.tsx";
-import { TextField } from "../basic/field.tsx";
+import { TextField } from "../forms/field.tsx";
 import { useInSight } from "../basic/in-sight.ts";
 import { Section } from "../page.tsx";
 import { Loaded } from "../basic/states.tsx";

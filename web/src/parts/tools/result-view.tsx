@@ -1,6 +1,6 @@
 import { useMemo, useState } from "react";
 import { tokensOfBytes } from "../../../../src/records/calls/byte-tokens.ts";
-import { memberText } from "../../words/exact-json.ts";
+import { memberText } from "../../words/text/exact-json.ts";
 import { bytes, count, plain } from "../../words/format.ts";
 import { Button, CopyButton } from "../basic/button.tsx";
 import { LongText } from "../basic/long-text.tsx";

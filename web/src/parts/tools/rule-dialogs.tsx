@@ -4,8 +4,8 @@ import { configUndo } from "../../api/config-undo.ts";
 import { useOrder } from "../../api/queries.ts";
 import { count, counted, plain } from "../../words/format.ts";
 import { Button } from "../basic/button.tsx";
-import { Modal } from "../basic/confirm.tsx";
-import { Conflict, useRevisedChange } from "../basic/conflict.tsx";
+import { Modal } from "../forms/confirm.tsx";
+import { Conflict, useRevisedChange } from "../forms/conflict.tsx";
 import { FailureNote } from "../basic/states.tsx";
 
 type Rule = Schemas["ToolRule"];

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { api, valueOf } from "../../api/client.ts";
 import { useOrder } from "../../api/queries.ts";
 import { sentArguments } from "../../api/typed-arguments.ts";
-import { indentedOrAsIs } from "../../words/exact-json.ts";
+import { indentedOrAsIs } from "../../words/text/exact-json.ts";
 import { ago, compact, duration, fullTime, plain, shortened } from "../../words/format.ts";
 import { outcomeWord } from "../../words/status.ts";
 import { Button } from "../basic/button.tsx";

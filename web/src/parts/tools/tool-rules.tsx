@@ -4,7 +4,7 @@ import type { Schemas } from "../../api/client.ts";
 import { queries, type ToolRow } from "../../api/queries.ts";
 import { counted, plain } from "../../words/format.ts";
 import { Button } from "../basic/button.tsx";
-import { TextField } from "../basic/field.tsx";
+import { TextField } from "../forms/field.tsx";
 import { Loaded } from "../basic/states.tsx";
 import { RuleDialog, RulesDialog, type RuleOrder, type RulesOrder } from "./rule-dialogs.tsx";
 

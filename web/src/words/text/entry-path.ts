@@ -1,5 +1,5 @@
 import { findNodeAtLocation, parseTree, type Node } from "jsonc-parser";
-import { isServerSlug, replacedForSlug } from "../../../src/kernel/ids.ts";
+import { isServerSlug, replacedForSlug } from "../../../../src/kernel/ids.ts";
 
 /** Where entries of servers may stand in a configuration, in the order in which they are looked for. */
 const places = [["mcpServers"], ["servers"], ["mcp", "servers"], ["mcp", "mcpServers"]] as const;

@@ -1,9 +1,9 @@
 import { useId, useState, type ReactNode } from "react";
 import { useOrder } from "../../api/queries.ts";
-import { Button } from "./button.tsx";
+import { Button } from "../basic/button.tsx";
 import { Modal } from "./confirm.tsx";
 import { CheckField, LinesField, SelectField, TextField } from "./field.tsx";
-import { FailureNote } from "./states.tsx";
+import { FailureNote } from "../basic/states.tsx";
 
 /** The values of a form, and a change of some of them. */
 export interface Typed<Values> {

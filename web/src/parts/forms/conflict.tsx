@@ -3,8 +3,8 @@ import { toFailure } from "../../api/failure.ts";
 import type { Revised } from "../../api/people-queries.ts";
 import { useOrder, type OrderOptions } from "../../api/queries.ts";
 import { plain } from "../../words/format.ts";
-import { Button } from "./button.tsx";
-import { FailureNote } from "./states.tsx";
+import { Button } from "../basic/button.tsx";
+import { FailureNote } from "../basic/states.tsx";
 
 interface SteadyProps<Value> {
   /** As it was read last. */

@@ -1,6 +1,6 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { useState, type ReactNode } from "react";
-import { Button, type ButtonProps } from "./button.tsx";
+import { Button, type ButtonProps } from "../basic/button.tsx";
 
 export interface ModalProps {
   readonly title: string;
