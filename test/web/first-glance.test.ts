@@ -86,6 +86,7 @@ describe.skipIf(!hasBrowser)("the first glance", () => {
     await page.keyboard.press("/");
     await palette.waitFor();
     const input = palette.getByRole("combobox");
+    await chosen.waitFor();
     const first = await input.getAttribute("aria-activedescendant");
     await page.keyboard.press("ArrowDown");
     await until(async () => (await input.getAttribute("aria-activedescendant")) !== first);

@@ -7,17 +7,21 @@ import { usePaletteRows, type PaletteRow } from "./palette-rows.ts";
 /** One place for every server, tool, page and action. The arrow keys choose, Enter opens, Escape closes. */
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [text, setText] = useState("");
-  const [at, setAt] = useState(0);
+  // By its id and not its place: rows that arrive later may not move the choice to another row.
+  const [chosenId, setChosenId] = useState<string>();
   const list = useId();
   const input = useRef<HTMLInputElement>(null);
   const groups = usePaletteRows(text, onClose);
   const rows = groups.flatMap((group) => group.rows);
-  const chosen = rows[Math.min(at, rows.length - 1)];
+  const chosen = rows.find(({ id }) => id === chosenId) ?? rows[0];
   const idOf = (row: PaletteRow): string => `${list} ${row.id}`.replaceAll(/\s/g, "-");
   useEffect(() => {
     if (chosen !== undefined) document.getElementById(idOf(chosen))?.scrollIntoView({ block: "nearest" });
   });
-  const move = (by: number): void => setAt((Math.min(at, rows.length - 1) + by + rows.length) % rows.length);
+  const move = (by: number): void => {
+    const from = chosen === undefined ? 0 : rows.indexOf(chosen);
+    setChosenId(rows[(from + by + rows.length) % rows.length]?.id);
+  };
   const onKey = (event: React.KeyboardEvent): void => {
     if (event.key === "ArrowDown") move(1);
     else if (event.key === "ArrowUp") move(-1);
@@ -36,6 +40,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
             <input
               ref={input}
               role="combobox"
+              autoFocus
               aria-label="Servers, tools, pages and actions"
               aria-expanded
               aria-controls={list}
@@ -47,7 +52,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
               value={text}
               onChange={({ target }) => {
                 setText(target.value);
-                setAt(0);
+                setChosenId(undefined);
               }}
               onKeyDown={onKey}
             />
@@ -66,7 +71,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
                     role="option"
                     aria-selected={row === chosen}
                     className="palette-row"
-                    onPointerMove={() => row !== chosen && setAt(rows.indexOf(row))}
+                    onPointerMove={() => row !== chosen && setChosenId(row.id)}
                     onClick={row.run}
                   >
                     <Sign icon={row.icon} />
