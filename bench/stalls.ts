@@ -7,7 +7,7 @@
  */
 import { fork, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startGateway, type RunningGateway } from "../test/harness/gateway.ts";
@@ -106,7 +106,8 @@ async function openStage(main: string): Promise<Stage> {
       distant: { url: address.trim() },
     },
   };
-  const env = { LOOP_LAG: lagFile, NODE_OPTIONS: `--import=${file("measure/loop-lag.mjs")}` };
+  const home = mkdtempSync(`${lagFile}-home-`);
+  const env = { HOME: home, LOOP_LAG: lagFile, NODE_OPTIONS: `--import=${file("measure/loop-lag.mjs")}` };
   const gateway = await startGateway({ config, env, main });
   const victim = fork(process.argv[1] ?? "", {
     env: { ...process.env, TOOLYARD_BENCH_VICTIM: gateway.url, NODE_OPTIONS: "" },
@@ -127,7 +128,7 @@ async function openStage(main: string): Promise<Stage> {
 
   return {
     gateway,
-    world: { url: gateway.url, configFile: gateway.configFile, config, orders },
+    world: { url: gateway.url, configFile: gateway.configFile, config, orders, home },
     async figures(run) {
       await reset();
       await run();
@@ -137,6 +138,7 @@ async function openStage(main: string): Promise<Stage> {
       victim.kill("SIGKILL");
       distant.kill("SIGKILL");
       await gateway[Symbol.asyncDispose]();
+      rmSync(home, { recursive: true, force: true });
     },
   };
 }

@@ -50,11 +50,12 @@ function writeTypes() {
   writeFileSync(entry, readFileSync(entry, "utf8").replaceAll('types.ts"', 'types.js"'));
 }
 
-// The command, the package's own entry, and the process that tries a server. Built together, so that no code is in the
-// package twice.
+// The command, the package's own entry, the process that tries a server, and the thread that changes files of clients.
+// Built together, so that no code is in the package twice.
 const programs = {
   "cli/main": "src/cli/main.ts",
   "cli/trial-main": "src/cli/gateway/trial-main.ts",
+  "cli/client-worker": "src/operations/machine/thread/client-worker.ts",
   "embedded/toolyard": "src/app/embedded/toolyard.ts",
 };
 // What runs in threads of its own. One file each, with the packages that it uses: the first call that needs one of them

@@ -1,4 +1,5 @@
 import { rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { send } from "../../test/harness/rpc.ts";
 import type { MakeShape } from "./hostile-shapes.ts";
 import { clientMethods, restRoutes, type InputRow } from "./input-rows.ts";
@@ -9,6 +10,8 @@ export interface World {
   readonly configFile: string;
   readonly config: { readonly mcpServers: Readonly<Record<string, object>> };
   readonly orders: string;
+  /** The gateway's home directory, in which clients keep their files. */
+  readonly home: string;
 }
 
 const json = { "content-type": "application/json", accept: "application/json, text/event-stream" };
@@ -146,15 +149,28 @@ function isJson(text: string): boolean {
   }
 }
 
+const apply = JSON.stringify({ apply: true });
+
+/** Has the dashboard's page of clients read such a file, change it, and take that back. */
+async function driveClientFile({ url, home }: World, shape: string): Promise<void> {
+  await writeFile(join(home, ".claude.json"), shape);
+  await send(`${url}/api/clients`, { method: "GET" }).catch(() => undefined);
+  for (const action of ["connect", "undo"])
+    await send(`${url}/api/clients/claude-code/${action}`, { headers: json, body: apply }).catch(() => undefined);
+  await send(`${url}/api/import`, { headers: json, body: "{}" }).catch(() => undefined);
+}
+
 /** Replaces the configuration, or the file that an entry of it names, and puts it back. */
-async function driveFile({ configFile, config }: World, { what }: InputRow, shape: string): Promise<void> {
+async function driveFile(world: World, { what }: InputRow, shape: string): Promise<void> {
+  const { configFile, config } = world;
+  if (what.startsWith("client")) return await driveClientFile(world, shape);
   const good = JSON.stringify(config);
   const replace = async (text: string): Promise<void> => {
     await writeFile(`${configFile}.new`, text);
     await rename(`${configFile}.new`, configFile);
     await new Promise((resolve) => setTimeout(resolve, 1_500));
   };
-  if (what === "configuration") await replace(shape);
+  if (what.startsWith("configuration")) await replace(shape);
   else {
     await writeFile(`${configFile}.env`, shape);
     const entry = { command: "x", enabled: false, envFile: `${configFile}.env` };

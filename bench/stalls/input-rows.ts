@@ -188,6 +188,17 @@ export const inputRows: readonly InputRow[] = [
     shapes: "file",
     covers: ["reads:src/config/file/file.ts", "reads:src/config/edit/config-edit.ts"],
   },
+  // Few enough values that all of it is read, and each mistake told.
+  { who: "file", what: "configuration of 300 KB", bytes: 300_000, shapes: "file" },
+  { who: "file", what: "configuration of 80 KB", bytes: 80_000, shapes: "file" },
+  {
+    who: "file",
+    what: "client's file",
+    bytes: 16 * MiB - 4 * KiB,
+    shapes: "file",
+    covers: ["table/client-file", "connect/settings-text"].map((name) => `reads:src/config/clients/${name}.ts`),
+  },
+  { who: "file", what: "client's file of 300 KB", bytes: 300_000, shapes: "file" },
   {
     who: "file",
     what: "envFile",
@@ -202,8 +213,6 @@ export const inputRows: readonly InputRow[] = [
  * `src/cli` are read by commands in processes of their own, those of `src/store` are in the private data directory.
  */
 export const notInputs: Readonly<Record<string, string>> = {
-  "src/config/clients/table/client-file.ts": "a client's own file, read by commands and by orders of admins",
-  "src/config/clients/connect/settings-text.ts": "a client's own file, read by commands and by orders of admins",
   "src/config/clients/connect/kept-changes.ts": "a file of the data directory",
   "src/kernel/runtime/late-module.ts": "the name of the build, beside the program",
   "src/servers/logins/http-route.ts": "authorities of TLS that the configuration names",

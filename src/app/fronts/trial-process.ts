@@ -1,6 +1,5 @@
 import { fork } from "node:child_process";
-import type { FailureCode } from "../../kernel/failures/failures.ts";
-import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { fromSentFailure, GatewayError, type SentFailure } from "../../kernel/failures/gateway-error.ts";
 import { abortReason } from "../../kernel/runtime/abort.ts";
 import { buildId } from "../../kernel/runtime/late-module.ts";
 import { workerUrl } from "../../kernel/runtime/run-worker.ts";
@@ -16,9 +15,7 @@ export interface TrialAsk extends TriedServer {
 }
 
 /** What it answers. */
-export type TrialAnswer =
-  | { readonly trial: ServerTrial }
-  | { readonly failure: { readonly code: FailureCode; readonly message: string; readonly hint: string } };
+export type TrialAnswer = { readonly trial: ServerTrial } | { readonly failure: SentFailure };
 
 /** What stopping all that a trial started may take. */
 const longestStopMs = 15_000;
@@ -61,8 +58,7 @@ export async function tryApart(
       });
     });
     if ("trial" in answer) return answer.trial;
-    const { code, message, hint } = answer.failure;
-    throw new GatewayError(code, message, { hint });
+    throw fromSentFailure(answer.failure);
   } finally {
     signal.removeEventListener("abort", leave);
     leave();

@@ -4,6 +4,7 @@ import { plainText } from "../../kernel/text/plain-text.ts";
 import type { checkDatabases } from "../../operations/gateway/database-operations.ts";
 import { broken, fine, type Finding } from "../../operations/machine/doctor/doctor-finding.ts";
 import { fromTrials } from "../../operations/machine/doctor/doctor-servers.ts";
+import { checkClients } from "../../operations/machine/doctor/doctor-clients.ts";
 import { examine, type Started, type Tell } from "../../operations/machine/doctor/examination.ts";
 import type { SeenGateway } from "../../operations/machine/doctor/seen-gateway.ts";
 import type { showPeopleHealth } from "../../operations/people/account-operations.ts";
@@ -31,6 +32,7 @@ export async function doctor(context: CommandContext): Promise<number> {
   await examine({
     ...{ place: context, tell, signal, during: whileWaiting },
     gateway: async () => await findGateway(context, tell),
+    checkClients,
     unserved: async (config) => await checkRecordFiles(context, config),
     start: isOn(context, "start") ? async (started) => await start(context, started, { tell, signal }) : undefined,
   });

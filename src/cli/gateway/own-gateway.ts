@@ -3,7 +3,7 @@ import { tryServers } from "../../app/fronts/server-trial.ts";
 import type { TrialAnswer, TrialAsk } from "../../app/fronts/trial-process.ts";
 import { findConfigured } from "../../operations/machine/servers/configured-server.ts";
 import type { ServerTrial } from "../../operations/machine/servers/trial-result.ts";
-import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
+import { GatewayError, toGatewayError, toSentFailure } from "../../kernel/failures/gateway-error.ts";
 import { buildGateway } from "../../app/gateway.ts";
 import { refuseEndlessNesting } from "../../app/servers/loop-guard.ts";
 import { followConfigFile } from "../../app/reload.ts";
@@ -34,8 +34,7 @@ export async function answerTrial(asked: TrialAsk, signal: AbortSignal): Promise
     requireBuild(asked.build);
     return { trial: await tryAsked(asked, signal) };
   } catch (error) {
-    const { code, message, hint } = isLoadFailure(error) ? replaced(error) : toGatewayError(error);
-    return { failure: { code, message, hint } };
+    return { failure: toSentFailure(isLoadFailure(error) ? replaced(error) : toGatewayError(error)) };
   }
 }
 

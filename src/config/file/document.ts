@@ -129,7 +129,9 @@ function parseRoot(source: string, fileName: string, placeAt: (offset: number) =
   }
   if (errors.length > 0) {
     const foreign = foreignFormat(source, fileName);
-    throw new InvalidConfig(foreign === undefined ? syntaxProblems(errors, placeAt) : [`${placeAt(0)}: ${foreign}`]);
+    throw new InvalidConfig(
+      foreign === undefined ? syntaxProblems(source, errors, placeAt) : [`${placeAt(0)}: ${foreign}`],
+    );
   }
   if (root?.type !== "object") throw new InvalidConfig([`${placeAt(0)}: expected a JSON object`]);
   return root;
@@ -197,15 +199,15 @@ function endOfComment(source: string, start: number): number {
  * Only the first problem of each line: after a mistake the parser is out of step for a while, and what it reports
  * then is wrong.
  */
-function syntaxProblems(errors: readonly ParseError[], placeAt: (offset: number) => string): string[] {
+function syntaxProblems(source: string, errors: readonly ParseError[], placeAt: (offset: number) => string): string[] {
   const problems: string[] = [];
-  let lastLine = "";
+  let lineEnd = -1;
   for (const { offset, error } of errors) {
-    const place = placeAt(offset);
-    const line = place.slice(0, place.lastIndexOf(":"));
+    if (offset <= lineEnd) continue;
     if (problems.length > mostWrongLines) break;
-    if (line !== lastLine) problems.push(`${place}: ${expectation(printParseErrorCode(error))}`);
-    lastLine = line;
+    problems.push(`${placeAt(offset)}: ${expectation(printParseErrorCode(error))}`);
+    const next = source.indexOf("\n", offset);
+    lineEnd = next === -1 ? source.length : next;
   }
   return problems;
 }
@@ -306,36 +308,39 @@ function isReserved(key: string, depth: number): boolean {
 }
 
 /** Characters whose line ends are counted together. */
-const blockLength = 4_096;
+const blockLength = 512;
 
-/** How many lines there are is counted once, for each block of the text, and only where a place is told. */
+/** Lines are counted once, for each block of the text, and only where a place is told. */
 function createLines(source: string) {
-  let endsBefore: Uint32Array | undefined;
+  let blocks: { readonly lines: Uint32Array; readonly starts: Uint32Array } | undefined;
 
-  /** Line ends within a part of the text. */
-  function countEnds(from: number, to: number): number {
-    let ends = 0;
-    for (let at = from; at < to; at += 1) if (source.charCodeAt(at) === lineFeed) ends += 1;
-    return ends;
+  /** Of each block: the number of the line in which it begins, and where that line begins. */
+  function countBlocks(): NonNullable<typeof blocks> {
+    const count = Math.floor(source.length / blockLength) + 1;
+    const [lines, starts] = [new Uint32Array(count), new Uint32Array(count)];
+    let [line, start] = [1, 0];
+    for (let block = 0; block < count; block += 1) {
+      [lines[block], starts[block]] = [line, start];
+      [line, start] = goOn(block * blockLength, (block + 1) * blockLength, [line, start]);
+    }
+    return { lines, starts };
   }
 
-  function countBlocks(): Uint32Array {
-    const counts = new Uint32Array(Math.ceil(source.length / blockLength) + 1);
-    for (let block = 1; block < counts.length; block += 1)
-      counts[block] =
-        (counts[block - 1] as number) +
-        countEnds((block - 1) * blockLength, Math.min(source.length, block * blockLength));
-    return counts;
+  function goOn(from: number, to: number, [line, start]: readonly [number, number]): [number, number] {
+    let [lineNow, startNow] = [line, start];
+    for (let at = from; at < to; at += 1)
+      if (source.charCodeAt(at) === lineFeed) [lineNow, startNow] = [lineNow + 1, at + 1];
+    return [lineNow, startNow];
   }
 
   return {
-    /** `line:column`, both from 1. */
+    /** `line:column`, both from 1. What it costs does not depend on how long the line is. */
     placeOf(offset: number): string {
-      endsBefore ??= countBlocks();
+      blocks ??= countBlocks();
       const block = Math.floor(Math.min(offset, source.length) / blockLength);
-      const ends = (endsBefore[block] as number) + countEnds(block * blockLength, Math.min(offset, source.length));
-      const start = offset === 0 ? 0 : source.lastIndexOf("\n", offset - 1) + 1;
-      return `${ends + 1}:${offset - start + 1}`;
+      const before = [blocks.lines[block] as number, blocks.starts[block] as number] as const;
+      const [line, start] = goOn(block * blockLength, offset, before);
+      return `${line}:${offset - start + 1}`;
     },
   };
 }

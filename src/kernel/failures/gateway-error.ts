@@ -54,6 +54,22 @@ export function rewriteFailure(failure: GatewayError, rewrite: (text: string) =>
   return isChanged ? copy : failure;
 }
 
+/** A failure on its way between threads and processes. */
+export interface SentFailure {
+  readonly code: FailureCode;
+  readonly message: string;
+  readonly hint: string;
+  readonly data?: Record<string, unknown>;
+}
+
+export function toSentFailure({ code, message, hint, data }: GatewayError): SentFailure {
+  return { code, message, hint, ...(data === undefined ? {} : { data: { ...data } }) };
+}
+
+export function fromSentFailure({ code, message, ...more }: SentFailure): GatewayError {
+  return new GatewayError(code, message, more);
+}
+
 /**
  * Turns anything thrown into a GatewayError: a GatewayError is returned as it is, what the system says of a full disk
  * becomes STORE_FULL, and anything else INTERNAL, with the original as its cause for the log.

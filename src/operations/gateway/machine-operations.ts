@@ -2,13 +2,12 @@ import * as z from "zod";
 import { findClient } from "../../config/clients/table/client-table.ts";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { PlannedChange } from "../machine/clients/planned-change.ts";
 import type { Finding } from "../machine/doctor/doctor-finding.ts";
 import type { SeenGateway } from "../machine/doctor/seen-gateway.ts";
 import { operation, type Operation, type OperationRequest } from "../operation.ts";
 import { peopleStanding } from "../people/account-operations.ts";
 import { requireLoginForPrograms } from "../request/manager.ts";
-import { onMachine, order, type OnMachine } from "../request/orders.ts";
+import { onMachine, order } from "../request/orders.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import type { Services } from "../services.ts";
@@ -127,50 +126,24 @@ const listClients = operation({
   summary: "AI clients of this machine, and which gateway they use",
   responses: answers(clientList, "Clients that were found.", [429, 504]),
   run: async (services, request) =>
-    await onMachine(services, request, async ({ machine: { place }, code }) => {
-      const found = await code.findClients(place);
-      const { dataDir } = await code.findDataDirectory(place);
+    await onMachine(services, request, async ({ machine: { place }, code, signal }) => {
       const connected = services.connections().map(({ client }) => client);
-      return { clients: await code.toClientLines(found, { connected, dataDir }) };
+      return { clients: await code.orderInThread("list", place, connected, signal) };
     }),
 });
 
-interface ClientOrder {
-  readonly id: string;
-  readonly replace: boolean;
-}
-
 const clientActions = [
-  { name: "connect", summary: "Have a client use this gateway", plan: planConnect },
-  { name: "disconnect", summary: "Take our entry out of a client", plan: planDisconnect },
-  { name: "undo", summary: "Undo the last change of a client's file", plan: planUndo },
+  { action: "connect", summary: "Have a client use this gateway" },
+  { action: "disconnect", summary: "Take our entry out of a client" },
+  { action: "undo", summary: "Undo the last change of a client's file" },
 ] as const;
 
-async function planConnect(
-  { machine: { place }, code }: OnMachine,
-  { id, replace }: ClientOrder,
-): Promise<PlannedChange> {
-  const target = await code.findWantedTarget(place, { id });
-  const chooseOff = (_target: unknown, names: readonly string[]): readonly string[] => (replace ? names : []);
-  return await code.planConnection(place, await code.readConfig(place), target, { chooseOff });
-}
-
-async function planDisconnect({ machine: { place }, code }: OnMachine, { id }: ClientOrder): Promise<PlannedChange> {
-  const target = await code.findWantedTarget(place, { id });
-  return await code.planDisconnection(place, await code.readConfig(place), target, {});
-}
-
-async function planUndo({ machine: { place }, code }: OnMachine, { id }: ClientOrder): Promise<PlannedChange> {
-  const target = await code.findWantedTarget(place, { id });
-  return await code.planUndoing(place, target);
-}
-
-function changeClient({ name, summary, plan }: (typeof clientActions)[number]): Operation {
+function changeClient({ action, summary }: (typeof clientActions)[number]): Operation {
   return operation({
-    route: `POST /api/clients/{id}/${name}`,
+    route: `POST /api/clients/{id}/${action}`,
     right: gatewayAdmin,
     params: z.object({ id: schemas.name.describe("As `GET /api/clients` has it.") }),
-    id: `${name}Client`,
+    id: `${action}Client`,
     tag,
     summary,
     body: applyBody,
@@ -182,14 +155,10 @@ function changeClient({ name, summary, plan }: (typeof clientActions)[number]): 
         throw new GatewayError("PARAMS_INVALID", "params.id: there is no such client", {
           data: { field: "params.id" },
         });
-      if (apply) await order(services, request, `client.${name}`, id);
-      return await onMachine(services, request, async (means) => {
-        const planned = await plan(means, { id, replace });
-        means.signal.throwIfAborted();
-        const isDone = apply && planned.changes.length > 0;
-        if (isDone) await planned.apply();
-        const { client, file, outcome, changed, changes, notes, reload } = planned.facts(isDone);
-        return { client, file, outcome, changed, changes, notes, reload };
+      if (apply) await order(services, request, `client.${action}`, id);
+      const change = { action, id, isReplacing: replace, isApplied: apply };
+      return await onMachine(services, request, async ({ machine: { place }, code, signal }) => {
+        return await code.orderInThread("change", place, change, apply ? undefined : signal);
       });
     },
   });
@@ -208,7 +177,8 @@ const importServers = operation({
     if (apply) requireLoginForPrograms(services, request);
     if (apply) await order(services, request, "config.import", "");
     return await onMachine(services, request, async ({ machine: { place }, code, signal }) => {
-      return await code.importUnasked(place, { only, secrets, isApplied: apply, signal });
+      const asked = { only, secrets, isApplied: apply };
+      return await code.orderInThread("import", place, asked, apply ? undefined : signal);
     });
   },
 });
@@ -235,6 +205,8 @@ export async function examineMachine(services: Services, request: OperationReque
       ...{ place, signal },
       tell: (...findings) => void found.push(...findings),
       gateway: async () => await seeGateway(services, request),
+      checkClients: async ({ url, triesTokens, measured }) =>
+        await code.orderInThread("check", place, { url, triesTokens, measured }, signal),
       during: async (_what, work) => await work(),
     });
     return found;

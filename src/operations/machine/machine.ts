@@ -1,9 +1,5 @@
 /** What orders on the machine of a gateway need. Loaded with the first of them. */
-export { toClientLines, findClients } from "./clients/client-lines.ts";
-export { findWantedTarget } from "./clients/connection-target.ts";
-export { planConnection } from "./clients/connection-plan.ts";
-export { planDisconnection, planUndoing } from "./clients/disconnection-plan.ts";
-export { importUnasked } from "./clients/import-facts.ts";
+export { answerClientOrder, orderInThread } from "./thread/client-thread.ts";
 export { examine } from "./doctor/examination.ts";
 export { isWorthAdding, makeNew, writeExamples, writeNew } from "./servers/added-server.ts";
 export { waitInForce } from "./servers/await-config.ts";

@@ -1,5 +1,4 @@
-import type { FailureCode } from "../../../kernel/failures/failures.ts";
-import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import { fromSentFailure, type SentFailure } from "../../../kernel/failures/gateway-error.ts";
 import type { JsonBytes } from "../../../kernel/text/json-bytes.ts";
 import { runWorker, workerUrl } from "../../../kernel/runtime/run-worker.ts";
 import { createSemaphore } from "../../../kernel/runtime/semaphore.ts";
@@ -16,10 +15,12 @@ export interface MendJob {
 /** What the worker answers. */
 export type Mended =
   | { readonly bytes: Uint8Array<ArrayBuffer>; readonly verdict: Verdict | undefined }
-  | { readonly failure: { readonly code: FailureCode; readonly message: string; readonly hint: string } };
+  | { readonly failure: SentFailure };
 
 /** 32 MiB of the smallest values take 5 s. */
 const timeoutMs = 30_000;
+/** 16 MiB of rows of a table take a half of it; of empty objects, more than 1 GiB would be needed. */
+const heapMiB = 256;
 /** Each holds the result several times, parsed. */
 const threads = createSemaphore(1);
 /** Results that may wait for it, each of which is held in memory. */
@@ -46,12 +47,12 @@ export async function mendInThread(
       data: { subject, bytes, limits: { resultBytes, contentBlocks, depth } } satisfies MendJob,
       transferred: [bytes.buffer],
       timeoutMs,
+      heapMiB,
       name: "what mends large results",
       toError: (why) => faulty(subject.what, `is odd, and mending its ${result.length} bytes ${why}`),
     })) as Mended;
     if ("bytes" in answer) return answer;
-    const { code, message, hint } = answer.failure;
-    throw new GatewayError(code, message, { hint });
+    throw fromSentFailure(answer.failure);
   } finally {
     release();
   }

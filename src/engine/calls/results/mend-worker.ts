@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { requireBuild } from "../../../kernel/runtime/late-module.ts";
-import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import { GatewayError, toSentFailure } from "../../../kernel/failures/gateway-error.ts";
 import { isValue } from "../../../wire/mcp/shapes/result-shapes.ts";
 import type { MendJob, Mended } from "./mend-thread.ts";
 import { checkParsed } from "./parsed-result.ts";
@@ -19,7 +19,7 @@ function mend(): Mended {
     return { bytes: Uint8Array.from(result.bytes), verdict: result.verdict };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    return { failure: { code: error.code, message: error.message, hint: error.hint } };
+    return { failure: toSentFailure(error) };
   }
 }
 

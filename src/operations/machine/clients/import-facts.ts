@@ -57,18 +57,25 @@ export interface ImportAsk {
   readonly secrets: SecretWay;
   /** Whether it is written, and not only shown. */
   readonly isApplied: boolean;
-  readonly signal: AbortSignal;
 }
 
+/** The plan for programs, and what became of it. */
+export type ImportFacts = ReturnType<typeof planJson> & {
+  readonly config: string;
+  readonly written: ImportWritten | null;
+};
+
 /** Takes over the servers of AI clients, without questions. */
-export async function importUnasked(place: Surroundings, { only, secrets, isApplied, signal }: ImportAsk) {
+export async function importUnasked(
+  place: Surroundings,
+  { only, secrets, isApplied }: ImportAsk,
+): Promise<ImportFacts> {
   const target = await readTarget(place);
   const plan = planFor(place, target, await findClients(place));
   const chosen = chosenUnasked(freshServers(plan, only), only);
   const { file } = target;
   const facts = { config: file, ...planJson(plan) };
   if (chosen.length === 0 || !isApplied) return { ...facts, written: null };
-  signal.throwIfAborted();
   const backup = await writeTarget(place, target, textWith(target, chosen, secrets));
   return { ...facts, written: { file, backup: backup ?? null } };
 }

@@ -4,7 +4,7 @@ import { toGatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { plainText } from "../../../kernel/text/plain-text.ts";
 import { findProblems } from "../surroundings/config-problems.ts";
 import { dataDirectoryOf, readConfig, type Surroundings } from "../surroundings/surroundings.ts";
-import { checkClients } from "./doctor-clients.ts";
+import type { ClientsAsk } from "./doctor-clients.ts";
 import { checkConfigFile, checkDataDirectory } from "./doctor-files.ts";
 import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
 import { checkClock, checkNode, checkPort } from "./doctor-machine.ts";
@@ -27,6 +27,8 @@ export interface Examined {
   readonly unserved?: ((config: Config) => Promise<readonly Finding[]>) | undefined;
   /** Starts what only a person may have started; resolves to how long `toolyard stdio` took. */
   readonly start?: ((started: Started) => Promise<number | undefined>) | undefined;
+  /** Looks at the files of AI clients: `checkClients`, here or in another thread. */
+  readonly checkClients: (asked: ClientsAsk) => Promise<readonly Finding[]>;
   /** Shows that something takes a while. */
   readonly during: <T>(what: string, work: () => Promise<T>) => Promise<T>;
 }
@@ -83,7 +85,7 @@ async function examineRest(asked: Examined, config: Config): Promise<void> {
   const startMs = await asked.start?.({ config, dataDir, isRunning: gateway !== undefined });
   const longestCallMs = Math.max(0, ...used.map(({ callTimeoutMs }) => callTimeoutMs));
   const clients = { place, url: gateway?.url ?? null, triesTokens: asked.start !== undefined, signal };
-  const lookAtClients = async () => await checkClients({ ...clients, measured: { longestCallMs, startMs } });
+  const lookAtClients = async () => await asked.checkClients({ ...clients, measured: { longestCallMs, startMs } });
   tell(...(await during("Reading the settings of AI clients", lookAtClients)));
   const off = config.servers.filter(({ disabledReason }) => disabledReason === switchedOff);
   if (gateway === undefined) tell(...off.map(({ key }) => fine(`${plainText(key)}: off`)));
