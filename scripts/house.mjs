@@ -97,6 +97,7 @@ export const wings = [
         name: "machine",
         about: "work on the machine of a gateway or a command: what orders over REST and commands of the terminal call",
         rooms: [
+          { name: "thread", about: "what a gateway does with files of AI clients, in a thread of its own" },
           { name: "doctor", about: "findings, one file for each subject" },
           { name: "servers", about: "entries of new servers, what came of a trial, whether a change is in force" },
           { name: "clients", about: "plans for files of AI clients, and servers that are taken over from them" },

@@ -104,27 +104,33 @@ async function open(host: string, port: number): Promise<Socket> {
   });
 }
 
+/** Waits for one answer. One that takes the gateway more than a second comes in chunks, as an event stream. */
 async function exchange(socket: Socket, message: Buffer): Promise<void> {
   return await new Promise((resolve, reject) => {
     let head = "";
     let missing = -1;
+    let isChunked = false;
+    const isOver = (chunk: Buffer): boolean => {
+      if (isChunked) return (head = (head + chunk.toString("latin1")).slice(-lastChunk.length)) === lastChunk;
+      missing -= chunk.length;
+      return missing <= 0;
+    };
+    const isOverWithHead = (chunk: Buffer): boolean => {
+      head += chunk.toString("latin1");
+      const end = head.indexOf("\r\n\r\n");
+      if (end === -1) return false;
+      if (!head.startsWith("HTTP/1.1 200")) throw new Error(head.slice(0, 1_500));
+      const length = /^content-length: (\d+)/im.exec(head.slice(0, end))?.[1];
+      isChunked = length === undefined;
+      missing = Number(length ?? 0) - (head.length - end - 4);
+      return isChunked ? isOver(Buffer.alloc(0)) : missing <= 0;
+    };
     const onData = (chunk: Buffer): void => {
-      if (missing === -1) {
-        head += chunk.toString("latin1");
-        const end = head.indexOf("\r\n\r\n");
-        if (end === -1) return;
-        if (!head.startsWith("HTTP/1.1 200")) {
-          reject(new Error(head.slice(0, 1_500)));
-          return;
-        }
-        const length = /^content-length: (\d+)/im.exec(head.slice(0, end))?.[1];
-        if (length === undefined) {
-          reject(new Error(`no Content-Length: ${head.slice(0, 300)}`));
-          return;
-        }
-        missing = Number(length) - (head.length - end - 4);
-      } else missing -= chunk.length;
-      if (missing > 0) return;
+      try {
+        if (!(missing === -1 && !isChunked ? isOverWithHead(chunk) : isOver(chunk))) return;
+      } catch (error) {
+        reject(error);
+      }
       socket.off("data", onData);
       socket.off("error", reject);
       resolve();
@@ -134,3 +140,5 @@ async function exchange(socket: Socket, message: Buffer): Promise<void> {
     socket.write(message);
   });
 }
+
+const lastChunk = "\r\n0\r\n\r\n";

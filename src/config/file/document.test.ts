@@ -276,3 +276,15 @@ test("FAULT 93: keys that are no data are refused with their place, and nothing 
   }
   expect(({} as { admin?: boolean }).admin).toBeUndefined();
 });
+
+test("FAULT 87: of many mistakes in one line the first is told, and places behind long lines are right", async () => {
+  const long = `"a": "${"x".repeat(700)}",`;
+  const text = `{\n  ${long}\n  "toolyard": { "port": "3001" },\n  ${", ".repeat(5_000)}\n  "b" 1 }`;
+  const problems = (await refusalOf(text)).split("\n");
+  expect(problems.slice(1).map((line) => line.trim().split(": ")[0])).toEqual([
+    "toolyard.json:4:3",
+    "toolyard.json:5:7",
+  ]);
+  const wrong = `{ ${long} ${" ".repeat(2_000)}\n\n${" ".repeat(600)}"toolyard": { "port": "3001" } }`;
+  expect(await refusalOf(wrong)).toContain("toolyard.json:3:623: toolyard.port");
+});

@@ -178,3 +178,13 @@ test("of many large odd results at once, those that may wait are mended, and the
   });
   expect((await check(`{"content":"x",${manyParts}}`)).parsed()).toMatchObject({ content: textsOf("x") });
 });
+
+test("FAULT 43: one that takes too much memory to be mended is refused, and costs nothing else any", async () => {
+  const wide = { ...limits, resultBytes: 16_777_216 };
+  const text = `{"content":[],"structuredContent":{"a":[${"{},".repeat(4_000_000)}{}]}}`;
+  const result = checkResult({ what: "s:t", method: "tools/call" }, Buffer.from(text), wide);
+  await expect(result).rejects.toMatchObject({
+    code: "UPSTREAM_PROTOCOL",
+    message: expect.stringContaining("took more than 256 MiB of memory") as unknown,
+  });
+}, 60_000);

@@ -4,6 +4,7 @@ import type { StatusView, ViewSource } from "../../../catalog/model/view.ts";
 import type { Config, ServerConfig } from "../../../config/config.ts";
 import type { InstanceId, PrincipalId } from "../../../kernel/ids.ts";
 import type { Principal } from "../../../kernel/principal.ts";
+import { allSteps, slices } from "../../../kernel/runtime/slices.ts";
 import { createClientInstances, type ClientInstances } from "./client-instances.ts";
 import { createMembership, sharedId, type Membership, type Whose } from "./membership.ts";
 import { createPrincipalInstances, type PrincipalInstances } from "./principal-instances.ts";
@@ -79,6 +80,9 @@ export interface ReconcileReport {
 
 const everybody: Whose = { owner: null, team: undefined };
 
+/** Fewer are brought in line in one turn. */
+const manyServers = 200;
+
 /** A fleet without instances; `reconcile` makes them. */
 export function createFleet(deps: FleetDeps): Fleet {
   const { people } = deps;
@@ -101,16 +105,31 @@ export function createFleet(deps: FleetDeps): Fleet {
     servers: () => config?.servers ?? [],
   });
 
-  async function reconcile(next: FleetConfig): Promise<ReconcileReport> {
-    const before = config;
-    config = next;
-    principals.forget(everybody);
-    const work = [...instances.values()].map((instance) => following.bringInLine(instance));
+  /** In steps, between which requests get a turn: a file may have thousands of servers. */
+  function* reconciling(next: FleetConfig, work: Promise<void>[]): Generator<undefined, void> {
+    for (const instance of [...instances.values()]) {
+      work.push(following.bringInLine(instance));
+      yield;
+    }
     principals.noteCredentials();
     for (const server of next.servers) {
       const id = sharedId(server);
       if (server.scope === "shared" && !instances.has(id))
         work.push(members.add({ id, owner: null, server, missing: [] }));
+      yield;
+    }
+  }
+
+  async function reconcile(next: FleetConfig): Promise<ReconcileReport> {
+    const before = config;
+    config = next;
+    principals.forget(everybody);
+    const work: Promise<void>[] = [];
+    if (instances.size + next.servers.length < manyServers) allSteps(reconciling(next, work));
+    else {
+      await slices.run(reconciling(next, work));
+      // Lists that were made meanwhile lack some.
+      principals.forget(everybody);
     }
     clients.follow((id) => instances.get(id));
     versions.noteChange(everybody);
