@@ -12,8 +12,6 @@ export interface WorkerJob {
   readonly transferred?: readonly Transferable[];
   /** After so many milliseconds, its start included, it is ended. */
   readonly timeoutMs: number;
-  /** What its values may take, in MiB. Node.js ends a thread that needs more; nothing else is harmed. */
-  readonly heapMiB?: number;
   /** What it does, as the subject of a sentence: `the fuse engine`. */
   readonly name: string;
   /** Why there is no answer, as the end of a sentence. */
@@ -26,13 +24,9 @@ export interface WorkerJob {
  * takes too long, with GATEWAY_REPLACED where its file was removed, and with the signal's reason.
  */
 export async function runWorker(job: WorkerJob): Promise<unknown> {
-  const { file, data, transferred = [], timeoutMs, heapMiB, name, toError, signal } = job;
+  const { file, data, transferred = [], timeoutMs, name, toError, signal } = job;
   signal?.throwIfAborted();
-  const worker = new Worker(file, {
-    workerData: { ...data, buildId },
-    transferList: [...transferred],
-    ...(heapMiB === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMiB } }),
-  });
+  const worker = new Worker(file, { workerData: { ...data, buildId }, transferList: [...transferred] });
   try {
     return await new Promise<unknown>((resolve, reject) => {
       const timer = setTimeout(() => reject(toError(`took longer than ${timeoutMs} ms`)), timeoutMs);
@@ -44,7 +38,7 @@ export async function runWorker(job: WorkerJob): Promise<unknown> {
                 `this gateway's files were replaced or removed: ${name} cannot be loaded`,
                 { cause },
               )
-            : toError(isOutOfMemory(cause) ? `took more than ${heapMiB} MiB of memory` : "failed", cause),
+            : toError("failed", cause),
         );
       const giveUp = (): void => reject(abortReason(signal as AbortSignal));
       signal?.addEventListener("abort", giveUp, { once: true });
@@ -57,10 +51,6 @@ export async function runWorker(job: WorkerJob): Promise<unknown> {
   } finally {
     await worker.terminate();
   }
-}
-
-function isOutOfMemory(cause: unknown): boolean {
-  return cause instanceof Error && "code" in cause && cause.code === "ERR_WORKER_OUT_OF_MEMORY";
 }
 
 /**

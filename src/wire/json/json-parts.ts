@@ -57,6 +57,29 @@ export function hasManyParts(bytes: Buffer, most = mostParts): boolean {
   return false;
 }
 
+/**
+ * About how many bytes of memory the parsed value takes, beside what its texts have in common with the bytes. Measured
+ * with Node.js 20, where an empty object in a list takes 85.
+ */
+export function parsedBytes(bytes: Buffer): number {
+  const { length } = bytes;
+  let sum = 0;
+  try {
+    for (let at = 0; at < length; at += 1) {
+      while (at < length && isPlain[bytes[at] as number] === 1) at += 1;
+      const byte = bytes[at];
+      if (byte === quote) {
+        sum += 24;
+        at = skipString(bytes, at + 1, length) - 1;
+      } else if (byte === openBrace || byte === openBracket) sum += 80;
+      else if (byte === comma) sum += 8;
+    }
+  } catch {
+    // A text without an end, which the parser refuses.
+  }
+  return sum;
+}
+
 /** Whether there is a number of more than `mostDigits` signs. The bytes have no quotes and no commas among them. */
 function isLongNumber(bytes: Buffer, start: number, end: number): boolean {
   const step = mostDigits >> 1;

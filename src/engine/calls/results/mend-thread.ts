@@ -19,8 +19,6 @@ export type Mended =
 
 /** 32 MiB of the smallest values take 5 s. */
 const timeoutMs = 30_000;
-/** 16 MiB of rows of a table take a half of it; of empty objects, more than 1 GiB would be needed. */
-const heapMiB = 256;
 /** Each holds the result several times, parsed. */
 const threads = createSemaphore(1);
 /** Results that may wait for it, each of which is held in memory. */
@@ -47,7 +45,6 @@ export async function mendInThread(
       data: { subject, bytes, limits: { resultBytes, contentBlocks, depth } } satisfies MendJob,
       transferred: [bytes.buffer],
       timeoutMs,
-      heapMiB,
       name: "what mends large results",
       toError: (why) => faulty(subject.what, `is odd, and mending its ${result.length} bytes ${why}`),
     })) as Mended;

@@ -1,6 +1,7 @@
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { isJsonObject, type JsonBytes, type JsonObject } from "../../../kernel/text/json-bytes.ts";
 import { parseExact } from "../../../wire/json/exact-json.ts";
+import { parsedBytes } from "../../../wire/json/json-parts.ts";
 import { spliceJson } from "../../../wire/json/spliced-json.ts";
 import { ResultBytes } from "../../../wire/mcp/result-bytes.ts";
 import { anyShape, isValue, resultShape } from "../../../wire/mcp/shapes/result-shapes.ts";
@@ -34,14 +35,45 @@ function isPlain(result: JsonObject, { contentBlocks }: ResultLimits): boolean {
   return true;
 }
 
+/**
+ * 16 MiB of rows of a table take two thirds of it; of empty objects, a result of that size takes twice as much. A limit
+ * for the thread's heap would end the whole process instead, because JSON.parse cannot be interrupted.
+ */
+const mostParsedBytes = 160 * 1_048_576;
+
+/**
+ * The same for a thread that mends one large result: it is parsed once, with all numbers as they are, because memory is
+ * what there is least of there.
+ */
+export function mendLarge(
+  subject: ResultSubject,
+  result: JsonBytes,
+  limits: ResultLimits,
+): Pick<ResultBytes, "bytes" | "verdict"> {
+  const { what, method } = subject;
+  if (parsedBytes(result) > mostParsedBytes)
+    throw faulty(what, `is odd, and has too many parts to be mended: ${result.length} bytes of them`);
+  const parsed = parseObject(what, result, parseExact);
+  // Questions and tasks concern the gateway itself, which would have to parse them again.
+  if (!isValue(parsed)) throw faulty(what, `is a question or a task of ${result.length} bytes in too many parts`);
+  const { content } = parsed;
+  if (method === "tools/call" && Array.isArray(content) && content.length > limits.contentBlocks)
+    throw tooManyBlocks(what, limits);
+  return withDepthTold(what, () => {
+    const notes = new Notes();
+    const made = (resultShape(method, what) ?? anyShape)(parsed, notes);
+    return { bytes: spliceJson(result, parsed, made), verdict: toVerdict(notes) };
+  });
+}
+
 interface Mending {
   readonly what: string;
   readonly shape: Shape;
 }
 
 function mend({ what, shape }: Mending, result: JsonBytes, parsed: JsonObject): ResultBytes {
-  const notes = new Notes();
-  try {
+  return withDepthTold(what, () => {
+    const notes = new Notes();
     const made = shape(parsed, notes);
     if (made === parsed) return new ResultBytes(result, parsed, undefined, toVerdict(notes));
     if (!isObject(made)) throw faulty(what, "is no object");
@@ -49,17 +81,23 @@ function mend({ what, shape }: Mending, result: JsonBytes, parsed: JsonObject): 
     const exact = parseExact(result.toString("utf8"));
     const bytes = spliceJson(result, exact, shape(exact, new Notes()));
     return new ResultBytes(bytes, parseObject(what, bytes), undefined, toVerdict(notes));
+  });
+}
+
+/** A value that is to become text may nest more deeply than can be written. */
+function withDepthTold<T>(what: string, work: () => T): T {
+  try {
+    return work();
   } catch (error) {
-    // A value that is to become text may nest more deeply than can be written.
     const isTooDeep = error instanceof RangeError || (error instanceof GatewayError && error.code === "BODY_TOO_DEEP");
     throw isTooDeep ? faulty(what, "nests too deeply") : error;
   }
 }
 
-function parseObject(path: string, result: JsonBytes): JsonObject {
+function parseObject(path: string, result: JsonBytes, parse: (text: string) => unknown = JSON.parse): JsonObject {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(result.toString("utf8"));
+    parsed = parse(result.toString("utf8"));
   } catch {
     throw faulty(path, "is no valid JSON");
   }

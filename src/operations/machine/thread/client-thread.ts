@@ -27,8 +27,6 @@ export type SentClientOrder = ClientOrder & { readonly buildId: string };
 export type ClientAnswer = { readonly value: unknown } | { readonly failure: SentFailure };
 
 const timeoutMs = 120_000;
-/** A file of 8 MB is held parsed, as text and as lines. */
-const heapMiB = 512;
 
 /**
  * Has one of `clientOrders` done in a thread, which ends with it. Rejects as that one does, with the signal's reason,
@@ -43,7 +41,7 @@ export async function orderInThread<Name extends keyof Orders>(
   const answer = (await runWorker({
     file: workerUrl(import.meta.url, "client-worker"),
     data: { name, place: { ...place, env: { ...place.env } }, input } satisfies ClientOrder,
-    ...{ timeoutMs, heapMiB, name: "what reads the files of AI clients" },
+    ...{ timeoutMs, name: "what reads the files of AI clients" },
     ...(signal === undefined ? {} : { signal }),
     toError: (why, cause) => new GatewayError("INTERNAL", `reading the files of AI clients ${why}`, { cause }),
   })) as ClientAnswer;
