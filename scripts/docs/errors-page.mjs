@@ -76,6 +76,11 @@ const groups = [
         "The arguments do not fit the tool's schema; `field` says where, `signature` what fits. The server was not called.",
       POLICY_DENIED:
         "`tools.allow` or `tools.deny` of the server came to exclude the tool while it was called. Later it is in no list, and `TOOL_UNKNOWN`.",
+      APPROVAL_NEEDED:
+        "A person has to say yes to this call (`policy.ask`, `tools.ask`), and none has yet. `data.approval` is its id, `data.page` where it is decided.",
+      APPROVAL_DENIED: "A person said no to this call, now or within the last minute.",
+      APPROVAL_UNKNOWN:
+        "There is no such call that waits for a yes, or no such remembered yes; or it is another person's.",
       CALL_CANCELLED: "The client cancelled, or closed the connection.",
       RESULT_TOO_LARGE:
         "The result is larger than `limits.resultBytes` or has more blocks than `limits.contentBlocks`.",

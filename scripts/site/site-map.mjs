@@ -53,6 +53,7 @@ export const siteMap = [
     pages: [
       ["docs/operations.md", "Operations"],
       ["docs/upgrading.md", "Upgrading"],
+      ["docs/safety.md", "Safety of calls"],
       ["docs/security.md", "Security"],
       ["docs/teams.md", "People and teams"],
       ["docs/team-servers.md", "Servers of teams"],

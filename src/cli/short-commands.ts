@@ -1,3 +1,4 @@
+import { approvals, policy } from "./tools/approvals-command.ts";
 import { call } from "./tools/call-command.ts";
 import { complete, completion } from "./completion/completion-command.ts";
 import { prompts } from "./tools/prompts-command.ts";
@@ -37,8 +38,10 @@ export const everydayCommands = { call, complete, completion, prompts, read, res
  * messages about mistyped commands, are here for the same reason.
  */
 export const shortCommands = {
+  policy,
   ...everydayCommands,
   app,
+  approvals,
   askTrust,
   audit,
   backup,

@@ -1,3 +1,4 @@
+import type { ToolEffect } from "../kernel/call/tool-effects.ts";
 import type { ServerSlug, PrincipalId } from "../kernel/ids.ts";
 import type { ClientProfiles } from "./rows/client-profiles.ts";
 import type { Refill } from "./entry/entry-variables.ts";
@@ -158,6 +159,11 @@ export interface ToolRules {
   readonly describe: Readonly<Record<string, string>>;
   /** What people say when they need a tool, in place of what the server says of that. */
   readonly phrases: Readonly<Record<string, readonly string[]>>;
+  /** Patterns of tools of which each call needs a person's yes, and of those that need none. The first are stronger. */
+  readonly ask: readonly string[];
+  readonly neverAsk: readonly string[];
+  /** What tools do, by patterns of the server's own names. The strongest of those that fit counts. */
+  readonly effects: Readonly<Record<string, ToolEffect>>;
 }
 
 /** Every setting in force: the rows of `settingsTable`, except for values combined from several of them. */

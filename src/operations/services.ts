@@ -24,6 +24,7 @@ import type { Instance } from "../servers/instance/instance.ts";
 import type { NamespaceLoads } from "../engine/namespaces/namespace-loads.ts";
 import type { Routing } from "../engine/calls/routing.ts";
 import type { Subscriptions } from "../engine/calls/subscriptions/subscriptions.ts";
+import type { ApprovalBook } from "../engine/approvals/approval-book.ts";
 import type { Performer } from "../engine/perform/perform.ts";
 import type { EventBus } from "../kernel/events/event-bus.ts";
 import type { Clock } from "../kernel/runtime/clock.ts";
@@ -185,6 +186,8 @@ export interface Services {
   readonly subscriptions: Pick<Subscriptions, "subscribe">;
   /** Searches that people keep as tests; read from the disk at the first request. */
   readonly pins: Pins;
+  /** Calls that wait for a person's yes, and what was said yes to. */
+  readonly approvals: () => Promise<ApprovalBook>;
   readonly keptSearches: (principal: Principal) => Promise<KeptSearches>;
   readonly namespaces: { readonly loads: Pick<NamespaceLoads, "stats"> };
   /** The principal's own instances, and the shared ones. */

@@ -4,7 +4,8 @@ import type { VectorStore } from "../catalog/discovery/meaning/embeddings.ts";
 import type { PinStore } from "../catalog/discovery/pins.ts";
 import type { KeptSearchStore } from "../catalog/discovery/kept-searches.ts";
 import type { PhraseStore } from "../catalog/discovery/phrases/written-phrases.ts";
-import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
+import type { InstanceId, PrincipalId, ServerSlug, ToolPath } from "../kernel/ids.ts";
+import type { ToolEffect } from "../kernel/call/tool-effects.ts";
 import type { Log } from "../kernel/runtime/log.ts";
 import type { CatalogKeeper } from "../servers/instance/instance-deps.ts";
 import type { CredentialStore } from "../servers/logins/credential.ts";
@@ -41,6 +42,8 @@ export interface GatewayStore {
   browserSessions(): Promise<BrowserSessionStore>;
   /** Searches that people keep as tests. Loads the code for it; opened once. */
   keptSearches(): Promise<KeptSearchStore>;
+  /** Calls that wait for a person's yes, and what was said yes to. Loads the code for it; opened once. */
+  approvals(): Promise<ApprovalStore>;
   /** Tools that people pinned who are not in the database. */
   readonly pins: PinStore;
   readonly namespaceUsage: NamespaceUsageStore;
@@ -207,4 +210,69 @@ export interface KeptUse {
   readonly calls: number;
   readonly lastUsedAtMs: number;
   readonly tools: Readonly<Record<string, number>>;
+}
+
+/** How long a yes counts: for one call, for the client's session, or until somebody takes it back. */
+export const grantKinds = ["once", "session", "always"] as const;
+export type GrantKind = (typeof grantKinds)[number];
+
+/** `waiting`: for a person. `granted`: for the next call that is the same. `used`: that call has begun. */
+export type ApprovalState = "waiting" | "granted" | "used" | "denied" | "expired";
+
+/** A call, as far as a yes to it goes. */
+export interface ApprovedCall {
+  readonly principal: PrincipalId;
+  readonly team: string | null;
+  readonly client: string;
+  readonly server: ServerSlug;
+  readonly instance: InstanceId;
+  readonly tool: ToolPath;
+  /** SHA-256 of the tool's definition. */
+  readonly definition: string;
+  /** SHA-256 over principal, instance, tool, definition and arguments. */
+  readonly binding: string;
+  readonly effect: ToolEffect;
+  readonly because: string;
+  /** As JSON, without known secrets; cut where it is long. */
+  readonly args: string;
+}
+
+/** A call that a person was asked about. */
+export interface Approval extends ApprovedCall {
+  readonly id: string;
+  readonly state: ApprovalState;
+  readonly askedAtMs: number;
+  readonly expiresAtMs: number;
+  readonly decidedBy: string | null;
+  readonly decidedVia: string | null;
+  readonly decidedAtMs: number | null;
+}
+
+/** A yes that is remembered for more than one call. */
+export interface Grant {
+  readonly id: string;
+  readonly kind: Exclude<GrantKind, "once">;
+  readonly principal: PrincipalId;
+  /** What the client calls itself; a yes for its session is its alone. */
+  readonly client: string;
+  readonly server: ServerSlug;
+  readonly instance: InstanceId;
+  readonly tool: ToolPath;
+  readonly definition: string;
+  readonly madeAtMs: number;
+  /** Null: until it is taken back. */
+  readonly untilMs: number | null;
+}
+
+export interface KeptApprovals {
+  readonly approvals: readonly Approval[];
+  readonly grants: readonly Grant[];
+}
+
+/** Where they outlive the process: all of them as one. */
+export interface ApprovalStore {
+  /** What can be read; nothing where the file is damaged. */
+  read(): KeptApprovals;
+  /** Replaces all of them. Rejects when they cannot be written. */
+  write(kept: KeptApprovals): Promise<void>;
 }

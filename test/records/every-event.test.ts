@@ -10,6 +10,7 @@ import { startsIn } from "../instances/observing.ts";
 import { createWorld, executeSoon, untilLoginIsWanted } from "../oauth/world.ts";
 import { openSse } from "../protocol/sse-client.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { askOwner } from "../harness/owner-door.ts";
 import { get, post, run } from "../harness/rest.ts";
 import { execute, rpc, send } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
@@ -43,6 +44,7 @@ beforeAll(async () => {
       sleeper: { ...badServer("--behaviours=echo"), idleTimeoutMs: 300 },
       remote: { type: "http", url: remote.url },
       twins: badServer("--duplicate", "--behaviours", "none"),
+      asker: { ...badServer("--behaviours=echo"), tools: { ask: ["echo"] } },
       dead: { ...badServer("--behaviours=dead"), command: join(directory, "missing") },
       hers: { ...badServer("--behaviours=canary"), scope: "user" },
     },
@@ -55,11 +57,12 @@ beforeAll(async () => {
         idleGraceMs: 0,
         idleCheckMs: 100,
       },
+      approvals: { waiting: 1, holdMs: 0 },
       namespaces: { maxLoaded: 1 },
       events: webhookSettings(receiver),
     },
   };
-  for (const name of ["bad", "fragile", "sleeper", "remote", "twins", "dead"])
+  for (const name of ["bad", "fragile", "sleeper", "remote", "twins", "dead", "asker"])
     config.mcpServers[name] = { ...config.mcpServers[name], scope: "shared" };
   gateway = await startGateway({ config, directory });
   await until(async () => (await get(`${gateway.url}/api/servers`, bearer)).status === 200);
@@ -85,6 +88,12 @@ const isOnline = async (server: string): Promise<boolean> => {
 };
 const came = async (type: PublishedType, after = 0): Promise<WrittenEvent> =>
   await until(() => receiver.events.slice(after).find((event) => event.type === type));
+const asOwner = async (method: string, path: string, body?: object): Promise<unknown> =>
+  JSON.parse((await askOwner(join(directory, "data"), method, path, body)).text);
+const decideLast = async (decision: object): Promise<void> => {
+  const { approvals } = (await asOwner("GET", "/api/approvals?state=waiting")) as { approvals: { id: string }[] };
+  await asOwner("POST", `/api/approvals/${approvals[0]?.id}`, decision);
+};
 const nothing = async (): Promise<void> => await Promise.resolve();
 
 interface Row {
@@ -107,7 +116,7 @@ const ofAlice = { principal: "alice", team: "acme" };
 /** Every type that leaves the gateway: a type without a row here is no valid program. */
 const rows: Readonly<Record<Exclude<PublishedType, "auth.login" | "gateway.stopping">, Row>> = {
   "gateway.listening": { cause: nothing, event: { server: null, data: { address: expect.stringMatching(/^http:/) } } },
-  "config.changed": { cause: nothing, event: { data: { file: expect.any(String), added: 7, changed: 0, removed: 0 } } },
+  "config.changed": { cause: nothing, event: { data: { file: expect.any(String), added: 8, changed: 0, removed: 0 } } },
   "mcp.server.started": {
     cause: nothing,
     which: ({ server }) => server === "bad",
@@ -131,6 +140,25 @@ const rows: Readonly<Record<Exclude<PublishedType, "auth.login" | "gateway.stopp
   "mcp.server.dormant": {
     cause: async () => await call("sleeper:echo"),
     event: { ...ofShared("sleeper"), data: { idle_ms: expect.any(Number) } },
+  },
+  "approval.requested": {
+    cause: async () => await call("asker:echo", {}),
+    event: { ...ofAlice, data: { tool: "asker:echo", by: "alice", through: "client" } },
+  },
+  "approval.expired": {
+    cause: async () => await call("asker:echo", { another: 1 }),
+    event: { ...ofAlice, data: { tool: "asker:echo", by: "gateway" } },
+  },
+  "approval.decided": {
+    cause: async () => await decideLast({ decision: "allow", for: "always" }),
+    event: { ...ofAlice, data: { verdict: "always", by: "local", through: "owner" } },
+  },
+  "approval.revoked": {
+    cause: async () => {
+      const { grants } = (await asOwner("GET", "/api/grants")) as { grants: { id: string }[] };
+      await asOwner("DELETE", `/api/grants/${grants[0]?.id}`);
+    },
+    event: { ...ofAlice, data: { tool: "asker:echo", through: "owner" } },
   },
   "mcp.server.respawned": {
     cause: async () => {

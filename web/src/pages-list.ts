@@ -10,6 +10,7 @@ import {
   Search,
   Server,
   Settings,
+  ShieldCheck,
   Users,
   Wrench,
 } from "lucide-react";
@@ -23,6 +24,7 @@ const usePages = [
   { to: "/search", label: "Search", icon: Search, key: "f" },
   { to: "/resources", label: "Resources", icon: FileText, key: "r" },
   { to: "/calls", label: "Calls", icon: Activity, key: "c" },
+  { to: "/approvals", label: "Approvals", icon: ShieldCheck, key: "y" },
 ] as const;
 
 /** In a gateway with users and teams. */

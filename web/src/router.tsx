@@ -44,6 +44,11 @@ const routes = [
   }),
   createRoute({
     getParentRoute,
+    path: "/approvals",
+    component: lazyRouteComponent(() => import("./pages/records/approvals.tsx"), "Approvals"),
+  }),
+  createRoute({
+    getParentRoute,
     path: "/search",
     validateSearch: texts("query", "as", "tab", "limit", "detail"),
     component: lazyRouteComponent(() => import("./pages/search.tsx"), "Search"),
@@ -86,18 +91,18 @@ const routes = [
     getParentRoute,
     path: "/calls",
     validateSearch: texts("server", "tool", "failed", "client"),
-    component: lazyRouteComponent(() => import("./pages/calls.tsx"), "Calls"),
+    component: lazyRouteComponent(() => import("./pages/records/calls.tsx"), "Calls"),
   }),
   createRoute({
     getParentRoute,
     path: "/calls/$id",
-    component: lazyRouteComponent(() => import("./pages/call.tsx"), "Call"),
+    component: lazyRouteComponent(() => import("./pages/records/call.tsx"), "Call"),
   }),
   createRoute({
     getParentRoute,
     path: "/logs",
     validateSearch: texts("server", "level", "match", "tab"),
-    component: lazyRouteComponent(() => import("./pages/logs.tsx"), "Logs"),
+    component: lazyRouteComponent(() => import("./pages/records/logs.tsx"), "Logs"),
   }),
   createRoute({
     getParentRoute,

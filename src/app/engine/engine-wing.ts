@@ -9,9 +9,12 @@ import { createPerformer, type PerformDeps, type Performer } from "../../engine/
 import type { LogRequest } from "../../records/calls/call-recorder.ts";
 import { createResultBudgetStage } from "../../engine/perform/result-budget.ts";
 import { createKeptResults, type KeptFigures } from "../../engine/results/kept-results.ts";
+import type { ApprovalBook } from "../../engine/approvals/approval-book.ts";
+import { createApprovalStage } from "../../engine/perform/stages/approval-stage.ts";
 import { createValidators } from "../../engine/validation/validators.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
+import type { LateModules } from "../../kernel/runtime/late-module.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import type { TraceSource } from "../../kernel/runtime/tracing.ts";
 import { createSessionlessClients, type SessionlessClients } from "../../kernel/sessionless-clients.ts";
@@ -19,6 +22,7 @@ import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
 import type { GatewayStore } from "../../store/store.ts";
 import { createSealedStates } from "../../wire/mcp/sealed-state.ts";
 import type { ShownViews } from "./catalog-wing.ts";
+import { openApprovals } from "./approval-wiring.ts";
 import { createNamespaces, type Namespaces } from "./namespace-wiring.ts";
 
 export interface EngineDeps {
@@ -26,7 +30,9 @@ export interface EngineDeps {
   readonly fleet: Fleet;
   readonly views: ShownViews;
   readonly discovery: Discovery;
-  readonly store: Pick<GatewayStore, "namespaceUsage" | "spill">;
+  readonly store: Pick<GatewayStore, "namespaceUsage" | "spill" | "approvals">;
+  readonly redact: (text: string) => string;
+  readonly late: LateModules;
   readonly recordCall: LogRequest | undefined;
   readonly audit: { readonly calls: PerformDeps["callAudit"]; readonly onCallDenied: PerformDeps["onDenied"] };
   readonly events: EventBus;
@@ -41,6 +47,8 @@ export interface Engine {
   readonly routing: Routing;
   /** Carries out every intent, of any principal. */
   readonly performer: Performer;
+  /** Calls that wait for a person's yes, and what was said yes to. */
+  readonly approvals: () => Promise<ApprovalBook>;
   readonly namespaces: Namespaces;
   readonly subscriptions: Subscriptions;
   readonly logLevels: LogLevels;
@@ -88,6 +96,7 @@ export function createEngine(deps: EngineDeps): Engine {
       diskBytes: results().keptDiskBytes,
     }),
   });
+  const approvals = openApprovals(deps);
   const performer = createPerformer({
     routing,
     discovery: deps.discovery,
@@ -99,6 +108,11 @@ export function createEngine(deps: EngineDeps): Engine {
     slices,
     recordCall: deps.recordCall,
     callAudit: deps.audit.calls,
+    approval: createApprovalStage({
+      instanceOf: fleet.get,
+      asked: () => deps.config().settings.policy.ask,
+      approver: approvals.approver,
+    }),
     onDenied: deps.audit.onCallDenied,
     resultBudget: createResultBudgetStage({
       settings: results,
@@ -115,6 +129,7 @@ export function createEngine(deps: EngineDeps): Engine {
   return {
     routing,
     performer,
+    approvals: approvals.book,
     namespaces,
     subscriptions: createSubscriptions(fleet.get, events),
     logLevels: createLogLevels(fleet.get, events),

@@ -7,7 +7,16 @@ import type { Log } from "../../kernel/runtime/log.ts";
 import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
 import { warnOfToolNames } from "./tool-names.ts";
 
-const noRules: ToolRules = { allow: undefined, deny: [], rename: {}, describe: {}, phrases: {} };
+const noRules: ToolRules = {
+  allow: undefined,
+  deny: [],
+  rename: {},
+  describe: {},
+  phrases: {},
+  ask: [],
+  neverAsk: [],
+  effects: {},
+};
 const id = "files" as InstanceId;
 const about = { atMs: 0, instance: id, server: "files" as ServerSlug, installation: id };
 const ignore = (): void => undefined;
@@ -55,6 +64,9 @@ describe("a name under a server's tools that none of its tools has", () => {
       rename: { read_file: "r", "write_*": "w" },
       describe: { Read_File: "It reads." },
       phrases: {},
+      ask: [],
+      neverAsk: [],
+      effects: {},
     };
     listed();
     expect(warnings.map((text) => text.slice("files: tools.".length, text.indexOf(" is the")))).toEqual([

@@ -69,6 +69,37 @@ ${startsOne}`,
     notes: startsOne,
     load: async () => (await import("../short-commands.ts")).shortCommands.show,
   },
+  approvals: {
+    words: 2,
+    usage:
+      "toolyard approvals [--all] [options]\n       toolyard approvals show|deny ID [options]\n" +
+      "       toolyard approvals allow ID [--for once|session|always] [options]\n" +
+      "       toolyard approvals grants | revoke ID [options]",
+    about: "Shows calls that wait for a person's yes, and takes the yes or no.",
+    options: {
+      ...common,
+      ...elsewhere,
+      all: { about: "also those that were decided in the last seven days" },
+      for: { word: "HOW", about: "how long a yes counts: once, session, always (default: once)" },
+      json: { about: "print one JSON object" },
+    },
+    notes: `A yes counts for one call with the same arguments, for the client's session, or until it is taken back with
+revoke. It is typed on a terminal; elsewhere allow ends with code 2.`,
+    load: async () => (await import("../short-commands.ts")).shortCommands.approvals,
+  },
+  policy: {
+    words: 2,
+    usage: "toolyard policy explain TOOL [--args JSON] [options]",
+    about: "Says what a tool may do, whether it asks a person first, and why.",
+    options: {
+      ...common,
+      ...elsewhere,
+      args: { word: "JSON", about: "arguments of a call: they may choose something worse than the name says" },
+      json: { about: "print one JSON object" },
+    },
+    notes: startsOne,
+    load: async () => (await import("../short-commands.ts")).shortCommands.policy,
+  },
   resources: {
     words: 1,
     usage: "toolyard resources [server] [options]",

@@ -14,6 +14,13 @@ export async function askYes(question: string, preset = true): Promise<boolean> 
   return (await confirm({ message: question, initialValue: preset, output: process.stderr })) === true;
 }
 
+/** Asks a person to type a word. Whatever else is typed, Escape and Ctrl-C are a no. */
+export async function askTyped(question: string, word: string): Promise<boolean> {
+  const { text } = await import("@clack/prompts");
+  const given = await text({ message: question, output: process.stderr });
+  return typeof given === "string" && given.trim().toLowerCase() === word;
+}
+
 /** Asks which of these; none of them after Escape and Ctrl-C. */
 export async function askWhich(question: string, names: readonly string[]): Promise<readonly string[]> {
   const { isCancel, multiselect } = await import("@clack/prompts");

@@ -20,6 +20,7 @@ import {
   type foreignTransportFields,
   type transportFields,
   foreignToolFields,
+  ownTools,
 } from "./server-fields.ts";
 import type { Written } from "../rows/setting-row.ts";
 import { nearestName } from "../file/near-miss.ts";
@@ -193,12 +194,12 @@ function meantField(name: string, value: unknown): string | undefined {
   return toolListName.test(plain) ? "`tools.allow` or `tools.deny`" : undefined;
 }
 
-/** Our own `tools` has four members. An object under another name is another client's setting of one tool. */
+/** An object under another name is another client's setting of one tool. */
 function misspelledRules(tools: unknown, origin: Origin): readonly string[] {
   if (!isJsonObject(tools)) return [];
   return Object.entries(tools)
-    .filter(([name, value]) => !["allow", "deny", "rename", "describe"].includes(name) && !isJsonObject(value))
-    .map(([name]) => problemOf(origin, ["tools", name], "`allow` or `deny`"));
+    .filter(([name, value]) => !Object.hasOwn(ownTools, name) && !isJsonObject(value))
+    .map(([name]) => problemOf(origin, ["tools", name], "`allow`, `deny` or `ask`"));
 }
 
 function problemOf({ document, path }: Origin, below: readonly string[], meant: string): string {

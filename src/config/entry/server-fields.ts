@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { filledText, text as plainText } from "../file/check.ts";
 import { serverTimes, startTimeout } from "../rows/instance-rows.ts";
 import { routeFields } from "./route-fields.ts";
-import { toolPhrases } from "../rows/tool-rows.ts";
+import { toolEffectsRow, toolPhrases } from "../rows/tool-rows.ts";
 import {
   boolean,
   choice,
@@ -102,7 +102,7 @@ const textRecord = (about: string, item: v.GenericSchema<string>, example: objec
   });
 
 /** `tools` of an entry in our own spelling. */
-const ownTools = {
+export const ownTools = {
   allow: toolList("the only tools that are offered; `*` matches any characters"),
   deny: toolList("tools that are not offered, even if `allow` contains them"),
   rename: textRecord("new names of tools, by the server's own names", filledText, { create_issue: "new_issue" }),
@@ -110,6 +110,9 @@ const ownTools = {
     create_issue: "Opens an issue in our tracker.",
   }),
   phrases: toolPhrases,
+  ask: toolList("tools of which each call waits for a person's yes; `*` matches any characters"),
+  neverAsk: toolList("tools that are called without a question, whatever `policy.ask` says"),
+  effects: toolEffectsRow,
 };
 
 /** Fields that are passed on unchanged from the entry. */
@@ -134,6 +137,12 @@ export const plainFields = {
   retry: boolean({
     fallback: true,
     about: "whether a failed call is tried once more if it never reached the server or is safe to repeat",
+  }),
+  annotations: choice({
+    choices: ["raise", "trust", "ignore"],
+    fallback: "raise",
+    about: "how far the server's own word on its tools (`readOnlyHint`, `destructiveHint`) decides what they do",
+    reason: "they are wrong in both directions, so that they can only make an effect stronger",
   }),
   strictResults: boolean({
     fallback: false,

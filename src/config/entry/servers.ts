@@ -201,6 +201,9 @@ function toToolRules(entry: ServerEntry): ToolRules {
     rename: own.rename ?? {},
     describe: own.describe ?? {},
     phrases: own.phrases ?? {},
+    ask: own.ask ?? [],
+    neverAsk: own.neverAsk ?? [],
+    effects: own.effects ?? {},
   };
 }
 

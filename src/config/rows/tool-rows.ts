@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import { phraseLengthLimit, phraseLimit } from "../../kernel/call/tool-phrases.ts";
+import { toolEffects, type ToolEffect } from "../../kernel/call/tool-effects.ts";
 import { filledText } from "../file/check.ts";
-import { other } from "./setting-row.ts";
+import { number, other } from "./setting-row.ts";
 
 const phrase = v.pipe(filledText, v.maxLength(phraseLengthLimit, `expected at most ${phraseLengthLimit} characters`));
 const phraseList = v.pipe(
@@ -28,6 +29,72 @@ export const toolPhrases = other({
   reason: "search finds the tool by these words too; none of them can outweigh what other tools are called",
   example: { create_issue: ["report a bug", "tell the developers that it crashed"] },
 });
+
+const effect = v.picklist(toolEffects, `expected one of ${toolEffects.join(", ")}`);
+const effectJson = { type: "string", enum: toolEffects };
+
+/** `tools.effects` of an entry. */
+export const toolEffectsRow = other<Readonly<Record<string, ToolEffect>>, Readonly<Record<string, ToolEffect>>>({
+  fallback: {},
+  schema: v.record(v.string(), effect),
+  json: { type: "object", additionalProperties: effectJson },
+  type: `object of ${toolEffects.map((name) => `\`${name}\``).join(", ")}`,
+  about: "what tools do, by the server's own names, with `*` as a wildcard; in place of what their names say",
+  reason: "a name can say less than the tool does, or more",
+  example: { "sync_*": "destroy", render: "read" },
+});
+
+/** `toolyard.policy`. */
+export const policyRows = {
+  ask: other<readonly ToolEffect[], readonly ToolEffect[]>({
+    fallback: ["destroy"],
+    schema: v.array(effect),
+    json: { type: "array", items: effectJson },
+    type: `list of ${toolEffects.map((name) => `\`${name}\``).join(", ")}`,
+    about: "effects of which each call waits for a person's yes",
+    reason: "5 to 9 % of real tools destroy something, and one question in a hundred needs such a tool",
+    example: ["destroy", "send"],
+  }),
+};
+
+/** `toolyard.approvals`. */
+export const approvalRows = {
+  validMs: number({
+    fallback: 600_000,
+    min: 10_000,
+    max: 86_400_000,
+    about: "milliseconds for which a call that waits for a yes can get one",
+    reason: "a person who is told of it by a message needs some minutes",
+  }),
+  holdMs: number({
+    fallback: 20_000,
+    min: 0,
+    max: 600_000,
+    about: "milliseconds that a call itself waits for somebody in the inbox, where its client cannot ask",
+    reason: "clients give up after 30 seconds and more",
+  }),
+  minAnswerMs: number({
+    fallback: 400,
+    min: 0,
+    max: 60_000,
+    about: "milliseconds before which an answer of a client is no person's",
+    reason: "programs that answer for a person do so in less than ten, keys that were typed ahead in two",
+  }),
+  sessionMs: number({
+    fallback: 28_800_000,
+    min: 60_000,
+    max: 604_800_000,
+    about: "milliseconds for which a yes for the session lasts at most",
+    reason: "a working day",
+  }),
+  waiting: number({
+    fallback: 100,
+    min: 1,
+    max: 10_000,
+    about: "calls of one person that wait for a yes; the oldest expires for one more",
+    reason: "more than a person reads",
+  }),
+};
 
 /** Paths of tools, or those that each person used in most sessions. */
 export type PinChoice = readonly string[] | "auto";

@@ -7,7 +7,7 @@ import { longestMs } from "../../kernel/limits.ts";
 import { assertionRows, externalRows } from "../rows/external-rows.ts";
 import { instanceRows, serverTimes, startTimeout } from "../rows/instance-rows.ts";
 import { limitRows } from "../rows/limit-rows.ts";
-import { pinRow } from "../rows/tool-rows.ts";
+import { approvalRows, pinRow, policyRows } from "../rows/tool-rows.ts";
 import { providerRows } from "../rows/provider-rows.ts";
 import { overrideRows } from "../entry/server-fields.ts";
 import {
@@ -351,6 +351,8 @@ export const settingsTable = {
     ),
     enrich: enrichRows,
   }),
+  policy: group("what a tool may do without a person's yes", policyRows),
+  approvals: group("how a person is asked for a yes", approvalRows),
   results: group("the size of answers", {
     discoverTokens: number({
       fallback: 4_000,

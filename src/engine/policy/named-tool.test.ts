@@ -4,7 +4,17 @@ import type { ServerSlug } from "../../kernel/ids.ts";
 import { judgeNamedTool, type RuledServer } from "./named-tool.ts";
 
 function server(slug: string, rules: Partial<ToolRules> = {}): RuledServer {
-  const tools: ToolRules = { allow: undefined, deny: [], rename: {}, describe: {}, phrases: {}, ...rules };
+  const tools: ToolRules = {
+    allow: undefined,
+    deny: [],
+    rename: {},
+    describe: {},
+    phrases: {},
+    ask: [],
+    neverAsk: [],
+    effects: {},
+    ...rules,
+  };
   return { slug: slug as ServerSlug, namespace: slug.replaceAll("-", "_"), tools };
 }
 

@@ -6,7 +6,10 @@ import { localPrincipal } from "../../kernel/principal.ts";
 import { mayUse } from "./tool-rules.ts";
 
 const may = (tool: string, allow: readonly string[] | undefined, deny: readonly string[] = []): boolean =>
-  mayUse(localPrincipal, { rules: { allow, deny, rename: {}, describe: {}, phrases: {} }, tool });
+  mayUse(localPrincipal, {
+    rules: { allow, deny, rename: {}, describe: {}, phrases: {}, ask: [], neverAsk: [], effects: {} },
+    tool,
+  });
 
 test("without rules every tool may be used; with an allow list only those on it; deny wins", () => {
   expect(may("a", undefined)).toBe(true);

@@ -26,6 +26,7 @@ import { callOperations } from "../../operations/records/call-operations.ts";
 import { historyOperations } from "../../operations/records/history-operations.ts";
 import { instanceOperations } from "../../operations/servers/instance-operations.ts";
 import { pinOperations } from "../../operations/tools/pin-operations.ts";
+import { approvalOperations } from "../../operations/tools/approval-operations.ts";
 import { keptSearchOperations } from "../../operations/tools/kept-search-operations.ts";
 import { logOperations } from "../../operations/records/log-operations.ts";
 import { namespaceOperations } from "../../operations/tools/namespace-operations.ts";
@@ -85,6 +86,7 @@ export function createRoutes(deps: RestDeps, services = toServices(deps)): reado
     ...of(toolOperations),
     ...of(toolRuleOperations),
     ...of(searchOperations),
+    ...of(approvalOperations),
     ...of(keptSearchOperations),
     ...of(pinOperations),
     ...of(resourceOperations),

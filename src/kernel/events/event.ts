@@ -140,6 +140,23 @@ export type GatewayEvent =
       readonly results: number;
       readonly durationMs: number;
     }
+  /** A call waits for a person's yes; somebody has decided; the time is over; a remembered yes was taken back. */
+  | (AboutInstance & {
+      readonly type: "approval.requested" | "approval.decided" | "approval.expired" | "approval.revoked";
+      readonly principal: PrincipalId;
+      /** Of the approval, or of the remembered yes. */
+      readonly id: string;
+      /** The tool's path. */
+      readonly tool: string;
+      readonly client: string;
+      /** What was decided: `no`, or for how long the yes counts. */
+      readonly verdict?: string | undefined;
+      readonly by: string;
+      /** `client`, or the way in which the decision came. */
+      readonly through: string;
+      /** Where a person decides, if the gateway has an address. */
+      readonly page?: string | undefined;
+    })
   | {
       readonly type: "config.changed";
       readonly atMs: number;

@@ -225,6 +225,19 @@ export const failures = {
     retry: false,
     hint: "The configuration does not allow this tool; use another one.",
   },
+  APPROVAL_NEEDED: {
+    http: 409,
+    rpc: -31030,
+    retry: true,
+    hint: "A person has to say yes: in the dashboard under Approvals, or with `toolyard approvals`. Then call again.",
+  },
+  APPROVAL_DENIED: { http: 403, rpc: -31031, retry: false, hint: "Do not try another way; ask the person." },
+  APPROVAL_UNKNOWN: {
+    http: 404,
+    rpc: -31032,
+    retry: false,
+    hint: "`toolyard approvals` and GET /api/approvals list what waits.",
+  },
   CALL_CANCELLED: { http: 499, rpc: -31022, retry: true, hint: "Call again if the result is still needed." },
   RESULT_TOO_LARGE: {
     http: 502,

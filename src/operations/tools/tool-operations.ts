@@ -10,7 +10,10 @@ import { noArguments } from "../../kernel/call/call-context.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { toCachedText } from "../cached-text.ts";
+import type { Decision } from "../../engine/policy/decide.ts";
+import { toolEffects } from "../../kernel/call/tool-effects.ts";
 import { reading } from "../../engine/policy/rights.ts";
+import { decisionsOf } from "./approval-operations.ts";
 import { restContext } from "../request/tracked.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
@@ -48,6 +51,8 @@ const toolSummary = z
     server: z.string(),
     namespace: z.string(),
     read_only: z.boolean(),
+    effect: z.enum(toolEffects).describe("What the gateway says that it does."),
+    asks: z.boolean().describe("Whether each call waits for a person's yes, whatever its arguments are."),
     annotations: schemas.json.describe("What the server says the tool does: unverified hints."),
     input: z.string().describe("Compact signature."),
     upstream_name: z.string().describe("The server's own name for it, which the rules of its entry use."),
@@ -89,6 +94,9 @@ const toolDetails = z
     instance: z.string(),
     spellings: z.object({ path: z.string(), flat: z.string(), double_underscore: z.string(), dot: z.string() }),
     input: z.string(),
+    effect: z.enum(toolEffects).describe("What the gateway says that it does."),
+    because: z.string().describe("Why it says so."),
+    asks: z.boolean().describe("Whether each call waits for a person's yes, whatever its arguments are."),
     tokens: z.int().describe("What its definition costs in a flat list."),
     phrases: z.array(z.string()).describe("What people say when they need it, as far as the search knows."),
     definition: schemas.tool,
@@ -111,7 +119,8 @@ export const listTools = operation({
     const { match = "", sort = "server" } = query;
     const key = JSON.stringify(["tools", query.limit, query.cursor, query.server, query.readOnly, match, sort]);
     const priceOf = await services.toolTokens(view);
-    const page = (): ToolPage => toToolPage(view, query, priceOf);
+    const decisionOf = decisionsOf(services, principal);
+    const page = (): ToolPage => toToolPage(view, query, { priceOf, decisionOf });
     // Estimates become exact while the view stays the same.
     const isFinal = chooseServers(view, query.server).every((server) =>
       server.tools.every((tool) => priceOf(server, tool).isExact),
@@ -134,7 +143,15 @@ export const showTool = operation({
     const { tool } = resolveTool(view, params.path, noArguments);
     const { tokens } = (await services.toolTokens(view))(serverOf(view, tool), tool);
     const phrases = [...(await services.discovery.phrasesOf(tool))];
-    return cached({ ...toDetails(view, tool), tokens, phrases, definition: tool.definition });
+    const decision = decisionsOf(services, principal)(serverOf(view, tool), tool);
+    return cached({
+      ...toDetails(view, tool),
+      ...toEffect(decision),
+      because: decision?.because ?? "",
+      tokens,
+      phrases,
+      definition: tool.definition,
+    });
   },
 });
 
@@ -155,6 +172,16 @@ async function search(
 type ToolPage = z.output<typeof toolList>;
 type PriceOf = Awaited<ReturnType<Services["toolTokens"]>>;
 
+/** Facts about each tool beside its definition. */
+interface Told {
+  readonly priceOf: PriceOf;
+  readonly decisionOf: ReturnType<typeof decisionsOf>;
+}
+
+function toEffect(decision: Decision | undefined): Pick<z.output<typeof toolSummary>, "effect" | "asks"> {
+  return { effect: decision?.effect ?? "unknown", asks: decision?.verdict === "ask" };
+}
+
 interface PageRequest {
   readonly server?: string | undefined;
   readonly readOnly: boolean;
@@ -164,7 +191,8 @@ interface PageRequest {
   readonly cursor?: string | undefined;
 }
 
-function toToolPage(view: View, request: PageRequest, priceOf: PriceOf): ToolPage {
+function toToolPage(view: View, request: PageRequest, told: Told): ToolPage {
+  const { priceOf } = told;
   if (request.cursor !== undefined && !/^\d{1,7}$/.test(request.cursor))
     throw new GatewayError("CURSOR_INVALID", "the cursor is not one that this list gave out");
   const start = Number(request.cursor ?? 0);
@@ -181,7 +209,7 @@ function toToolPage(view: View, request: PageRequest, priceOf: PriceOf): ToolPag
   const all = request.sort === "tokens" ? found.toSorted((one, other) => tokensOf(other) - tokensOf(one)) : found;
   const end = start + request.limit;
   return {
-    tools: all.slice(start, end).map(({ server, tool }) => toSummary(server, tool, priceOf)),
+    tools: all.slice(start, end).map(({ server, tool }) => toSummary(server, tool, told)),
     total: all.length,
     ...(end < all.length ? { next_cursor: String(end) } : {}),
   };
@@ -192,7 +220,7 @@ function hasWords({ path, definition }: ToolEntry, words: readonly string[]): bo
   return words.every((word) => text.includes(word));
 }
 
-function toSummary(server: ViewServer, tool: ToolEntry, priceOf: PriceOf): z.output<typeof toolSummary> {
+function toSummary(server: ViewServer, tool: ToolEntry, { priceOf, decisionOf }: Told): z.output<typeof toolSummary> {
   const { path, definition, upstreamName } = tool;
   const { tokens, isExact } = priceOf(server, tool);
   return {
@@ -203,6 +231,7 @@ function toSummary(server: ViewServer, tool: ToolEntry, priceOf: PriceOf): z.out
     server: server.slug,
     namespace: server.namespace,
     read_only: definition.annotations?.readOnlyHint === true,
+    ...toEffect(decisionOf(server, tool)),
     annotations: { ...definition.annotations },
     input: toSignature(definition.inputSchema, { maxTokens: signatureTokens }).text,
     upstream_name: upstreamName,
@@ -214,7 +243,7 @@ function toSummary(server: ViewServer, tool: ToolEntry, priceOf: PriceOf): z.out
 function toDetails(
   view: View,
   tool: ToolEntry,
-): Omit<z.output<typeof toolDetails>, "tokens" | "phrases" | "definition"> {
+): Omit<z.output<typeof toolDetails>, "effect" | "because" | "asks" | "tokens" | "phrases" | "definition"> {
   const { namespace, instance } = serverOf(view, tool);
   return {
     tool_path: tool.path,

@@ -20,6 +20,10 @@ export function auditEvents(events: Pick<EventBus, "on">, audit: Pick<AuditLog, 
     events.on(["gateway.stopping"], ({ reason }) =>
       audit.note({ actor: "gateway", via: "gateway", action: "gateway.stop", detail: { reason } }),
     ),
+    events.on(["approval.requested", "approval.decided", "approval.expired", "approval.revoked"], (event) => {
+      const { type, by: actor, through: via, tool: object, id, principal, client, verdict } = event;
+      audit.note({ actor, via, action: type, object, detail: { id, principal, client, verdict } });
+    }),
     events.on(["mcp.server.started", "mcp.server.respawned"], (event) => {
       const { server, instance, by, type } = event;
       const detail = { server, pid: type === "mcp.server.started" ? event.pid : undefined };

@@ -382,7 +382,16 @@ describe("refresh", () => {
     const instance = await onlineIn(world);
     await instance.reconfigure(
       fakeServer({
-        tools: { allow: undefined, deny: [], rename: { one: "first" }, describe: {}, phrases: {} },
+        tools: {
+          allow: undefined,
+          deny: [],
+          rename: { one: "first" },
+          describe: {},
+          phrases: {},
+          ask: [],
+          neverAsk: [],
+          effects: {},
+        },
         callTimeoutMs: 5,
       }),
     );

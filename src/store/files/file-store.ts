@@ -144,6 +144,13 @@ function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): G
         ),
       );
     },
+    async approvals() {
+      const { createApprovalsFile } = await import("./kept-searches-file.ts");
+      return createApprovalsFile(
+        join(folder, "approvals.json"),
+        warnOf("approvals", "approvals cannot be read, and were set aside: every call that needs a yes asks again"),
+      );
+    },
     pins: createPinsFile(
       join(folder, "pins.json"),
       warnOf("pins", "pinned tools cannot be read, and were set aside: those of the configuration hold"),

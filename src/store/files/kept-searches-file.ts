@@ -1,56 +1,44 @@
-import { readFileSync } from "node:fs";
 import type { KeptSearch, KeptSearchStore } from "../../catalog/discovery/kept-searches.ts";
-import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { Approval, ApprovalStore, Grant } from "../store.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";
-import { replaceFile } from "./safe/replace-file.ts";
-import { setAside } from "../quarantine.ts";
+import { createKeptFile } from "./kept-file.ts";
 
-/** Increased when the format of the file changes. */
-const format = 1;
-
-/**
- * Searches that people keep as tests, in one JSON file with mode 0600. Entries that are no search are skipped. A
- * damaged file, or one of a newer format, is set aside before another takes its place; one that cannot be read or
- * renamed is left, and reading throws.
- */
+/** Searches that people keep as tests. Entries that are no search are skipped. */
 export function createKeptSearchesFile(path: string, onFailure: (error: unknown) => void): KeptSearchStore {
+  const file = createKeptFile({
+    ...{ path, format: 1, what: "kept searches", onFailure },
+    parse: (kept): { readonly searches: readonly KeptSearch[] } => ({
+      searches: listOf(kept?.["searches"] ?? []).flatMap((search) => parseSearch(search) ?? []),
+    }),
+  });
   return {
-    read() {
-      const text = readText(path);
-      if (text === undefined) return [];
-      try {
-        const kept: unknown = JSON.parse(text);
-        if (!isJsonObject(kept) || kept["format"] !== format || !Array.isArray(kept["searches"]))
-          throw new Error("the file has an unknown format");
-        return kept["searches"].flatMap((search: unknown) => parseSearch(search) ?? []);
-      } catch (error) {
-        setAside(path, Date.now());
-        onFailure(error);
-        return [];
-      }
-    },
-    async write(searches) {
-      try {
-        await replaceFile(path, JSON.stringify({ format, searches }));
-      } catch (error) {
-        const isFull = error instanceof Error && "code" in error && error.code === "ENOSPC";
-        throw new GatewayError(isFull ? "STORE_FULL" : "STORE_UNAVAILABLE", "kept searches cannot be written", {
-          cause: error,
-        });
-      }
-    },
+    read: (): readonly KeptSearch[] => file.read().searches,
+    write: async (searches) => await file.write({ searches }),
   };
 }
 
-/** Undefined where there is no file. */
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw new GatewayError("STORE_UNAVAILABLE", "kept searches cannot be read", { cause: error });
-  }
+/** Calls that wait for a person's yes, and remembered yeses. Entries that lack what decides are skipped. */
+export function createApprovalsFile(path: string, onFailure: (error: unknown) => void): ApprovalStore {
+  return createKeptFile({
+    ...{ path, format: 1, what: "approvals", onFailure },
+    parse: (kept) => ({
+      approvals: listOf(kept?.["approvals"] ?? []).filter((one): one is Approval => hasTexts(one, approvalTexts)),
+      grants: listOf(kept?.["grants"] ?? []).filter((one): one is Grant => hasTexts(one, grantTexts)),
+    }),
+  });
+}
+
+const approvalTexts = ["id", "principal", "instance", "tool", "definition", "binding", "state"];
+const grantTexts = ["id", "kind", "principal", "instance", "tool", "definition"];
+
+function hasTexts(value: unknown, names: readonly string[]): boolean {
+  return isJsonObject(value) && names.every((name) => typeof value[name] === "string");
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw new Error("the file has an unknown format");
+  return value;
 }
 
 function parseSearch(search: unknown): KeptSearch | undefined {

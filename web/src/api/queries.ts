@@ -3,6 +3,7 @@ import { api, valueOf } from "./client.ts";
 import { toFailure } from "./failure.ts";
 import { onLiveEvent } from "./live.ts";
 import { notify } from "./notices.ts";
+import type { ToolEffect } from "../../../src/kernel/call/tool-effects.ts";
 import type { OpenApi } from "../words/api-operation.ts";
 import type { StateChange } from "../words/status.ts";
 import { timeRanges, type TimedCount, type TimeRange } from "../words/time-range.ts";
@@ -71,6 +72,16 @@ export const queries = {
       queryKey: ["status", "details", slug],
       queryFn: async () => await valueOf(api.GET("/api/servers/{slug}", { params: { path: { slug } } })),
     }),
+  approvals: queryOptions({
+    queryKey: ["approvals"],
+    queryFn: async () => await valueOf(api.GET("/api/approvals")),
+    // What waits expires without an event of its own.
+    refetchInterval: quietMs,
+  }),
+  grants: queryOptions({
+    queryKey: ["grants"],
+    queryFn: async () => await valueOf(api.GET("/api/grants")),
+  }),
   pins: queryOptions({
     queryKey: ["pins"],
     queryFn: async () => await valueOf(api.GET("/api/pins")),
@@ -190,6 +201,8 @@ export interface ToolRow {
   readonly server: string;
   readonly namespace: string;
   readonly read_only: boolean;
+  readonly effect: ToolEffect;
+  readonly asks: boolean;
   readonly annotations: unknown;
   readonly input: string;
   readonly upstream_name: string;
@@ -206,6 +219,7 @@ const touched: readonly (readonly [prefix: string, keys: readonly (readonly stri
   ["catalog.", [["tools"], ["status"], ["resources"], ["prompts"]]],
   ["config.", [["config"], ["status"], ["tools"], ["clients"]]],
   ["auth.", [["sessions"]]],
+  ["approval.", [["approvals"], ["grants"]]],
 ];
 
 /** A state has to be on the screen soon; sums may come a little later, so that a burst of calls is read once. */

@@ -16,7 +16,7 @@ import { ToolHistory } from "../parts/tools/tool-history.tsx";
 import { useToolRun, type QuestionAnswer, type ToolRun } from "../parts/tools/tool-run.ts";
 import { appUriOf } from "../words/app-policy.ts";
 import { duration, plain } from "../words/format.ts";
-import { effectOf } from "../words/tool-effect.ts";
+import { effectText } from "../words/tool-effect.ts";
 import { shellWord } from "../words/words.ts";
 
 const AppFrame = lazy(async () => ({ default: (await import("../parts/app-frame.tsx")).AppFrame }));
@@ -48,7 +48,7 @@ function Runner({ tool }: { readonly tool: Details }) {
           <Link to="/servers/$server" params={{ server: tool.server }}>
             {plain(tool.server)}
           </Link>{" "}
-          · {effectOf(definition["annotations"])} ·{" "}
+          · {effectText(tool)} ·{" "}
           <Link to="/calls" search={{ tool: tool.tool_path }}>
             Its calls
           </Link>

@@ -1,12 +1,15 @@
-/** A server's description of its tool's effects: hints that were not checked. */
-interface Annotations {
-  readonly readOnlyHint?: boolean;
-  readonly destructiveHint?: boolean;
-}
+import type { ToolEffect } from "../../../src/kernel/call/tool-effects.ts";
 
-/** What a tool may do, in a few words. Without a word of its server it may do anything, as MCP has it. */
-export function effectOf(annotations: unknown): "only reads" | "changes something" | "may change or remove something" {
-  const { readOnlyHint, destructiveHint } = (annotations ?? {}) as Annotations;
-  if (readOnlyHint === true) return "only reads";
-  return destructiveHint === false ? "changes something" : "may change or remove something";
+const texts: Readonly<Record<ToolEffect, string>> = {
+  read: "only reads",
+  write: "changes something",
+  send: "sends something",
+  run: "runs code",
+  destroy: "deletes or undoes something",
+  unknown: "may change something",
+};
+
+/** What the gateway says that a tool does, in a few words, and whether a person is asked before each call. */
+export function effectText({ effect, asks }: { readonly effect: ToolEffect; readonly asks: boolean }): string {
+  return asks ? `${texts[effect]}, asks first` : texts[effect];
 }

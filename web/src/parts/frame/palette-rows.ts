@@ -21,7 +21,7 @@ import { themeStore } from "../../theme.ts";
 import { plain, shortened } from "../../words/format.ts";
 import { best, rankOf } from "../../words/palette-rank.ts";
 import { byNeed, statusWords } from "../../words/status.ts";
-import { effectOf } from "../../words/tool-effect.ts";
+import { effectText } from "../../words/tool-effect.ts";
 
 /** One line of the palette. */
 export interface PaletteRow {
@@ -93,7 +93,7 @@ function usePlaces(close: () => void) {
     tools: tools.map((tool): PaletteRow => ({
       id: `tool ${tool.tool_path}`,
       name: plain(tool.tool_path),
-      about: shortened(plain(tool.description ?? effectOf(tool.annotations)).replaceAll(/\s+/g, " "), aboutLength),
+      about: shortened(plain(tool.description ?? effectText(tool)).replaceAll(/\s+/g, " "), aboutLength),
       icon: Play,
       run: act(() => void navigate({ to: "/run/$tool", params: { tool: tool.tool_path } })),
     })),

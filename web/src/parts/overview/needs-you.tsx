@@ -20,6 +20,8 @@ type Standing = Schemas["ServerStatus"];
 /** Everything that waits for a person, each with the step to take. */
 export function NeedsYou({ status }: { readonly status: Schemas["GatewayStatus"] }) {
   const ill = status.servers.filter(needsPerson);
+  const { data: asked } = useQuery(queries.approvals);
+  const waiting = (asked?.approvals ?? []).filter(({ state }) => state === "waiting").length;
   const problems = [
     ...(status.configProblem === null
       ? []
@@ -46,10 +48,16 @@ export function NeedsYou({ status }: { readonly status: Schemas["GatewayStatus"]
         </ol>
       </Empty>
     );
-  if (ill.length + problems.length === 0) return <Quiet servers={status.servers} />;
+  const things = ill.length + problems.length + (waiting > 0 ? 1 : 0);
+  if (things === 0) return <Quiet servers={status.servers} />;
   return (
-    <Section title="Needs you" about={counted(ill.length + problems.length, "thing")}>
+    <Section title="Needs you" about={counted(things, "thing")}>
       <ul className="list">
+        {waiting > 0 && (
+          <li>
+            <Link to="/approvals">{counted(waiting, "call")} waiting for your yes</Link>
+          </li>
+        )}
         {problems.map(({ text, hint }) => (
           <li key={text}>
             <strong>{plain(text)}</strong> <span className="muted">{plain(hint)}</span>

@@ -4,7 +4,7 @@ import { useMemo } from "react";
 import { queries, type ToolRow } from "../../api/queries.ts";
 import { useWho } from "../../api/who.ts";
 import { count, counted, plain, tokenCount } from "../../words/format.ts";
-import { effectOf } from "../../words/tool-effect.ts";
+import { effectText } from "../../words/tool-effect.ts";
 import { ruleText } from "../../words/tool-rule-text.ts";
 import { toCommand } from "../../words/words.ts";
 import { Button } from "../basic/button.tsx";
@@ -46,11 +46,8 @@ const columns: readonly Column<Row>[] = [
   {
     heading: "Changes",
     width: "minmax(7.5rem, 0.7fr)",
-    sortBy: ({ annotations }) => effectOf(annotations),
-    cell: ({ annotations }) => {
-      const effect = effectOf(annotations);
-      return <span className={effect === "only reads" ? "muted" : undefined}>{effect}</span>;
-    },
+    sortBy: effectText,
+    cell: (row) => <span className={row.effect === "read" ? "muted" : undefined}>{effectText(row)}</span>,
   },
   {
     heading: "Tokens",

@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { api, valueOf, type Schemas } from "../api/client.ts";
-import { keepArguments } from "../api/typed-arguments.ts";
-import { Facts, type Fact } from "../parts/basic/facts.tsx";
-import { Page, Section } from "../parts/page.tsx";
-import { Empty, LoadedPage } from "../parts/basic/states.tsx";
-import { indentJson } from "../words/text/exact-json.ts";
-import { count, duration, fullTime, plain } from "../words/format.ts";
+import { api, valueOf, type Schemas } from "../../api/client.ts";
+import { keepArguments } from "../../api/typed-arguments.ts";
+import { Facts, type Fact } from "../../parts/basic/facts.tsx";
+import { Page, Section } from "../../parts/page.tsx";
+import { Empty, LoadedPage } from "../../parts/basic/states.tsx";
+import { indentJson } from "../../words/text/exact-json.ts";
+import { count, duration, fullTime, plain } from "../../words/format.ts";
 
 const here = getRouteApi("/calls/$id");
 

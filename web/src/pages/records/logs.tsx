@@ -1,20 +1,20 @@
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { rawFetch } from "../api/client.ts";
-import { problemOf } from "../api/failure.ts";
-import { onLiveEvent } from "../api/live.ts";
-import { useOrder } from "../api/queries.ts";
-import { useWho } from "../api/who.ts";
-import { Button } from "../parts/basic/button.tsx";
-import { EventCall } from "../parts/records/event-call.tsx";
-import { ListCopies } from "../parts/servers/list-copies.tsx";
-import { LogLines, withFilters, type LogFilters } from "../parts/records/log-lines.tsx";
-import { Page } from "../parts/page.tsx";
-import { saveBlob } from "../parts/api/save-blob.ts";
-import { Empty, FailureNote } from "../parts/basic/states.tsx";
-import { TabLinks } from "../parts/basic/tab-links.tsx";
-import { counted, plain, time } from "../words/format.ts";
-import { toCommand } from "../words/words.ts";
+import { rawFetch } from "../../api/client.ts";
+import { problemOf } from "../../api/failure.ts";
+import { onLiveEvent } from "../../api/live.ts";
+import { useOrder } from "../../api/queries.ts";
+import { useWho } from "../../api/who.ts";
+import { Button } from "../../parts/basic/button.tsx";
+import { EventCall } from "../../parts/records/event-call.tsx";
+import { ListCopies } from "../../parts/servers/list-copies.tsx";
+import { LogLines, withFilters, type LogFilters } from "../../parts/records/log-lines.tsx";
+import { Page } from "../../parts/page.tsx";
+import { saveBlob } from "../../parts/api/save-blob.ts";
+import { Empty, FailureNote } from "../../parts/basic/states.tsx";
+import { TabLinks } from "../../parts/basic/tab-links.tsx";
+import { counted, plain, time } from "../../words/format.ts";
+import { toCommand } from "../../words/words.ts";
 
 const here = getRouteApi("/logs");
 const tabs = [

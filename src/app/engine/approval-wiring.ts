@@ -1,0 +1,51 @@
+import type { Config } from "../../config/config.ts";
+import type { ApprovalBook, ApprovalChange } from "../../engine/approvals/approval-book.ts";
+import type { Approve } from "../../engine/approvals/approver.ts";
+import type { EventBus } from "../../kernel/events/event-bus.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import { openOnce, type LateModules } from "../../kernel/runtime/late-module.ts";
+import type { GatewayStore } from "../../store/store.ts";
+
+export interface ApprovalWiring {
+  /** What waits for a yes; read from the disk with the first question about it. */
+  readonly book: () => Promise<ApprovalBook>;
+  readonly approver: () => Promise<Approve>;
+}
+
+export interface ApprovalWiringDeps {
+  readonly config: () => Config;
+  readonly store: Pick<GatewayStore, "approvals">;
+  readonly redact: (text: string) => string;
+  readonly events: EventBus;
+  readonly late: LateModules;
+  readonly clock: Clock;
+}
+
+/** Approvals of calls: opened when the first call needs one, or somebody asks what waits. */
+export function openApprovals({ config, store, redact, events, late, clock }: ApprovalWiringDeps): ApprovalWiring {
+  let address: string | undefined;
+  events.on(["gateway.listening"], (event) => void (address ??= event.address));
+  const pageOf = (id: string): string | undefined => {
+    const base = config().settings.publicUrl ?? address;
+    return base?.startsWith("http") === true ? `${base.replace(/\/$/, "")}/approvals#${id}` : undefined;
+  };
+  const settings = (): Config["settings"]["approvals"] => config().settings.approvals;
+
+  function tell({ what, about, by, via, verdict }: ApprovalChange): void {
+    const { id, instance, server, principal, tool, client } = about;
+    const common = { atMs: clock.now(), instance, server, principal, id, tool, client, by, through: via };
+    events.emit({ ...common, type: `approval.${what}`, verdict, page: what === "requested" ? pageOf(id) : undefined });
+  }
+
+  const book = openOnce(async () => {
+    const load = async () => await import("../../engine/approvals/approval-book.ts");
+    const { createApprovalBook } = await late.load("the code for approvals", load);
+    return createApprovalBook({ store: await store.approvals(), clock, settings, onChange: tell });
+  });
+  const approver = openOnce(async () => {
+    const load = async () => await import("../../engine/approvals/approver.ts");
+    const { createApprover } = await late.load("the code for approvals", load);
+    return createApprover({ book: await book(), settings, redact, pageOf, clock });
+  });
+  return { book, approver };
+}

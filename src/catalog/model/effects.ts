@@ -1,0 +1,261 @@
+import type { ToolDefinition } from "../../kernel/call/definitions.ts";
+import { isStronger, strongestOf, type ToolEffect } from "../../kernel/call/tool-effects.ts";
+import { isJsonObject } from "../../kernel/text/json-bytes.ts";
+
+/** What the gateway says of a tool, from the server's own name of it and from its choices. */
+export interface NamedEffect {
+  readonly effect: ToolEffect;
+  /** The word of the name that says so; undefined where none does. */
+  readonly word: string | undefined;
+  /** Parameters whose value decides what a call does, where a value makes it worse than the name says. */
+  readonly choices: readonly EffectChoice[];
+}
+
+/** A parameter that chooses what a tool does, as `action` of a tool that creates, changes and deletes. */
+export interface EffectChoice {
+  /** In lower case. */
+  readonly parameter: string;
+  /** By the value in lower case, without white space around it. */
+  readonly effects: ReadonlyMap<string, ToolEffect>;
+  /** Of a value that is not among them. */
+  readonly strongest: ToolEffect;
+}
+
+/** How far annotations of a server count. */
+export type AnnotationUse = "raise" | "trust" | "ignore";
+
+const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
+
+/** Anywhere in a name. */
+const destroying = words(`
+  delete deletes del remove removes rm purge erase wipe truncate uninstall revoke prune teardown destroy destroys
+  rebuild rollback unlink kill terminate expunge obliterate discard deprovision decommission shred nuke forget
+`);
+/** What `drop` destroys: `browser_drop` moves something. */
+const droppable = words(
+  "table tables database db schema collection index column view keyspace bucket stream queue role",
+);
+/** As the first verb: what was there is not there any more. */
+const undoing = words(`
+  reset clean cleanup clear flush empty archive cancel shutdown abort revert undo overwrite unpublish withdraw ban
+`);
+const running = words("exec execute run eval evaluate invoke");
+const runnable = words(`
+  sql code script scripts query queries command commands cmd shell bash python js javascript notebook cell terminal
+  program process expression function snippet powershell
+`);
+/** These run something by themselves, with any word beside them. */
+const programs = words("exec eval evaluate shell bash powershell sudo");
+const sending = words(`
+  send sends publish pay deploy merge invite email mail notify tweet reply share submit transfer charge refund
+  purchase buy broadcast dispatch push release sms dial announce post
+`);
+const writing = words(`
+  create add update set write edit put insert make upload move copy rename save append modify change apply assign
+  enable activate start restart open close click type press fill hover select navigate drag drop label tag comment mark
+  pin star fork commit checkout branch init import sync generate install configure register subscribe unsubscribe store
+  upsert patch replace attach link unlock lock resize scale schedule approve upgrade build new toggle switch grant
+  connect disconnect handle manage unpin unmark untag unstar unlabel enqueue trigger retry resume pause complete bulk
+  sort format transform restore duplicate clone provision emulate record draft track rate vote follow stop disable
+  deactivate detach unassign reject invalidate launch boot reboot power swipe tap expand populate optimize protect
+  unprotect customize initialize fix promote rebase stash pull cherry interact login allocate prepare play rerun unapprove
+`);
+const reading = words(`
+  get gets list lists read reads search find fetch query show describe view look lookup count check inspect browse
+  download preview status info stat stats diff explain summarize summary analyze analyse validate compare calculate
+  compute resolve retrieve load export scan monitor watch wait snapshot screenshot ping tree head tail grep glob who
+  whoami echo verify extract parse translate is has can identify detect estimate discover see peek poll ask lint test
+  measure profile crawl scrape google think sum match audit blame reflog observe aggregate rank rerank geocode whois
+  recommend suggest predict research explore log logs details searcher getter reader documentation directions
+`);
+
+type Verb = "undo" | "read" | "send" | "write";
+
+function verbOf(word: string): Verb | undefined {
+  if (undoing.has(word)) return "undo";
+  if (reading.has(word)) return "read";
+  if (sending.has(word)) return "send";
+  return writing.has(word) ? "write" : undefined;
+}
+
+/** The words of a name, split at separators and capitals, in lower case. Names may be a thousand characters long. */
+function wordsOf(name: string): readonly string[] {
+  return name
+    .slice(0, longestName)
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replace(/([A-Z])([A-Z][a-z])/g, "$1 $2")
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== "");
+}
+
+const longestName = 1_000;
+
+interface Said {
+  readonly effect: ToolEffect;
+  readonly word: string | undefined;
+}
+
+/** What a name says, of a tool or of a value that chooses what one does. The strictest reading comes first. */
+export function effectOfName(name: string): Said {
+  const all = wordsOf(name);
+  const destroys = all.find((word, at) => destroying.has(word) || isPairThatDestroys(word, all[at + 1]));
+  if (destroys !== undefined) return { effect: "destroy", word: destroys };
+  const first = all.find((word) => verbOf(word) !== undefined || running.has(word));
+  if (first !== undefined && undoing.has(first)) return { effect: "destroy", word: first };
+  const runs = all.find((word) => programs.has(word) || (running.has(word) && all.some((one) => runnable.has(one))));
+  if (runs !== undefined) return { effect: "run", word: runs };
+  if (first === undefined) return { effect: "unknown", word: undefined };
+  return strictestVerb(all, first);
+}
+
+/** `drop_table`, `roll_back`, `tear_down`. */
+function isPairThatDestroys(word: string, next: string | undefined): boolean {
+  if (next === undefined) return false;
+  return (
+    (word === "drop" && droppable.has(next)) ||
+    (next === "back" && word === "roll") ||
+    (next === "down" && word === "tear")
+  );
+}
+
+/** The first verb decides, and those that follow it behind `or` and `and`: `get_or_create` may write. */
+function strictestVerb(all: readonly string[], first: string): Said {
+  let found: Said = { effect: effectOfVerb(first), word: first };
+  for (const [at, word] of all.entries()) {
+    const joined = word === "or" || word === "and" ? all[at + 1] : undefined;
+    if (joined === undefined || verbOf(joined) === undefined) continue;
+    const effect = effectOfVerb(joined);
+    if (isStronger(effect, found.effect)) found = { effect, word: joined };
+  }
+  return found;
+}
+
+function effectOfVerb(word: string): ToolEffect {
+  // `run` and `execute` of something that is no code say nothing.
+  const verb = verbOf(word) ?? "unknown";
+  return verb === "undo" ? "destroy" : verb;
+}
+
+/** Parameters that say what a tool does. */
+const choosing = words("action operation mode method command type kind op");
+/** These name a thing more often than an action. */
+const naming = words("type kind");
+/** Of a schema of a server, which may be of any size. */
+const mostDepth = 4;
+const mostParameters = 500;
+const mostValues = 500;
+
+/** The table of one parameter; undefined where no value of it is worse than what the name says. */
+function toChoice(parameter: string, schema: object, effect: ToolEffect): EffectChoice | undefined {
+  const values = valuesOf(schema).slice(0, mostValues);
+  const lower = values.map((value) => value.trim().toLowerCase());
+  // What a tool is to send to an address, or to write down of such a request, is data.
+  if (parameter === "method" && ["get", "post", "put"].every((value) => lower.includes(value))) return undefined;
+  const effects = new Map(lower.map((value, at) => [value, effectOfName(values[at] ?? value).effect]));
+  const strongest = strongestOf([...effects.values()], effect);
+  if (!isStronger(strongest, effect) || strongest === "unknown") return undefined;
+  if (naming.has(parameter) && strongest !== "destroy" && strongest !== "run") return undefined;
+  return { parameter, effects, strongest };
+}
+
+function valuesOf(schema: object): readonly string[] {
+  const { enum: listed, const: only, anyOf, oneOf, items } = schema as Readonly<Record<string, unknown>>;
+  const own = [...(Array.isArray(listed) ? (listed as readonly unknown[]) : []), only];
+  const others = [anyOf, oneOf].flatMap((all) =>
+    Array.isArray(all) ? (all as readonly unknown[]).slice(0, mostValues) : [],
+  );
+  return [
+    ...own.filter((value) => typeof value === "string"),
+    ...[...others, items].flatMap((one) =>
+      isJsonObject(one) ? valuesOf({ enum: one["enum"], const: one["const"] }) : [],
+    ),
+  ];
+}
+
+function choicesIn(schema: unknown, effect: ToolEffect): readonly EffectChoice[] {
+  const found: EffectChoice[] = [];
+  let seen = 0;
+  const look = (within: unknown, depth: number): void => {
+    if (!isJsonObject(within) || depth > mostDepth) return;
+    const { properties, items } = within;
+    if (items !== undefined) look(items, depth + 1);
+    if (!isJsonObject(properties)) return;
+    for (const [name, value] of Object.entries(properties)) {
+      if (!isJsonObject(value) || (seen += 1) > mostParameters) continue;
+      const parameter = name.toLowerCase();
+      const choice = choosing.has(parameter) ? toChoice(parameter, value, effect) : undefined;
+      if (choice !== undefined) found.push(choice);
+      look(value, depth + 1);
+    }
+  };
+  look(schema, 0);
+  return found;
+}
+
+const known = new WeakMap<ToolDefinition, { readonly name: string; readonly effect: NamedEffect }>();
+
+/** What a tool does by its server's own name of it and by its choices; worked out once for a definition. Pure. */
+export function namedEffect(name: string, definition: ToolDefinition): NamedEffect {
+  const before = known.get(definition);
+  if (before?.name === name) return before.effect;
+  const { effect, word } = effectOfName(name);
+  const made = { effect, word, choices: choicesIn(definition.inputSchema, effect) };
+  known.set(definition, { name, effect: made });
+  return made;
+}
+
+/**
+ * The effect with what a server says of its tool. Annotations are wrong in both directions, so that by default they
+ * only make it stronger, and `destructiveHint` counts only where the name says nothing.
+ */
+export function withAnnotations(effect: ToolEffect, { annotations }: ToolDefinition, use: AnnotationUse): ToolEffect {
+  if (use === "ignore" || annotations === undefined) return effect;
+  const { readOnlyHint, destructiveHint } = annotations;
+  if (use === "trust") {
+    if (readOnlyHint === true) return "read";
+    if (destructiveHint === true) return "destroy";
+    return effect === "read" && readOnlyHint === false ? "write" : effect;
+  }
+  if (destructiveHint === true && readOnlyHint !== true && effect === "unknown") return "destroy";
+  if (readOnlyHint === false && effect === "read") return "write";
+  return effect;
+}
+
+/** What a call with these arguments does: its choices, wherever and however they are written, may make it worse. */
+export function effectOfCall(effect: ToolEffect, choices: readonly EffectChoice[], given: unknown): ToolEffect {
+  if (choices.length === 0) return effect;
+  const byParameter = new Map<string, EffectChoice[]>();
+  for (const choice of choices)
+    byParameter.set(choice.parameter, [...(byParameter.get(choice.parameter) ?? []), choice]);
+  let found = effect;
+  let left = mostLooked;
+  const take = (value: unknown, all: readonly EffectChoice[]): void => {
+    for (const { effects, strongest } of all) {
+      const named = typeof value === "string" ? effects.get(value.trim().toLowerCase()) : undefined;
+      found = strongestOf([typeof value === "string" ? (named ?? strongest) : effect], found);
+    }
+  };
+  const look = (value: unknown, depth: number): void => {
+    if (typeof value !== "object" || value === null) return;
+    // A value that is too large to be looked at may hide anything.
+    if ((left -= 1) < 0 || depth > mostLookedDepth) {
+      found = strongestOf(
+        choices.map(({ strongest }) => strongest),
+        found,
+      );
+      return;
+    }
+    for (const [key, member] of Object.entries(value)) {
+      const all = byParameter.get(key.trim().toLowerCase());
+      if (all !== undefined)
+        for (const one of Array.isArray(member) ? (member as readonly unknown[]) : [member]) take(one, all);
+      look(member, depth + 1);
+    }
+  };
+  look(given, 0);
+  return found;
+}
+
+const mostLooked = 10_000;
+const mostLookedDepth = 100;

@@ -1,0 +1,131 @@
+import { isOn, textOption } from "../../config/given.ts";
+import { plainText } from "../../kernel/text/plain-text.ts";
+import type { TypesOf } from "../../operations/operation.ts";
+import type {
+  decideApproval,
+  explainPolicy,
+  listApprovals,
+  listGrants,
+  revokeGrant,
+  showApproval,
+} from "../../operations/tools/approval-operations.ts";
+import type { CommandContext } from "../command/command-context.ts";
+import { openGatewayClient, type GatewayClient } from "../gateway/gateway-client.ts";
+import { printAnswer, printDone } from "../gateway/list-output.ts";
+import { openStartedGateway, waitForServers } from "../gateway/started-gateway.ts";
+import { printText } from "../terminal/fitted-text.ts";
+import { printTable } from "../terminal/table.ts";
+import { misused, refuseUsage } from "../terminal/wrong-usage.ts";
+import { askTyped, canAsk } from "../terminal/yes-or-no.ts";
+
+type Approval = TypesOf<typeof showApproval>["answer"];
+
+const usage =
+  "approvals [--all], approvals show|allow|deny ID [--for once|session|always], approvals grants, or approvals revoke ID";
+
+/** `toolyard approvals`: what waits for a person's yes, and the yes. */
+export async function approvals(context: CommandContext): Promise<number> {
+  const [task = "list", id] = context.positionals;
+  if (task === "list" && id === undefined) return await list(context);
+  if (task === "grants" && id === undefined) return await grants(context);
+  if (id === undefined) return misused(usage);
+  if (task === "allow" || task === "deny") return await decide(context, task, id);
+  const gateway = await openGatewayClient(context);
+  if (task === "show") return printAnswer(context, await readOne(gateway, id), printOne);
+  if (task !== "revoke") return misused(usage);
+  await gateway.ask<typeof revokeGrant>("DELETE /api/grants/{id}", { params: { id } });
+  return printDone(context);
+}
+
+async function list(context: CommandContext): Promise<number> {
+  const gateway = await openGatewayClient(context);
+  const query = isOn(context, "all") ? {} : ({ state: "waiting" } as const);
+  const answer = await gateway.ask<typeof listApprovals>("GET /api/approvals", { query });
+  return printAnswer(context, answer, ({ approvals: all }) => {
+    if (all.length === 0) process.stderr.write("nothing waits for a yes\n");
+    else
+      printTable(
+        ["ID", "STATE", "TOOL", "EFFECT", "ASKED BY", "AT", "ARGUMENTS"],
+        all.map((one) => [
+          ...[one.id, one.state, plainText(one.tool), one.effect, plainText(one.client), one.askedAt.slice(0, 16)],
+          plainText(one.arguments),
+        ]),
+      );
+  });
+}
+
+async function grants(context: CommandContext): Promise<number> {
+  const gateway = await openGatewayClient(context);
+  const answer = await gateway.ask<typeof listGrants>("GET /api/grants", {});
+  return printAnswer(context, answer, ({ grants: all }) => {
+    if (all.length === 0) process.stderr.write("no yes is remembered\n");
+    else
+      printTable(
+        ["ID", "TOOL", "FOR", "PERSON", "CLIENT", "UNTIL"],
+        all.map((one) => [
+          ...[one.id, plainText(one.tool), one.kind, one.person, plainText(one.client)],
+          one.until?.slice(0, 16) ?? "it is taken back",
+        ]),
+      );
+  });
+}
+
+async function readOne(gateway: GatewayClient, id: string): Promise<Approval> {
+  return await gateway.ask<typeof showApproval>("GET /api/approvals/{id}", { params: { id } });
+}
+
+function printOne(one: Approval): void {
+  const lines = [
+    `${plainText(one.tool)}: ${one.effect}, ${plainText(one.because)}`,
+    `  arguments  ${plainText(one.arguments)}`,
+    `  asked by   ${plainText(one.client)}, for ${one.person}, ${one.askedAt}`,
+    `  state      ${one.state}${one.state === "waiting" ? `, until ${one.expiresAt}` : ""}`,
+  ];
+  for (const line of lines) printText(process.stdout, line, "             ");
+}
+
+const lengths = ["once", "session", "always"] as const;
+
+/**
+ * A person's word: it takes a terminal and a typed answer, and there is no option in their place. A program with a
+ * shell of this user can get around that (docs/security.md).
+ */
+async function decide(context: CommandContext, task: "allow" | "deny", id: string): Promise<number> {
+  const wanted = textOption(context, "for") ?? "once";
+  const length = lengths.find((one) => one === wanted);
+  if (length === undefined)
+    return refuseUsage(`--for: expected ${lengths.join(", ")}`, `toolyard approvals allow ${id}`);
+  if (task === "allow" && !canAsk())
+    return refuseUsage("a yes is typed by a person on a terminal", `toolyard approvals allow ${id}`);
+  const gateway = await openGatewayClient(context);
+  if (task === "allow") {
+    printOne(await readOne(gateway, id));
+    if (!(await askTyped("Type yes to allow it", "yes"))) {
+      process.stderr.write("Nothing was allowed.\n");
+      return 1;
+    }
+  }
+  const body = { decision: task, for: length };
+  const answer = await gateway.ask<typeof decideApproval>("POST /api/approvals/{id}", { params: { id }, body });
+  return printAnswer(context, answer, ({ tool, state }) =>
+    process.stdout.write(`${plainText(tool)}: ${state === "granted" ? "the same call may run now" : state}\n`),
+  );
+}
+
+/** `toolyard policy explain TOOL`: what a tool may do, and whether it asks first. */
+export async function policy(context: CommandContext): Promise<number> {
+  const [task, tool] = context.positionals;
+  if (task !== "explain" || tool === undefined) return misused("policy explain TOOL [--args JSON]");
+  const gateway = await openStartedGateway(context);
+  await waitForServers(gateway);
+  const args = textOption(context, "args");
+  const query = args === undefined ? { tool } : { tool, args };
+  const answer = await gateway.ask<typeof explainPolicy>("GET /api/policy/explain", { query });
+  return printAnswer(context, answer, (found) => {
+    const verdicts = { allow: "is called without a question", ask: "waits for a person's yes", deny: "is not allowed" };
+    printText(process.stdout, `${plainText(found.tool)} ${verdicts[found.verdict]}.`);
+    printText(process.stdout, `  effect  ${found.effect}: ${plainText(found.because)}`, "          ");
+    const why = found.rule === null ? `policy.ask has ${found.asked.join(", ") || "no effects"}` : found.rule;
+    printText(process.stdout, `  rule    ${plainText(why)}`, "          ");
+  });
+}

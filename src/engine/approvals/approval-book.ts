@@ -1,0 +1,258 @@
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { Approval, ApprovalStore, ApprovedCall, Grant, GrantKind, KeptApprovals } from "../../store/store.ts";
+import { randomId } from "../../kernel/text/random-id.ts";
+
+/** A change that those who look after the gateway are told of. */
+export interface ApprovalChange {
+  readonly what: "requested" | "decided" | "expired" | "revoked";
+  readonly about: Approval | Grant;
+  /** Who did it, and the way it came: `client`, `dashboard`, `owner`. */
+  readonly by: string;
+  readonly via: string;
+  readonly verdict?: GrantKind | "no" | undefined;
+}
+
+export interface ApprovalSettings {
+  readonly validMs: number;
+  readonly sessionMs: number;
+  readonly waiting: number;
+}
+
+export interface ApprovalBookDeps {
+  readonly store: ApprovalStore;
+  readonly clock: Pick<Clock, "now">;
+  readonly settings: () => ApprovalSettings;
+  readonly onChange: (change: ApprovalChange) => void;
+}
+
+/** Who decides, and how. */
+export interface Decider {
+  readonly by: string;
+  readonly via: string;
+}
+
+/** What waits for a yes, and what was said yes to. A change is on the disk before anything is done because of it. */
+export interface ApprovalBook {
+  /** Whether a remembered yes covers the call. */
+  covers(call: ApprovedCall): boolean;
+  /** Uses up a yes to this one call; at most one of any number of equal calls gets it. */
+  take(call: ApprovedCall): Promise<boolean>;
+  /** Whether the call has begun with a yes to it, and goes on: its server asked something in the middle. */
+  isUnderWay(binding: string): boolean;
+  /** The same call that waits already, or was denied within the last minute. */
+  find(binding: string): Approval | undefined;
+  /** Notes that somebody is asked. The oldest of the person's expires where too many wait. */
+  ask(call: ApprovedCall): Promise<{ readonly approval: Approval; readonly isNew: boolean }>;
+  /** Throws APPROVAL_UNKNOWN where it does not wait any more, or is of somebody whom `isSeen` does not admit. */
+  decide(
+    id: string,
+    verdict: GrantKind | "no",
+    decider: Decider,
+    isSeen?: (one: Approval) => boolean,
+  ): Promise<Approval>;
+  /** Takes a remembered yes back. Throws APPROVAL_UNKNOWN. */
+  revoke(id: string, decider: Decider, isSeen: (one: Grant) => boolean): Promise<void>;
+  /** Resolves when it waits no longer, at the latest after so many milliseconds. */
+  settled(id: string, limitMs: number, signal: AbortSignal): Promise<Approval | undefined>;
+  /** The newest first. */
+  readonly approvals: readonly Approval[];
+  readonly grants: readonly Grant[];
+}
+
+/** How long what was decided is kept. */
+const keptMs = 7 * 86_400_000;
+const mostKept = 2_000;
+/** For so long the same call is not asked about again. */
+const deniedMs = 60_000;
+/** As long as a server's question to a client can be answered. */
+const underWayMs = 600_000;
+
+export function createApprovalBook({ store, clock, settings, onChange }: ApprovalBookDeps): ApprovalBook {
+  const onExpired = (about: Approval): void => onChange({ what: "expired", about, by: "gateway", via: "gateway" });
+  const book = createKeptBook(store, clock, onExpired);
+
+  return {
+    covers(call) {
+      const nowMs = clock.now();
+      return book.kept.grants.some((grant) => isCovered(grant, call) && (grant.untilMs ?? nowMs + 1) > nowMs);
+    },
+    take: async ({ binding }) =>
+      await book.change((now) => {
+        const found = now.approvals.find((one) => one.binding === binding && one.state === "granted");
+        if (found === undefined) return { next: now, value: false };
+        return { next: withReplaced(now, { ...found, state: "used" }), value: true };
+      }),
+    isUnderWay(binding) {
+      const sinceMs = clock.now() - underWayMs;
+      return book.kept.approvals.some(
+        (one) => one.binding === binding && one.state === "used" && (one.decidedAtMs ?? 0) > sinceMs,
+      );
+    },
+    find(binding) {
+      const nowMs = clock.now();
+      const counts = ({ state, expiresAtMs, decidedAtMs }: Approval): boolean =>
+        state === "waiting" ? expiresAtMs > nowMs : state === "denied" && (decidedAtMs ?? 0) > nowMs - deniedMs;
+      return book.kept.approvals.find((one) => one.binding === binding && counts(one));
+    },
+    async ask(call) {
+      const asked = await book.change((now) => planAsking(now, call, clock.now(), settings()));
+      if (asked.isNew) onChange({ what: "requested", about: asked.approval, by: call.principal, via: "client" });
+      return asked;
+    },
+    async decide(id, verdict, { by, via }, isSeen = () => true) {
+      const decided = await book.change((now) => {
+        const found = now.approvals.find((one) => one.id === id && isSeen(one));
+        if (found?.state !== "waiting") throw unknownApproval(id, found);
+        const decidedAtMs = clock.now();
+        const state = verdict === "no" ? "denied" : "granted";
+        const one: Approval = { ...found, state, decidedBy: by, decidedVia: via, decidedAtMs };
+        const next = withReplaced(now, one);
+        if (verdict === "no" || verdict === "once") return { next, value: one };
+        const untilMs = verdict === "session" ? decidedAtMs + settings().sessionMs : null;
+        return { next: { ...next, grants: [toGrant(one, verdict, untilMs), ...next.grants] }, value: one };
+      });
+      onChange({ what: "decided", about: decided, by, via, verdict });
+      return decided;
+    },
+    async revoke(id, { by, via }, isSeen) {
+      const revoked = await book.change((now) => {
+        const found = now.grants.find((one) => one.id === id && isSeen(one));
+        if (found === undefined)
+          throw new GatewayError("APPROVAL_UNKNOWN", `there is no remembered yes ${JSON.stringify(id.slice(0, 60))}`);
+        return { next: { ...now, grants: now.grants.filter((one) => one !== found) }, value: found };
+      });
+      onChange({ what: "revoked", about: revoked, by, via });
+    },
+    settled: async (id, limitMs, signal) => await book.settled(id, limitMs, signal),
+    get approvals() {
+      return withoutOver(book.kept, clock.now()).approvals;
+    },
+    get grants() {
+      return withoutOver(book.kept, clock.now()).grants;
+    },
+  };
+}
+
+interface Planned<T> {
+  readonly next: KeptApprovals;
+  readonly value: T;
+}
+
+/** The contents of a book: in memory as they are on the disk, and who waits for a change of them. */
+function createKeptBook(
+  store: ApprovalStore,
+  clock: ApprovalBookDeps["clock"],
+  onExpired: (approval: Approval) => void,
+) {
+  let kept = store.read();
+  let writing: Promise<unknown> = Promise.resolve();
+  const waiters = new Map<string, Set<() => void>>();
+
+  function tell(before: KeptApprovals, after: KeptApprovals): void {
+    const states = new Map(before.approvals.map((one) => [one.id, one.state]));
+    for (const one of after.approvals) {
+      if (states.get(one.id) === one.state || one.state === "waiting") continue;
+      if (one.state === "expired") onExpired(one);
+      for (const wake of waiters.get(one.id) ?? []) wake();
+      waiters.delete(one.id);
+    }
+  }
+
+  return {
+    get kept() {
+      return kept;
+    },
+    /** One change after the other, each from what the one before has written: an unwritten one is not done. */
+    async change<T>(plan: (now: KeptApprovals) => Planned<T>): Promise<T> {
+      const done = writing.then(async () => {
+        const { next, value } = plan(withoutOver(kept, clock.now()));
+        if (next !== kept) await store.write(next);
+        const before = kept;
+        kept = next;
+        tell(before, next);
+        return value;
+      });
+      writing = done.catch(() => undefined);
+      return await done;
+    },
+    async settled(id: string, limitMs: number, signal: AbortSignal): Promise<Approval | undefined> {
+      const find = (): Approval | undefined => kept.approvals.find((one) => one.id === id);
+      if (find()?.state !== "waiting" || limitMs === 0) return find();
+      await new Promise<void>((resolve) => {
+        const own = waiters.get(id) ?? new Set();
+        waiters.set(id, own);
+        const end = (): void => {
+          clearTimeout(timer);
+          signal.removeEventListener("abort", end);
+          own.delete(end);
+          resolve();
+        };
+        const timer = setTimeout(end, limitMs);
+        signal.addEventListener("abort", end, { once: true });
+        own.add(end);
+      });
+      return find();
+    },
+  };
+}
+
+/** Without expired calls and grants, and without those that were decided long ago. The same object without any. */
+function withoutOver(kept: KeptApprovals, nowMs: number): KeptApprovals {
+  const isOpen = ({ state }: Approval): boolean => state === "waiting" || state === "granted";
+  const isOver = (one: Approval): boolean => isOpen(one) && one.expiresAtMs <= nowMs;
+  const isOld = (one: Approval, at: number): boolean =>
+    at >= mostKept || (!isOpen(one) && one.askedAtMs < nowMs - keptMs);
+  const isPast = ({ untilMs }: Grant): boolean => untilMs !== null && untilMs <= nowMs;
+  if (!kept.approvals.some((one, at) => isOver(one) || isOld(one, at)) && !kept.grants.some(isPast)) return kept;
+  const left = kept.approvals.filter((one, at) => !isOld(one, at));
+  return {
+    approvals: left.map((one) => (isOver(one) ? { ...one, state: "expired" } : one)),
+    grants: kept.grants.filter((one) => !isPast(one)),
+  };
+}
+
+function withReplaced(now: KeptApprovals, one: Approval): KeptApprovals {
+  return { ...now, approvals: now.approvals.map((other) => (other.id === one.id ? one : other)) };
+}
+
+function isCovered(grant: Grant, { principal, instance, tool, definition, client }: ApprovedCall): boolean {
+  const isSame = grant.principal === principal && grant.instance === instance && grant.tool === tool;
+  return isSame && grant.definition === definition && (grant.kind === "always" || grant.client === client);
+}
+
+/** The oldest that waits for the same person makes room for one more. */
+function planAsking(
+  now: KeptApprovals,
+  call: ApprovedCall,
+  nowMs: number,
+  { validMs, waiting: most }: ApprovalSettings,
+): Planned<{ readonly approval: Approval; readonly isNew: boolean }> {
+  const same = now.approvals.find(({ binding, state }) => binding === call.binding && state === "waiting");
+  if (same !== undefined) return { next: now, value: { approval: same, isNew: false } };
+  const approval: Approval = {
+    ...call,
+    ...{ id: randomId("a"), state: "waiting", askedAtMs: nowMs, expiresAtMs: nowMs + validMs },
+    ...{ decidedBy: null, decidedVia: null, decidedAtMs: null },
+  };
+  const waiting = now.approvals.filter((one) => one.principal === call.principal && one.state === "waiting");
+  const over = new Set(waiting.slice(most - 1).map(({ id }) => id));
+  const others = now.approvals.map((one) => (over.has(one.id) ? { ...one, state: "expired" as const } : one));
+  return { next: { ...now, approvals: [approval, ...others] }, value: { approval, isNew: true } };
+}
+
+function toGrant(one: Approval, kind: Grant["kind"], untilMs: number | null): Grant {
+  const { principal, client, server, instance, tool, definition, decidedAtMs } = one;
+  const about = { principal, client, server, instance, tool, definition };
+  return { ...about, id: randomId("g"), kind, madeAtMs: decidedAtMs ?? 0, untilMs };
+}
+
+function unknownApproval(id: string, found: Approval | undefined): GatewayError {
+  const shown = JSON.stringify(id.slice(0, 60));
+  return new GatewayError(
+    "APPROVAL_UNKNOWN",
+    found === undefined
+      ? `nothing waits for a yes as ${shown}`
+      : `${shown} waits for a yes no longer: it is ${found.state}`,
+  );
+}

@@ -1,0 +1,253 @@
+import * as z from "zod";
+import { serverOf, type ViewServer } from "../../catalog/model/view.ts";
+import { resolveTool } from "../../catalog/exposure/text/tool-lookup.ts";
+import type { ToolEntry } from "../../catalog/model/snapshot.ts";
+import { grantKinds, type Approval, type Grant } from "../../store/store.ts";
+import { decideCall, decideTool, type Decision } from "../../engine/policy/decide.ts";
+import { ownRecords, ownWork, reading } from "../../engine/policy/rights.ts";
+import { noArguments } from "../../kernel/call/call-context.ts";
+import { toolEffects } from "../../kernel/call/tool-effects.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import { isJsonObject } from "../../kernel/text/json-bytes.ts";
+import { operation, type Operation, type OperationRequest } from "../operation.ts";
+import { done } from "../reply.ts";
+import { answers } from "../responses.ts";
+import * as schemas from "../schemas.ts";
+import type { Services } from "../services.ts";
+
+const tag = "Approvals";
+const effect = z.enum(toolEffects).describe("What the gateway says the tool does.");
+const about = {
+  id: z.string(),
+  tool: z.string().describe("Its path."),
+  server: z.string(),
+  instance: z.string(),
+  person: z.string(),
+  client: z.string().describe("What the client calls itself."),
+};
+
+const approvalJson = z
+  .object({
+    ...about,
+    state: z.enum(["waiting", "granted", "used", "denied", "expired"]),
+    effect,
+    because: z.string().describe("Why it has that effect."),
+    arguments: z.string().describe("As JSON, without known secrets; cut after 64 KiB."),
+    askedAt: z.string(),
+    expiresAt: z.string(),
+    decidedBy: schemas.nullableText,
+    decidedVia: schemas.nullableText,
+    decidedAt: schemas.nullableText,
+  })
+  .meta({ id: "Approval" });
+const approvalList = z.object({ approvals: z.array(approvalJson) }).meta({ id: "ApprovalList" });
+
+const grantJson = z
+  .object({
+    ...about,
+    kind: z.enum(["session", "always"]),
+    madeAt: z.string(),
+    until: schemas.nullableText.describe("Null: until it is taken back, or the tool's definition changes."),
+  })
+  .meta({ id: "Grant" });
+const grantList = z.object({ grants: z.array(grantJson) }).meta({ id: "GrantList" });
+
+const decisionBody = z
+  .strictObject({
+    decision: z.enum(["allow", "deny"]),
+    for: z.enum(grantKinds).default("once").describe("How long a yes counts; of what runs code never `always`."),
+  })
+  .meta({ id: "ApprovalDecision" });
+
+const explanation = z
+  .object({
+    tool: z.string(),
+    verdict: z.enum(["allow", "ask", "deny"]),
+    effect,
+    because: z.string(),
+    rule: schemas.nullableText.describe("Of the configuration; null where the effect alone decides."),
+    asked: z.array(effect).describe("Effects that need a person's yes (`policy.ask`)."),
+  })
+  .meta({ id: "PolicyExplanation" });
+
+const params = z.object({ id: schemas.name });
+
+export const listApprovals = operation({
+  route: "GET /api/approvals",
+  right: ownRecords,
+  query: z.object({ state: z.enum(["waiting", "granted", "used", "denied", "expired"]).optional() }),
+  id: "listApprovals",
+  tag,
+  summary: "Calls that wait for your yes, and those that were decided",
+  description: "The newest first. Commands of the gateway's owner see those of all people.",
+  responses: answers(approvalList, "Of the last seven days."),
+  async run(services, { principal, query }) {
+    const { approvals } = await services.approvals();
+    const own = approvals.filter((one) => isSeen(principal, one));
+    return { approvals: own.filter(({ state }) => query.state === undefined || state === query.state).map(toApproval) };
+  },
+});
+
+export const showApproval = operation({
+  route: "GET /api/approvals/{id}",
+  right: ownRecords,
+  params,
+  id: "showApproval",
+  tag,
+  summary: "One of them",
+  responses: answers(approvalJson, "With all of its arguments.", [404]),
+  async run(services, { principal, params: { id } }) {
+    const found = (await services.approvals()).approvals.find((one) => one.id === id && isSeen(principal, one));
+    if (found === undefined) throw new GatewayError("APPROVAL_UNKNOWN", "no call waited for your yes under this id");
+    return toApproval(found);
+  },
+});
+
+export const decideApproval = operation({
+  route: "POST /api/approvals/{id}",
+  right: ownWork,
+  params,
+  id: "decideApproval",
+  tag,
+  summary: "Say yes or no to a call that waits",
+  description:
+    "By a person in the dashboard, or by a command of `toolyard` on the gateway's machine. No token is enough: a " +
+    "program with one would say yes to itself.",
+  body: decisionBody,
+  responses: answers(approvalJson, "As it is decided.", [404, 413, 415, 503]),
+  async run(services, request) {
+    const { principal, params: asked, body } = request;
+    requirePerson(services, request);
+    const book = await services.approvals();
+    const verdict = body.decision === "deny" ? "no" : body.for;
+    const found = book.approvals.find(({ id }) => id === asked.id);
+    if (found?.effect === "run" && verdict === "always")
+      throw new GatewayError("PARAMS_INVALID", "body.for: what runs code does something else each time");
+    const decider = { by: principal.id, via: principal.via === "owner" ? "owner" : "dashboard" };
+    return toApproval(await book.decide(asked.id, verdict, decider, (one) => isSeen(principal, one)));
+  },
+});
+
+export const listGrants = operation({
+  route: "GET /api/grants",
+  right: ownRecords,
+  id: "listGrants",
+  tag,
+  summary: "What you said yes to for more than one call",
+  responses: answers(grantList, "The newest first."),
+  async run(services, { principal }) {
+    const { grants } = await services.approvals();
+    return { grants: grants.filter((one) => isSeen(principal, one)).map(toGrant) };
+  },
+});
+
+export const revokeGrant = operation({
+  route: "DELETE /api/grants/{id}",
+  right: ownWork,
+  params,
+  id: "revokeGrant",
+  tag,
+  summary: "Take a remembered yes back",
+  responses: answers(z.object({ done: z.boolean() }), "The tool asks again.", [404, 415, 503]),
+  async run(services, { principal, params: { id }, via }) {
+    const book = await services.approvals();
+    await book.revoke(id, { by: principal.id, via }, (one) => isSeen(principal, one));
+    return done;
+  },
+});
+
+export const explainPolicy = operation({
+  route: "GET /api/policy/explain",
+  right: reading,
+  query: z.object({
+    tool: schemas.name.describe("`server:tool`, or another spelling."),
+    args: z.string().max(100_000).optional().describe("Arguments of a call, as a JSON object."),
+  }),
+  id: "explainPolicy",
+  tag,
+  summary: "What a tool may do, and whether it asks first",
+  responses: answers(explanation, "The decision, and why.", [404, 409]),
+  run(services, { principal, query }) {
+    const view = services.viewOf(principal);
+    const { tool } = resolveTool(view, query.tool, noArguments);
+    const given = parseArguments(query.args);
+    const asked = services.settings().policy.ask;
+    const server = rulesOf(services, principal, serverOf(view, tool));
+    if (server === undefined) throw new GatewayError("SERVER_UNKNOWN", `${tool.server} is not there any more`);
+    const { verdict, effect: does, because, rule } = decideCall(tool, server, { asked, given: () => given });
+    return { tool: tool.path, verdict, effect: does, because, rule, asked: [...asked] };
+  },
+});
+
+/** The decision about a tool whatever its arguments are; undefined for one whose server has left meanwhile. */
+export function decisionsOf(
+  services: Pick<Services, "instancesOf" | "settings">,
+  principal: Principal,
+): (server: ViewServer, tool: ToolEntry) => Decision | undefined {
+  const asked = services.settings().policy.ask;
+  const servers = new Map(services.instancesOf(principal).map(({ id, server }) => [id, server]));
+  return ({ instance }, tool) => {
+    const rules = servers.get(instance);
+    return rules === undefined ? undefined : decideTool(tool, rules, asked);
+  };
+}
+
+function rulesOf(services: Services, principal: Principal, { instance }: ViewServer) {
+  return services.instancesOf(principal).find(({ id }) => id === instance)?.server;
+}
+
+function parseArguments(text: string | undefined): unknown {
+  if (text === undefined) return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isJsonObject(value)) return value;
+  } catch {
+    // Told below.
+  }
+  throw new GatewayError("PARAMS_INVALID", "query.args: expected a JSON object");
+}
+
+/** One's own; the owner of the data directory sees everything. */
+function isSeen({ id, via }: Principal, { principal }: Pick<Approval | Grant, "principal">): boolean {
+  return principal === id || via === "owner";
+}
+
+/**
+ * A program that holds a token may be the one that asks, and can log in at the dashboard with it: in a gateway with
+ * credentials only a person's own login counts. Throws FORBIDDEN.
+ */
+function requirePerson(services: Services, request: OperationRequest): void {
+  const { principal, isFromDashboard, loginAgeMs } = request;
+  if (principal.via === "owner" || loginAgeMs() !== undefined || (services.isOpen() && isFromDashboard)) return;
+  throw new GatewayError("FORBIDDEN", "a yes is said by a person, and not with a token", {
+    hint: "Use the dashboard (`toolyard open`), or `toolyard approvals` on the gateway's machine.",
+  });
+}
+
+const toTime = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+
+function toApproval(one: Approval): z.output<typeof approvalJson> {
+  const { id, tool, server, instance, principal: person, client, state, because, args, decidedBy, decidedVia } = one;
+  return {
+    ...{ id, tool, server, instance, person, client, state, effect: one.effect, because, arguments: args },
+    ...{ askedAt: new Date(one.askedAtMs).toISOString(), expiresAt: new Date(one.expiresAtMs).toISOString() },
+    ...{ decidedBy, decidedVia, decidedAt: toTime(one.decidedAtMs) },
+  };
+}
+
+function toGrant(one: Grant): z.output<typeof grantJson> {
+  const { id, tool, server, instance, principal: person, client, kind } = one;
+  const times = { madeAt: new Date(one.madeAtMs).toISOString(), until: toTime(one.untilMs) };
+  return { id, tool, server, instance, person, client, kind, ...times };
+}
+
+/** What waits for a person's yes, what was said yes to, and why. */
+export const approvalOperations: readonly Operation[] = [
+  listApprovals,
+  showApproval,
+  decideApproval,
+  listGrants,
+  revokeGrant,
+  explainPolicy,
+];

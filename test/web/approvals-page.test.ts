@@ -1,0 +1,75 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { untilOnline } from "../harness/rest.ts";
+import { execute } from "../harness/rpc.ts";
+import { axeProblems, hasBrowser, launchBrowser, openDashboard, problemsOfLooks, visit } from "./dashboard.ts";
+
+const server = fileURLToPath(new URL("../safety/notes-server.mjs", import.meta.url));
+
+describe.skipIf(!hasBrowser)("the page of approvals", () => {
+  let browser: Browser;
+  let gateway: RunningGateway;
+  let directory: string;
+  let log: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), "toolyard-approvals-"));
+    log = join(directory, "ran");
+    writeFileSync(log, "");
+    browser = await launchBrowser();
+    const notes = { command: process.execPath, args: [server, log] };
+    gateway = await startGateway({
+      config: { mcpServers: { notes }, toolyard: { approvals: { holdMs: 0 } } },
+      directory,
+    });
+    await untilOnline(gateway.url);
+  }, 120_000);
+  afterAll(async () => {
+    await browser.close();
+    await gateway[Symbol.asyncDispose]();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  test("shows a call with all of its arguments, takes a yes or a no, and what is remembered back", async () => {
+    const call = async (given: object): Promise<string> =>
+      JSON.stringify(await execute(gateway.url, "notes:delete_notes", given));
+    expect(await call({ id: "first", text: "</script>\u202Eevil" })).toContain("APPROVAL_NEEDED");
+    const { context, page, misdeeds } = await openDashboard(browser, gateway);
+    await page.getByRole("link", { name: "1 call waiting for your yes" }).click();
+    await page.getByRole("heading", { level: 1, name: "Approvals" }).waitFor();
+    const waiting = page.getByRole("region", { name: "Waiting" });
+    await waiting.getByText("⟦U+202E⟧evil").waitFor();
+    expect(await axeProblems(page)).toEqual([]);
+    expect(await problemsOfLooks(page)).toEqual([]);
+    await waiting.getByRole("button", { name: "Yes, this call" }).click();
+    await page.getByText("Nothing waits for you").waitFor();
+    expect(await call({ id: "first", text: "</script>\u202Eevil" })).toContain("ran delete_notes");
+
+    // What comes while the page is open is on it.
+    expect(await call({ id: "second" })).toContain("APPROVAL_NEEDED");
+    await waiting.getByText('"second"').waitFor();
+    await waiting.getByRole("button", { name: "No", exact: true }).click();
+    await page.getByText("Nothing waits for you").waitFor();
+    expect(await call({ id: "second" })).toContain("APPROVAL_DENIED");
+
+    expect(await call({ id: "third" })).toContain("APPROVAL_NEEDED");
+    await waiting.getByRole("button", { name: "Always" }).click();
+    const remembered = page.getByRole("region", { name: "Remembered" });
+    await remembered.getByText("notes:delete_notes").waitFor();
+    expect(await call({ id: "fourth" })).toContain("ran delete_notes");
+    expect(await problemsOfLooks(page)).toEqual([]);
+    await remembered.getByRole("button", { name: "Take back" }).click();
+    await remembered.waitFor({ state: "detached" });
+    expect(await call({ id: "fifth" })).toContain("APPROVAL_NEEDED");
+    expect(readFileSync(log, "utf8").trim().split("\n")).toHaveLength(2);
+    expect(misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
+    await visit(page, gateway, "/tools?server=notes");
+    await page.getByText("deletes or undoes something, asks first").waitFor();
+    await context.close();
+  }, 180_000);
+});
