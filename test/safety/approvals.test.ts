@@ -131,6 +131,25 @@ describe("a client that cannot ask", () => {
     expect(await ran("delete_notes")).toBe(1);
   });
 
+  test("that is killed between a yes, the run and its answer runs once at most, and asks again at worst", async () => {
+    const cycles = Number(process.env["TOOLYARD_TEST_CYCLES"] ?? 8);
+    for (let id = 1; id <= cycles; id += 1) {
+      await start();
+      await call("delete_notes", { id });
+      const waiting = (await inbox()).find(({ state }) => state === "waiting");
+      await decide(waiting.id, "allow");
+      const calling = call("delete_notes", { id }).catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 12));
+      await gateway.stop("SIGKILL");
+      await calling;
+      await start();
+      await call("delete_notes", { id });
+      await gateway.stop("SIGKILL");
+      expect(readFileSync(log, "utf8").split(`["delete_notes",{"id":${id}}]`).length - 1).toBeLessThanOrEqual(1);
+    }
+    await start();
+  }, 240_000);
+
   test("always covers the tool as it is, until it is taken back", async () => {
     await start();
     await call("delete_notes", { id: 5 });
@@ -208,6 +227,14 @@ describe("what is asked about", () => {
     expect(await ran("delete_notes")).toBe(0);
     const { tools } = (await get(`${gateway.url}/api/tools`)).json as { tools: Any[] };
     const told = Object.fromEntries(tools.map(({ name, effect, asks }) => [name, [effect, asks]]));
+    const found = await rpc(`${gateway.url}/mcp`, "tools/call", {
+      name: "discover_mcp_tools",
+      arguments: { query: "delete notes" },
+    });
+    const { tools: hits } = JSON.parse(found.json.result.content[0].text) as { tools: Any[] };
+    const asking = Object.fromEntries(hits.map(({ tool_path: path, asks }) => [path, asks]));
+    expect(asking).toMatchObject({ "notes:delete_notes": true });
+    expect(asking["notes:read_notes"]).toBeUndefined();
     expect(told).toMatchObject({
       delete_notes: ["destroy", true],
       read_notes: ["read", false],

@@ -10,6 +10,7 @@ import type { LogRequest } from "../../records/calls/call-recorder.ts";
 import { createResultBudgetStage } from "../../engine/perform/result-budget.ts";
 import { createKeptResults, type KeptFigures } from "../../engine/results/kept-results.ts";
 import type { ApprovalBook } from "../../engine/approvals/approval-book.ts";
+import { decideTool } from "../../engine/policy/decide.ts";
 import { createApprovalStage } from "../../engine/perform/stages/approval-stage.ts";
 import { createValidators } from "../../engine/validation/validators.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
@@ -97,11 +98,16 @@ export function createEngine(deps: EngineDeps): Engine {
     }),
   });
   const approvals = openApprovals(deps);
+  const asked = (): Config["settings"]["policy"]["ask"] => deps.config().settings.policy.ask;
   const performer = createPerformer({
     routing,
     discovery: deps.discovery,
     loads: namespaces.loads,
     viewOf,
+    asks(id, tool) {
+      const server = fleet.get(id)?.server;
+      return server !== undefined && decideTool(tool, server, asked()).verdict === "ask";
+    },
     settled: async (principal, signal) => await fleet.settled(principal, signal),
     instanceOf: fleet.get,
     keptResults,
@@ -110,7 +116,7 @@ export function createEngine(deps: EngineDeps): Engine {
     callAudit: deps.audit.calls,
     approval: createApprovalStage({
       instanceOf: fleet.get,
-      asked: () => deps.config().settings.policy.ask,
+      asked,
       approver: approvals.approver,
     }),
     onDenied: deps.audit.onCallDenied,

@@ -222,32 +222,46 @@ export function withAnnotations(effect: ToolEffect, { annotations }: ToolDefinit
   return effect;
 }
 
+const tables = new WeakMap<readonly EffectChoice[], ReadonlyMap<string, readonly EffectChoice[]>>();
+
+/** Choices by their parameter, worked out once for a tool. */
+function tableOf(choices: readonly EffectChoice[]): ReadonlyMap<string, readonly EffectChoice[]> {
+  let table = tables.get(choices);
+  if (table === undefined) {
+    const names = [...new Set(choices.map(({ parameter }) => parameter))];
+    table = new Map(names.map((name) => [name, choices.filter(({ parameter }) => parameter === name)]));
+    tables.set(choices, table);
+  }
+  return table;
+}
+
 /** What a call with these arguments does: its choices, wherever and however they are written, may make it worse. */
 export function effectOfCall(effect: ToolEffect, choices: readonly EffectChoice[], given: unknown): ToolEffect {
   if (choices.length === 0) return effect;
-  const byParameter = new Map<string, EffectChoice[]>();
-  for (const choice of choices)
-    byParameter.set(choice.parameter, [...(byParameter.get(choice.parameter) ?? []), choice]);
+  const table = tableOf(choices);
   let found = effect;
   let left = mostLooked;
   const take = (value: unknown, all: readonly EffectChoice[]): void => {
+    if (typeof value !== "string") return;
     for (const { effects, strongest } of all) {
-      const named = typeof value === "string" ? effects.get(value.trim().toLowerCase()) : undefined;
-      found = strongestOf([typeof value === "string" ? (named ?? strongest) : effect], found);
+      const named = effects.get(value) ?? effects.get(value.trim().toLowerCase()) ?? strongest;
+      if (isStronger(named, found)) found = named;
     }
   };
   const look = (value: unknown, depth: number): void => {
     if (typeof value !== "object" || value === null) return;
     // A value that is too large to be looked at may hide anything.
     if ((left -= 1) < 0 || depth > mostLookedDepth) {
-      found = strongestOf(
-        choices.map(({ strongest }) => strongest),
-        found,
-      );
+      for (const { strongest } of choices) if (isStronger(strongest, found)) found = strongest;
       return;
     }
-    for (const [key, member] of Object.entries(value)) {
-      const all = byParameter.get(key.trim().toLowerCase());
+    if (Array.isArray(value)) {
+      for (const member of value) look(member, depth + 1);
+      return;
+    }
+    for (const key of Object.keys(value)) {
+      const member = (value as Readonly<Record<string, unknown>>)[key];
+      const all = table.get(key) ?? (key.length > longestParameter ? undefined : table.get(key.trim().toLowerCase()));
       if (all !== undefined)
         for (const one of Array.isArray(member) ? (member as readonly unknown[]) : [member]) take(one, all);
       look(member, depth + 1);
@@ -257,5 +271,7 @@ export function effectOfCall(effect: ToolEffect, choices: readonly EffectChoice[
   return found;
 }
 
+/** Longer names are no spelling of a parameter that chooses. */
+const longestParameter = 40;
 const mostLooked = 10_000;
 const mostLookedDepth = 100;

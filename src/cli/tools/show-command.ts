@@ -117,6 +117,7 @@ function toText(tool: Tool, { word, reason, use }: Facts): string {
     `${server} is ${word}` + (reason === "" || word === "online" || word === "asleep" ? "" : `: ${plainText(reason)}`);
   const facts: readonly (readonly [string, string])[] = [
     ["takes", plainText(input)],
+    ["effect", `${tool.effect}: ${plainText(tool.because)}${tool.asks ? "; each call asks a person" : ""}`],
     ["says", hintsOf(definition)],
     ["also called", [spellings.flat, spellings.double_underscore, spellings.dot].map(plainText).join(", ")],
     ["tokens", `~${countText(tokens)} where its definition is listed`],

@@ -1,5 +1,4 @@
 import { countText } from "../../kernel/text/number-text.ts";
-import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { TypesOf } from "../../operations/operation.ts";
 import type { showPins } from "../../operations/tools/pin-operations.ts";
 import type { listTools } from "../../operations/tools/tool-operations.ts";
@@ -29,9 +28,9 @@ export async function tools(context: CommandContext): Promise<number> {
       { heading: "DESCRIPTION", fit: "cut", least: 32 },
     ] as const,
     read: readTools,
-    toCells: ({ tool_path: path, annotations, tokens, tokens_exact: isExact, word, description, title }: ToolRow) => [
+    toCells: ({ tool_path: path, effect, asks, tokens, tokens_exact: isExact, word, description, title }: ToolRow) => [
       toCell(path, 80),
-      effectOf(annotations),
+      asks ? `${effect}, asks` : effect,
       `${isExact ? "" : "~"}${countText(tokens)}`,
       word,
       toCell(description ?? title ?? "", 200),
@@ -68,11 +67,4 @@ async function tellPinned(gateway: GatewayClient): Promise<void> {
         : `pinned: ${plainText(path)} as ${name}, ~${countText(tokens ?? 0)} tokens in each conversation`;
     printText(process.stderr, `toolyard: ${text}`);
   }
-}
-
-/** A tool's description of its effects: hints of servers that were not checked. */
-export function effectOf(annotations: JsonObject): string {
-  if (annotations["readOnlyHint"] === true) return "reads";
-  if (annotations["destructiveHint"] === true) return "destroys";
-  return annotations["readOnlyHint"] === false || annotations["destructiveHint"] === false ? "writes" : "-";
 }

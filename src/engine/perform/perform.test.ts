@@ -60,6 +60,7 @@ function performing(
     },
     loads: { load: async () => await Promise.reject(new Error("not expected")) },
     viewOf: () => view,
+    asks: () => false,
     settled: async () => undefined,
     keptResults: { read: async () => undefined },
     slices,

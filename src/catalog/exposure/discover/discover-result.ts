@@ -22,6 +22,8 @@ export interface DiscoverHit {
   readonly distance: number;
   /** Shown when the server is neither online nor dormant, because a call would then wait or fail. */
   readonly status?: InstanceStatus | "dormant";
+  /** Whether each call waits for a person's yes: a model plans otherwise then. */
+  readonly asks?: boolean;
 }
 
 /** One result as text, at the size that was asked for. */
@@ -100,7 +102,7 @@ const scoreKey = ',"relevance_score":';
  * its server.
  */
 function printRemembered(hit: DiscoverHit, size: ResultSize, noted: boolean): ResultText {
-  const key = `${size.description}${size.input}${noted} ${hit.transport} ${hit.status} ${hit.serverTitle}`;
+  const key = `${size.description}${size.input}${noted} ${hit.transport} ${hit.status} ${hit.asks} ${hit.serverTitle}`;
   let texts = remembered.get(hit.tool);
   if (texts === undefined) remembered.set(hit.tool, (texts = new Map()));
   let text = texts.get(key);
@@ -207,6 +209,7 @@ function headOf(hit: DiscoverHit, description: string): JsonObject {
     transport: hit.transport,
     relevance_score: roundScore(hit.distance),
     ...(starting ? { status: hit.status } : {}),
+    ...(hit.asks === true ? { asks: true } : {}),
   };
 }
 

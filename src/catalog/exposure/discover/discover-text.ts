@@ -21,6 +21,8 @@ export type Found =
       readonly unavailableOthers: number;
       /** All tools of a server that a model may see. */
       readonly toolsOf: (server: ViewServer) => readonly ToolEntry[];
+      /** Whether each call of a tool waits for a person's yes. */
+      readonly asks: (server: ViewServer, tool: ToolEntry) => boolean;
     }
   /** An empty query: the answer lists the servers that exist. */
   | { readonly kind: "servers"; readonly servers: readonly ViewServer[] };
@@ -50,6 +52,7 @@ function renderTools(found: Extract<Found, { kind: "found" }>, maxTokens: number
             transport: server.transport,
             distance,
             status: server.dormant ? ("dormant" as const) : server.status,
+            asks: found.asks(server, tool),
           },
         ];
       }),

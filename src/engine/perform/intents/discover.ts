@@ -8,15 +8,19 @@ import {
 } from "../../../catalog/exposure/discover/discover-text.ts";
 import type { DiscoverRequest } from "../../../catalog/exposure/intent.ts";
 import { chooseServers } from "../../../catalog/exposure/resource-list.ts";
+import type { ToolEntry } from "../../../catalog/model/snapshot.ts";
 import type { View, ViewServer } from "../../../catalog/model/view.ts";
 import { abortAfter } from "../../../kernel/runtime/abort.ts";
 import { type CallContext, noteStarting } from "../../../kernel/call/call-context.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import type { InstanceId } from "../../../kernel/ids.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 
 export interface DiscoverDeps {
   readonly viewOf: (principal: Principal) => View;
   readonly discovery: Pick<Discovery, "search" | "meant" | "toolsOf">;
+  /** Whether each call of a tool of this instance waits for a person's yes. */
+  readonly asks: (instance: InstanceId, tool: ToolEntry) => boolean;
   /** Resolves when servers that were never seen before have come up, or the signal aborts. */
   readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
 }
@@ -41,8 +45,9 @@ export async function discover(
   const [only] = servers;
   const asked = { ...request, server: request.server === undefined ? undefined : only?.slug };
   const attempt = await searchSafely(deps, view, asked, signal);
+  const asks = ({ instance }: ViewServer, tool: ToolEntry): boolean => deps.asks(instance, tool);
   const unavailable = await unavailableAmong(deps, view, { servers, request, attempt }, signal);
-  return { kind: "found", view, request, ...attempt, ...unavailable, toolsOf: deps.discovery.toolsOf };
+  return { kind: "found", view, request, ...attempt, ...unavailable, toolsOf: deps.discovery.toolsOf, asks };
 }
 
 type Unusable = Pick<Extract<Found, { kind: "found" }>, "unavailable" | "unavailableOthers">;

@@ -1,0 +1,91 @@
+import { readFileSync } from "node:fs";
+import { effectOfName, namedEffect } from "../src/catalog/model/effects.ts";
+import type { ToolEntry } from "../src/catalog/model/snapshot.ts";
+import type { ToolEffect } from "../src/kernel/call/tool-effects.ts";
+import { decideCall, type DecidingServer } from "../src/engine/policy/decide.ts";
+import { printTable } from "./instances/table.ts";
+
+/**
+ * What it costs to decide whether a call asks a person, in microseconds of this thread, and how many tools of a real
+ * list have which effect. `npm run bench bench/policy.ts [-- --corpus=FILE]`, where the file is a list of tools as
+ * `{ tools: [{ name, inputSchema }] }`; without one, the tools of public servers that the tests have.
+ */
+const file = process.argv.find((argument) => argument.startsWith("--corpus="))?.slice(9);
+const definitions = file === undefined ? readPublicTools() : readCorpus(file);
+
+interface Listed {
+  readonly name: string;
+  readonly inputSchema: object;
+}
+
+function readPublicTools(): readonly Listed[] {
+  const text = readFileSync("test/servers/public-tools.json", "utf8");
+  return text.startsWith("[") ? (JSON.parse(text) as Listed[]) : readLines(text);
+}
+
+function readLines(text: string): readonly Listed[] {
+  return (JSON.parse(text) as { readonly tools: readonly Listed[] }).tools;
+}
+
+function readCorpus(path: string): readonly Listed[] {
+  return readLines(readFileSync(path, "utf8"));
+}
+
+const server = {
+  tools: { allow: undefined, deny: [], rename: {}, describe: {}, phrases: {}, ask: [], neverAsk: [], effects: {} },
+  annotations: "raise",
+} as unknown as DecidingServer;
+const asked: readonly ToolEffect[] = ["destroy"];
+const toTool = (name: string, inputSchema: object = { type: "object" }): ToolEntry =>
+  ({
+    upstreamName: name,
+    path: `s:${name}`,
+    server: "s",
+    hash: name,
+    definition: { name, inputSchema },
+  }) as unknown as ToolEntry;
+
+/** The least of several rounds: what other work of the machine adds is no cost of ours. */
+function microseconds(times: number, run: () => void): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 7; round += 1) {
+    const startMs = performance.now();
+    for (let at = 0; at < times; at += 1) run();
+    least = Math.min(least, ((performance.now() - startMs) * 1_000) / times);
+  }
+  return least;
+}
+
+const plain = toTool("get_issue");
+const choosing = toTool("manage_rows", { type: "object", properties: { action: { enum: ["list", "add", "delete"] } } });
+const given = { action: "list", id: 7, rows: [{ a: 1 }, { a: 2 }] };
+const fresh = (): void => {
+  for (const { name, inputSchema } of definitions) namedEffect(name, { name, inputSchema } as ToolEntry["definition"]);
+};
+printTable(
+  "microseconds",
+  ["what", "took", "limit"],
+  [
+    [
+      "a call that needs no question",
+      microseconds(1_000_000, () => void decideCall(plain, server, { asked, given: () => given })),
+      0.1,
+    ],
+    [
+      "a call with a parameter that chooses",
+      microseconds(200_000, () => void decideCall(choosing, server, { asked, given: () => given })),
+      1,
+    ],
+    ["a new definition", microseconds(5, fresh) / definitions.length, 160],
+  ].map(([what, took, limit]) => [String(what), Number(took).toFixed(3), String(limit)]),
+);
+const counts = new Map<ToolEffect, number>();
+for (const { name } of definitions) {
+  const { effect } = effectOfName(name);
+  counts.set(effect, (counts.get(effect) ?? 0) + 1);
+}
+printTable(
+  `effects of ${definitions.length} tools`,
+  ["effect", "%"],
+  [...counts].map(([effect, count]) => [effect, ((100 * count) / definitions.length).toFixed(1)]),
+);
