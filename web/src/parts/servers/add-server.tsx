@@ -186,7 +186,7 @@ function PairRows({ what, pairs, onChange }: PairRowsProps) {
           />
           <Button
             look="plain"
-            aria-label={`Take ${what} ${at + 1} out`}
+            aria-label={`Take out ${what} ${at + 1}`}
             onClick={() => onChange(pairs.filter((_, place) => place !== at))}
           >
             Take out
