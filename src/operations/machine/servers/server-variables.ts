@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import { predefinedNames } from "../../../config/entry/predefined.ts";
 import type { Origin } from "../../../config/file/check.ts";
+import { isVariableOfServers } from "../../../config/words/variable-names.ts";
 import { replaceReferences } from "../../../config/file/substitution.ts";
 import { readConfig, readKeptValues, type Surroundings } from "../surroundings/surroundings.ts";
 
@@ -28,7 +29,7 @@ export async function serverVariables(place: Surroundings, origin: Origin): Prom
     return hasDefault ? "default" : "nowhere";
   };
   return [...referred]
-    .filter(([name]) => Object.hasOwn(known, name))
+    .filter(([name]) => Object.hasOwn(known, name) && isVariableOfServers(name))
     .map(([name, hasDefault]) => ({ name, from: fromOf(name, hasDefault) }));
 }
 

@@ -10,6 +10,7 @@ import { keySourceOf, type KeyAnswer, type KeySource } from "../../../config/key
 import { describeFound, loadConfig, loadConfigText, type ConfigText } from "../../../config/load.ts";
 import { openDirectory } from "../../../store/files/data-directory.ts";
 import { openStore } from "../../../store/files/store-backend.ts";
+import { isVariableOfServers } from "../../../config/words/variable-names.ts";
 import { createTrustedConfigs, type TrustedConfigs } from "../../../store/files/trusted-configs.ts";
 import type { SecretStore, Store } from "../../../store/store.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
@@ -117,6 +118,7 @@ export async function keepValues(
   place: Surroundings,
   given: Readonly<Record<string, string | undefined>>,
 ): Promise<KeptByName> {
+  for (const name of Object.keys(given)) requireVariableName(name);
   const vault = await vaultIn(openDirectory(keptDirectory(place)), place);
   return await vault.exclusively(keptName, AbortSignal.timeout(lockMs), async () => {
     const before = requireKept(await vault.read(keptName));
@@ -127,12 +129,9 @@ export async function keepValues(
   });
 }
 
-/** What the configuration may name. Variables of ours stand for options, and are no values of servers. */
-const variableName = /^(?!TOOLYARD_(?!INPUT_))[A-Za-z_][A-Za-z0-9_.-]{0,199}$/;
-
 /** Throws CONFIG_INVALID for a name that no value can be kept for. */
 export function requireVariableName(name: string): void {
-  if (variableName.test(name)) return;
+  if (isVariableOfServers(name)) return;
   throw new GatewayError("CONFIG_INVALID", `${JSON.stringify(name)} is no name of a variable of a server`, {
     hint: "Give the name that the configuration refers to, such as GITHUB_TOKEN for ${GITHUB_TOKEN}.",
   });
