@@ -220,6 +220,7 @@ export const notInputs: Readonly<Record<string, string>> = {
   "src/front/http/guards/peer-user.ts": "the kernel's table of connections",
   "src/front/web/dashboard.ts": "files of this program",
   "src/operations/machine/doctor/machine-users.ts": "the accounts of this machine",
+  "src/operations/machine/servers/example-servers.ts": "an example of this program",
   "src/people/sign-in/provider-connection.ts": "a secret's file that the configuration names",
   "src/servers/process/orphan-sweep.ts": "files of the data directory",
   "src/servers/process/process-table.ts": "the kernel's files of this machine's processes",

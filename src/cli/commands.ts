@@ -102,9 +102,9 @@ at least every twelve hours, and for a week at most.`,
       env: {
         word: "K=V",
         isRepeated: true,
-        about: "add: a variable of the server; with a name of the registry, also any other value that it needs",
+        about: "add: a variable of the server, or any other value that it takes; secrets are kept encrypted",
       },
-      header: { word: "K=V", isRepeated: true, about: "add: a header that is sent to a URL" },
+      header: { word: "K=V", isRepeated: true, about: "add: a header that is sent to a URL, also as `Name: value`" },
       sse: { about: "add: the URL speaks the older transport SSE" },
       entry: {
         word: "FILE",
@@ -114,15 +114,15 @@ at least every twelve hours, and for a week at most.`,
         word: "KIND",
         about: "add: which of the things that the registry offers: npm, pypi, oci, nuget or remote",
       },
-      "literal-secrets": { about: "add: write secrets into the file instead of a reference to a variable" },
+      "literal-secrets": { about: "add: write secrets into the file instead of keeping them encrypted" },
       examples: { about: "add: three servers to try the gateway with, which need no account" },
       "no-test": { about: "add: do not start the server to try it" },
       "dry-run": { about: "add: only try the server, and write nothing" },
       force: { about: "add: write the entry even if the server cannot be used" },
       json: { about: "print JSON: one object, with `test` one line for each server" },
     },
-    notes: `\`add NAME -- command args…\` starts a command, \`add NAME URL\` reaches an address. \`add npm:package\`, \`add
-pypi:package\` and \`add io.github.owner/server\` (the MCP registry) work without a name. An added server is started
+    notes: `\`add NAME -- command args…\` starts a command, \`add NAME URL\` reaches an address. A package, a name of the MCP
+registry (\`add io.github.owner/server\`) and a tested server (\`add github\`) need no name. An added server is started
 first, and only written if it answers. A running gateway applies the change at once. See [servers](servers.md).`,
     load: async () => (await import("./short-commands.ts")).shortCommands.servers,
   },

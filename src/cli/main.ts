@@ -96,6 +96,7 @@ function toContext({ values: flags, ...parsed }: Parsed = nothingGiven, isBare =
     homeDirectories: homeDirectories(process.env, process.platform, homedir()),
     version: packageVersion(),
     mainFile: process.argv[1] ?? "",
+    unlocked: {},
   };
 }
 

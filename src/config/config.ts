@@ -28,8 +28,8 @@ export interface Config {
    * Texts that the log must never show: see `secretsOf`. Set by `loadConfig`; absent in a configuration made by hand.
    */
   readonly secrets?: ReadonlySet<string>;
-  /** Absolute paths of the files that `envFile` names. A change in any of them changes the configuration. */
-  readonly envFiles?: readonly string[];
+  /** Absolute paths of other files that change it: those that `envFile` names, and that of kept values. */
+  readonly watched?: readonly string[];
   /** What servers take that stand elsewhere. Set by `loadConfig`; absent in a configuration made by hand. */
   readonly inherited?: { readonly defaults: ServerDefaults; readonly facts: Facts };
   /** What the configuration was made of. Set by `loadConfig`; absent in a configuration made by hand. */

@@ -167,7 +167,7 @@ function* assembling(source: ReadSource, options: Omit<LoadOptions, "file">): Ge
       document.fileName,
     ),
     secrets: new Set([...built.secrets, ...read.secrets, ...passwords]),
-    ...(built.envFiles.length > 0 ? { envFiles: built.envFiles } : {}),
+    ...(built.envFiles.length > 0 ? { watched: built.envFiles } : {}),
     inherited: { defaults: inherited, facts },
     identity: { ...source.place, variables: variablesRead() },
   });

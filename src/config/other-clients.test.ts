@@ -119,7 +119,7 @@ describe("envFile", () => {
     });
     for (const secret of ["canary-4711", "two words", "line-of-key"])
       expect(createConfigSecrets(() => config)()).toContain(secret);
-    expect(config.envFiles).toEqual([join(directory, "my.env")]);
+    expect(config.watched).toEqual([join(directory, "my.env")]);
   });
 
   test("`${workspaceFolder}` is the folder of the file, or that around an editor's own folder", async () => {

@@ -94,6 +94,8 @@ export interface SecretStore extends CredentialStore {
    * files cannot be watched it never calls; compare `revision` as well.
    */
   watch(onChange: () => void): () => void;
+  /** The file that a write or removal changes, to be watched. */
+  fileOf(name: string): string;
 }
 
 /** The gateways that run on a data directory, and the folder of each. */

@@ -119,11 +119,12 @@ describe("toolyard import", () => {
     expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("There is nothing to take over.")]);
   });
 
-  test("secrets become variables where that is wanted, and those that are not set are named", async () => {
+  test("secrets become variables where that is wanted, and their values are kept encrypted", async () => {
     await writeClients();
     const { stdout } = await toolyard("import --yes --secrets variables");
-    expect(stdout).toContain("env.GITHUB_TOKEN: a secret, written as ${GITHUB_TOKEN}, which you have to set");
-    expect(stdout).toContain("Set before the gateway starts: GITHUB_TOKEN");
+    expect(stdout).toContain("env.GITHUB_TOKEN: a secret, written as ${GITHUB_TOKEN}, whose value is kept encrypted");
+    expect((await toolyard("config keep")).stdout).toBe("GITHUB_TOKEN\n");
+    expect((await toolyard("config check")).stdout).not.toContain("GITHUB_TOKEN is not set");
     const text = await readFile(join(home, usersFile()), "utf8");
     expect(text).toContain('"GITHUB_TOKEN": "${GITHUB_TOKEN}"');
     expect(text).not.toContain(token);
@@ -259,6 +260,27 @@ describe("toolyard import on a terminal", () => {
     terminal.type("\r");
     expect(await terminal.ended).toBe(0);
     expect(await readFile(join(home, usersFile()), "utf8")).toContain("${GITHUB_TOKEN}");
+  });
+
+  test("asks for variables that are not set, and inputs of VS Code, and keeps the answers encrypted", async () => {
+    const env = { A: "${env:IMPORT_TEST_KEY}", B: "${input:import-id}", C: "${env:IMPORT_TEST_SET}" };
+    await write(".cursor/mcp.json", JSON.stringify({ mcpServers: { asks: { command: "node", args: ["-v"], env } } }));
+    const options = { HOME: home, XDG_CONFIG_HOME: "", TERM: "xterm", IMPORT_TEST_SET: "set-already" };
+    await using terminal = runOnTerminal({ args: ["import"], cwd: shop, env: options });
+    await until(() => terminal.text().includes("Which of them?"));
+    terminal.type("\r");
+    await until(() => terminal.text().includes("Write this to"));
+    terminal.type("\r");
+    await until(() => terminal.text().includes("IMPORT_TEST_KEY of asks is not set."));
+    terminal.type("answer-of-the-person\r");
+    await until(() => terminal.text().includes("TOOLYARD_INPUT_IMPORT_ID of asks is not set."));
+    terminal.type("\r");
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.text()).not.toContain("answer-of");
+    expect(terminal.text()).not.toContain("IMPORT_TEST_SET of asks");
+    expect(terminal.text()).toMatch(/set before the gateway starts:\s+TOOLYARD_INPUT_IMPORT_ID/);
+    expect((await toolyard("config keep")).stdout).toBe("IMPORT_TEST_KEY\n");
+    expect(await readFile(join(home, usersFile()), "utf8")).not.toContain("answer-of");
   });
 
   test("a no, and Ctrl-C, change nothing", async () => {

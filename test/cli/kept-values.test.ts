@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { runCommand, type CommandResult } from "../harness/command.ts";
 import { badServer, startGateway } from "../harness/gateway.ts";
 import { untilOnline } from "../harness/rest.ts";
+import { until } from "../harness/until.ts";
 
 let directory: string;
 beforeEach(() => {
@@ -33,6 +34,21 @@ test("a variable that is not set has the value that is kept for it, at the start
   await untilOnline(gateway.url);
   const shown = await config(["show", "--json"]);
   expect(shown.stdout).not.toContain("kept-value");
+});
+
+test("a running gateway has a value once it is kept, and not once it is forgotten", async () => {
+  const file = join(directory, "toolyard.json");
+  const where = ["--config", file, "--data-dir", join(directory, "data")];
+  await using gateway = await startGateway({ config: { mcpServers: servers }, directory });
+  const status = async (): Promise<string> =>
+    (JSON.parse((await runCommand(["servers", "--json", ...where])).stdout) as { servers: { status: string }[] })
+      .servers[0]?.status ?? "";
+  expect(await status()).toBe("disabled");
+  await config(["keep", "KEPT_TEST_KEY"], "kept-value");
+  expect((await config(["keep", "TOOLYARD_INPUT_KEPT_ID"], "other-value")).stdout).toContain("at once");
+  await untilOnline(gateway.url);
+  await config(["forget", "KEPT_TEST_KEY"]);
+  await until(async () => (await status()) === "disabled");
 });
 
 test("a value that is forgotten is not used any more, and a variable that is set goes before it", async () => {

@@ -24,6 +24,7 @@ const ways: readonly (readonly [what: string, method: string, path: string, body
   ["an entry", "POST", "/api/servers", { name: "evil", entry: program, test: false }],
   ["a trial", "POST", "/api/servers/test", { name: "evil", entry: program }],
   ["a change of an entry", "PATCH", "/api/servers/own", { command: "/bin/sh" }],
+  ["a value of a variable", "PATCH", "/api/servers/own/variables", { values: { NODE_OPTIONS: "--require=/tmp/x" } }],
   ["a server switched on", "POST", "/api/servers/own/enable", {}],
   ["a whole configuration", "PUT", "/api/config", { text }],
   ["an import", "POST", "/api/import", { apply: true }],

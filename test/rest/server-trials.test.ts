@@ -182,7 +182,7 @@ describe("a server that is in no file", () => {
   test.each([
     [{ name: "bad", entry: { command: "a" } }, "there is a server"],
     [{ entry: { command: "a" } }, "expected a name"],
-    [{ name: "x", target: "what" }, "what is"],
+    [{ name: "x", target: "no name" }, "what is"],
   ])("%j is no server that could be added, and it is said why", async (body, message) => {
     const { status, json } = await tried(body);
     expect([status, json.code]).toEqual([400, "CONFIG_INVALID"]);

@@ -288,6 +288,7 @@ describe.skipIf(!hasBrowser)("pages", () => {
       await page.getByRole("button", { name: "Add a server" }).click();
       const dialog = page.getByRole("dialog", { name: "Add a server" });
       const command = dialog.getByLabel("Command, address or package");
+      await dialog.getByLabel("What it is").selectOption("command");
       await command.fill("/nowhere/at-all");
       await dialog.getByLabel("Name").fill("nowhere");
       await page.mouse.click(5, 5);

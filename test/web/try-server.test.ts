@@ -42,10 +42,11 @@ describe.skipIf(!hasBrowser)("a server is tried before it is added", () => {
     await gateway[Symbol.asyncDispose]();
   });
 
-  async function open(): Promise<void> {
+  async function open(kind = "command"): Promise<void> {
     await visit(page, gateway, "/servers");
     await page.getByRole("button", { name: "Add a server" }).click();
     await dialog.waitFor();
+    await dialog.getByLabel("What it is").selectOption(kind);
   }
 
   async function expectClean(): Promise<void> {
@@ -85,8 +86,7 @@ describe.skipIf(!hasBrowser)("a server is tried before it is added", () => {
   }, 240_000);
 
   test("says why it cannot be used, with its last output, for a command and for an entry", async () => {
-    await open();
-    await dialog.getByLabel("What it is").selectOption("entry");
+    await open("entry");
     await dialog.getByLabel("Name").fill("broken");
     const entry = dialog.getByLabel("Entry", { exact: true });
     await entry.fill("[1]");
@@ -133,8 +133,7 @@ describe.skipIf(!hasBrowser)("a server is tried before it is added", () => {
   }, 240_000);
 
   test("is added as an entry once it was tried", async () => {
-    await open();
-    await dialog.getByLabel("What it is").selectOption("entry");
+    await open("entry");
     await dialog.getByLabel("Name").fill("added");
     const entry = { ...badServer("--behaviours=canary"), env: { COLOUR: "blue" } };
     await dialog.getByLabel("Entry", { exact: true }).fill(JSON.stringify(entry, undefined, 2));

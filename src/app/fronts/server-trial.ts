@@ -15,6 +15,7 @@ import { nextStep } from "../../records/server-standing.ts";
 import { buildGateway, type Gateway } from "../gateway.ts";
 import type { Overview, ServerOverview } from "../records/status-report.ts";
 import type { ServerTrial } from "../../operations/machine/servers/trial-result.ts";
+import { withoutStderrSummary } from "../../servers/instance/starts/closed-cause.ts";
 import { openStore } from "../../store/files/store-backend.ts";
 
 export interface TrialOptions {
@@ -107,13 +108,15 @@ function toTrial(
   const seen: ServerOverview | undefined = servers.find(({ slug }) => slug === server.slug);
   const isUsable = status === "online";
   const cause: GatewayError | undefined = "cause" in state ? state.cause : undefined;
+  // One that was started again said the same again.
+  const output = instance.stderr.filter((line, at, lines) => lines.lastIndexOf(line) === at);
   return {
     key: server.key,
     isUsable,
     status,
     // A gateway would try again; this was the only try.
     word: state.kind === "backoff" ? "cannot start" : statusWord({ status, dormant: false, step }),
-    reason: redact(reason),
+    reason: redact(output.length === 0 ? reason : withoutStderrSummary(reason)),
     code: isUsable ? null : (cause?.code ?? null),
     hint: isUsable || cause === undefined ? null : redact(cause.hint),
     next: nextStep(instance),
@@ -124,7 +127,7 @@ function toTrial(
     offers: seen?.offers ?? null,
     tools: (seen?.tools ?? []).map((tool) => ({ ...tool, description: redact(tool.description) })),
     tokens: seen?.tokens ?? 0,
-    output: instance.stderr.map(redact),
+    output: output.map(redact),
   };
 }
 

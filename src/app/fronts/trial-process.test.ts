@@ -14,6 +14,7 @@ test("a process that cannot be started is a failure of the trial, and ends no ga
     homeDirectories: { config: gone, data: gone },
     version: "0",
     mainFile: "main.js",
+    unlocked: {},
   };
   // What it says of itself besides, when it is written to, would be an error of the whole process.
   await expect(tryApart(place, { key: "a" }, AbortSignal.timeout(10_000))).rejects.toMatchObject({

@@ -8,7 +8,7 @@ import type { Surroundings } from "../../operations/machine/surroundings/surroun
 import type { TriedServer } from "../../operations/request/management.ts";
 
 /** What the process of a trial is asked. Its environment is that of the process. */
-export interface TrialAsk extends TriedServer {
+export interface TrialAsk extends Omit<TriedServer, "variables"> {
   /** Of the gateway that asks: its program may have been replaced since it started. */
   readonly build: string;
   readonly place: Omit<Surroundings, "env">;
@@ -26,13 +26,13 @@ const longestStopMs = 15_000;
  */
 export async function tryApart(
   { env, ...place }: Surroundings,
-  tried: TriedServer,
+  { variables, ...tried }: TriedServer,
   signal: AbortSignal,
 ): Promise<ServerTrial> {
   signal.throwIfAborted();
   const child = fork(workerUrl(import.meta.url, "trial-main"), {
     cwd: place.cwd,
-    env: { ...env },
+    env: { ...env, ...variables },
     execArgv: [],
     stdio: "ignore",
   });

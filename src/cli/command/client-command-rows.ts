@@ -33,8 +33,8 @@ export const clientCommandRows = {
       secrets: {
         word: "WAY",
         about:
-          "how secrets in clients' files are written: keep (as they are) or variables (default: asked; keep with " +
-          "--yes)",
+          "how secrets in clients' files are written: keep (as they are) or variables, whose values are kept " +
+          "encrypted (default: asked; keep with --yes)",
       },
       yes: { about: "do it without asking" },
       "dry-run": { about: "only show what would be done" },

@@ -15,6 +15,7 @@ afterEach(async () => await rm(directory, { recursive: true, force: true }));
 const context = (): CommandContext => ({
   ...{ flags: {}, positionals: [], isBare: false, env: {}, version: "1" },
   mainFile: "",
+  unlocked: {},
   ...{ cwd: directory, home: directory },
   homeDirectories: { config: join(directory, "config"), data: join(directory, "data") },
 });

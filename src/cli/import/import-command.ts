@@ -1,18 +1,25 @@
 import { findClients } from "../../operations/machine/clients/client-lines.ts";
-import { planFor } from "../../operations/machine/clients/import-facts.ts";
-import { freshServers } from "../../operations/machine/clients/import-facts.ts";
-import { chosenUnasked } from "../../operations/machine/clients/import-facts.ts";
-import { textWith } from "../../operations/machine/clients/import-facts.ts";
-import type { ImportWritten } from "../../operations/machine/clients/import-facts.ts";
+import {
+  chosenUnasked,
+  freshServers,
+  hideSecrets,
+  planFor,
+  planJson,
+  textWith,
+  writeImport,
+  writtenEntry,
+  type ImportWritten,
+  type SecretWay,
+} from "../../operations/machine/clients/import-facts.ts";
 import type { FoundClient } from "../../config/clients/import/read-clients.ts";
 import { clientTable, findClient } from "../../config/clients/table/client-table.ts";
 import type { ImportPlan, PlannedServer } from "../../config/clients/import/import-plan.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { askWhatToImport, askWhetherToWrite, type ImportChoice, planLines } from "./import-text.ts";
+import { askWhatToImport, askWhetherToWrite, planLines } from "./import-text.ts";
 import { readTarget } from "../../operations/machine/clients/import-target.ts";
-import { writeTarget, type ImportTarget } from "../../operations/machine/clients/import-target.ts";
-import { hideSecrets, planJson, type SecretWay } from "../../operations/machine/clients/import-facts.ts";
+import type { ImportTarget } from "../../operations/machine/clients/import-target.ts";
+import { askForValues } from "../setup/kept-values.ts";
 import { isOn, listOption, textOption } from "../../config/given.ts";
 import { printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
@@ -34,7 +41,7 @@ export async function importServers(context: CommandContext): Promise<number> {
     await whileWaiting("Reading the settings of AI clients", async () => await findClients(context)),
     textOption(context, "from"),
   );
-  const plan = planFor(context, target, found);
+  const plan = await planFor(context, target, found);
   const only = listOption(context, "only");
   const fresh = freshServers(plan, only);
   const isAsked = !isJson && !isOn(context, "yes") && !isOn(context, "dry-run") && isTerminal();
@@ -59,9 +66,12 @@ export async function importServers(context: CommandContext): Promise<number> {
     if (isJson) printJson(plan, target, null);
     return refused(context, isAsked, isJson);
   }
-  const backup = await writeTarget(context, target, text);
+  const backup = await writeImport(context, target, choice);
+  const entries = choice.servers.map((server) => [server.key, writtenEntry(server, choice.secrets)] as const);
+  const there = { ...context, flags: { ...context.flags, config: target.file } };
+  const kept = isAsked ? await askForValues(there, entries) : [];
   if (isJson) printJson(plan, target, { file: target.file, backup: backup ?? null });
-  else print(outcome(target, choice, backup));
+  else print(outcome(target, choice.servers, { backup, kept }));
   return 0;
 }
 
@@ -106,14 +116,18 @@ function printDiff(target: ImportTarget, text: string, servers: readonly Planned
   print(["", `${target.text === undefined ? "new file " : ""}${target.file}`, ...hideSecrets(lines, servers)]);
 }
 
-function outcome({ file }: ImportTarget, choice: ImportChoice, backup: string | undefined): readonly string[] {
-  const secrets = choice.secrets === "variables" ? choice.servers.flatMap((server) => server.secrets) : [];
-  const unset = secrets.filter(({ isSet }) => !isSet).map(({ variable }) => variable);
-  const missing = [...new Set([...unset, ...choice.servers.flatMap((server) => server.missing)])];
+function outcome(
+  { file }: ImportTarget,
+  servers: readonly PlannedServer[],
+  { backup, kept }: { readonly backup: string | undefined; readonly kept: readonly string[] },
+): readonly string[] {
+  const missing = [...new Set(servers.flatMap((server) => server.missing))].filter((name) => !kept.includes(name));
   return [
     "",
-    `${choice.servers.length} added to ${file}${backup === undefined ? "" : ` (before: ${backup})`}`,
-    ...(missing.length === 0 ? [] : [`Set before the gateway starts: ${missing.join(", ")}`]),
+    `${servers.length} added to ${file}${backup === undefined ? "" : ` (before: ${backup})`}`,
+    ...(missing.length === 0
+      ? []
+      : [`Keep with \`toolyard config keep\`, or set before the gateway starts: ${missing.join(", ")}`]),
     "A gateway that runs with this file has them at once; otherwise `toolyard` starts one.",
   ];
 }

@@ -1,6 +1,6 @@
 import type { ImportedEntry } from "../../config/clients/connect/client-entry.ts";
 import type { ImportPlan, PlannedServer, Sighting } from "../../config/clients/import/import-plan.ts";
-import { commandText, type SecretWay } from "../../operations/machine/clients/import-facts.ts";
+import { commandText, type ChosenImport, type SecretWay } from "../../operations/machine/clients/import-facts.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 
 /** What was found, for people. Every command is shown in full; no secret is. */
@@ -51,10 +51,9 @@ export function serverLines(server: PlannedServer, width: number, secrets: Secre
   ];
 }
 
-function secretFact({ variable, isSet, scheme }: PlannedServer["secrets"][number], way: SecretWay | undefined): string {
+function secretFact({ variable, isSet }: PlannedServer["secrets"][number], way: SecretWay | undefined): string {
   if (way === "keep") return "a secret, kept as it is";
-  const whole = scheme === undefined ? "" : ` with the "${scheme}" before it`;
-  const set = isSet ? ", which is set" : `, which you have to set${whole}`;
+  const set = isSet ? ", which is set" : ", whose value is kept encrypted";
   return way === "variables" ? `a secret, written as \${${variable}}${set}` : `a secret, could be \${${variable}}`;
 }
 
@@ -73,12 +72,6 @@ function names({ seen }: PlannedServer): string {
   return [...new Set(seen.map(({ name }) => name))].join(", ");
 }
 
-/** What a person chose; undefined when they gave up. */
-export interface ImportChoice {
-  readonly servers: readonly PlannedServer[];
-  readonly secrets: SecretWay;
-}
-
 /**
  * Asks on the terminal which servers are taken over, and how their secrets are written. A server that runs a shell or
  * unknown code has to be chosen by hand.
@@ -86,7 +79,7 @@ export interface ImportChoice {
 export async function askWhatToImport(
   servers: readonly PlannedServer[],
   given: SecretWay | undefined,
-): Promise<ImportChoice | undefined> {
+): Promise<ChosenImport | undefined> {
   const { isCancel, multiselect, select } = await import("@clack/prompts");
   const chosen = await multiselect({
     message: "Which of them? (space changes, enter goes on)",
@@ -106,7 +99,7 @@ export async function askWhatToImport(
     message: "Secrets stand in their entries. How should they be written?",
     options: [
       { value: "keep", label: "as they are", hint: "works at once; only you can read a new file" },
-      { value: "variables", label: "as variables", hint: "you set them before the gateway starts" },
+      { value: "variables", label: "as variables", hint: "their values are kept encrypted" },
     ],
   });
   return isCancel(way) ? undefined : { servers: taken, secrets: way };

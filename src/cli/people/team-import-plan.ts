@@ -1,5 +1,6 @@
 import type { ImportedEntry } from "../../config/clients/connect/client-entry.ts";
-import { findLiteralSecrets, toConstant, withSecretVariables } from "../../config/clients/import/literal-secrets.ts";
+import { findLiteralSecrets, withSecretVariables } from "../../config/clients/import/literal-secrets.ts";
+import { toConstant } from "../../config/words/variable-names.ts";
 import { toSlug } from "../../config/words/slug.ts";
 import { replaceReferences } from "../../config/file/substitution.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";

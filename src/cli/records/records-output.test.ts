@@ -12,6 +12,7 @@ const context = (flags: CommandContext["flags"], env: CommandContext["env"] = {}
   homeDirectories: { config: "/c", data: "/d", cache: "/e" } as unknown as CommandContext["homeDirectories"],
   version: "0",
   mainFile: "",
+  unlocked: {},
 });
 
 describe("how many rows a command shows", () => {

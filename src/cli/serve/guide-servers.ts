@@ -9,9 +9,10 @@ import { exampleServers } from "../../operations/machine/servers/example-servers
 import { findClients } from "../../operations/machine/clients/client-lines.ts";
 import { askWhatToImport, planLines, serverLines } from "../import/import-text.ts";
 import { withServers, type ImportTarget } from "../../operations/machine/clients/import-target.ts";
-import { hideSecrets } from "../../operations/machine/clients/import-facts.ts";
-import { createEntry } from "../../operations/machine/servers/new-entry.ts";
-import { type EntrySource } from "../../operations/machine/servers/new-entry.ts";
+import { hideSecrets, secretValues, writtenEntry } from "../../operations/machine/clients/import-facts.ts";
+import { givenTo } from "../../operations/machine/servers/added-server.ts";
+import { createEntry, type EntrySource, type NewEntry } from "../../operations/machine/servers/new-entry.ts";
+import { readKeptValues, type Surroundings } from "../../operations/machine/surroundings/surroundings.ts";
 import { besideBar, printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { diffLines } from "../../kernel/text/text-diff.ts";
@@ -29,13 +30,23 @@ export interface GuideOptions {
 export interface ChosenServers {
   readonly text: string;
   readonly servers: readonly (readonly [string, ImportedEntry])[];
+  /** Of variables that the entries refer to, to be kept. */
+  readonly values: Values;
+}
+
+type Values = Readonly<Record<string, string>>;
+
+interface Asked extends GuideOptions {
+  /** Variables that have a value: of the environment, and kept ones. */
+  readonly known: Surroundings["env"];
 }
 
 /**
  * Asks what the gateway is to start with: servers of AI clients, the example servers, or one that is typed. Starts and
  * writes nothing. `none` where somebody wants no server yet, undefined for Ctrl-C.
  */
-export async function chooseServers(options: GuideOptions): Promise<ChosenServers | "none" | undefined> {
+export async function chooseServers(given: GuideOptions): Promise<ChosenServers | "none" | undefined> {
+  const options = { ...given, known: { ...(await readKeptValues(given.context)), ...given.context.env } };
   for (;;) {
     const found = await findAll(options.context);
     const way = await askWhichWay(found, options);
@@ -55,7 +66,7 @@ async function findAll(context: CommandContext): Promise<readonly FoundClient[]>
 type Way = "import" | "examples" | "typed";
 type Found = Awaited<ReturnType<typeof readClients>>;
 
-async function askWhichWay(found: Found, options: GuideOptions): Promise<Way | "none" | undefined> {
+async function askWhichWay(found: Found, options: Asked): Promise<Way | "none" | undefined> {
   const { isCancel, select } = await import("@clack/prompts");
   const fresh = planned(found, options).servers.filter(({ presentAs }) => presentAs === undefined);
   const clients = new Set(fresh.flatMap(({ seen }) => seen.map(({ client }) => client)));
@@ -80,14 +91,14 @@ async function askWhichWay(found: Found, options: GuideOptions): Promise<Way | "
   return isCancel(way) ? undefined : way;
 }
 
-function planned(found: Found, { context, target }: GuideOptions): ReturnType<typeof planImport> {
-  return planImport(found, { present: target.present, env: context.env, directory: dirname(target.file) });
+function planned(found: Found, { known, target }: Asked): ReturnType<typeof planImport> {
+  return planImport(found, { present: target.present, env: known, directory: dirname(target.file) });
 }
 
 /** `back`: nothing is wrong, but the question is asked again. */
 type Choice = ChosenServers | "back" | "gave up";
 
-const ways: Readonly<Record<Way, (options: GuideOptions, found: Found) => Promise<Choice>>> = {
+const ways: Readonly<Record<Way, (options: Asked, found: Found) => Promise<Choice>>> = {
   async import(options, found) {
     const plan = planned(found, options);
     show(planLines(plan, undefined));
@@ -95,13 +106,11 @@ const ways: Readonly<Record<Way, (options: GuideOptions, found: Found) => Promis
     const choice = await askWhatToImport(fresh, undefined);
     if (choice === undefined) return "gave up";
     if (choice.servers.length === 0) return "back";
-    const servers = choice.servers.map(
-      (server) => [server.key, choice.secrets === "variables" ? server.entry : server.literal] as const,
-    );
-    return await confirmText(options, servers, choice.servers);
+    const servers = choice.servers.map((server) => [server.key, writtenEntry(server, choice.secrets)] as const);
+    return await confirmText(options, { servers, values: secretValues(choice) }, choice.servers);
   },
   async examples(options) {
-    return await confirmEntries(options, exampleServers(options.dataDir));
+    return await confirmEntries(options, { servers: exampleServers(options.dataDir), values: {} });
   },
   async typed(options) {
     const { isCancel, text: askText } = await import("@clack/prompts");
@@ -127,7 +136,8 @@ const ways: Readonly<Record<Way, (options: GuideOptions, found: Found) => Promis
     });
     if (isCancel(name)) return "gave up";
     const made = await makeEntry(options, name, read.source);
-    return made === undefined ? "back" : await confirmEntries(options, [[name, made]]);
+    if (made === undefined) return "back";
+    return await confirmEntries(options, { servers: [[name, made.entry]], values: givenTo(made) });
   },
 };
 
@@ -136,10 +146,10 @@ const longestLookupMs = 60_000;
 
 /** The same entry as `toolyard servers add` makes. Undefined where there is none to be had, after saying why. */
 async function makeEntry(
-  { context, target, registryUrl }: GuideOptions,
+  { context, target, registryUrl, known }: Asked,
   name: string,
   source: EntrySource,
-): Promise<ImportedEntry | undefined> {
+): Promise<NewEntry | undefined> {
   const wanted = {
     name,
     source,
@@ -149,11 +159,12 @@ async function makeEntry(
     literalSecrets: false,
     from: undefined,
   } as const;
-  const surroundings = { registryUrl, cwd: context.cwd, folder: dirname(target.file), environment: context.env };
+  const { cwd, env: environment } = context;
+  const surroundings = { registryUrl, cwd, folder: dirname(target.file), environment };
   try {
     const signal = AbortSignal.timeout(longestLookupMs);
-    const look = async () => await createEntry(wanted, { ...surroundings, signal, ask: undefined });
-    return (await whileWaiting(`Looking for ${name}`, look)).entry;
+    const look = async () => await createEntry(wanted, { ...surroundings, signal, ask: undefined, known: () => known });
+    return await whileWaiting(`Looking for ${name}`, look);
   } catch (error) {
     const { log } = await import("@clack/prompts");
     const { message, hint } = toGatewayError(error);
@@ -162,12 +173,14 @@ async function makeEntry(
   }
 }
 
+type Chosen = Pick<ChosenServers, "servers" | "values">;
+
 /** Shows the commands as `toolyard import` does, with their marks, and asks. */
-async function confirmEntries(options: GuideOptions, servers: ChosenServers["servers"]): Promise<Choice> {
-  const shown = servers.map(([key, entry]) => toPlanned(key, entry));
-  const width = Math.max(...servers.map(([key]) => key.length));
+async function confirmEntries(options: Asked, chosen: Chosen): Promise<Choice> {
+  const shown = chosen.servers.map(([key, entry]) => toPlanned(key, entry));
+  const width = Math.max(...chosen.servers.map(([key]) => key.length));
   show(shown.flatMap((server) => serverLines(server, width, "keep")));
-  return await confirmText(options, servers, shown);
+  return await confirmText(options, chosen, shown);
 }
 
 function toPlanned(key: string, entry: ImportedEntry): PlannedServer {
@@ -175,13 +188,9 @@ function toPlanned(key: string, entry: ImportedEntry): PlannedServer {
   return { key, literal: entry, entry, marks: marksOf(entry), isPreselected: true, ...nothing };
 }
 
-async function confirmText(
-  { target }: GuideOptions,
-  servers: ChosenServers["servers"],
-  shown: readonly PlannedServer[],
-): Promise<Choice> {
+async function confirmText({ target }: Asked, chosen: Chosen, shown: readonly PlannedServer[]): Promise<Choice> {
   const { isCancel, log, note, select } = await import("@clack/prompts");
-  const text = withServers(target, servers);
+  const text = withServers(target, chosen.servers);
   const lines = hideSecrets(diffLines(target.text ?? "", text), shown).map(plainText);
   const changed = lines.filter((line) => /^[+-]/.test(line)).length;
   const unfold = { value: "show" as const, label: "Show the lines first" };
@@ -195,7 +204,7 @@ async function confirmText(
       ],
     });
     if (isCancel(answer)) return "gave up";
-    if (answer === "yes") return { text, servers };
+    if (answer === "yes") return { text, ...chosen };
     if (answer === "no") {
       log.info("Nothing was changed.");
       return "back";

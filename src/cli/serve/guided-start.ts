@@ -6,11 +6,11 @@ import { toSlug } from "../../config/words/slug.ts";
 import { countText } from "../../kernel/text/number-text.ts";
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
-import { dataDirectoryOf, readConfig } from "../../operations/machine/surroundings/surroundings.ts";
+import { dataDirectoryOf, keepValues, readConfig } from "../../operations/machine/surroundings/surroundings.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { connectClients } from "./guide-connection.ts";
 import { chooseServers, type ChosenServers } from "./guide-servers.ts";
-import { askForValues } from "./guide-values.ts";
+import { askForValues } from "../setup/kept-values.ts";
 import { readTarget } from "../../operations/machine/clients/import-target.ts";
 import { withServers, writeTarget, type ImportTarget } from "../../operations/machine/clients/import-target.ts";
 import { ownGateway, showLive } from "./live-view.ts";
@@ -120,6 +120,7 @@ export async function openVisit(context: CommandContext): Promise<TerminalVisit 
     return leftCode;
   }
   if (chosen === "none") return { context, show: showSafely(showLiveView) };
+  if (Object.keys(chosen.values).length > 0) await keepValues(context, chosen.values);
   await writeTarget(context, target, chosen.text);
   const { file } = target;
   const mark = await leaveMark(dataDir, file);

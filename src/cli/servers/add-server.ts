@@ -1,8 +1,5 @@
+import { isWorthAdding, makeNew, writeExamples, writeNew } from "../../operations/machine/servers/added-server.ts";
 import type { NewInFile } from "../../operations/machine/servers/added-server.ts";
-import { makeNew } from "../../operations/machine/servers/added-server.ts";
-import { isWorthAdding } from "../../operations/machine/servers/added-server.ts";
-import { writeNew } from "../../operations/machine/servers/added-server.ts";
-import { writeExamples } from "../../operations/machine/servers/added-server.ts";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import type { ServerTrial } from "../../operations/machine/servers/trial-result.ts";
@@ -13,11 +10,12 @@ import { dataDirectoryOf } from "../../operations/machine/surroundings/surroundi
 import { type CommandContext } from "../command/command-context.ts";
 import { isOn, listOption, textOption } from "../../config/given.ts";
 import { printText } from "../terminal/fitted-text.ts";
+import { askSecret, canAsk } from "../terminal/yes-or-no.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { reportChange } from "./change-report.ts";
 import { interrupted } from "../terminal/interruption.ts";
 import { refuseUsage } from "../terminal/wrong-usage.ts";
-import { readAddedWords, readEntryWords } from "../../operations/machine/servers/server-words.ts";
+import { readAddedWords, readEntryWords, splitPair } from "../../operations/machine/servers/server-words.ts";
 import { toTrialText } from "../../operations/machine/servers/trial-text.ts";
 import { reportTrials, runTrial } from "./try-configured.ts";
 import { readFile } from "node:fs/promises";
@@ -83,13 +81,13 @@ async function makeAdded(context: CommandContext, words: readonly string[]): Pro
       : readEntryWords(words, await readEntryFile(entryFile, context.cwd));
   const wanted = {
     ...added,
-    env: listOption(context, "env"),
-    headers: listOption(context, "header"),
+    env: listOption(context, "env").map((text) => splitPair(text, "--env")),
+    headers: listOption(context, "header").map((text) => splitPair(text, "--header")),
     remoteKind: isOn(context, "sse") ? ("sse" as const) : ("http" as const),
     literalSecrets: isOn(context, "literal-secrets"),
     from: textOption(context, "from"),
   };
-  const ask = process.stdin.isTTY && process.stderr.isTTY ? askPerson : undefined;
+  const ask = canAsk() ? askPerson : undefined;
   const fresh = await makeNew(context, wanted, { signal: interrupted(), ask });
   for (const line of fresh.said) printText(process.stderr, line);
   return fresh;
@@ -107,7 +105,7 @@ export async function addServer(context: CommandContext, words: readonly string[
     return 1;
   }
   const added = await writeNew(context, fresh, trial);
-  if (added.unset !== undefined) printText(process.stderr, added.unset);
+  for (const line of added.said) printText(process.stderr, line);
   return await reportChange(context, added);
 }
 
@@ -133,15 +131,20 @@ async function tryNew(context: CommandContext, config: Config, name: string): Pr
   return trial;
 }
 
-/** Asks on stderr, because results go to stdout. */
-async function askPerson({ name, description, choices, placeholder }: NeededInput): Promise<string> {
+/** Asks on stderr, because results go to stdout. What need not be given is left out with Enter. */
+async function askPerson(input: NeededInput): Promise<string | undefined> {
+  const { name, description, choices, placeholder, isSecret, isRequired, preset } = input;
   const about = [description, choices?.join(" | ") ?? "", placeholder === undefined ? "" : `such as ${placeholder}`];
   const facts = about.filter((text) => text !== "").join("; ");
+  const question = plainText(`${name}${facts === "" ? "" : ` (${facts})`}: `);
+  const mayLeave = !isRequired || preset !== undefined;
+  if (isSecret) return await askSecret(`${question}kept encrypted${mayLeave ? "; Enter leaves it out" : ""}`);
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     for (;;) {
-      const answer = await lines.question(plainText(`${name}${facts === "" ? "" : ` (${facts})`}: `));
-      if (answer.trim() !== "" && (choices?.includes(answer.trim()) ?? true)) return answer.trim();
+      const answer = (await lines.question(question)).trim();
+      if (answer === "" && mayLeave) return undefined;
+      if (answer !== "" && (choices?.includes(answer) ?? true)) return answer;
     }
   } finally {
     lines.close();

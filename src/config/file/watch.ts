@@ -35,7 +35,7 @@ const recheckMs = 2_000;
  * Applies changes of the configuration file until `signal` aborts. Resolves once it watches. Changes are noticed
  * however they are made: written in place, renamed over, deleted and created, or by changing a link anywhere on the
  * way (fault 90). Several changes in quick succession are read once, after the last (fault 89). A file that cannot be
- * used is refused and the old configuration stays (fault 87). The files that `envFile` names are watched as well.
+ * used is refused and the old configuration stays (fault 87). The other files that change it are watched as well.
  */
 export async function watchConfig(options: WatchOptions): Promise<void> {
   const { signal, file } = options;
@@ -45,7 +45,7 @@ export async function watchConfig(options: WatchOptions): Promise<void> {
     await places.follow();
     timing.recheck(!isUsable || places.isBlind);
   }, signal);
-  const files = () => [file, ...(inspection.inForce().envFiles ?? [])];
+  const files = () => [file, ...(inspection.inForce().watched ?? [])];
   const places = await watchPlaces({ files, onEvent: timing.trigger, signal });
   // The file may have changed between the first reading and now.
   timing.trigger();

@@ -1,3 +1,4 @@
+import { createVariableNames, toConstant } from "../words/variable-names.ts";
 import type { ServerInput } from "./server-json.ts";
 
 /** Something that has to be asked for, or is told afterwards. */
@@ -6,8 +7,13 @@ export interface NeededInput {
   readonly name: string;
   readonly description: string;
   readonly isSecret: boolean;
+  readonly isRequired: boolean;
+  /** Whether it is a path of the machine. */
+  readonly isFile: boolean;
   readonly choices: readonly string[] | undefined;
   readonly placeholder: string | undefined;
+  /** Without one that is given. */
+  readonly preset: string | undefined;
 }
 
 /** The values known when an entry is made. */
@@ -18,6 +24,8 @@ export interface InputSource {
   readonly given: ReadonlyMap<string, readonly string[]>;
   /** Whether secrets are written into the file instead of a reference to a variable. */
   readonly literalSecrets: boolean;
+  /** Variables that have a value already. Default: none. */
+  readonly known?: Readonly<Record<string, string | undefined>>;
 }
 
 /** The values of one server's inputs, and what came up on the way. */
@@ -26,6 +34,8 @@ export interface Inputs {
   resolve(name: string, input: ServerInput): string | undefined;
   /** All values that were given for an input that may be repeated, otherwise one or none. */
   resolveAll(name: string, input: ServerInput): readonly string[];
+  /** All that were resolved. */
+  readonly offered: readonly NeededInput[];
   /** Required, and neither given nor known. */
   readonly missing: readonly NeededInput[];
   /** Variables to which secrets refer, each with the value that was given for it. */
@@ -37,7 +47,9 @@ export interface Inputs {
 }
 
 /** Begins without anything resolved. */
-export function createInputs({ server, given, literalSecrets }: InputSource): Inputs {
+export function createInputs({ server, given, literalSecrets, known = {} }: InputSource): Inputs {
+  const nameOf = createVariableNames(known);
+  const offered = new Map<string, NeededInput>();
   const missing = new Map<string, NeededInput>();
   const variables = new Map<string, string | undefined>();
   const used = new Set<string>();
@@ -50,21 +62,24 @@ export function createInputs({ server, given, literalSecrets }: InputSource): In
   }
 
   function resolveOne(name: string, input: ServerInput, value: string | undefined): string | undefined {
+    const needed = toNeeded(name, input);
+    offered.set(name, needed);
     if (input.isSecret && !literalSecrets && (value !== undefined || input.isRequired)) return toVariable(name, value);
-    const known = value ?? input.default;
-    if (known !== undefined) {
-      if (input.choices !== undefined && !input.choices.includes(known) && !known.includes("${"))
+    const chosen = value ?? input.default;
+    if (chosen !== undefined) {
+      if (input.choices !== undefined && !input.choices.includes(chosen) && !chosen.includes("${"))
         refused.push(`${name} must be one of ${input.choices.join(", ")}`);
-      return known;
+      return chosen;
     }
-    if (input.isRequired) missing.set(name, toNeeded(name, input));
+    if (input.isRequired) missing.set(name, needed);
     return undefined;
   }
 
   /** A secret in the file would be in every copy of it: the file refers to a variable. */
   function toVariable(name: string, value: string | undefined): string {
     if (value?.includes("${") === true) return value;
-    const variable = variableFor(server, name);
+    const plain = variableFor(server, name);
+    const variable = value === undefined ? plain : nameOf(plain, value, server);
     variables.set(variable, value);
     return `\${${variable}}`;
   }
@@ -95,6 +110,9 @@ export function createInputs({ server, given, literalSecrets }: InputSource): In
       const value = resolve(name, input);
       return value === undefined ? [] : [value];
     },
+    get offered() {
+      return [...offered.values()];
+    },
     get missing() {
       return [...missing.values()];
     },
@@ -104,13 +122,21 @@ export function createInputs({ server, given, literalSecrets }: InputSource): In
   };
 }
 
-function toNeeded(name: string, { description = "", isSecret, choices, placeholder }: ServerInput): NeededInput {
-  return { name, description, isSecret, choices, placeholder };
+function toNeeded(name: string, input: ServerInput): NeededInput {
+  const { description = "", isSecret, isRequired, choices, placeholder, format } = input;
+  return {
+    name,
+    description,
+    isSecret,
+    isRequired,
+    isFile: format === "filepath",
+    choices,
+    placeholder,
+    preset: input.default,
+  };
 }
 
 /** `BRAVE_API_KEY` is a name of its own; a header `X-Key` of the server `maps` is MAPS_X_KEY. */
 export function variableFor(server: string, name: string): string {
-  if (/^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/.test(name)) return name;
-  const plain = `${server}_${name}`.replaceAll(/[^A-Za-z0-9]+/g, "_").toUpperCase();
-  return plain.replace(/^_+|_+$/g, "").replace(/^(?=\d)/, "_");
+  return /^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/.test(name) ? name : toConstant(`${server}_${name}`);
 }

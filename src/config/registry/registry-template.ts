@@ -63,6 +63,7 @@ function createMarkedInputs(server: string): Inputs & { readonly marked: Marked 
   return {
     resolve,
     resolveAll: (name, input) => [resolve(name, input)],
+    offered: [],
     missing: [],
     variables: new Map(),
     unused: () => [],

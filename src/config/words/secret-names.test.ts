@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { isSecretName, secretMembers } from "./secret-names.ts";
+import { secretMembers } from "./secret-members.ts";
+import { isSecretName } from "./secret-names.ts";
 
 test.each([
   ...["password", "newPassword", "DB_PASSWORD", "passwd", "secret", "clientSecret", "client_secret", "token"],

@@ -35,7 +35,9 @@ import { promptOperations } from "../../operations/tools/prompt-operations.ts";
 import { resourceOperations } from "../../operations/tools/resource-operations.ts";
 import { searchOperations } from "../../operations/tools/search-operations.ts";
 import { serverDetailOperations } from "../../operations/servers/server-detail-operations.ts";
+import { catalogOperations } from "../../operations/servers/catalog-operations.ts";
 import { serverOrderOperations } from "../../operations/servers/server-order-operations.ts";
+import { serverVariableOperations } from "../../operations/servers/server-variable-operations.ts";
 import { serverEntryOperations } from "../../operations/servers/server-entry-operations.ts";
 import { unlistedOperations } from "../../operations/servers/unlisted-operations.ts";
 import { serverOperations } from "../../operations/servers/server-operations.ts";
@@ -114,6 +116,8 @@ export function createRoutes(deps: RestDeps, services = toServices(deps)): reado
     ...of(configOperations),
     ...of(machineOperations),
     ...of(serverOrderOperations),
+    ...of(catalogOperations),
+    ...of(serverVariableOperations),
     ...of(meOperations),
     ...of(userOperations),
     ...of(accountOperations),

@@ -1,8 +1,10 @@
 /** What orders on the machine of a gateway need. Loaded with the first of them. */
 export { answerClientOrder, orderInThread } from "./thread/client-thread.ts";
 export { examine } from "./doctor/examination.ts";
-export { isWorthAdding, makeNew, writeExamples, writeNew } from "./servers/added-server.ts";
+export { givenTo, isWorthAdding, makeNew, writeExamples, writeNew } from "./servers/added-server.ts";
+export { registryOffers, testedOffers } from "./servers/server-offers.ts";
+export { serverVariables } from "./servers/server-variables.ts";
 export { waitInForce } from "./servers/await-config.ts";
 export { readAddedWords, readEntryWords } from "./servers/server-words.ts";
 export { toTrialText } from "./servers/trial-text.ts";
-export { findDataDirectory, readConfig } from "./surroundings/surroundings.ts";
+export { findDataDirectory, keepValues, readConfig } from "./surroundings/surroundings.ts";

@@ -67,6 +67,8 @@ export type MachineCode = typeof import("../machine/machine.ts");
 export interface TriedServer {
   readonly key: string;
   readonly text?: { readonly file: string; readonly text: string } | undefined;
+  /** Values of variables beside those of the environment. */
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 export interface ConfigEntries {

@@ -21,12 +21,19 @@ const tag = "Clients and servers";
 /** A hyphen at its beginning would make it an option of our commands. */
 const word = (most: number) => z.string().max(most).regex(/^[^-]/, "is empty, or begins with a hyphen");
 
+const values = (about: string) =>
+  z.record(z.string().min(1).max(200), z.string().max(10_000)).optional().describe(about);
+
 /** Where a new server comes from: one of these. */
 const source = {
   name: word(200).optional().describe("Not needed for a package."),
   command: z.array(z.string().max(10_000)).max(200).optional().describe("A program and its arguments."),
-  target: word(4_096).optional().describe("An address, `npm:package`, `pypi:package`, or a registry name."),
+  target: word(4_096)
+    .optional()
+    .describe("An address, `npm:package`, `pypi:package`, or a name of the registry or of a tested server."),
   entry: schemas.json.optional().describe("A whole entry, as in `mcpServers` of the configuration."),
+  env: values("Variables of it, and what else it takes by name. Secrets are kept encrypted, outside of the file."),
+  headers: values("Headers that are sent to an address. Secrets are kept encrypted, outside of the file."),
 };
 
 const triedServer = z.object(source).meta({ id: "TriedServer" });
@@ -92,10 +99,10 @@ const addServer = operation({
       const said = [...fresh.said, ...tried];
       if (!code.isWorthAdding(trial)) return toOutcome(services, false, [...said, "Nothing was written."], []);
       signal.throwIfAborted();
-      const { server, facts, unset } = await code.writeNew(machine.place, fresh, trial);
+      const { server, facts, said: more } = await code.writeNew(machine.place, fresh, trial);
       const inForce = await code.waitInForce(changedBy(services, request), server, signal);
       const isGood = inForce.kind === "applied";
-      return toOutcome(services, isGood, unset === undefined ? said : [...said, unset], [{ ...facts, inForce }]);
+      return toOutcome(services, isGood, [...said, ...more], [{ ...facts, inForce }]);
     });
   },
 });
@@ -116,7 +123,7 @@ function toOutcome({ redact }: Services, ok: boolean, lines: readonly string[], 
 }
 
 /** This gateway, as it applies a change of its file. */
-function changedBy(services: Services, { principal }: OperationRequest): ChangedGateway {
+export function changedBy(services: Services, { principal }: OperationRequest): ChangedGateway {
   return {
     drift: services.configDrift,
     servers: async () => (await services.status({ principal, isAdmin: true })).servers,
@@ -171,11 +178,13 @@ function refuseSeveral({ command, target, entry }: Given): void {
 }
 
 async function makeNew({ machine, code, signal }: OnMachine, given: Given): Promise<NewInFile> {
-  const wanted = { ...readGiven(given, code), ...nothingElse };
+  const { env = {}, headers = {} } = given;
+  const values = { env: Object.entries(env), headers: Object.entries(headers) };
+  const wanted = { ...readGiven(given, code), ...values, ...nothingElse };
   return await code.makeNew(machine.place, wanted, { signal, ask: undefined });
 }
 
-const nothingElse = { env: [], headers: [], remoteKind: "http", literalSecrets: false, from: undefined } as const;
+const nothingElse = { remoteKind: "http", literalSecrets: false, from: undefined } as const;
 
 /** As the words of `toolyard servers add` say it. */
 function readGiven({ name, command, target, entry }: Given, code: MachineCode): AddedWords {
@@ -185,8 +194,9 @@ function readGiven({ name, command, target, entry }: Given, code: MachineCode): 
   return code.readAddedWords([...named, target ?? ""], undefined);
 }
 
-async function tryNew({ machine, signal }: OnMachine, { made, edited, text }: NewInFile): Promise<ServerTrial> {
-  return await machine.tryServer({ key: made.name, text: { file: edited.opened.file, text } }, signal);
+async function tryNew({ machine, code, signal }: OnMachine, { made, edited, text }: NewInFile): Promise<ServerTrial> {
+  const { file } = edited.opened;
+  return await machine.tryServer({ key: made.name, text: { file, text }, variables: code.givenTo(made) }, signal);
 }
 
 const params = z.object({ slug: schemas.name });

@@ -77,6 +77,7 @@ export function createTokenVault(options: TokenVaultOptions): SecretStore {
       return await withFileLock(`${pathOf(instance)}.lock`, signal, work);
     },
     watch: (onChange) => watchFolder(folder, onChange),
+    fileOf: pathOf,
   };
 }
 

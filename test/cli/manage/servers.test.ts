@@ -113,6 +113,7 @@ describe("servers add NAME -- command", () => {
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr).toMatch(/^broken: cannot start: broken exited with code 3/m);
     expect(refused.stderr).toContain("last output:\n    no key here\n");
+    expect(refused.stderr.replace(/^broken: .*node.*$/m, "").split("no key here")).toHaveLength(2);
     expect(refused.stderr).toContain("Its last output says why it ended");
     expect(refused.stderr).not.toContain("took effect");
     expect(refused.stderr).toContain("Nothing was written.");
@@ -143,7 +144,9 @@ describe("servers add NAME -- command", () => {
     expect([failed.code, failed.stdout]).toEqual([1, expect.stringMatching(/^none: cannot start: /) as string]);
     const added = await shop.run(["servers", "add", "new", "--entry", "-"], {}, entry);
     expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining("added new") as string });
-    expect((await shop.config()).mcpServers["new"]).toEqual(JSON.parse(entry));
+    const hidden = { ...(JSON.parse(entry) as object), env: { API_TOKEN: "${API_TOKEN}" } };
+    expect((await shop.config()).mcpServers["new"]).toEqual(hidden);
+    expect((await shop.run(["config", "check"])).code).toBe(0);
   });
 
   test.each([
@@ -166,12 +169,45 @@ describe("servers add NAME -- command", () => {
     const options = ["--env", "API_TOKEN=hunter2hunter2", "--env", "LEVEL=info"];
     const added = await shop.run(["servers", "add", "keyed", ...options, "--", node, "-e", script]);
     expect(added).toMatchObject({ code: 0 });
-    expect(added.stderr).toContain("The file refers to API_TOKEN");
+    expect(added.stderr).toContain("API_TOKEN is kept encrypted, and the file refers to it.");
+    expect((await shop.run(["config", "keep"])).stdout).toBe("API_TOKEN\n");
+    expect((await shop.run(["servers", "test", "keyed"])).code).toBe(0);
     expect((await shop.config()).mcpServers["keyed"]?.["env"]).toEqual({ API_TOKEN: "${API_TOKEN}", LEVEL: "info" });
     expect(added.stdout + added.stderr.replaceAll(script, "")).not.toMatch(/=hunter2|: hunter2/);
     const literal = ["servers", "add", "written", "--literal-secrets", "--no-test", ...options, "--", node];
     expect(await shop.run(literal)).toMatchObject({ code: 0 });
     expect((await shop.config()).mcpServers["written"]?.["env"]).toMatchObject({ API_TOKEN: "hunter2hunter2" });
+  });
+
+  test("two servers have each their own key, although both call it the same", async () => {
+    const add = async (name: string, key: string) =>
+      await shop.run(["servers", "add", name, "--no-test", "--env", `API_TOKEN=${key}`, "--", node, "-v"]);
+    expect([(await add("one", "first-first")).code, (await add("two", "second-second")).code]).toEqual([0, 0]);
+    expect((await add("three", "first-first")).code).toBe(0);
+    const { mcpServers } = await shop.config();
+    const envOf = (name: string) => mcpServers[name]?.["env"];
+    expect([envOf("one"), envOf("two"), envOf("three")]).toEqual([
+      { API_TOKEN: "${API_TOKEN}" },
+      { API_TOKEN: "${TWO_API_TOKEN}" },
+      { API_TOKEN: "${API_TOKEN}" },
+    ]);
+  });
+
+  test("a command for the key runs once in each command that adds a secret, however often the file is read", async () => {
+    const count = join(shop.directory, "count");
+    const key = Buffer.alloc(32, 7).toString("base64");
+    const env = { TOOLYARD_KEY_COMMAND: `echo run >> '${count}'; echo ${key}` };
+    const runs = async (): Promise<number> => (await readFile(count, "utf8").catch(() => "")).split("\n").length - 1;
+    const { command, args } = badServer();
+    const add = async (name: string) =>
+      await shop.run(["servers", "add", name, "--env", `API_TOKEN=${name}-${name}`, "--", command, ...args], env);
+    expect(await add("first")).toMatchObject({ code: 0 });
+    expect(await runs()).toBe(1);
+    // This one reads the values that are kept already as well.
+    expect(await add("second")).toMatchObject({ code: 0 });
+    expect(await runs()).toBe(2);
+    expect((await shop.run(["config", "check"], env)).code).toBe(0);
+    expect(await runs()).toBe(3);
   });
 
   test("relative paths mean what they meant where they were typed", async () => {
@@ -206,8 +242,8 @@ describe("servers add NAME -- command", () => {
       stderr: expect.stringMatching(/toolyard\.json:4:\d+: there is a server "bad" already/) as string,
     });
     for (const [args, message] of [
-      [["add", "x", "what"], 'what is "what"?'],
-      [["add", "x"], 'where does "x" come from?'],
+      [["add", "x", "no name"], 'what is "no name"?'],
+      [["add", "x/y"], 'where does "x/y" come from?'],
       [["add", "--", "cmd"], "expected a name before `--`"],
       [["add", "npm:$(touch pwned)"], "where does"],
       [["add", "x", "--env", "novalue", "--", "cmd"], "--env: expected NAME=VALUE"],
@@ -341,8 +377,16 @@ describe("servers add from the MCP registry", () => {
     terminal.type("mars\r");
     await until(() => terminal.text().split(question).length === 3);
     terminal.type("us\r");
+    await until(() => terminal.text().includes("EVERYTHING_API_KEY (of everything, which is not set)"));
+    terminal.type("typed-at-the-terminal\r");
     await until(() => terminal.text().includes("added everything"));
-    expect((await shop.config()).mcpServers["everything"]?.["env"]).toMatchObject({ REGION: "us" });
+    expect((await shop.config()).mcpServers["everything"]?.["env"]).toMatchObject({
+      REGION: "us",
+      EVERYTHING_API_KEY: "${EVERYTHING_API_KEY}",
+    });
+    expect(terminal.text()).toContain("EVERYTHING_API_KEY is kept encrypted");
+    expect(terminal.text()).not.toContain("typed-at");
+    expect((await shop.run(["config", "check"])).code).toBe(0);
   });
 
   test("a name that is not there is answered with those that are like it", async () => {
@@ -385,6 +429,74 @@ describe("servers add from the MCP registry", () => {
     http.close();
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr).toMatch(/the registry http\S+ cannot be asked: |this is no server\.json: name: /);
+  });
+});
+
+describe("servers add of a plain name", () => {
+  const noIndex = { UV_DEFAULT_INDEX: "http://127.0.0.1:1" };
+
+  test("is a tested server first, whose key is kept, and whose values that are not given stay references", async () => {
+    await shop.addProgram(
+      "npm",
+      `[ "$*" = "view @modelcontextprotocol/server-slack version --json" ] && echo '"1.2.3"'`,
+    );
+    const options = ["--env", "SLACK_BOT_TOKEN=xoxb-of-the-test", "--no-test"];
+    const added = await shop.run(["servers", "add", "slack", ...options]);
+    expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining("pinned to 1.2.3") as string });
+    expect((await shop.config()).mcpServers["slack"]).toEqual({
+      command: "npx",
+      args: ["-y", "@modelcontextprotocol/server-slack@1.2.3"],
+      env: { SLACK_BOT_TOKEN: "${SLACK_BOT_TOKEN}", SLACK_TEAM_ID: "${SLACK_TEAM_ID:-placeholder}" },
+    });
+    expect((await shop.run(["config", "keep"])).stdout).toBe("SLACK_BOT_TOKEN\n");
+  });
+
+  test("is asked for what it needs on a terminal, and Enter leaves that as it is", async () => {
+    await shop.addProgram("npm", `echo '"1.2.3"'`);
+    const args = ["servers", "add", "slack", "--no-test"];
+    await using terminal = runOnTerminal({ args, env: shop.environment, cwd: shop.directory });
+    await until(() => terminal.text().includes("SLACK_BOT_TOKEN: kept encrypted; Enter leaves it out"));
+    terminal.type("xoxb-typed-in\r");
+    await until(() => terminal.text().includes("SLACK_TEAM_ID: "));
+    terminal.type("\r");
+    await until(() => terminal.text().includes("added slack"));
+    expect((await shop.config()).mcpServers["slack"]?.["env"]).toEqual({
+      SLACK_BOT_TOKEN: "${SLACK_BOT_TOKEN}",
+      SLACK_TEAM_ID: "${SLACK_TEAM_ID:-placeholder}",
+    });
+    expect(terminal.text()).not.toContain("xoxb-typed-in");
+  });
+
+  test("is a package where one of npm and PyPI has it, and is refused where both or none have", async () => {
+    await shop.addProgram("npm", `[ "$2" = "pypi-only" ] && exit 1; [ "$2" = "none" ] && exit 1; echo '"4.5.6"'`);
+    const http = createServer((request, response) =>
+      /\/(?:both|pypi-only)\/$/.test(request.url ?? "")
+        ? response.end(JSON.stringify({ name: "x", versions: ["0.9.0"] }))
+        : response.writeHead(404).end(),
+    );
+    await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+    const env = { UV_DEFAULT_INDEX: `http://127.0.0.1:${(http.address() as AddressInfo).port}/simple` };
+    const add = async (name: string) => await shop.run(["servers", "add", name, "--no-test"], env);
+    expect(await add("npm-only")).toMatchObject({ code: 0 });
+    expect(await add("@scope/npm")).toMatchObject({ code: 0 });
+    expect(await add("pypi-only")).toMatchObject({ code: 0 });
+    expect(await add("both")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("Write npm:both or pypi:both.") as string,
+    });
+    expect(await add("none")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('neither npm nor PyPI has a package "none"') as string,
+    });
+    http.close();
+    const { mcpServers } = await shop.config();
+    expect([mcpServers["npm-only"], mcpServers["npm"], mcpServers["pypi-only"]]).toEqual([
+      { command: "npx", args: ["-y", "npm-only@4.5.6"] },
+      { command: "npx", args: ["-y", "@scope/npm@4.5.6"] },
+      { command: "uvx", args: ["pypi-only@0.9.0"] },
+    ]);
+    expect(await shop.run(["servers", "add", "github@1.0.0", "--no-test"], noIndex)).toMatchObject({ code: 0 });
+    expect((await shop.config()).mcpServers["github"]?.["args"]).toEqual(["-y", "github@1.0.0"]);
   });
 });
 

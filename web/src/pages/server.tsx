@@ -12,6 +12,7 @@ import { Remedy } from "../parts/basic/remedy.tsx";
 import { EntryEditor } from "../parts/servers/entry-editor.tsx";
 import { ServerAbout, ServerOrigins } from "../parts/servers/server-about.tsx";
 import { ServerEntry } from "../parts/servers/server-entry.tsx";
+import { ServerVariables } from "../parts/servers/server-variables.tsx";
 import { ServerHistory } from "../parts/servers/server-history.tsx";
 import { ServerActions } from "../parts/servers/server-actions.tsx";
 import { Empty, LoadedPage } from "../parts/basic/states.tsx";
@@ -135,6 +136,7 @@ function Shown({
       {tab === "entry" && mayManage && (
         <>
           <ServerEntry server={server} />
+          <ServerVariables slug={server.server} />
           <EntryEditor server={server.server} />
           <ServerOrigins slug={server.server} />
         </>
@@ -147,6 +149,7 @@ function Shown({
 /** Why it is as it is, and what to do about it, here or in a terminal. */
 function Trouble({ server }: { readonly server: Row }) {
   const { command = null } = server.next ?? {};
+  const { mayManage } = useWho();
   return (
     <div className={needsPerson(server) ? "note bad" : "note"}>
       <div>
@@ -159,6 +162,7 @@ function Trouble({ server }: { readonly server: Row }) {
             In a terminal: <code>{plain(command)}</code> <CopyButton text={command} label="Copy" />
           </p>
         )}
+        {mayManage && server.next?.step === "correct" && <ServerVariables slug={server.server} isUrgent />}
       </div>
     </div>
   );

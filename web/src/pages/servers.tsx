@@ -5,7 +5,7 @@ import { queries } from "../api/queries.ts";
 import { useWho } from "../api/who.ts";
 import { AddServer } from "../parts/servers/add-server.tsx";
 import { Button } from "../parts/basic/button.tsx";
-import { ExampleServers } from "../parts/servers/example-servers.tsx";
+import { ExampleServers } from "../parts/servers/server-catalog.tsx";
 import { useLastUse } from "../parts/servers/last-use.tsx";
 import { ListCopies } from "../parts/servers/list-copies.tsx";
 import { Page } from "../parts/page.tsx";

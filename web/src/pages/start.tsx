@@ -5,7 +5,7 @@ import { api, valueOf, type Schemas } from "../api/client.ts";
 import { queries, useOrder } from "../api/queries.ts";
 import { AddServer } from "../parts/servers/add-server.tsx";
 import { Button } from "../parts/basic/button.tsx";
-import { ExampleServers } from "../parts/servers/example-servers.tsx";
+import { ExampleServers } from "../parts/servers/server-catalog.tsx";
 import { CheckField } from "../parts/forms/field.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Remedy } from "../parts/basic/remedy.tsx";
@@ -80,12 +80,14 @@ function Import() {
                       </p>
                     ))}
                     {server.missing.length > 0 && (
-                      <p className="muted">Needs {server.missing.join(", ")}, which you have to set.</p>
+                      <p className="muted">
+                        Needs {server.missing.join(", ")}: give it on the server’s page, or set it.
+                      </p>
                     )}
                     {server.secrets.map(({ where, variable, isSet }) => (
                       <p key={where} className="muted">
                         {plain(where)} is a secret; as a variable it is {variable}
-                        {isSet ? ", which is set" : ", which you have to set"}.
+                        {isSet ? ", which is set" : ", whose value is kept encrypted"}.
                       </p>
                     ))}
                   </li>

@@ -3,13 +3,8 @@ import { fillEntry } from "../../entry/entry-variables.ts";
 import { inputVariable, type Variables } from "../../file/substitution.ts";
 import type { ImportedEntry } from "../connect/client-entry.ts";
 import { isPreselected, marksOf, type CommandMark } from "./command-marks.ts";
-import {
-  findLiteralSecrets,
-  schemeOf,
-  toConstant,
-  withSecretVariables,
-  type LiteralSecret,
-} from "./literal-secrets.ts";
+import { createVariableNames } from "../../words/variable-names.ts";
+import { findLiteralSecrets, schemeOf, withSecretVariables, type LiteralSecret } from "./literal-secrets.ts";
 import type { FoundClient, FoundFile, FoundServer } from "./read-clients.ts";
 import { serverIdentity } from "./shared-servers.ts";
 
@@ -89,7 +84,7 @@ export function planImport(found: readonly FoundClient[], { present, env, direct
   );
   const groups = groupSame(all.filter(({ server }) => server.gateway === undefined));
   const names = createNames(present.map(({ key }) => key));
-  const variables = createVariableNames(env);
+  const variables = createPlannedSecrets(env);
   return {
     servers: [...groups.values()].map((group) => {
       const planned = toPlanned(group, { variables, directory, env });
@@ -165,7 +160,8 @@ const predefined: Variables = Object.fromEntries(
   ["workspaceFolder", "workspaceFolderBasename", "userHome", "pathSeparator", "/"].map((name) => [name, name]),
 );
 
-function missingIn(entry: ImportedEntry, env: Variables): readonly string[] {
+/** Variables that an entry refers to and that are not set, also in place of inputs. */
+export function missingIn(entry: object, env: Variables): readonly string[] {
   const { missing } = fillEntry(entry, { variables: env, predefined });
   const names = missing.map(({ name }) => (name.startsWith("input:") ? inputVariable(name.slice(6)) : name));
   return [...new Set(names)];
@@ -232,21 +228,11 @@ function toForms(name: string): readonly string[] {
   return [lookAlikeForm(name), toSlug(name).toLowerCase()];
 }
 
-/**
- * A variable for each secret. Equal secrets share one. A name that another secret has, or that the environment has with
- * another value, is not used: the server's own name goes before it.
- */
-function createVariableNames(env: Variables): PlanTools["variables"] {
-  const values = new Map<string, string>();
+function createPlannedSecrets(env: Variables): PlanTools["variables"] {
+  const nameOf = createVariableNames(env);
   return ({ where, value, variable }, serverName) => {
-    const own = `${toConstant(serverName)}_${variable}`;
-    for (let count = 0; ; count += 1) {
-      const name = count === 0 ? variable : count === 1 ? own : `${own}_${count}`;
-      const known = values.get(name) ?? (env[name] || undefined);
-      if (known !== undefined && known !== value) continue;
-      values.set(name, value);
-      const scheme = schemeOf(value);
-      return { where, variable: name, isSet: env[name] === value, ...(scheme === "" ? {} : { scheme }) };
-    }
+    const name = nameOf(variable, value, serverName);
+    const scheme = schemeOf(value);
+    return { where, variable: name, isSet: env[name] === value, ...(scheme === "" ? {} : { scheme }) };
   };
 }

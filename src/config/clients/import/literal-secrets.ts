@@ -1,6 +1,7 @@
 import { createKeyFinder } from "../../words/key-patterns.ts";
 import { isSecretName } from "../../words/secret-names.ts";
 import { Spans } from "../../words/spans.ts";
+import { toConstant } from "../../words/variable-names.ts";
 import type { ImportedEntry } from "../connect/client-entry.ts";
 
 /** A secret written in an entry itself, visible to everyone who can read the file. */
@@ -36,17 +37,6 @@ export function withSecretVariables(
     }
     return written;
   });
-}
-
-/** A name in capitals, such as `MY_SERVER` for `my-server`. Never begins with a digit. */
-export function toConstant(name: string): string {
-  const constant = name
-    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
-    .toUpperCase()
-    .replace(/[^A-Z0-9]+/g, "_")
-    .replace(/^_+|_+$/g, "")
-    .slice(0, 60);
-  return /^[A-Z]/.test(constant) ? constant : `SERVER_${constant}`.replace(/_$/, "");
 }
 
 /** A text of an entry, and its place there. */

@@ -1,11 +1,12 @@
 import { dirname } from "node:path";
+import type { ImportedEntry } from "../../../config/clients/connect/client-entry.ts";
 import { planImport, type ImportPlan, type PlannedServer } from "../../../config/clients/import/import-plan.ts";
 import { findLiteralSecrets, schemeOf } from "../../../config/clients/import/literal-secrets.ts";
 import type { FoundClient } from "../../../config/clients/import/read-clients.ts";
 import { redacted } from "../../../config/words/spans.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { plainText } from "../../../kernel/text/plain-text.ts";
-import type { Surroundings } from "../surroundings/surroundings.ts";
+import { keepValues, readKeptValues, type Surroundings } from "../surroundings/surroundings.ts";
 import { findClients } from "./client-lines.ts";
 import { readTarget, withServers, writeTarget, type ImportTarget } from "./import-target.ts";
 
@@ -19,8 +20,13 @@ export interface ImportWritten {
 }
 
 /** The servers in the files of these clients, compared with those of the configuration. */
-export function planFor(place: Surroundings, target: ImportTarget, found: readonly FoundClient[]): ImportPlan {
-  return planImport(found, { present: target.present, env: place.env, directory: dirname(target.file) });
+export async function planFor(
+  place: Surroundings,
+  target: ImportTarget,
+  found: readonly FoundClient[],
+): Promise<ImportPlan> {
+  const env = { ...(await readKeptValues(place)), ...place.env };
+  return planImport(found, { present: target.present, env, directory: dirname(target.file) });
 }
 
 /** Those that the configuration does not have; of these the named ones. Throws CONFIG_INVALID for names of others. */
@@ -47,8 +53,41 @@ export function chosenUnasked(fresh: readonly PlannedServer[], named: readonly s
 export function textWith(target: ImportTarget, servers: readonly PlannedServer[], secrets: SecretWay): string {
   return withServers(
     target,
-    servers.map((server) => [server.key, secrets === "variables" ? server.entry : server.literal] as const),
+    servers.map((server) => [server.key, writtenEntry(server, secrets)] as const),
   );
+}
+
+/** What becomes of a server in the configuration. */
+export function writtenEntry({ entry, literal }: PlannedServer, secrets: SecretWay): ImportedEntry {
+  return secrets === "variables" ? entry : literal;
+}
+
+/** The values of the variables that are written in place of secrets, to be kept; without those that are set. */
+export function secretValues({ servers, secrets }: ChosenImport): Readonly<Record<string, string>> {
+  if (secrets === "keep") return {};
+  return Object.fromEntries(
+    servers.flatMap((server) => {
+      const values = findLiteralSecrets(server.literal, server.key);
+      return server.secrets.flatMap(({ variable, isSet }, at) => (isSet ? [] : [[variable, values[at]?.value ?? ""]]));
+    }),
+  );
+}
+
+/** Servers that are taken over, and how their secrets are written. */
+export interface ChosenImport {
+  readonly servers: readonly PlannedServer[];
+  readonly secrets: SecretWay;
+}
+
+/** Keeps the secrets that variables take the place of, and writes the servers. Resolves to the copy of the file. */
+export async function writeImport(
+  place: Surroundings,
+  target: ImportTarget,
+  chosen: ChosenImport,
+): Promise<string | undefined> {
+  const values = secretValues(chosen);
+  if (Object.keys(values).length > 0) await keepValues(place, values);
+  return await writeTarget(place, target, textWith(target, chosen.servers, chosen.secrets));
 }
 
 /** What to take over without questions. */
@@ -71,12 +110,12 @@ export async function importUnasked(
   { only, secrets, isApplied }: ImportAsk,
 ): Promise<ImportFacts> {
   const target = await readTarget(place);
-  const plan = planFor(place, target, await findClients(place));
+  const plan = await planFor(place, target, await findClients(place));
   const chosen = chosenUnasked(freshServers(plan, only), only);
   const { file } = target;
   const facts = { config: file, ...planJson(plan) };
   if (chosen.length === 0 || !isApplied) return { ...facts, written: null };
-  const backup = await writeTarget(place, target, textWith(target, chosen, secrets));
+  const backup = await writeImport(place, target, { servers: chosen, secrets });
   return { ...facts, written: { file, backup: backup ?? null } };
 }
 

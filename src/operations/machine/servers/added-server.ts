@@ -2,7 +2,8 @@ import { dirname } from "node:path";
 import type { Config } from "../../../config/config.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { plainText } from "../../../kernel/text/plain-text.ts";
-import { dataDirectoryOf, type Surroundings } from "../surroundings/surroundings.ts";
+import { dataDirectoryOf, keepValues, readKeptValues, type Surroundings } from "../surroundings/surroundings.ts";
+import { missingIn } from "../../../config/clients/import/import-plan.ts";
 import type { WantedServer } from "./await-config.ts";
 import { openEditedConfig, pathForNew, type EditedConfig } from "./edited-config.ts";
 import { exampleServers } from "./example-servers.ts";
@@ -29,11 +30,12 @@ export async function makeNew(
   const before = await edited.check(edited.opened.text.trim() === "" ? "{}" : edited.opened.text);
   const { registryUrl } = before.settings;
   const folder = dirname(edited.opened.file);
-  const made = await createEntry(wanted, { registryUrl, cwd: place.cwd, folder, environment: place.env, signal, ask });
+  const known = async () => ({ ...(await readKeptValues(place)), ...place.env });
+  const here = { registryUrl, cwd: place.cwd, folder, environment: place.env };
+  const made = await withAsked(await createEntry(wanted, { ...here, signal, ask, known }), { known, ask });
   refuseTaken(edited, made.name);
   const text = edited.edit([{ path: pathForNew(edited, made.name), value: made.entry }]);
-  const given = Object.fromEntries([...made.variables].filter(([, value]) => value !== undefined));
-  const config = await edited.check(text, given);
+  const config = await edited.check(text, givenTo(made));
   // Such as a mistyped field, which may be why the server cannot be used.
   const warnings = config.warnings.filter((one) => !before.warnings.includes(one));
   const said = [
@@ -42,6 +44,26 @@ export async function makeNew(
     ...warnings.map((warning) => `warning: ${warning}`),
   ];
   return { made, edited, text, config, said: said.map(plainText) };
+}
+
+/** Asks for variables that the entry refers to and that have no value. */
+async function withAsked(made: NewEntry, { known, ask }: Pick<EntryDeps, "known" | "ask">): Promise<NewEntry> {
+  const referred = new Set([...made.variables.keys(), ...missingIn(made.entry, {})]);
+  if (ask === undefined || referred.size === 0) return made;
+  const variables = new Map(made.variables);
+  const values = { ...(await known()), ...givenTo(made) };
+  for (const name of referred) {
+    if ((values[name] ?? "") !== "") continue;
+    const about = { description: `of ${made.name}, which is not set`, isSecret: true, isRequired: false };
+    const nothing = { isFile: false, choices: undefined, placeholder: undefined, preset: undefined };
+    variables.set(name, await ask({ name, ...about, ...nothing }));
+  }
+  return { ...made, variables };
+}
+
+/** The values that were given for variables. */
+export function givenTo({ variables }: Pick<NewEntry, "variables">): Readonly<Record<string, string>> {
+  return Object.fromEntries([...variables].flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }
 
 /** Whether a server that was tried is written. Somebody can only log in at a server that is in the file. */
@@ -56,25 +78,27 @@ export interface AddedServer {
   readonly server: WantedServer;
   /** For programs. */
   readonly facts: Readonly<Record<string, unknown>>;
-  /** What has to be set before it can be used. */
-  readonly unset: string | undefined;
+  /** What was kept, and what has to be set before it can be used. */
+  readonly said: readonly string[];
 }
 
-/** Writes a new server into the file. */
+/** Keeps the secrets of a new server, and writes it into the file. */
 export async function writeNew(
-  { env }: Surroundings,
+  place: Surroundings,
   { made, edited, text, config }: NewInFile,
   trial: ServerTrial | undefined,
 ): Promise<AddedServer> {
   const { name, entry } = made;
   const { file } = edited.opened;
+  const given = Object.entries(givenTo(made)).filter(([variable, value]) => place.env[variable] !== value);
+  if (given.length > 0) await keepValues(place, Object.fromEntries(given));
   const backup = await edited.save(text);
   const slug = config.servers.find(({ key }) => key === name)?.slug ?? name;
   return {
     what: `added ${name} to ${file}`,
     server: { key: name, slug, isToRun: true },
     facts: { name, file, backup: backup ?? null, entry, trial: trial ?? null },
-    unset: unsetText(env, made),
+    said: [...keptText(given.map(([variable]) => variable)), ...unsetText(config, made)],
   };
 }
 
@@ -119,7 +143,7 @@ function refuseTaken({ servers, document }: EditedConfig, name: string): void {
 }
 
 /** What will be started or asked, in full. */
-function describeEntry({ command, args, url }: NewEntry["entry"]): string {
+export function describeEntry({ command, args, url }: NewEntry["entry"]): string {
   if (typeof command !== "string") return typeof url === "string" ? url : "neither a command nor an address";
   const words = [command, ...(Array.isArray(args) ? args : [])].map((word: unknown) => quote(String(word)));
   return words.join(" ");
@@ -129,9 +153,22 @@ function quote(word: string): string {
   return /^[\w@%+=:,./${}-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-function unsetText(env: Surroundings["env"], { variables }: NewEntry): string | undefined {
-  const unset = [...variables.keys()].filter((name) => (env[name] ?? "") === "");
-  if (unset.length === 0) return undefined;
+function keptText(names: readonly string[]): readonly string[] {
+  if (names.length === 0) return [];
+  const are = names.length === 1 ? "is" : "are";
+  return [
+    `${names.join(" and ")} ${are} kept encrypted, and the file refers to ${names.length === 1 ? "it" : "them"}.`,
+  ];
+}
+
+/** The configuration was made with the values that were given, and with those that are kept. */
+function unsetText({ identity }: Config, { variables, entry }: NewEntry): readonly string[] {
+  const referred = new Set([...variables.keys(), ...missingIn(entry, {})]);
+  const unset = [...referred].filter((name) => (identity?.variables[name] ?? "") === "");
+  if (unset.length === 0) return [];
   const names = unset.join(" and ");
-  return `The file refers to ${names}, because secrets do not belong in it. Set ${unset.length === 1 ? "it" : "them"} where the gateway is started; --literal-secrets writes the given values into the file.`;
+  const them = unset.length === 1 ? "it" : "them";
+  return [
+    `The file refers to ${names}: keep ${them} with \`toolyard config keep ${unset[0] ?? ""}\`, or set ${them} where the gateway is started.`,
+  ];
 }

@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
-import { createInputs, variableFor, type NeededInput } from "../../../config/registry/registry-inputs.ts";
+import { createInputs, type NeededInput } from "../../../config/registry/registry-inputs.ts";
 import { registryChoices, type RegistryChoice } from "../../../config/registry/registry-entry.ts";
 import type { RemoteKind } from "../../../config/entry/transports.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
-import { isSecretName } from "../../../config/words/secret-names.ts";
 import { findInPath } from "../../../config/words/command-words.ts";
+import { withoutSecrets, type KnownValues } from "./entry-secrets.ts";
+import { fillReferences, testedServers, type TestedServer } from "./example-servers.ts";
 import { newestVersion } from "./newest-version.ts";
 import { findInRegistry } from "./registry-client.ts";
 
@@ -14,14 +15,16 @@ export interface NewServer {
   /** Undefined when it follows from the source. */
   readonly name: string | undefined;
   readonly source: EntrySource;
-  readonly env: readonly string[];
-  readonly headers: readonly string[];
+  readonly env: readonly NamedValue[];
+  readonly headers: readonly NamedValue[];
   /** The transport of a URL. */
   readonly remoteKind: RemoteKind;
   readonly literalSecrets: boolean;
   /** Of what a registry offers: `npm`, `pypi`, `oci`, `nuget` or `remote`. */
   readonly from: string | undefined;
 }
+
+export type NamedValue = readonly [name: string, value: string];
 
 export type EntrySource =
   | { readonly kind: "command"; readonly words: readonly string[] }
@@ -33,7 +36,9 @@ export type EntrySource =
       readonly name: string;
       readonly version: string | undefined;
     }
-  | { readonly kind: "registry"; readonly name: string; readonly version: string | undefined };
+  | { readonly kind: "registry"; readonly name: string; readonly version: string | undefined }
+  /** Of a tested server; otherwise of a package that either npm or PyPI has. */
+  | { readonly kind: "plain"; readonly name: string; readonly version: string | undefined };
 
 export interface EntryDeps {
   readonly registryUrl: string;
@@ -42,8 +47,10 @@ export interface EntryDeps {
   readonly folder: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
-  /** Asks a person; undefined when there is none. */
-  readonly ask: ((input: NeededInput) => Promise<string>) | undefined;
+  /** Variables that have a value already: of the environment, and kept ones. */
+  readonly known: () => KnownValues | Promise<KnownValues>;
+  /** Asks a person; undefined when there is none. Resolves to undefined where nothing was given for a secret. */
+  readonly ask: ((input: NeededInput) => Promise<string | undefined>) | undefined;
 }
 
 /** An entry, and notes for its author. */
@@ -55,8 +62,13 @@ export interface NewEntry {
   readonly variables: ReadonlyMap<string, string | undefined>;
 }
 
-/** Makes the entry. Rejects with CONFIG_INVALID or REGISTRY_FAILED. */
+/** Makes the entry, with variables in place of secrets. Rejects with CONFIG_INVALID or REGISTRY_FAILED. */
 export async function createEntry(wanted: NewServer, deps: EntryDeps): Promise<NewEntry> {
+  const made = await makeEntry(wanted, deps);
+  return wanted.literalSecrets ? made : await withoutSecrets(made, deps.known);
+}
+
+async function makeEntry(wanted: NewServer, deps: EntryDeps): Promise<NewEntry> {
   const { source } = wanted;
   switch (source.kind) {
     case "command":
@@ -69,6 +81,13 @@ export async function createEntry(wanted: NewServer, deps: EntryDeps): Promise<N
       return await packageEntry(wanted, source, deps);
     case "registry":
       return await registryEntry(wanted, source, deps);
+    case "plain": {
+      const tested = (await testedServers()).find(({ name }) => name === source.name);
+      if (tested !== undefined && source.version === undefined) return await testedEntry(wanted, tested, deps);
+      const found = await findPackage(source, deps);
+      const made = await packageEntry(wanted, found, deps);
+      return source.version === undefined ? { ...made, notes: [pinnedText(found.version)] } : made;
+    }
   }
 }
 
@@ -100,21 +119,7 @@ function wholeEntry({ name = "", env, headers }: NewServer, entry: NewEntry["ent
 }
 
 function plainEntry(wanted: NewServer, start: Readonly<Record<string, unknown>>): NewEntry {
-  const { name = "", literalSecrets } = wanted;
-  const variables = new Map<string, string | undefined>();
-  const hide = (given: readonly string[], option: string) =>
-    Object.fromEntries(
-      given.map((text) => {
-        const [key, value] = splitPair(text, option);
-        if (literalSecrets || !isSecretName(key) || value.includes("${")) return [key, value];
-        const [, scheme = "", secret = ""] = /^((?:Bearer|Basic|Token) +)?([^]*)$/i.exec(value) ?? [];
-        const variable = variableFor(name, key);
-        variables.set(variable, secret);
-        return [key, `${scheme}\${${variable}}`];
-      }),
-    );
-  const env = hide(wanted.env, "--env");
-  const headers = hide(wanted.headers, "--header");
+  const { name = "" } = wanted;
   const isProcess = "command" in start;
   const wrong = isProcess ? wanted.headers[0] : wanted.env[0];
   if (wrong !== undefined)
@@ -123,24 +128,14 @@ function plainEntry(wanted: NewServer, start: Readonly<Record<string, unknown>>)
         ? "Give a command its variables with --env NAME=VALUE."
         : "Give a URL its headers with --header NAME=VALUE.",
     });
-  const values = isProcess ? { env } : { headers };
-  const filled = Object.entries(values).filter(([, members]) => Object.keys(members).length > 0);
-  return { name, entry: { ...start, ...Object.fromEntries(filled) }, notes: [], variables };
-}
-
-/** Throws CONFIG_INVALID if it is no `NAME=value`; headers may be written with a colon. */
-export function splitPair(text: string, option: string): readonly [string, string] {
-  const [, name, value] =
-    (option === "--header" ? /^([^=:\s]+)(?:=|:\s*)([^]*)$/ : /^([^=]+)=([^]*)$/).exec(text) ?? [];
-  if (name !== undefined && value !== undefined) return [name, value];
-  throw new GatewayError("CONFIG_INVALID", `${option}: expected NAME=VALUE`, {
-    hint: `Write for example ${option} ${option === "--header" ? "X-Team=blue" : "API_URL=https://example.com"}.`,
-  });
+  const part = isProcess ? "env" : "headers";
+  const values = wanted[part].length === 0 ? {} : { [part]: Object.fromEntries(wanted[part]) };
+  return { name, entry: { ...start, ...values }, notes: [], variables: new Map() };
 }
 
 async function packageEntry(
   wanted: NewServer,
-  { registry, name, version }: Extract<EntrySource, { kind: "package" }>,
+  { registry, name, version }: PackageSource,
   { environment, signal }: EntryDeps,
 ): Promise<NewEntry> {
   const pinned = version ?? (await newestVersion({ kind: registry, name, env: environment, signal }));
@@ -149,7 +144,59 @@ async function packageEntry(
       ? { command: "npx", args: ["-y", `${name}@${pinned}`] }
       : { command: "uvx", args: [`${name}@${pinned}`] };
   const made = plainEntry({ ...wanted, name: wanted.name ?? lastPart(name) }, start);
-  return { ...made, notes: version === undefined ? [`pinned to ${pinned}, the newest version today`] : [] };
+  return { ...made, notes: version === undefined ? [pinnedText(pinned)] : [] };
+}
+
+function pinnedText(version: string): string {
+  return `pinned to ${version}, the newest version today`;
+}
+
+type PackageSource = Extract<EntrySource, { kind: "package" }>;
+
+/** The one package of this name. Rejects with REGISTRY_FAILED where there is none, or one in each registry. */
+async function findPackage(
+  { name, version }: Extract<EntrySource, { kind: "plain" }>,
+  { environment: env, signal }: EntryDeps,
+): Promise<PackageSource & { readonly version: string }> {
+  const look = async (registry: "npm" | "pypi") => {
+    const newest = await newestVersion({ kind: registry, name, env, signal });
+    return { kind: "package", registry, name, version: version ?? newest } as const;
+  };
+  const looked = await Promise.allSettled([look("npm"), look("pypi")]);
+  signal.throwIfAborted();
+  const [only, other] = looked.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  if (only !== undefined && other === undefined) return only;
+  throw new GatewayError(
+    "REGISTRY_FAILED",
+    only === undefined
+      ? `neither npm nor PyPI has a package ${JSON.stringify(name)}, and no tested server is called so`
+      : `npm and PyPI both have a package ${JSON.stringify(name)}`,
+    { hint: only === undefined ? "Check the name and the network." : `Write npm:${name} or pypi:${name}.` },
+  );
+}
+
+/** With the values that were given in place of references, or asked for; the others stay references. */
+async function testedEntry(
+  wanted: NewServer,
+  { name, entry, takes }: TestedServer,
+  deps: EntryDeps,
+): Promise<NewEntry> {
+  const given = new Map(wanted.env);
+  const known = deps.ask === undefined ? {} : await deps.known();
+  for (const input of takes)
+    if (input.isRequired && !given.has(input.name) && (known[input.name] ?? "") === "") {
+      const value = await deps.ask?.(input);
+      if (value !== undefined) given.set(input.name, value);
+    }
+  const { args = [], env } = fillReferences(entry, (variable) => given.get(variable));
+  const more = [...given].filter(([variable]) => !takes.some((input) => input.name === variable));
+  const [yes = "", item = "", ...others] = args;
+  const version = await newestVersion({ kind: "npm", name: item, env: deps.environment, signal: deps.signal });
+  const made = plainEntry(
+    { ...wanted, name: wanted.name ?? name, env: [...Object.entries(env ?? {}), ...more] },
+    { command: entry.command, args: [yes, `${item}@${version}`, ...others] },
+  );
+  return { ...made, notes: [pinnedText(version)] };
 }
 
 async function registryEntry(
@@ -159,7 +206,7 @@ async function registryEntry(
 ): Promise<NewEntry> {
   const { server, warning } = await findInRegistry({ ...deps, env: deps.environment, name, version });
   const { choices, unusable } = registryChoices(server);
-  const choice = choose(choices, wanted.from, deps.environment);
+  const choice = chooseWay(choices, wanted.from, deps.environment);
   if (choice === undefined)
     throw new GatewayError(
       "REGISTRY_FAILED",
@@ -169,15 +216,15 @@ async function registryEntry(
       },
     );
   const key = wanted.name ?? lastPart(name);
-  const pairs = [
-    ...wanted.env.map((text) => splitPair(text, "--env")),
-    ...wanted.headers.map((text) => splitPair(text, "--header")),
-  ];
+  const pairs = [...wanted.env, ...wanted.headers];
   const given = new Map<string, readonly string[]>();
   for (const [input, value] of pairs) given.set(input, [...(given.get(input) ?? []), value]);
   const { entry, inputs } = await fillIn(
     choice,
-    { server: key, given, literalSecrets: wanted.literalSecrets },
+    {
+      ...{ server: key, given, literalSecrets: wanted.literalSecrets },
+      known: pairs.length === 0 ? {} : await deps.known(),
+    },
     deps.ask,
   );
   const others = choices.filter((other) => other !== choice);
@@ -213,7 +260,7 @@ async function fillIn(
       throw new GatewayError("CONFIG_INVALID", `it needs ${inputs.missing.map(describe).join(", ")}`, {
         hint: `Give ${inputs.missing.length === 1 ? "it" : "them"} with ${inputs.missing.map(({ name }) => `--env ${name}=…`).join(" ")}.`,
       });
-    for (const input of inputs.missing) given.set(input.name, [await ask(input)]);
+    for (const input of inputs.missing) given.set(input.name, [(await ask(input)) ?? ""]);
   }
 }
 
@@ -225,7 +272,7 @@ function describe({ name, description, choices }: NeededInput): string {
 }
 
 /** What was asked for; otherwise the first whose program is installed, then a remote one, then the first. */
-function choose(
+export function chooseWay(
   choices: readonly RegistryChoice[],
   from: string | undefined,
   environment: EntryDeps["environment"],
@@ -243,6 +290,6 @@ function kindsOf(choices: readonly RegistryChoice[]): string {
 }
 
 /** `@scope/server-files` is called `server-files`. */
-function lastPart(name: string): string {
+export function lastPart(name: string): string {
   return name.slice(name.lastIndexOf("/") + 1);
 }

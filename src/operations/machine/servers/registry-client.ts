@@ -9,25 +9,30 @@ export interface RegistryServer {
   readonly warning: string | undefined;
 }
 
-export interface RegistryAsk {
+/** How a registry is asked. */
+export interface RegistryWay {
   /** The registry's address: the setting `registryUrl`. */
   readonly registryUrl: string;
-  /** `io.github.x/y`. */
-  readonly name: string;
-  /** Undefined for the newest. */
-  readonly version: string | undefined;
   /** May name a proxy. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
 }
 
+export interface RegistryAsk extends RegistryWay {
+  /** `io.github.x/y`. */
+  readonly name: string;
+  /** Undefined for the newest. */
+  readonly version: string | undefined;
+}
+
 /** A registry that takes longer is not there. */
 const timeoutMs = 15_000;
-/** The largest entry of the official registry has some 40 KB. */
+/** The largest entry of the official registry has some 40 KB, and a list has twenty. */
 const longestAnswer = 1024 * 1024;
 /** The API's version today, and the one of registries that have not followed yet. */
 const apiVersions = ["v0.1", "v0"] as const;
 const mostSuggestions = 5;
+const mostFound = 20;
 
 /**
  * Looks a server up in an MCP registry (`GET /v0.1/servers/{name}/versions/{version}`). Rejects with REGISTRY_FAILED,
@@ -38,7 +43,7 @@ export async function findInRegistry(ask: RegistryAsk): Promise<RegistryServer> 
   for (const api of apiVersions) {
     const path = `${api}/servers/${encodeURIComponent(name)}/versions/${encodeURIComponent(version)}`;
     const answer = await get(ask, path);
-    if (answer !== undefined) return toServer(answer, ask);
+    if (answer !== undefined) return toServer(answer, ask.name);
   }
   const similar = await suggestions(ask);
   throw new GatewayError(
@@ -48,7 +53,21 @@ export async function findInRegistry(ask: RegistryAsk): Promise<RegistryServer> 
   );
 }
 
-function toServer(answer: unknown, { name }: RegistryAsk): RegistryServer {
+/**
+ * Servers whose names contain a text, in their newest versions. Those that cannot be read are left out. Rejects with
+ * REGISTRY_FAILED.
+ */
+export async function searchRegistry(way: RegistryWay, text: string): Promise<readonly RegistryServer[]> {
+  return (await list(way, text, mostFound)).flatMap((item) => {
+    try {
+      return [toServer(item, nameIn(item) ?? text)];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function toServer(answer: unknown, name: string): RegistryServer {
   const members = isJsonObject(answer) ? answer : {};
   // The answer has the server and what the registry says of it; a plain server.json is taken as well.
   const server = parseServerJson(members["server"] ?? members);
@@ -68,19 +87,24 @@ function toServer(answer: unknown, { name }: RegistryAsk): RegistryServer {
 /** Names that contain the last part of the one that was asked for. Empty when that cannot be found out. */
 async function suggestions(ask: RegistryAsk): Promise<readonly string[]> {
   const last = ask.name.slice(ask.name.lastIndexOf("/") + 1);
-  const query = new URLSearchParams({ search: last, version: "latest", limit: String(mostSuggestions) });
-  const answer = await get(ask, `${apiVersions[0]}/servers?${query.toString()}`).catch(() => undefined);
-  const list = isJsonObject(answer) && Array.isArray(answer["servers"]) ? answer["servers"] : [];
-  return list
-    .flatMap((item: unknown) => {
-      const server = isJsonObject(item) && isJsonObject(item["server"]) ? item["server"] : {};
-      return typeof server["name"] === "string" ? [server["name"]] : [];
-    })
-    .slice(0, mostSuggestions);
+  const found = await list(ask, last, mostSuggestions).catch(() => []);
+  return found.flatMap((item) => nameIn(item) ?? []);
+}
+
+async function list(way: RegistryWay, text: string, most: number): Promise<readonly unknown[]> {
+  const query = new URLSearchParams({ search: text, version: "latest", limit: String(most) });
+  const answer = await get(way, `${apiVersions[0]}/servers?${query.toString()}`);
+  const found: unknown = isJsonObject(answer) ? answer["servers"] : undefined;
+  return Array.isArray(found) ? found.slice(0, most) : [];
+}
+
+function nameIn(item: unknown): string | undefined {
+  const server = isJsonObject(item) && isJsonObject(item["server"]) ? item["server"] : {};
+  return typeof server["name"] === "string" ? server["name"] : undefined;
 }
 
 /** Undefined for a 404. */
-async function get({ registryUrl, env, signal }: RegistryAsk, path: string): Promise<unknown> {
+async function get({ registryUrl, env, signal }: RegistryWay, path: string): Promise<unknown> {
   const url = `${registryUrl.replace(/\/+$/, "")}/${path}`;
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   try {

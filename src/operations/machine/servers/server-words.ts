@@ -1,5 +1,5 @@
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
-import type { EntrySource } from "./new-entry.ts";
+import type { EntrySource, NamedValue } from "./new-entry.ts";
 
 /** What `servers add` is given besides its options. */
 export interface AddedWords {
@@ -10,6 +10,8 @@ export interface AddedWords {
 /** npm's own rule, without what no published package has. */
 const npmName = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/i;
 const pypiName = /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$/i;
+/** Of a tested server, or of a package that npm or PyPI may have. */
+const plainName = /^([a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)(?:@([A-Za-z0-9][A-Za-z0-9._+-]*))?$/i;
 const version = /^[A-Za-z0-9][A-Za-z0-9._+-]*$/;
 /** A name in the registry is a domain read backwards, a slash, and a name. */
 const registryName = /^[a-z0-9-]+(\.[a-z0-9-]+)+\/[a-z0-9._-]+(@[^@\s]+)?$/i;
@@ -22,8 +24,8 @@ export function readEntryWords(words: readonly string[], entry: Readonly<Record<
 }
 
 /**
- * Reads `NAME -- command args…`, `NAME URL`, `[NAME] npm:package[@version]`, `[NAME] pypi:package[==version]` and
- * `[NAME] io.github.x/y[@version]`. Throws CONFIG_INVALID.
+ * Reads `NAME -- command args…`, `NAME URL`, `[NAME] npm:package[@version]`, `[NAME] pypi:package[==version]`,
+ * `[NAME] io.github.x/y[@version]` and `[NAME] name`. Throws CONFIG_INVALID.
  */
 export function readAddedWords(words: readonly string[], afterDashes: readonly string[] | undefined): AddedWords {
   if (afterDashes !== undefined) {
@@ -36,7 +38,8 @@ export function readAddedWords(words: readonly string[], afterDashes: readonly s
   const [first, second] = words;
   if (first === undefined || words.length > 2) return refuse("expected a name, and where the server comes from");
   const named = second === undefined ? undefined : first;
-  const source = toSource(second ?? first);
+  const text = second ?? first;
+  const source = toSource(text) ?? toPlain(text);
   if (source === undefined)
     return refuse(
       second === undefined ? `where does ${JSON.stringify(first)} come from?` : `what is ${JSON.stringify(second)}?`,
@@ -51,11 +54,18 @@ export function toSource(text: string): EntrySource | undefined {
   const [, kind, rest = ""] = /^(npm|pypi):(.+)$/.exec(text) ?? [];
   if (kind === "npm") return toPackage("npm", rest, "@");
   if (kind === "pypi") return toPackage("pypi", rest, rest.includes("==") ? "==" : "@");
+  if (text.startsWith("@")) return toPackage("npm", text, "@");
   if (!registryName.test(text)) return undefined;
   const at = text.indexOf("@");
   return at === -1
     ? { kind: "registry", name: text, version: undefined }
     : { kind: "registry", name: text.slice(0, at), version: text.slice(at + 1) };
+}
+
+function toPlain(text: string): EntrySource | undefined {
+  if (text.includes("==")) return toPackage("pypi", text, "==");
+  const [, name, wanted] = plainName.exec(text) ?? [];
+  return name === undefined ? undefined : { kind: "plain", name, version: wanted };
 }
 
 /** The words go to npm, which runs them through a shell on Windows: nothing passes that is no name. */
@@ -70,6 +80,16 @@ function toPackage(registry: "npm" | "pypi", text: string, mark: string): EntryS
 
 function refuse(message: string): never {
   throw new GatewayError("CONFIG_INVALID", message, {
-    hint: "Write `toolyard servers add NAME -- command args…`, or instead of the command a URL, npm:package, pypi:package or a name of the MCP registry such as io.github.owner/server.",
+    hint: "Write `toolyard servers add NAME -- command args…`, or instead of the command a URL, npm:package, pypi:package, the name of a tested server or package, or a name of the MCP registry such as io.github.owner/server.",
+  });
+}
+
+/** Throws CONFIG_INVALID if it is no `NAME=value`; headers may be written with a colon. */
+export function splitPair(text: string, option: string): NamedValue {
+  const [, name, value] =
+    (option === "--header" ? /^([^=:\s]+)(?:=|:\s*)([^]*)$/ : /^([^=]+)=([^]*)$/).exec(text) ?? [];
+  if (name !== undefined && value !== undefined) return [name, value];
+  throw new GatewayError("CONFIG_INVALID", `${option}: expected NAME=VALUE`, {
+    hint: `Write for example ${option} ${option === "--header" ? "X-Team=blue" : "API_URL=https://example.com"}.`,
   });
 }

@@ -1,16 +1,27 @@
+import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Config } from "../../../config/config.ts";
 import type { EditableConfig } from "../../../config/edit/config-edit.ts";
+import type { KeptCredential } from "../../../servers/logins/credential.ts";
 import type { HomeDirectories } from "../../../config/file/directories.ts";
 import { follow } from "../../../config/file/file.ts";
 import { textOption, type GivenFlags } from "../../../config/given.ts";
-import { keySourceOf, type KeySource } from "../../../config/key-source.ts";
+import { keySourceOf, type KeyAnswer, type KeySource } from "../../../config/key-source.ts";
 import { describeFound, loadConfig, loadConfigText, type ConfigText } from "../../../config/load.ts";
 import { openDirectory } from "../../../store/files/data-directory.ts";
 import { openStore } from "../../../store/files/store-backend.ts";
+import { isVariableOfServers } from "../../../config/words/variable-names.ts";
 import { createTrustedConfigs, type TrustedConfigs } from "../../../store/files/trusted-configs.ts";
 import type { SecretStore, Store } from "../../../store/store.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+
+/** What the key was needed for. Plain data, which threads and processes of ours are sent as well. */
+export interface Unlocked extends KeyAnswer {
+  /** Kept values, of the revision of their file. */
+  values?: { readonly revision: string; readonly byName: KeptByName } | undefined;
+}
+
+type KeptByName = Readonly<Record<string, string>>;
 
 /** Where a command or a gateway was started, and with what: this decides which files and which data it means. */
 export interface Surroundings {
@@ -24,6 +35,8 @@ export interface Surroundings {
   readonly version: string;
   /** Where values for variables are kept, if not in the data directory that a flag or variable names. */
   readonly keptIn?: string | undefined;
+  /** Shared by copies of this, so that the command that prints the key runs once, and kept values are read once. */
+  readonly unlocked: Unlocked;
   /** The file of our program that runs. */
   readonly mainFile: string;
 }
@@ -39,7 +52,10 @@ export async function readConfig(place: Surroundings, again?: string): Promise<C
   });
 }
 
-/** Reads it again where it refers to variables that are not set, and of which there are kept values. */
+/**
+ * Reads it again where it refers to variables that are not set, and of which there are kept values. A change of those
+ * changes the configuration.
+ */
 export async function withKeptValues(
   place: Surroundings,
   load: (place: Surroundings) => Promise<Config>,
@@ -49,7 +65,16 @@ export async function withKeptValues(
   if (unset.length === 0) return config;
   const kept = await readKeptValues(place);
   const found = unset.filter(([name]) => Object.hasOwn(kept, name)).map(([name]) => [name, kept[name]] as const);
-  return found.length === 0 ? config : await load({ ...place, env: { ...place.env, ...Object.fromEntries(found) } });
+  const env = { ...place.env, ...Object.fromEntries(found) };
+  const whole = found.length === 0 ? config : await load({ ...place, env });
+  const { fileOf } = await vaultIn(keptDirectory(place), place);
+  return Object.freeze({ ...whole, watched: [...(whole.watched ?? []), thereOf(fileOf(keptName))] });
+}
+
+/** The file, or the first folder on the way to it that is not there yet: what can be watched. */
+function thereOf(path: string): string {
+  const folder = dirname(path);
+  return existsSync(folder) || folder === path ? path : thereOf(folder);
 }
 
 /** The name under which they are kept, where the logins of servers are. */
@@ -60,39 +85,64 @@ const lockMs = 10_000;
  * Values that were typed for variables of configurations, by name. Empty where they cannot be decrypted, and where
  * their key cannot be had: a configuration that needs none of them stays readable.
  */
-export async function readKeptValues(place: Surroundings): Promise<Readonly<Record<string, string>>> {
+export async function readKeptValues(place: Surroundings): Promise<KeptByName> {
+  const { unlocked } = place;
   try {
-    return (await keptIn(await storeIn(place.keptIn ?? ownDataDirectory(place), place).secrets())) ?? {};
+    const vault = await vaultIn(keptDirectory(place), place);
+    const revision = await vault.revision(keptName);
+    if (revision === undefined) return {};
+    if (unlocked.values?.revision !== revision)
+      unlocked.values = { revision, byName: requireKept(await vault.read(keptName)) };
+    return unlocked.values.byName;
   } catch {
+    // The key may be another one by now.
+    unlocked.key = undefined;
     return {};
   }
 }
 
-/** Undefined where there are some that cannot be decrypted. */
-async function keptIn(vault: SecretStore): Promise<Readonly<Record<string, string>> | undefined> {
-  const kept = await vault.read(keptName);
+/** Throws CONFIG_INVALID where there are some that cannot be decrypted. */
+function requireKept(kept: KeptCredential): KeptByName {
   if (kept.kind === "none") return {};
-  return kept.kind === "text" ? (JSON.parse(kept.text) as Record<string, string>) : undefined;
+  if (kept.kind === "text") return JSON.parse(kept.text) as KeptByName;
+  throw new GatewayError("CONFIG_INVALID", "the values that are kept were encrypted with another key", {
+    hint: "Set TOOLYARD_KEY as it was, or remove the file `tokens/values_of_variables-*.vault` in the data directory.",
+  });
 }
 
 /**
- * Keeps a value, encrypted as logins are; undefined removes it. Resolves to whether there was one. Rejects with
+ * Keeps values, encrypted as logins are; undefined removes one. Resolves to those that there were before. Rejects with
  * CONFIG_INVALID where those that are kept cannot be decrypted.
  */
-export async function keepValue(place: Surroundings, name: string, value: string | undefined): Promise<boolean> {
-  const vault = await storeIn(openOwnDataDirectory(place), place).secrets();
+export async function keepValues(
+  place: Surroundings,
+  given: Readonly<Record<string, string | undefined>>,
+): Promise<KeptByName> {
+  for (const name of Object.keys(given)) requireVariableName(name);
+  const vault = await vaultIn(openDirectory(keptDirectory(place)), place);
   return await vault.exclusively(keptName, AbortSignal.timeout(lockMs), async () => {
-    const kept = await keptIn(vault);
-    if (kept === undefined)
-      throw new GatewayError("CONFIG_INVALID", "the values that are kept were encrypted with another key", {
-        hint: "Set TOOLYARD_KEY as it was, or remove the file `tokens/values_of_variables-*.vault` in the data directory.",
-      });
-    const { [name]: before, ...others } = kept;
-    const next = value === undefined ? others : { ...others, [name]: value };
-    if (Object.keys(next).length === 0) await vault.remove(keptName);
-    else await vault.write(keptName, JSON.stringify(next));
-    return before !== undefined;
+    const before = requireKept(await vault.read(keptName));
+    const next = Object.entries({ ...before, ...given }).filter(([, value]) => value !== undefined);
+    if (next.length === 0) await vault.remove(keptName);
+    else await vault.write(keptName, JSON.stringify(Object.fromEntries(next)));
+    return before;
   });
+}
+
+/** Throws CONFIG_INVALID for a name that no value can be kept for. */
+export function requireVariableName(name: string): void {
+  if (isVariableOfServers(name)) return;
+  throw new GatewayError("CONFIG_INVALID", `${JSON.stringify(name)} is no name of a variable of a server`, {
+    hint: "Give the name that the configuration refers to, such as GITHUB_TOKEN for ${GITHUB_TOKEN}.",
+  });
+}
+
+function keptDirectory(place: Surroundings): string {
+  return place.keptIn ?? ownDataDirectory(place);
+}
+
+async function vaultIn(dataDir: string, place: Surroundings): Promise<SecretStore> {
+  return await storeIn(dataDir, place).secrets();
 }
 
 /** The found configurations that this user allowed: one list for all data directories, as each names its own. */
@@ -127,8 +177,8 @@ export async function readConfigText(
 }
 
 /** The key that encrypts logins, when the user does not want a key file. */
-export function vaultKeyOf({ env }: Pick<Surroundings, "env">): KeySource {
-  return keySourceOf(env);
+export function vaultKeyOf({ env, unlocked }: Pick<Surroundings, "env" | "unlocked">): KeySource {
+  return { ...keySourceOf(env), answer: unlocked };
 }
 
 /** The configured data directory, or the platform's usual place. Does not create it. */
@@ -166,7 +216,7 @@ export function openDataDirectory(config: Config, place: Pick<Surroundings, "hom
 }
 
 /** Opens the store of a data directory, with the key that the program was given. */
-export function storeIn(dataDir: string, place: Pick<Surroundings, "env">): Store {
+export function storeIn(dataDir: string, place: Pick<Surroundings, "env" | "unlocked">): Store {
   return openStore({ dataDir, vaultKey: vaultKeyOf(place) });
 }
 

@@ -106,5 +106,12 @@ function shortened(lines: readonly string[]): readonly string[] {
 export function withStderrSummary({ message, data }: GatewayError): string {
   const stderr = Array.isArray(data?.["stderr"]) ? (data["stderr"] as readonly unknown[]).map(String) : [];
   const words = summarizeStderr(stderr);
-  return words.length === 0 ? message : `${message}; its last output: ${words.join(" | ")}`;
+  return words.length === 0 ? message : `${message}${summaryMark}${words.join(" | ")}`;
+}
+
+const summaryMark = "; its last output: ";
+
+/** The message alone, for those who are shown the lines themselves. */
+export function withoutStderrSummary(message: string): string {
+  return message.split(summaryMark, 1).join("");
 }

@@ -31,8 +31,14 @@ const mostOutput = 4_096;
 
 /** The key of a vault, from where `source` says, otherwise from a file that is made at the first use. */
 export function createVaultKey(directory: string, source: KeySource): VaultKey {
-  const { secret, command, commandMs = usualCommandMs } = source;
-  if (command !== undefined) return once("given", async () => await readCommand(command, commandMs));
+  const { secret, command, commandMs = usualCommandMs, answer = {} } = source;
+  if (command !== undefined)
+    return once("given", async () => {
+      const known = answer.key === undefined ? undefined : decodeKey(answer.key);
+      const key = known ?? (await readCommand(command, commandMs));
+      answer.key = key.toString("base64");
+      return key;
+    });
   if (secret === undefined) return once("file", async (create) => await keyFile(join(directory, "vault.key"), create));
   return fromSecret(directory, secret);
 }

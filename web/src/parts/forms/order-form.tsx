@@ -43,6 +43,8 @@ interface OrderFormProps<Values extends object, Answer> {
   readonly result?: (answer: Answer) => ReactNode;
   /** Whether an answer is a success. Default: every one. */
   readonly isDone?: (answer: Answer) => boolean;
+  /** Another order after an answer that is none, with some values changed, and the text of its button. */
+  readonly again?: (answer: Answer) => { readonly label: string; readonly values: Partial<Values> } | undefined;
   /** Whether enough was typed, beyond the fields that are needed. */
   readonly isReady?: (values: Values) => boolean;
   /** Below the fields. */
@@ -61,11 +63,12 @@ export function OrderForm<Values extends object, Answer>(props: OrderFormProps<V
   const { start, send, result, isOpen = true, onClose } = props;
   const form = useId();
   const [values, setValues] = useState(start);
-  const { isPending, error, data, mutate, reset } = useOrder(async () => await send(trimmed(values)), {
-    changes: props.changes ?? [["people"]],
-    ...(result === undefined ? { onDone: onClose } : {}),
-  });
+  const { isPending, error, data, mutate, reset } = useOrder(
+    async (changed: Partial<Values>) => await send(trimmed({ ...values, ...changed })),
+    { changes: props.changes ?? [["people"]], ...(result === undefined ? { onDone: onClose } : {}) },
+  );
   const isOver = data !== undefined && (props.isDone?.(data) ?? true);
+  const other = data === undefined ? undefined : props.again?.(data);
   const isReady = hasNeeded(props.fields, values) && (props.isReady?.(values) ?? true);
   const close = (): void => {
     onClose();
@@ -84,9 +87,16 @@ export function OrderForm<Values extends object, Answer>(props: OrderFormProps<V
       onClose={close}
       actions={
         !isOver && (
-          <Button look="main" type="submit" form={form} isBusy={isPending || !isReady}>
-            {inWords(props.submit, values)}
-          </Button>
+          <>
+            {other !== undefined && (
+              <Button isBusy={isPending || !isReady} onClick={() => mutate(other.values)}>
+                {other.label}
+              </Button>
+            )}
+            <Button look="main" type="submit" form={form} isBusy={isPending || !isReady}>
+              {inWords(props.submit, values)}
+            </Button>
+          </>
         )
       }
     >
@@ -95,7 +105,7 @@ export function OrderForm<Values extends object, Answer>(props: OrderFormProps<V
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          if (isReady && !isPending && !isOver) mutate();
+          if (isReady && !isPending && !isOver) mutate({});
         }}
       >
         {(Object.keys(props.fields) as (keyof Values & string)[]).map((name) => (

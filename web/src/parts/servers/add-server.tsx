@@ -1,11 +1,15 @@
+import { isSecretName } from "../../../../src/config/words/secret-names.ts";
 import { api, valueOf, type Schemas } from "../../api/client.ts";
+import { Button } from "../basic/button.tsx";
 import { LinesField, TextField } from "../forms/field.tsx";
 import { OrderForm, type Typed } from "../forms/order-form.tsx";
 import { OutcomeNote } from "../basic/outcome-note.tsx";
+import { ServerCatalog, TakenFields, type Offer } from "./server-catalog.tsx";
 import { TestServer } from "./server-trial.tsx";
 import { splitWords } from "../../words/words.ts";
 
 const kinds = [
+  ["catalog", "One of the catalog"],
   ["command", "A command"],
   ["target", "An address (http, https)"],
   ["package", "A package or a name of the registry"],
@@ -21,9 +25,20 @@ const hints: Readonly<Record<string, string>> = {
   command: "As you would type it: npx -y @modelcontextprotocol/server-memory",
   target: "https://example.com/mcp",
   entry: 'As in mcpServers: { "command": "npx", "args": ["-y", "package"], "env": {} }',
-  package: "npm:package, pypi:package, or io.github.owner/server. The name may then be left out.",
+  package: "The name of a package of npm or PyPI, or io.github.owner/server. The name above may then be left out.",
 };
-const start = { kind: "command", name: "", text: "", test: true };
+
+interface Values {
+  readonly kind: string;
+  readonly offer: Offer | undefined;
+  readonly taken: Readonly<Record<string, string>>;
+  readonly name: string;
+  readonly text: string;
+  readonly pairs: readonly Pair[];
+  readonly test: boolean;
+}
+
+const start: Values = { kind: "catalog", offer: undefined, taken: {}, name: "", text: "", pairs: [], test: true };
 
 /** Tries a server and adds it to the configuration, as `toolyard servers add` does. Closed, it keeps the typed text. */
 export function AddServer({ isOpen, onClose }: AddServerProps) {
@@ -34,15 +49,43 @@ export function AddServer({ isOpen, onClose }: AddServerProps) {
       start={start}
       fields={{
         kind: { label: "What it is", choices: kinds },
-        name: { label: "Name" },
-        text: (typed) => <TextOfServer {...typed} />,
+        offer: ({ values: { kind, offer }, set }) =>
+          kind === "catalog" &&
+          isOpen && (
+            <ServerCatalog
+              chosen={offer}
+              onChoose={(chosen) => set({ offer: chosen, taken: {}, name: chosen?.name ?? "" })}
+            />
+          ),
+        taken: ({ values: { kind, offer, taken }, set }) =>
+          kind === "catalog" &&
+          offer !== undefined && (
+            <>
+              <code className="command-line">{offer.command}</code>
+              <TakenFields offer={offer} given={taken} onChange={(next) => set({ taken: next })} />
+            </>
+          ),
+        name: ({ values: { kind, offer, name }, set }) =>
+          (kind !== "catalog" || offer !== undefined) && (
+            <TextField label="Name" value={name} onChange={({ target }) => set({ name: target.value })} />
+          ),
+        text: (typed) => typed.values.kind !== "catalog" && <TextOfServer {...typed} />,
+        pairs: ({ values: { kind, pairs }, set }) =>
+          kind !== "catalog" &&
+          kind !== "entry" && (
+            <PairRows
+              what={kind === "target" ? "header" : "variable"}
+              pairs={pairs}
+              onChange={(next) => set({ pairs: next })}
+            />
+          ),
         test: { label: "Start it once before it is added", hint: "It is written only if it answers." },
       }}
       isReady={(values) => toGiven(values) !== undefined}
       note={(values, isPending) => (
         <>
           <p className="muted">
-            This program runs on the gateway’s machine, with your rights. Values such as keys are added in Settings.
+            It runs on the gateway’s machine, with your rights. Keys are kept encrypted; the file refers to them.
           </p>
           {isOpen && <TestServer given={toGiven(values) ?? {}} isReady={toGiven(values) !== undefined && !isPending} />}
           {isPending && <p role="status">Trying it: a first start may install packages.</p>}
@@ -53,14 +96,15 @@ export function AddServer({ isOpen, onClose }: AddServerProps) {
       }
       changes={[["status"], ["tools"], ["config"]]}
       isDone={({ ok }) => ok}
+      again={({ ok, facts }) =>
+        ok || facts.length > 0 ? undefined : { label: "Add it all the same", values: { test: false } }
+      }
       result={(outcome) => <OutcomeNote outcome={outcome} done="It is added, and is starting." />}
       isOpen={isOpen}
       onClose={onClose}
     />
   );
 }
-
-type Values = typeof start;
 
 function TextOfServer({ values, set }: Typed<Values>) {
   const { kind, text } = values;
@@ -78,13 +122,23 @@ function TextOfServer({ values, set }: Typed<Values>) {
 }
 
 /** The request; undefined while something is missing. */
-function toGiven({ kind, name, text }: Values): Schemas["TriedServer"] | undefined {
+function toGiven({ kind, offer, taken, name, text, pairs }: Values): Schemas["TriedServer"] | undefined {
   const named = name.trim() === "" ? {} : { name: name.trim() };
+  if (kind === "catalog") return offer && { ...named, target: offer.target, ...valuesOf("env", Object.entries(taken)) };
   if (text.trim() === "") return undefined;
-  if (kind === "command") return { ...named, command: [...splitWords(text)] };
-  if (kind !== "entry") return { ...named, target: text.trim() };
+  const values = valuesOf(
+    kind === "target" ? "headers" : "env",
+    pairs.map(({ name: of, value }) => [of.trim(), value] as const),
+  );
+  if (kind === "command") return { ...named, ...values, command: [...splitWords(text)] };
+  if (kind !== "entry") return { ...named, ...values, target: text.trim() };
   const entry = parseEntry(text);
   return entry && { ...named, entry };
+}
+
+function valuesOf(part: "env" | "headers", pairs: readonly (readonly [string, string])[]): Schemas["TriedServer"] {
+  const given = pairs.filter(([name, value]) => name !== "" && value !== "");
+  return given.length === 0 ? {} : { [part]: Object.fromEntries(given) };
 }
 
 function parseEntry(text: string): Record<string, unknown> | undefined {
@@ -96,4 +150,50 @@ function parseEntry(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
+}
+
+interface Pair {
+  readonly name: string;
+  readonly value: string;
+}
+
+interface PairRowsProps {
+  readonly what: "header" | "variable";
+  readonly pairs: readonly Pair[];
+  readonly onChange: (pairs: readonly Pair[]) => void;
+}
+
+/** Names and values, one below the other. Values of secrets are not shown as they are typed. */
+function PairRows({ what, pairs, onChange }: PairRowsProps) {
+  const change = (at: number, some: Partial<Pair>): void =>
+    onChange(pairs.map((pair, place) => (place === at ? { ...pair, ...some } : pair)));
+  return (
+    <div role="group" aria-label={what === "header" ? "Headers" : "Variables"}>
+      {pairs.map(({ name, value }, at) => (
+        // oxlint-disable-next-line react/no-array-index-key -- a row is its place: names are typed, and may be equal
+        <div key={at} className="filters">
+          <TextField
+            label={`Name of ${what} ${at + 1}`}
+            value={name}
+            onChange={({ target }) => change(at, { name: target.value })}
+          />
+          <TextField
+            label={`Value of ${what} ${at + 1}`}
+            type={isSecretName(name) ? "password" : "text"}
+            autoComplete={isSecretName(name) ? "new-password" : "off"}
+            value={value}
+            onChange={({ target }) => change(at, { value: target.value })}
+          />
+          <Button
+            look="plain"
+            aria-label={`Take out ${what} ${at + 1}`}
+            onClick={() => onChange(pairs.filter((_, place) => place !== at))}
+          >
+            Take out
+          </Button>
+        </div>
+      ))}
+      <Button onClick={() => onChange([...pairs, { name: "", value: "" }])}>Add a {what}</Button>
+    </div>
+  );
 }
