@@ -140,6 +140,8 @@ export type GatewayEvent =
       readonly results: number;
       readonly durationMs: number;
     }
+  /** A request of a client that reached no server was recorded, a search among them. For those who follow records. */
+  | { readonly type: "call.recorded"; readonly atMs: number }
   | {
       readonly type: "config.changed";
       readonly atMs: number;
