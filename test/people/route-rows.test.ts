@@ -13,9 +13,9 @@ import { rows, type Ids, type Row, type Who } from "./route-rows.ts";
 const password = "correct horse battery";
 
 /** The table has them all; what it has not is of no team, or is a stream that no row can wait for. */
-const others = ["GET /api/events"];
+const others = ["GET /api/events", "GET /api/protocol"];
 const ofTeams =
-  /^\/api\/(?:me|users|teams|templates|instances|calls|logs|usage|audit|invites|auth|system|events|tokens|setup-links)\b/;
+  /^\/api\/(?:me|users|teams|templates|instances|calls|logs|usage|audit|invites|auth|system|events|protocol|tokens|setup-links)\b/;
 
 test("every route of people, teams, their servers and records has a row that works with it", () => {
   const routes = createRoutes({ version: "0" } as RestDeps).filter(({ path }) => ofTeams.test(path));
