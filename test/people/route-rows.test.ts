@@ -38,7 +38,7 @@ async function startWorld(database?: string): Promise<{ team: TeamGateway; cast:
   };
   for (const name of ["bob", "eve"]) await connectApp(team.gateway.url, await logIn(name));
   const again = createPageBrowser();
-  await again.submit(await again.open(`${team.gateway.url}/auth/login`), { name: "eve", password });
+  await again.submit(await again.open(`${team.gateway.url}/auth/login?next=/account`), { name: "eve", password });
   const { cookies } = await logIn("ann");
   await until(async () => (await team.ask(cast.bob, "POST", "/execute/own%3Aenv", { body: {} })).status === 200);
   await until(async () => (await team.ask(cast.bob, "GET", "/api/calls")).json.calls.length > 0);

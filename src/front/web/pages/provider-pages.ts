@@ -70,7 +70,9 @@ async function start(
   const fields = await forms.read({ request, base, session: isLinking ? hash : undefined });
   // A browser left open must not give a stranger a lasting way in.
   if (isLinking) await confirm(known, fields.get("password") ?? "");
-  const next = isLinking ? "/account" : safeNext(fields.get("next"), "");
+  // Who comes with a code has an account from now on, and is shown it.
+  const ownPage = isLinking || fields.has("code") ? "/account" : "";
+  const next = isLinking ? ownPage : safeNext(fields.get("next"), ownPage);
   const entry = isLinking ? { kind: "user" as const, session: hash ?? "" } : toEntry(fields, next, names);
   const redirectUri = callbackAt(base, name);
   const { url, cookie } = await (await logins()).begin(name, { redirectUri, next, entry, isKnown: isKnown(visit) });
