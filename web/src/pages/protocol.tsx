@@ -164,13 +164,6 @@ const columns = (open: string | undefined, toggle: (key: string) => void): reado
   },
   { heading: "Id", width: "5rem", from: 820, cell: ({ id }) => <code>{plain(id ?? "")}</code> },
   {
-    heading: "Took",
-    width: "5.5rem",
-    align: "right",
-    cell: ({ ms }) => (ms === null ? "" : duration(ms)),
-  },
-  { heading: "Size", width: "5rem", align: "right", from: 660, cell: (message) => bytes(message.bytes) },
-  {
     heading: "Outcome",
     width: "minmax(6rem, 1fr)",
     cell: (message) => {
@@ -179,6 +172,13 @@ const columns = (open: string | undefined, toggle: (key: string) => void): reado
       return <span className="muted">{message.kind === "result" ? "ok" : message.kind}</span>;
     },
   },
+  {
+    heading: "Took",
+    width: "5.5rem",
+    align: "right",
+    cell: ({ ms }) => (ms === null ? "–" : duration(ms)),
+  },
+  { heading: "Size", width: "5rem", align: "right", from: 660, cell: (message) => bytes(message.bytes) },
 ];
 
 /** A message that is unfolded. */
