@@ -192,6 +192,7 @@ function wordsThatDoNotFit(): readonly string[] {
   for (let text = walker.nextNode(); text !== null; text = walker.nextNode()) {
     const parent = text.parentElement;
     if (parent === null || parent.closest("pre, script, style, canvas, .hidden") !== null) continue;
+    const around = (parent.textContent ?? "").slice(0, 60);
     for (const { 0: word, index } of (text.textContent ?? "").matchAll(
       /(?<![\p{L}\p{N}])\p{L}{2,20}(?![\p{L}\p{N}])/gu,
     )) {
@@ -199,13 +200,14 @@ function wordsThatDoNotFit(): readonly string[] {
       range.setStart(text, index);
       range.setEnd(text, index + word.length);
       const boxes = [...range.getClientRects()].filter((box) => box.width > 0.5);
-      if (new Set(boxes.map((box) => Math.round(box.top))).size > 1) found.add(`"${word}" is broken`);
+      if (new Set(boxes.map((box) => Math.round(box.top))).size > 1) found.add(`"${word}" is broken in "${around}"`);
       let frame: Element | null = parent;
       while (frame !== null && getComputedStyle(frame).overflowX === "visible") frame = frame.parentElement;
       const { overflowX = "", textOverflow = "" } = frame === null ? {} : getComputedStyle(frame);
       const edge = frame?.getBoundingClientRect().right ?? Infinity;
       if (!["hidden", "clip"].includes(overflowX) || textOverflow === "ellipsis") continue;
-      if (boxes.some((box) => box.left < edge - 1 && box.right > edge + 1)) found.add(`"${word}" is cut`);
+      if (boxes.some((box) => box.left < edge - 1 && box.right > edge + 1))
+        found.add(`"${word}" is cut in "${around}"`);
     }
   }
   return [...found];
