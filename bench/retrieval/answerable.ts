@@ -24,7 +24,7 @@ main();
 
 /**
  * Can it tell questions that have a tool from those that have none? Fits, judges, and prints the row of
- * `confidence-weights.ts`.
+ * `confidenceWeights`.
  */
 function main(): void {
   const directory = process.env["BENCH_DATA"] ?? ".cache/retrieval";

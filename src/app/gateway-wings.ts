@@ -4,6 +4,7 @@ import { createConfigSecrets } from "../config/secrets.ts";
 import { createPublicUrl, type PublicUrl } from "../front/http/public-url.ts";
 import { createEndpoints } from "../front/mcp/endpoint/endpoint.ts";
 import { createEventBus, type EventBus } from "../kernel/events/event-bus.ts";
+import type { MessageTap } from "../kernel/events/message-tap.ts";
 import { createLateModules } from "../kernel/runtime/late-module.ts";
 import type { Log } from "../kernel/runtime/log.ts";
 import { createRedaction, createSecretSources, joinSecrets } from "../records/redaction/redaction.ts";
@@ -14,7 +15,7 @@ import { createEngine } from "./engine/engine-wing.ts";
 import { createMcpFront } from "./engine/mcp-front.ts";
 import { connectPage, createPeople } from "./people/people-wiring.ts";
 import { createAudit } from "./records/audit-wing.ts";
-import { createEventFacts, createLive } from "./records/live-wiring.ts";
+import { createEventFacts, createLive, createMessages } from "./records/live-wiring.ts";
 import { createGatewayMetrics, createTracing } from "./records/tracing-wiring.ts";
 import { wirePins } from "./records/pin-wiring.ts";
 import { createRecords } from "./records/records-wing.ts";
@@ -32,6 +33,7 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
   const events = createBus(log);
   const late = createLateModules(log);
   const memory = createLargeBuffers();
+  const tap: MessageTap = { take: undefined };
   const loopGuard = createLoopGuard();
   const kept = deps.store.at(deps.place, log);
   const catalog = createCurrentCatalog();
@@ -46,7 +48,7 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
   const audit = createAudit(shared);
   const people = createPeople({ ...shared, kept, publicUrl, deny: audit.deny });
   const servers = createServers({
-    ...{ ...shared, memory, loopGuard, catalog, traces, keeper: kept.catalogs, people: people.owners },
+    ...{ ...shared, memory, tap, loopGuard, catalog, traces, keeper: kept.catalogs, people: people.owners },
     openSecrets: deps.store.secrets,
     onLogin: audit.login,
     loginPage: people.team && ((instance) => connectPage(publicUrl, instance)),
@@ -68,17 +70,18 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
   const costing = { ...shared, ...views, kept, discovery, fleet, store, onRest: records.onRest, endpointOf, pins };
   const usage = createUsageWing({ ...costing, usage: calls });
   const mcp = createMcpFront({
-    ...{ ...shared, ...engine, ...views, memory, publicUrl, endpointOf, pins, fleet, presence: people.presence },
+    ...{ ...shared, ...engine, ...views, memory, tap, publicUrl, endpointOf, pins, fleet, presence: people.presence },
     gateways: loopGuard.ids,
     finding: usage.meter,
   });
   const live = createLive({ ...shared, facts });
+  const messages = createMessages({ ...shared, tap, definitionOf, viewOf: views.viewOf, directory: people.directory });
   const webhooks = createWebhookWiring({ ...shared, facts });
   const metrics = createGatewayMetrics({ ...deps, events, servers, engine, mcp, records });
   return {
     ...{ events, late, kept, catalog, publicUrl, secrets, redaction, tracing, audit, people, servers, records },
     ...{ viewOf: views.viewOf, namesInTurns: views.namesInTurns, discovery, engine, pins, usage, mcp },
-    ...{ live, webhooks, metrics },
+    ...{ live, messages, webhooks, metrics },
   };
 }
 

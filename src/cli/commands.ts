@@ -3,6 +3,7 @@ import { account, common, elsewhere, settingOptions, type Command } from "./comm
 import { everydayCommandRows } from "./command/everyday-command-rows.ts";
 import { installCommandRows } from "./command/install-command-rows.ts";
 import { peopleCommandRows } from "./command/people-command-rows.ts";
+import { recordCommandRows } from "./command/record-command-rows.ts";
 import { upkeepCommandRows } from "./command/database-command-rows.ts";
 
 export const commands: Readonly<Record<string, Command>> = {
@@ -249,37 +250,7 @@ the data directory. Without a terminal and without --yes, it ends with code 2 wh
     options: common,
     load: async () => (await import("./short-commands.ts")).shortCommands.stop,
   },
-  events: {
-    words: 0,
-    usage: "toolyard events -f [options]",
-    about: "Prints what happens in the running gateway, as it happens.",
-    options: {
-      ...common,
-      ...elsewhere,
-      follow: { short: "f", about: "keep running until the gateway ends or the command is interrupted" },
-      types: { word: "T,T", about: "only these types, such as `mcp.server.*,auth.denied` (default: all)" },
-      json: { about: "print each event as one line of JSON" },
-    },
-    load: async () => (await import("./short-commands.ts")).shortCommands.events,
-  },
-  audit: {
-    words: 1,
-    usage: "toolyard audit [verify|export] [options]",
-    about:
-      "Lists who changed what and who was denied access, verifies that the list was not tampered with, or exports it.",
-    options: {
-      ...common,
-      ...elsewhere,
-      action: { word: "A", about: "only entries with this action, such as `config.apply`" },
-      follow: { short: "f", about: "keep running, and show new entries as they come; only beside a running gateway" },
-      limit: { word: "N", about: "how many of the latest entries (default: 50; with -f 10; an export has all)" },
-      format: { word: "F", about: "of an export: ndjson (default) or csv" },
-      json: { about: "one line of JSON for each entry" },
-    },
-    notes: `\`verify\` ends with code 1 when an entry was changed or removed, and says which. When no gateway runs, the
-files are read directly; two gateways that run are told apart by --config.`,
-    load: async () => (await import("./short-commands.ts")).shortCommands.audit,
-  },
+  ...recordCommandRows,
   ...peopleCommandRows,
   ...installCommandRows,
   ...upkeepCommandRows,

@@ -8,7 +8,7 @@ import { show } from "./tools/show-command.ts";
 import { tools } from "./tools/tools-command.ts";
 import { app, client, session } from "./people/access-command.ts";
 import { audit } from "./records/audit-command.ts";
-import { calls, events, logs } from "./records/record-commands.ts";
+import { calls, events, logs, protocol } from "./records/record-commands.ts";
 import { connect } from "./clients/connect-command.ts";
 import { restart, stop, open } from "./serve/control-commands.ts";
 import { disconnect } from "./clients/disconnect-command.ts";
@@ -62,6 +62,7 @@ export const shortCommands = {
   logout,
   logs,
   open,
+  protocol,
   restart,
   restore,
   servers,

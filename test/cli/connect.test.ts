@@ -11,6 +11,7 @@ import { runCommand, type CommandResult } from "../harness/command.ts";
 import { freePort } from "../harness/free-port.ts";
 import { badServer, mainFile, startGateway } from "../harness/gateway.ts";
 import { runOnTerminal } from "../harness/terminal.ts";
+import { untilOnline } from "../harness/rest.ts";
 import { until } from "../harness/until.ts";
 
 let home: string;
@@ -211,6 +212,31 @@ describe("servers that both have", () => {
     expect(await readFile(path, "utf8")).toBe(text);
   });
 });
+
+test("on a terminal they are ticked, with the tokens that each saves, and come back as they were", async () => {
+  const bad = badServer("--behaviours=canary,env");
+  await using gateway = await startGateway({ config: { mcpServers: { bad } }, env: environment() });
+  await untilOnline(gateway.url);
+  const text = `{\n  // mine\n  "mcpServers": { "twice": ${JSON.stringify(bad)}, "own": { "command": "mine" } }\n}\n`;
+  const path = await writeHome(".codeium/windsurf/mcp_config.json", text);
+  const env = { ...environment(), PATH: process.env["PATH"] ?? "" };
+  const where = ["--config", gateway.configFile, "--data-dir", join(gateway.directory, "data")];
+  await using terminal = runOnTerminal({ args: ["connect", "windsurf", ...where], env });
+  await until(() => /twice \(saves \d+ tokens\)/.test(terminal.text()));
+  terminal.type("\r");
+  await until(() => terminal.text().includes("Connect Windsurf?"));
+  terminal.type("y");
+  await until(() => terminal.text().includes("Windsurf is connected"));
+  const { twice, own } = (JSON.parse((await readFile(path, "utf8")).replace("// mine", "")) as Connected).mcpServers;
+  expect([twice, own]).toEqual([{ ...bad, disabled: true }, { command: "mine" }]);
+  const ended = await runCommand(["disconnect", "windsurf", "--yes", ...where], environment());
+  expect([ended.stderr, ended.code]).toEqual(["", 0]);
+  expect(await readFile(path, "utf8")).toBe(text);
+});
+
+interface Connected {
+  readonly mcpServers: Readonly<Record<string, unknown>>;
+}
 
 test("undo works with a configuration that is broken by now", async () => {
   const path = await writeHome(cursorFile, cursorText);

@@ -101,6 +101,16 @@ describe("toolyard calls", () => {
   });
 });
 
+test("-f shows a call that was refused at once, although no server was reached and nothing comes after it", async () => {
+  await using following = follow("calls", "-f", "--json", "--limit", "0");
+  await until(async () => {
+    await run(gateway.url, "one:echo", { n: 1 });
+    return following.stdout() !== "";
+  });
+  await run(gateway.url, "nowhere:refused");
+  await until(() => following.stdout().includes("nowhere:refused"));
+});
+
 test("on a terminal, what -f prints has headings, and what is long moves nothing that comes after it", async () => {
   await using terminal = runOnTerminal({ args: ["calls", "-f", "--limit", "0", ...commanded.place] });
   await until(async () => {

@@ -63,7 +63,7 @@ test("consent that was asked of one person is not given by another who logged in
   expect(asked.text).toContain('name="answer"');
   // In another tab.
   await kim.submit(await kim.open(`${world.url}/account`), {}, "/auth/logout");
-  await kim.submit(await kim.open(`${world.url}/auth/login`), { name: "ann", password });
+  await kim.submit(await kim.open(`${world.url}/auth/login?next=/account`), { name: "ann", password });
   const answered = await kim.submit(asked, { answer: "allow" }, 'name="answer"');
   expect([answered.status, answered.url.startsWith(callbackUrl)]).toEqual([403, false]);
   for (const user of ["kim", "ann"])

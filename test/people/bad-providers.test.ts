@@ -39,7 +39,11 @@ async function logIn(browser: PageBrowser = createPageBrowser(), name = "bad"): 
 
 /** The address that the provider would send the browser back to; empty where it is not sent to the provider at all. */
 async function beginLogin(browser: PageBrowser, name = "bad"): Promise<{ page: SeenPage; answer: string }> {
-  const page = await browser.submit(await browser.open(`${world.url}/auth/login`), {}, `/auth/oidc/${name}/start`);
+  const page = await browser.submit(
+    await browser.open(`${world.url}/auth/login?next=/account`),
+    {},
+    `/auth/oidc/${name}/start`,
+  );
   const [, href] = /<meta http-equiv="refresh" content="0;url=([^"]+)"/.exec(page.text) ?? [];
   if (href === undefined) return { page, answer: "" };
   const asked = new URL(href.replaceAll("&#38;", "&")).searchParams;
@@ -197,7 +201,7 @@ test("a logout of a session ends that one, one of a person ends all, and one of 
 
 test("without passwords there is a button and no form for one, and the setup page takes an account elsewhere alone", async () => {
   const browser = createPageBrowser();
-  const page = await browser.open(`${world.url}/auth/login`);
+  const page = await browser.open(`${world.url}/auth/login?next=/account`);
   expect([page.text.includes("Log in with bad"), page.text.includes(`type="password"`)]).toEqual([true, false]);
   const setup = await browser.open(`${world.url}/setup`);
   expect([setup.text.includes("Use your account at bad"), setup.text.includes(`type="password"`)]).toEqual([

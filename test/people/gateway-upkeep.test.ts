@@ -113,7 +113,7 @@ describe("what concerns the whole gateway", () => {
       hint: expect.stringContaining("/auth/login") as string,
     });
     await until(async () => (await world.command("audit", "--limit", "100")).stdout.includes("LOGIN_NOT_RECENT"));
-    await ann.submit(await ann.open(`${world.url}/auth/login`), { name: "ann", password }, "/auth/login");
+    await ann.submit(await ann.open(`${world.url}/auth/login?next=/account`), { name: "ann", password }, "/auth/login");
     expect((await from(ann, "GET", "/api/system/db")).status).toBe(200);
   });
 

@@ -146,6 +146,10 @@ export function forgetProvider({ cookies }: PageBrowser): void {
 
 /** Logs in with the button of a provider. Ends at the page that people see then. */
 export async function logInAt(browser: PageBrowser, gateway: string, name: string): Promise<SeenPage> {
-  const page = await browser.submit(await browser.open(`${gateway}/auth/login`), {}, `/auth/oidc/${name}/start`);
+  const page = await browser.submit(
+    await browser.open(`${gateway}/auth/login?next=/account`),
+    {},
+    `/auth/oidc/${name}/start`,
+  );
   return await goOn(browser, page);
 }

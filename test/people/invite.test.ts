@@ -42,7 +42,10 @@ test("the command prints a link, and whoever opens it makes an account that is i
   const again = await createPageBrowser().open(link);
   expect([again.status, again.text.includes("there is no such invitation")]).toEqual([404, true]);
   const other = createPageBrowser();
-  const login = await other.submit(await other.open(`${world.url}/auth/login`), { name: "dora", password });
+  const login = await other.submit(await other.open(`${world.url}/auth/login?next=/account`), {
+    name: "dora",
+    password,
+  });
   expect(login.text).toContain("You are <strong>dora</strong>");
 });
 

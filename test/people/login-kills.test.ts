@@ -61,7 +61,7 @@ async function killAgainAndAgain(world: TeamWorld, select: Select, rounds: numbe
       again(async () => void consented.push((await connectApp(base, ann)).access_token)),
       again(async () => {
         const browser = createPageBrowser();
-        const page = await browser.open(`${base}/auth/login`);
+        const page = await browser.open(`${base}/auth/login?next=/account`);
         await browser.submit(page, { name: "ann", password });
         const cookie = browser.cookies.get("ty_session");
         if (cookie !== undefined) loggedIn.push(cookie);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(async () => await world[Symbol.asyncDispose]());
 
 const login = async (name: string, given: string, browser = createPageBrowser()) =>
-  await browser.submit(await browser.open(`${world.url}/auth/login`), { name, password: given });
+  await browser.submit(await browser.open(`${world.url}/auth/login?next=/account`), { name, password: given });
 const cookieOf = (browser: { readonly cookies: ReadonlyMap<string, string> }): string =>
   `ty_session=${browser.cookies.get("ty_session") ?? ""}`;
 
@@ -81,7 +81,7 @@ test("a form is taken from our own page in the same browser alone", async () => 
       request.end(body);
     });
   const browser = createPageBrowser();
-  const page = await browser.open(`${world.url}/auth/login`);
+  const page = await browser.open(`${world.url}/auth/login?next=/account`);
   const token = /name="form" value="(\w+)"/.exec(page.text)?.[1] ?? "";
   const body = new URLSearchParams({ form: token, name: "ann", password, next: "/account" }).toString();
   const cookie = `ty_form=${browser.cookies.get("ty_form") ?? ""}`;
@@ -92,7 +92,7 @@ test("a form is taken from our own page in the same browser alone", async () => 
   expect(await send({ cookie, origin, "sec-fetch-site": "cross-site" }, body)).toBe(403);
   expect(await send({ origin }, body)).toBe(403);
   const other = createPageBrowser();
-  await other.open(`${world.url}/auth/login`);
+  await other.open(`${world.url}/auth/login?next=/account`);
   expect(await send({ cookie: `ty_form=${other.cookies.get("ty_form") ?? ""}`, origin }, body)).toBe(403);
   expect(await send({ cookie, origin }, body.replace("form=", "form=0"))).toBe(403);
   expect(await send({ cookie, origin, "content-type": "text/plain" }, body)).toBe(415);
@@ -126,9 +126,22 @@ test("each login has a new session, which opens REST for reading and for our own
 test("after the login people come to a page of this gateway, whatever the link said", async () => {
   const browser = createPageBrowser();
   const page = await browser.open(`${world.url}/auth/login?next=//evil.example`);
-  expect((await browser.submit(page, { name: "ann", password, next: "//evil.example" })).url).toBe(
-    `${world.url}/account`,
-  );
+  const home = `${world.url}/ui/`;
+  expect((await browser.submit(page, { name: "ann", password, next: "//evil.example" })).url).toBe(home);
+  const again = createPageBrowser();
+  const bare = await again.open(`${world.url}/auth/login`);
+  expect((await again.submit(bare, { name: "ann", password })).url).toBe(home);
+});
+
+test("who is in no team comes to the page of their account, because the dashboard shows them nothing", async () => {
+  await world.ask("user", "add", "ned", "--team", "red");
+  await world.logIn("ned");
+  const leave = await world.command("team", "members", "red", "--remove", "ned");
+  expect([leave.code, leave.stderr]).toEqual([0, ""]);
+  const browser = createPageBrowser();
+  const page = await browser.open(`${world.url}/auth/login`);
+  const account = await browser.submit(page, { name: "ned", password });
+  expect([account.url, account.status]).toEqual([`${world.url}/account`, 200]);
 });
 
 test("another password, or another role, ends what was logged in before", async () => {

@@ -114,6 +114,11 @@ const restWays: Readonly<Record<string, Open>> = {
     expect(stream.status).toBe(200);
     return { ended: until(() => stream.ended), calls: 0 };
   },
+  async "the stream of messages"({ url, headers }) {
+    const stream = await openStream(`${url}/api/protocol`, { method: "GET", headers });
+    expect(stream.status).toBe(200);
+    return { ended: until(() => stream.ended), calls: 0 };
+  },
   async "the status of an instance"({ url, headers, rest }) {
     const path = `/api/instances/${encodeURIComponent(rest.instance)}/status`;
     const stream = await openStream(url + path, { method: "GET", headers });

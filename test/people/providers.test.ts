@@ -142,7 +142,9 @@ test("the login page has a button for each provider, and a stranger's account th
   expect(page.text).toContain("You have no account here.");
   const ours = [...browser.cookies.keys()].filter((name) => /^ty_(?:login|session)/.test(name));
   expect(ours).toEqual([]);
-  expect((await createPageBrowser().open(`${world.url}/auth/login`)).text).toContain("Log in with Closed &#38; Co");
+  expect((await createPageBrowser().open(`${world.url}/auth/login?next=/account`)).text).toContain(
+    "Log in with Closed &#38; Co",
+  );
   const entry = await audited("login");
   expect([entry.includes('"denied"'), entry.includes("IDENTITY_UNKNOWN")]).toEqual([true, true]);
 });
@@ -252,7 +254,7 @@ test("somebody who is logged in links an account, which then logs them in; anoth
   expect([refused.status, refused.text.includes("PEOPLE_CONFLICT")]).toEqual([409, true]);
   // A form of before the login links nothing, and neither does one that another session has begun.
   const stranger = createPageBrowser();
-  const page = await stranger.open(`${world.url}/auth/login`);
+  const page = await stranger.open(`${world.url}/auth/login?next=/account`);
   const bent = { ...page, text: page.text.replaceAll("/auth/oidc/closed/start", "/auth/oidc/closed/start?link") };
   idp.person = { sub: "c-new" };
   const unlinked = await goOn(stranger, await stranger.submit(bent, {}, "closed/start?link"));
@@ -403,7 +405,11 @@ test("FAULT 102: an answer of the provider counts once, in the browser that aske
   const mia = { sub: "s-mia", preferred_username: "mia", groups: ["engineering"] };
   const begin = async (browser: PageBrowser, name: string): Promise<URL> => {
     idp.person = mia;
-    const page = await browser.submit(await browser.open(`${world.url}/auth/login`), {}, `/auth/oidc/${name}/start`);
+    const page = await browser.submit(
+      await browser.open(`${world.url}/auth/login?next=/account`),
+      {},
+      `/auth/oidc/${name}/start`,
+    );
     return new URL((await goOn(browser, page)).url);
   };
   const stops = (): PageBrowser => createPageBrowser({ stopAt: `${world.url}/auth/oidc/` });
@@ -473,9 +479,9 @@ test("after the login people come to a page of this gateway, whatever the form s
     "/account?x=//evil.example",
   ]) {
     const browser = createPageBrowser();
-    const page = await browser.open(`${world.url}/auth/login`);
+    const page = await browser.open(`${world.url}/auth/login?next=/account`);
     const end = await goOn(browser, await browser.submit(page, { next }, "/auth/oidc/mapped/start"));
-    expect(end.url).toBe(`${world.url}/account`);
+    expect(end.url).toBe(`${world.url}/ui/`);
   }
 });
 
@@ -499,7 +505,7 @@ test("a provider that says no, is away, or is none, is said on the page, and it 
   idp.isDown = false;
   expect((await logIn("mapped", idp.person)).page.text).toContain("You are <strong>mia</strong>");
   const other = createPageBrowser();
-  const login = await other.open(`${world.url}/auth/login`);
+  const login = await other.open(`${world.url}/auth/login?next=/account`);
   const bent = { ...login, text: login.text.replaceAll("/auth/oidc/closed/", "/auth/oidc/none/") };
   expect((await other.submit(bent, {}, "/auth/oidc/none/start")).status).toBe(404);
   expect((await other.open(`${world.url}/auth/oidc/mapped/start`)).status).toBe(405);

@@ -13,9 +13,9 @@ import { rows, type Ids, type Row, type Who } from "./route-rows.ts";
 const password = "correct horse battery";
 
 /** The table has them all; what it has not is of no team, or is a stream that no row can wait for. */
-const others = ["GET /api/events"];
+const others = ["GET /api/events", "GET /api/protocol"];
 const ofTeams =
-  /^\/api\/(?:me|users|teams|templates|instances|calls|logs|usage|audit|invites|auth|system|events|tokens|setup-links)\b/;
+  /^\/api\/(?:me|users|teams|templates|instances|calls|logs|usage|audit|invites|auth|system|events|protocol|tokens|setup-links)\b/;
 
 test("every route of people, teams, their servers and records has a row that works with it", () => {
   const routes = createRoutes({ version: "0" } as RestDeps).filter(({ path }) => ofTeams.test(path));
@@ -38,7 +38,7 @@ async function startWorld(database?: string): Promise<{ team: TeamGateway; cast:
   };
   for (const name of ["bob", "eve"]) await connectApp(team.gateway.url, await logIn(name));
   const again = createPageBrowser();
-  await again.submit(await again.open(`${team.gateway.url}/auth/login`), { name: "eve", password });
+  await again.submit(await again.open(`${team.gateway.url}/auth/login?next=/account`), { name: "eve", password });
   const { cookies } = await logIn("ann");
   await until(async () => (await team.ask(cast.bob, "POST", "/execute/own%3Aenv", { body: {} })).status === 200);
   await until(async () => (await team.ask(cast.bob, "GET", "/api/calls")).json.calls.length > 0);

@@ -89,7 +89,7 @@ describe.skipIf(hasNoPostgres)("two gateways of one PostgreSQL, behind one name"
 
   test("a login at one gateway is one at the other, and ends at both", async () => {
     const browser = createPageBrowser();
-    const page = await browser.open(`${publicUrl}/auth/login`);
+    const page = await browser.open(`${publicUrl}/auth/login?next=/account`);
     await browser.submit(page, { name: "ann", password });
     const cookies = cookieOf(browser);
     expect(await statusOf(first, cookies)).toBe(200);

@@ -5,6 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freePort } from "../harness/free-port.ts";
 import { badServer, startGateway } from "../harness/gateway.ts";
+import { untilOnline } from "../harness/rest.ts";
 import { axeProblems, hasBrowser, launchBrowser, openDashboard, problemsOfLooks, visit } from "./dashboard.ts";
 
 describe.skipIf(!hasBrowser)("the page of clients", () => {
@@ -37,6 +38,7 @@ describe.skipIf(!hasBrowser)("the page of clients", () => {
       args,
       env: surroundings(),
     });
+    await untilOnline(gateway.url);
     const { context, page, misdeeds } = await openDashboard(browser, gateway);
     await visit(page, gateway, "/clients");
     const connect = page.getByRole("button", { name: "Connect", exact: true });
@@ -47,11 +49,15 @@ describe.skipIf(!hasBrowser)("the page of clients", () => {
     await connect.click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("What would be changed").getByText(`${gateway.url}/mcp`).waitFor();
-    // It has a server that the gateway has, too: there is a box for what the command has an option for.
+    // It has a server that the gateway has, too: that is ticked, with what it saves.
+    const twice = dialog.getByRole("checkbox", { name: /saves about [\d,]+ tokens/ });
+    await twice.waitFor();
+    expect(await twice.isChecked()).toBe(true);
+    await twice.uncheck();
     await dialog.getByText("keeps servers that the gateway has too").waitFor();
     expect(await dialog.textContent()).not.toMatch(/--[a-z]|toolyard (?:connect|serve)|Nothing was changed/);
     expect(await problemsOfLooks(page)).toEqual([]);
-    await dialog.getByLabel("Switch off in the client what the gateway has as well").check();
+    await twice.check();
     await dialog.getByText("keeps servers that the gateway has too").waitFor({ state: "detached" });
     await dialog.getByRole("button", { name: "Change the file" }).click();
     await dialog.getByText("The file is changed.").waitFor();

@@ -141,8 +141,9 @@ export async function axeProblems(page: Page, only: readonly string[] = rules): 
 }
 
 /**
- * What axe finds and what does not fit: wide and light, then in the dark, and then as narrow as a page must
- * become. Charts and long lists are loaded anew for that: they measure their place when they are first drawn.
+ * What axe finds and what does not fit: wide and light, then in the dark, then on a tablet and a phone, and then as
+ * narrow as a page must become. Charts and long lists are loaded anew for that: they measure their place when they
+ * are first drawn.
  */
 export async function problemsOfLooks(page: Page): Promise<readonly string[]> {
   const wide = page.viewportSize() ?? { width: 1280, height: 800 };
@@ -150,11 +151,17 @@ export async function problemsOfLooks(page: Page): Promise<readonly string[]> {
   const found = [...(await axeProblems(page)), ...(await violations(page))];
   await page.emulateMedia({ colorScheme: "dark" });
   found.push(...(await axeProblems(page, ["color-contrast"])).map((problem) => `dark: ${problem}`));
-  await page.setViewportSize({ width: 320, height: 640 });
-  if ((await page.locator("canvas, [role=table]").count()) > 0) {
-    await page.reload();
-    await page.getByRole("heading", { level: 1 }).waitFor();
-    await settled(page);
+  found.push(...(await misfits(page)));
+  const isMeasured = (await page.locator("canvas, [role=table]").count()) > 0;
+  for (const width of [768, 390, 320]) {
+    await page.setViewportSize({ width, height: 640 });
+    if (isMeasured) {
+      await page.reload();
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await settled(page);
+    }
+    // At the narrowest, a long word has to be broken.
+    if (width > 320) found.push(...(await misfits(page)));
   }
   found.push(...(await axeProblems(page)).map((problem) => `at 320 pixels, dark: ${problem}`));
   found.push(...(await violations(page)));
@@ -163,6 +170,47 @@ export async function problemsOfLooks(page: Page): Promise<readonly string[]> {
   await page.setViewportSize(wide);
   await page.emulateMedia({ colorScheme: "light" });
   return found;
+}
+
+/** What does not fit at the present width: the page itself, and words that are cut, or broken within. */
+async function misfits(page: Page): Promise<readonly string[]> {
+  const { width = 0 } = page.viewportSize() ?? {};
+  const over = await overflow(page);
+  const words = await page.evaluate(wordsThatDoNotFit);
+  return [...(over > 0 ? [`${over} pixels too wide`] : []), ...words].map(
+    (problem) => `at ${width} pixels: ${problem}`,
+  );
+}
+
+/**
+ * In the browser: plain words of up to 20 letters of which a part is in another line than the rest, or behind an edge.
+ * Code, which is shown as it is, breaks anywhere.
+ */
+function wordsThatDoNotFit(): readonly string[] {
+  const found = new Set<string>();
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let text = walker.nextNode(); text !== null; text = walker.nextNode()) {
+    const parent = text.parentElement;
+    if (parent === null || parent.closest("pre, script, style, canvas, .hidden") !== null) continue;
+    const around = (parent.textContent ?? "").slice(0, 60);
+    for (const { 0: word, index } of (text.textContent ?? "").matchAll(
+      /(?<![\p{L}\p{N}])\p{L}{2,20}(?![\p{L}\p{N}])/gu,
+    )) {
+      const range = document.createRange();
+      range.setStart(text, index);
+      range.setEnd(text, index + word.length);
+      const boxes = [...range.getClientRects()].filter((box) => box.width > 0.5);
+      if (new Set(boxes.map((box) => Math.round(box.top))).size > 1) found.add(`"${word}" is broken in "${around}"`);
+      let frame: Element | null = parent;
+      while (frame !== null && getComputedStyle(frame).overflowX === "visible") frame = frame.parentElement;
+      const { overflowX = "", textOverflow = "" } = frame === null ? {} : getComputedStyle(frame);
+      const edge = frame?.getBoundingClientRect().right ?? Infinity;
+      if (!["hidden", "clip"].includes(overflowX) || textOverflow === "ellipsis") continue;
+      if (boxes.some((box) => box.left < edge - 1 && box.right > edge + 1))
+        found.add(`"${word}" is cut in "${around}"`);
+    }
+  }
+  return [...found];
 }
 
 /** Violations of the page's policy. */

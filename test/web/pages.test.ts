@@ -50,6 +50,7 @@ const pages = [
   ["/calls?failed=true", "Calls"],
   ["/logs", "Logs and events"],
   ["/logs?tab=events", "Logs and events"],
+  ["/protocol", "Protocol"],
   ["/clients", "Clients"],
   ["/tokens", "Token cost"],
   ["/settings", "Settings"],

@@ -1,5 +1,6 @@
 import {
   Activity,
+  ArrowLeftRight,
   BookOpen,
   Coins,
   FileText,
@@ -33,9 +34,13 @@ const peoplePage = { to: "/people", label: "People", icon: Users, key: "p" } as 
 /** Of a member their own, of an admin everybody's. */
 const clientsPage = { to: "/clients", label: "Clients", icon: MonitorSmartphone, key: "a" } as const;
 
+/** Of a member what their own clients and instances say. */
+const protocolPage = { to: "/protocol", label: "Protocol", icon: ArrowLeftRight, key: "w" } as const;
+
 /** For the operator of the gateway; never mixed with pages for everyone. */
 const runPages = [
   { to: "/logs", label: "Logs and events", icon: ScrollText, key: "l" },
+  protocolPage,
   clientsPage,
   peoplePage,
   { to: "/tokens", label: "Token cost", icon: Coins, key: "k" },
@@ -53,7 +58,7 @@ export function pagesFor({ roles, hasPeople }: Pick<Session, "roles" | "hasPeopl
 } {
   const isAdmin = roles.includes("admin");
   return {
-    use: isAdmin ? usePages : [...usePages, clientsPage, ...(hasPeople ? [peoplePage] : [])],
+    use: isAdmin ? usePages : [...usePages, protocolPage, clientsPage, ...(hasPeople ? [peoplePage] : [])],
     run: isAdmin ? runPages.filter((page) => page !== peoplePage || hasPeople) : [],
   };
 }

@@ -106,6 +106,12 @@ const routes = [
   }),
   createRoute({
     getParentRoute,
+    path: "/protocol",
+    validateSearch: texts("client", "server", "method", "match"),
+    component: lazyRouteComponent(() => import("./pages/protocol.tsx"), "Protocol"),
+  }),
+  createRoute({
+    getParentRoute,
     path: "/clients",
     component: lazyRouteComponent(() => import("./pages/clients.tsx"), "Clients"),
   }),

@@ -10,6 +10,7 @@ import { createLongWaits } from "../../front/mcp/endpoint/long-waits.ts";
 import { createServerCards } from "../../front/mcp/endpoint/server-card.ts";
 import { createMcpSse } from "../../front/mcp/transports/sse.ts";
 import type { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { MessageTap } from "../../kernel/events/message-tap.ts";
 import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
 import type { Presence } from "../../people/identity/session-validity.ts";
 import type { Engine } from "./engine-wing.ts";
@@ -19,6 +20,7 @@ import { createMcpRequests, type McpRequestsDeps } from "./mcp-requests.ts";
 export interface McpFrontDeps extends McpRequestsDeps, Pick<Engine, "sessionlessClients"> {
   readonly publicUrl: PublicUrl;
   readonly memory: LargeBuffers;
+  readonly tap: MessageTap;
   readonly endpointOf: EndpointOf;
   readonly presence: Presence;
   readonly fleet: Pick<Fleet, "get" | "clients" | "adopting">;
@@ -60,6 +62,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     limits,
     clock,
     memory: deps.memory,
+    tap: deps.tap,
     admission,
     running,
     startupWait: createStartupWait({

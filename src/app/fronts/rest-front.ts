@@ -64,6 +64,7 @@ export function loadRest(gateway: GatewayParts, needs: RestNeeds): RestHandler {
     admit: parts.admission.admit,
     openStream: parts.admission.openStream,
     live: gateway.live.load,
+    ownerOf: (instance) => gateway.fleet.get(instance)?.owner,
     track: (principal, controller) => trackController(parts.running, principal, controller),
     instancesOf(principal) {
       const instances = gateway.fleet.of(principal);

@@ -46,6 +46,7 @@ export async function loadPeopleFront(gateway: GatewayParts): Promise<RestHandle
   return createPeopleSite({
     login: createLoginPages({
       accounts,
+      directory,
       forms,
       isNew,
       providers,
@@ -74,6 +75,7 @@ export async function loadPeopleFront(gateway: GatewayParts): Promise<RestHandle
     consent: createConsentPage({ oauth, forms, directory }),
     elsewhere: createProviderPages({
       logins,
+      directory,
       forms,
       titleOf: (name) => providers().find((one) => one.name === name)?.title,
       ...{ isName: isServerSlug, isNew },

@@ -2,12 +2,19 @@ import { estimateTokens } from "../../catalog/exposure/text/token-estimate.ts";
 import { mayUse } from "../../engine/policy/tool-rules.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
+import type { MessageTap, TapPeer } from "../../kernel/events/message-tap.ts";
+import type { View } from "../../catalog/model/view.ts";
+import type { ToolDefinition } from "../../kernel/call/definitions.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { DiscoveredTool } from "../../kernel/events/event.ts";
 import { openOnce, type LoadLate } from "../../kernel/runtime/late-module.ts";
 import { localPrincipal, type Principal } from "../../kernel/principal.ts";
 import type { Directory } from "../../people/directory/directory.ts";
 import type { EventFacts } from "../../records/events/event-json.ts";
 import type { LiveEvents } from "../../records/events/live-events.ts";
+import type { MessageWatch } from "../../records/events/message-watch.ts";
+import type { Redaction } from "../../records/redaction/redaction.ts";
 import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
 import { stringifyExact } from "../../wire/json/exact-json.ts";
 
@@ -52,6 +59,51 @@ export function createLive({ events, clock, loadLate, facts }: LiveDeps): Live {
     },
   };
 }
+
+export interface MessagesDeps {
+  readonly tap: MessageTap;
+  readonly clock: Clock;
+  readonly loadLate: LoadLate;
+  readonly redaction: Pick<Redaction, "json">;
+  readonly directory: Pick<Directory, "byId">;
+  readonly viewOf: (principal: Principal) => View;
+  readonly definitionOf: (instance: InstanceId, tool: string) => ToolDefinition | undefined;
+}
+
+/** Messages as they pass, loaded when somebody looks at them for the first time. */
+export function createMessages(deps: MessagesDeps): () => Promise<MessageWatch> {
+  const { tap, clock, redaction } = deps;
+  return openOnce(async () => {
+    const { createMessageWatch } = await deps.loadLate(
+      "the stream of messages",
+      async () => await import("../../records/events/message-watch.ts"),
+    );
+    const redact = (text: string, peer: TapPeer): string => redaction.json(text, schemaOf(deps, text, peer));
+    return createMessageWatch({ tap, clock, redact });
+  });
+}
+
+const toolNames = /"(?:name|tool_path)"\s*:\s*"([^"\\]{1,200})"/g;
+const mostNames = 4;
+
+/**
+ * The schemas of tools that a message may be a call of: they say which arguments are secret. Any tool whose name ends
+ * so is taken for it, because to hide too much does no harm.
+ */
+function schemaOf(deps: MessagesDeps, text: string, peer: TapPeer): JsonObject | undefined {
+  if (!text.includes('"tools/call"')) return undefined;
+  const names = [...text.matchAll(toolNames)].slice(0, mostNames).map(([, name = ""]) => name);
+  const owner = peer.side === "client" ? deps.directory.byId(peer.principal) : undefined;
+  const tools = owner === undefined ? [] : deps.viewOf(owner).names.tools;
+  const schemas = names.flatMap((name) =>
+    peer.side === "server"
+      ? [deps.definitionOf(peer.instance, name)?.inputSchema]
+      : tools.filter((tool) => name.endsWith(tool.upstreamName)).map(({ definition }) => definition.inputSchema),
+  );
+  return { anyOf: schemas.slice(0, mostSchemas) };
+}
+
+const mostSchemas = 100;
 
 export interface EventFactsDeps {
   readonly fleet: Fleet;

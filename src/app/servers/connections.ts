@@ -5,6 +5,7 @@ import type { ServerConfig, Settings } from "../../config/config.ts";
 import type { OpenConnection } from "../../servers/instance/instance-deps.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
+import { tapLine, type MessageTap } from "../../kernel/events/message-tap.ts";
 import { GatewayError, rewriteFailure } from "../../kernel/failures/gateway-error.ts";
 import type { LoopGuard } from "./loop-guard.ts";
 import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
@@ -25,6 +26,7 @@ export interface ConnectionsDeps {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly dataDir: string;
   readonly memory: LargeBuffers;
+  readonly tap: MessageTap;
   readonly loadLate: LoadLate;
   /**
    * Removes secrets from what a server writes to stderr and from the reason why it did not start: both end up in
@@ -44,6 +46,7 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
   const spawn = createSpawnServer({ guardian, watchdog, environment: deps.environment, redact: deps.redact });
   const connect = createConnect({ ...deps, spawn, swept });
   let sweeping: Promise<void> | undefined;
+  let opened = 0;
 
   /**
    * Ends what an earlier gateway of this data directory left behind, before the first process is started. Never
@@ -76,6 +79,7 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
   }
 
   const open: OpenConnection = async (server, instance, { events, roots, onWork, ...known }, signal) => {
+    opened += 1;
     const options = {
       server: server.slug,
       transport: server.transport,
@@ -85,6 +89,7 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
       events,
       roots,
       memory: deps.memory,
+      tap: tapLine(deps.tap, { side: "server", key: `server ${opened}`, name: server.slug, instance }),
       onWork,
       authorizeFor: async () => await deps.authorizeFor(server, instance),
     };

@@ -5,6 +5,7 @@ import type { InstanceCatalog } from "../../catalog/model/snapshot.ts";
 import type { Config } from "../../config/config.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
+import type { MessageTap } from "../../kernel/events/message-tap.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { TraceSource } from "../../kernel/runtime/tracing.ts";
 import type { LoadLate } from "../../kernel/runtime/late-module.ts";
@@ -29,6 +30,7 @@ export interface ServersDeps {
   readonly dataDir: string;
   readonly identity: GatewayIdentity;
   readonly memory: LargeBuffers;
+  readonly tap: MessageTap;
   readonly loopGuard: LoopGuard;
   readonly loadLate: LoadLate;
   readonly onLogin: GatewayLoginsDeps["onLogin"];

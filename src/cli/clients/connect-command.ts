@@ -1,4 +1,9 @@
 import type { Target } from "../../config/clients/connect/client-connection.ts";
+import type { SharedServer } from "../../config/clients/import/shared-servers.ts";
+import type { showTokens } from "../../operations/records/usage-operations.ts";
+import { countText } from "../../kernel/text/number-text.ts";
+import { ownersClient } from "../gateway/gateway-client.ts";
+import { findGateway } from "../gateway/running-gateways.ts";
 import { isOn, textOption } from "../../config/given.ts";
 import { hookTarget } from "../../operations/machine/clients/connection-hook.ts";
 import { planConnection } from "../../operations/machine/clients/connection-plan.ts";
@@ -31,7 +36,7 @@ export async function connect(context: CommandContext): Promise<number> {
     askToken: canAsk()
       ? async () => await askSecret("This gateway requires a token. Which one should the client send?")
       : undefined,
-    chooseOff: async (at, names) => await chooseOff(context, at, names),
+    chooseOff: async (at, shared) => await chooseOff(context, at, shared),
   });
   const { row, path, scope } = target;
   const again = `toolyard connect ${row.id}${scope === "user" ? "" : ` --scope ${scope}`}`;
@@ -56,11 +61,27 @@ export async function connect(context: CommandContext): Promise<number> {
 async function chooseOff(
   context: CommandContext,
   { row }: Target,
-  names: readonly string[],
+  shared: readonly SharedServer[],
 ): Promise<readonly string[]> {
-  if (isOn(context, "replace")) return names;
+  if (isOn(context, "replace")) return shared.map(({ name }) => name);
   const mayAsk = canAsk() && !isOn(context, "yes") && !isOn(context, "dry-run") && !isOn(context, "json");
   if (isOn(context, "keep-own") || !mayAsk) return [];
   const how = row.switchOff === undefined ? "take out of its file" : "switch off there";
-  return await askWhich(`${row.label} has these itself, and the gateway has them too. Which should I ${how}?`, names);
+  const tokens = await tokensOfServers(context);
+  const choices = shared.map(({ name, server }) => {
+    const saved = tokens.get(server);
+    return { name, about: saved === undefined ? "" : `saves ${countText(saved)} tokens` };
+  });
+  return await askWhich(`${row.label} has these itself, and the gateway has them too. Which should I ${how}?`, choices);
+}
+
+/** What the tools of each server cost a model, where the gateway runs and knows it. */
+async function tokensOfServers(context: CommandContext): Promise<ReadonlyMap<string, number>> {
+  try {
+    const gateway = ownersClient(await findGateway(context));
+    const { servers } = await gateway.ask<typeof showTokens>("GET /api/usage/tokens", {});
+    return new Map(servers.flatMap(({ server, tokens, isKnown }) => (isKnown ? [[server, tokens] as const] : [])));
+  } catch {
+    return new Map();
+  }
 }

@@ -10,7 +10,12 @@ import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { listLogs } from "../../operations/records/log-operations.ts";
 import { logLevels } from "../../store/record-rows.ts";
 import type { Style } from "../terminal/table.ts";
-import { openGatewayClient, requireStreaming } from "../gateway/gateway-client.ts";
+import {
+  openGatewayClient,
+  requireStreaming,
+  type GatewayClient,
+  type LinesRequest,
+} from "../gateway/gateway-client.ts";
 import { clipText, printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 
@@ -143,19 +148,28 @@ export async function events(context: CommandContext): Promise<number> {
     .join(",");
   const gateway = await openGatewayClient(context);
   requireStreaming(gateway);
+  for await (const { type, data } of readStream(gateway, "/api/events", { types })) {
+    const text = type === "reset" ? toReset(isJson) : isJson ? data : toLine(JSON.parse(data) as PublishedEvent);
+    if (isJson) process.stdout.write(`${text}\n`);
+    else printText(process.stdout, text, "    ");
+  }
+  return 0;
+}
+
+/** Server-sent events, each with its data on one line. */
+async function* readStream(
+  gateway: GatewayClient,
+  path: string,
+  query: LinesRequest["query"] & object,
+): AsyncGenerator<{ readonly type: string; readonly data: string }, void> {
   let type = "";
-  const asked = { path: "/api/events", query: { types }, accept: "text/event-stream", isEndless: true };
-  for await (const line of gateway.lines(asked)) {
+  for await (const line of gateway.lines({ path, query, accept: "text/event-stream", isEndless: true })) {
     if (line.startsWith("event: ")) type = line.slice("event: ".length);
     else if (line.startsWith("data: ") && type !== "") {
-      const data = line.slice("data: ".length);
-      const text = type === "reset" ? toReset(isJson) : isJson ? data : toLine(JSON.parse(data) as PublishedEvent);
-      if (isJson) process.stdout.write(`${text}\n`);
-      else printText(process.stdout, text, "    ");
+      yield { type, data: line.slice("data: ".length) };
       type = "";
     }
   }
-  return 0;
 }
 
 function toReset(isJson: boolean): string {
@@ -189,4 +203,53 @@ function toLine({ type, time, instance, principal, coalesced, data }: PublishedE
     clipText(facts.join(" "), longestData),
   ];
   return plainText(all.join("  ").trimEnd());
+}
+
+/** `toolyard protocol`: prints messages between clients, the gateway and servers, until the command is interrupted. */
+export async function protocol(context: CommandContext): Promise<number> {
+  const isJson = isOn(context, "json");
+  const query = Object.fromEntries(["server", "client", "method"].map((name) => [name, textOption(context, name)]));
+  const gateway = await openGatewayClient(context);
+  requireStreaming(gateway);
+  for await (const { type, data } of readStream(gateway, "/api/protocol", query)) {
+    if (type === "begin") continue;
+    if (isJson) process.stdout.write(`${data}\n`);
+    else printText(process.stdout, type === "lost" ? toLost(data) : toMessageLine(data), "    ");
+  }
+  return 0;
+}
+
+function toLost(data: string): string {
+  return `... ${(JSON.parse(data) as { readonly count: number }).count} messages were left out here`;
+}
+
+/** As REST sends it. */
+interface ProtocolMessage {
+  readonly time: string;
+  readonly side: "client" | "server";
+  readonly way: "in" | "out";
+  readonly name: string | null;
+  readonly kind: string;
+  readonly method: string | null;
+  readonly id: string | null;
+  readonly bytes: number;
+  readonly ms: number | null;
+  readonly status: number | null;
+  readonly text: string;
+}
+
+/** `12:34:56  client>gateway cursor  request tools/call 7  1,204 bytes  {...}` */
+function toMessageLine(data: string): string {
+  const { time, side, way, name, kind, method, id, bytes, ms, status, text } = JSON.parse(data) as ProtocolMessage;
+  const all = [
+    toClockText(time, new Date()),
+    way === "in" ? `${side}>gateway` : `gateway>${side}`,
+    name ?? "-",
+    [kind, method, id].filter((word) => word !== null).join(" "),
+    ...(status === null ? [] : [`HTTP ${status}`]),
+    ...(ms === null ? [] : [toMsText(ms)]),
+    `${countText(bytes)} bytes`,
+    clipText(text.replaceAll(/\s+/g, " "), longestData),
+  ];
+  return plainText(all.join("  "));
 }

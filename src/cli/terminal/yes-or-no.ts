@@ -21,12 +21,23 @@ export async function askTyped(question: string, word: string): Promise<boolean>
   return typeof given === "string" && given.trim().toLowerCase() === word;
 }
 
-/** Asks which of these; none of them after Escape and Ctrl-C. */
-export async function askWhich(question: string, names: readonly string[]): Promise<readonly string[]> {
+/** One of several things that somebody chooses among. */
+interface Choice {
+  readonly name: string;
+  /** Shown beside it. */
+  readonly about: string;
+}
+
+/** Asks which of these, all of which are ticked; none of them after Escape and Ctrl-C. */
+export async function askWhich(question: string, choices: readonly Choice[]): Promise<readonly string[]> {
   const { isCancel, multiselect } = await import("@clack/prompts");
   const chosen = await multiselect({
     message: question,
-    options: names.map((name) => ({ value: name, label: plainText(name) })),
+    options: choices.map(({ name, about }) => ({
+      value: name,
+      label: plainText(about === "" ? name : `${name} (${about})`),
+    })),
+    initialValues: choices.map(({ name }) => name),
     required: false,
     output: process.stderr,
   });

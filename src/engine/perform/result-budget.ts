@@ -32,7 +32,7 @@ export interface ResultBudgetDeps {
   readonly keptResults: Pick<KeptResults, "keep">;
   /** Where work on large results is done. */
   readonly slices: Slices;
-  /** Checks the rest of a structured result; see `structured-check.ts` for the key. */
+  /** Checks the rest of a structured result; see `calls/results/result-check.ts` for the key. */
   readonly validators: Pick<Validators, "verdict">;
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { ClientTraits, ConnectedClient, Front } from "../../kernel/call/call-context.ts";
+import type { TapPeer } from "../../kernel/events/message-tap.ts";
 import type { TraceContext } from "../../kernel/runtime/tracing.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Endpoint } from "./endpoint/endpoint.ts";
@@ -20,6 +21,11 @@ export interface Caller {
   readonly headers?: IncomingHttpHeaders | undefined;
   /** What the headers of a request over HTTP say of its trace. */
   readonly trace?: TraceContext | undefined;
+}
+
+/** The client of a session, as those know it who look at messages. */
+export function peerOfSession({ connected, clientName, principal }: Session): TapPeer {
+  return { side: "client", key: connected.id, name: clientName, principal: principal.id };
 }
 
 /** The answer to a request: `"result":…` or `"error":…`, and the HTTP status to go with it. */

@@ -14,6 +14,7 @@ import { createDocumentationRoutes } from "./document/documentation.ts";
 import { createSessionListRoutes } from "./routes-session-list.ts";
 import { createSessionRoutes } from "./routes-session.ts";
 import { createEventRoutes } from "./routes-events.ts";
+import { createProtocolRoutes } from "./routes-protocol.ts";
 import { createInstanceStatusRoutes } from "./routes-instance-status.ts";
 import { createSystemRoutes } from "./routes-system.ts";
 import { instanceLoginOperations } from "../../operations/servers/instance-login-operations.ts";
@@ -110,6 +111,7 @@ export function createRoutes(deps: RestDeps, services = toServices(deps)): reado
     ...of(ownerOperations),
     ...createSystemRoutes(deps),
     ...createEventRoutes(deps),
+    ...createProtocolRoutes(deps),
     ...of(usageOperations),
     ...createSessionRoutes(deps),
     ...createSessionListRoutes(deps),

@@ -2,7 +2,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Settings } from "../../config/config.ts";
 import type { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
+import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
+import type { MessageWatch } from "../../records/events/message-watch.ts";
 import type { Services } from "../../operations/services.ts";
 import type { Presence } from "../../people/identity/session-validity.ts";
 import type { BodyRoom } from "../http/guards/body-room.ts";
@@ -23,6 +25,10 @@ export interface RestDeps extends Omit<Services, "texts" | "questions" | "trials
   readonly authenticate: (request: IncomingMessage) => Principal | Promise<Principal>;
   /** Whether a request came through the door of the data directory's owner. */
   readonly isOwner: (request: IncomingMessage) => boolean;
+  /** Messages of clients and servers as they pass. */
+  readonly messages: () => Promise<Pick<MessageWatch, "follow">>;
+  /** Whose instance it is: null for one that people share, undefined for one that is not there. */
+  readonly ownerOf: (instance: InstanceId) => PrincipalId | null | undefined;
   /** Browsers that are logged in at the dashboard. */
   readonly browsers: Browsers;
   readonly publicUrl: PublicUrl;

@@ -3,9 +3,9 @@ import { safeNext } from "./visit.ts";
 
 test("after a login people come to pages of the gateway, and nowhere else", () => {
   for (const next of ["/account", "/oauth/interaction/a-B_9", "/oauth/device", "/oauth/device?user_code=ABCD-EFGH"])
-    expect(safeNext(next)).toBe(next);
+    expect(safeNext(next, "/home")).toBe(next);
   for (const next of ["/connect/own-red-m_1-0f", "/connect/a%40b", "/invite/ty_inv_0f"])
-    expect(safeNext(next)).toBe(next);
+    expect(safeNext(next, "/home")).toBe(next);
   for (const next of [
     "/ui/",
     "/ui/people?tab=users",
@@ -13,7 +13,7 @@ test("after a login people come to pages of the gateway, and nowhere else", () =
     "/ui/search?query=add%20two",
     "/ui/servers/a.b",
   ])
-    expect(safeNext(next)).toBe(next);
+    expect(safeNext(next, "/home")).toBe(next);
   for (const next of [
     null,
     "/ui",
@@ -39,5 +39,5 @@ test("after a login people come to pages of the gateway, and nowhere else", () =
     "javascript:alert(1)",
     "/oauth/device?user_code=<script>",
   ])
-    expect(safeNext(next)).toBe("/account");
+    expect(safeNext(next, "/ui/")).toBe("/ui/");
 });

@@ -61,8 +61,13 @@ const ownPages =
 const dashboardPages = /^(?!.*\/\.{1,2}(?:[/?]|$))\/ui\/[\w\-.~%/]*(?:\?[\w\-.~%/&=+:,;!*()'$@]*)?$/;
 const longestNext = 2_000;
 
-/** Where somebody goes after the login: a path of this gateway, and nothing that a browser reads as another host. */
-export function safeNext(next: string | null): string {
-  if (next === null || next.length > longestNext) return "/account";
-  return ownPages.test(next) || dashboardPages.test(next) ? next : "/account";
+/** Where somebody is led after the login: a path of this gateway, and nothing that a browser reads as another host. */
+export function safeNext(next: string | null, otherwise: string): string {
+  if (next === null || next.length > longestNext) return otherwise;
+  return ownPages.test(next) || dashboardPages.test(next) ? next : otherwise;
+}
+
+/** Where a login ends that was to lead nowhere else: at the dashboard, which shows something to members of teams. */
+export function homeOf({ book }: Pick<TeamDirectory, "book">, userId: string): string {
+  return book.membersOf(userId).length > 0 ? "/ui/" : "/account";
 }

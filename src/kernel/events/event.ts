@@ -157,6 +157,8 @@ export type GatewayEvent =
       /** Where a person decides, if the gateway has an address. */
       readonly page?: string | undefined;
     })
+  /** A request of a client that reached no server was recorded, a search among them. For those who follow records. */
+  | { readonly type: "call.recorded"; readonly atMs: number }
   | {
       readonly type: "config.changed";
       readonly atMs: number;

@@ -2,9 +2,9 @@ import type { EventOf, GatewayEvent } from "./event.ts";
 
 /**
  * The types of events that leave the gateway: by the live stream, by webhooks, in the event log. A server's
- * notification is passed on to its clients only.
+ * notification is passed on to its clients only, and a record that was made wakes those who read records.
  */
-export type PublishedType = Exclude<GatewayEvent["type"], "server.notification">;
+export type PublishedType = Exclude<GatewayEvent["type"], "server.notification" | "call.recorded">;
 export type PublishedEvent = EventOf<PublishedType>;
 
 /** What each of them says: the table of docs/events.md. Names that begin with `mcp.` are API and do not change. */

@@ -10,6 +10,7 @@ import { requireLoginForPrograms } from "../request/manager.ts";
 import { onMachine, order } from "../request/orders.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
+import type { Principal } from "../../kernel/principal.ts";
 import type { Services } from "../services.ts";
 import { noteUpkeep } from "./database-operations.ts";
 
@@ -42,6 +43,11 @@ const applyBody = z
   .object({
     apply: z.boolean().optional().describe("False, as by default, only shows what would be changed."),
     replace: z.boolean().optional().describe("Switch off in the client what the gateway has as well."),
+    off: z
+      .array(z.string().max(500))
+      .max(1_000)
+      .optional()
+      .describe("Instead of `replace`: switch off these alone, by the names that `shared` has."),
   })
   .meta({ id: "ClientChange" });
 
@@ -53,6 +59,15 @@ const clientFileChange = z
       .enum(["unchanged", "dry-run", "connected", "disconnected", "removed", "restored", "taken back"])
       .describe("`taken back`: the file was written again since, and only what was ours was taken out."),
     changed: z.boolean(),
+    shared: z
+      .array(
+        z.object({
+          name: z.string().describe("In the client's file."),
+          server: z.string().describe("Its slug here."),
+          tokens: z.int().nullable().describe("What its tools cost the model that sees them twice; null: unknown."),
+        }),
+      )
+      .describe("Servers that the client has itself, and the gateway as well."),
     changes: z.array(z.string()).describe("Lines of the files, without secrets. None where nothing has to be changed."),
     notes: z.array(z.string()),
     reload: z.string().describe("How the client is made to read its file again."),
@@ -149,19 +164,28 @@ function changeClient({ action, summary }: (typeof clientActions)[number]): Oper
     body: applyBody,
     responses: answers(clientFileChange, "What was changed, or would be.", [409, 415, 429, 504]),
     async run(services, request) {
-      const { apply = false, replace = false } = request.body;
+      const { apply = false, replace = false, off = replace ? ("all" as const) : [] } = request.body;
       const { id } = request.params;
       if (findClient(id) === undefined)
         throw new GatewayError("PARAMS_INVALID", "params.id: there is no such client", {
           data: { field: "params.id" },
         });
       if (apply) await order(services, request, `client.${action}`, id);
-      const change = { action, id, isReplacing: replace, isApplied: apply };
-      return await onMachine(services, request, async ({ machine: { place }, code, signal }) => {
+      const change = { action, id, off, isApplied: apply };
+      const facts = await onMachine(services, request, async ({ machine: { place }, code, signal }) => {
         return await code.orderInThread("change", place, change, apply ? undefined : signal);
       });
+      const tokens =
+        facts.shared.length === 0 ? new Map<string, number>() : await tokensOf(services, request.principal);
+      return { ...facts, shared: facts.shared.map((one) => ({ ...one, tokens: tokens.get(one.server) ?? null })) };
     },
   });
+}
+
+/** What the tools of each server cost in a flat list, of servers whose tools are known. */
+async function tokensOf(services: Services, principal: Principal): Promise<ReadonlyMap<string, number>> {
+  const { servers } = await services.tokens({ principal, exposure: undefined, of: principal.id, waitMs: 0 });
+  return new Map(servers.flatMap(({ server, tokens, isKnown }) => (isKnown ? [[server, tokens] as const] : [])));
 }
 
 const importServers = operation({

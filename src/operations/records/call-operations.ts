@@ -117,7 +117,14 @@ export const listCalls = operation({
       read: readCalls,
       toJson: (row) => toJson(services, row),
       ...(follow
-        ? { follow: { newest, wakenBy: ["mcp.request.logs", "search.done"], events: services.events, read: readCalls } }
+        ? {
+            follow: {
+              newest,
+              wakenBy: ["mcp.request.logs", "call.recorded"],
+              events: services.events,
+              read: readCalls,
+            },
+          }
         : {}),
     });
   },

@@ -12,7 +12,7 @@ export const outcome = z
     text: z.string().describe("For people: the change, or why there is none."),
     facts: z.array(schemas.json).describe("For programs."),
   })
-  .meta({ id: "CommandOutcome" });
+  .meta({ id: "OrderOutcome" });
 
 export type Outcome = z.output<typeof outcome>;
 

@@ -1,5 +1,6 @@
 import type { HttpTransport } from "../../config/config.ts";
 import type { Era } from "../../kernel/call/call-context.ts";
+import type { TapLine } from "../../kernel/events/message-tap.ts";
 import type { CreateHttpClient } from "../../wire/http/http-client.ts";
 import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
 import type { Connection, ConnectionEvents, Handshake, RootsSource } from "./connection.ts";
@@ -26,6 +27,8 @@ export interface ConnectOptions<T> {
   /** Undefined: the server gets no roots. */
   readonly roots?: RootsSource | undefined;
   readonly memory: LargeBuffers;
+  /** Told of each message, in both directions. */
+  readonly tap?: TapLine | undefined;
   /** Called whenever the starting process shows signs of work. */
   readonly onWork?: (() => void) | undefined;
   /** How much time a process gets to end by itself when its start is given up; killed at once when undefined. */

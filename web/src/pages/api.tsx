@@ -3,6 +3,7 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { queries } from "../api/queries.ts";
 import { Button, CopyButton } from "../parts/basic/button.tsx";
+import { Name } from "../parts/basic/name.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Empty, Loaded, Skeleton } from "../parts/basic/states.tsx";
 import { routesOf, toCurl, type ApiRoute, type OpenApi } from "../words/api-operation.ts";
@@ -84,7 +85,9 @@ function Row({ route, api, isOpen }: RowProps) {
   return (
     <li>
       <code className="method">{method}</code>
-      <code className="grow">{path}</code>
+      <code className="grow whole">
+        <Name>{path}</Name>
+      </code>
       <span className="muted grow">{plain(summary)}</span>
       <Button
         aria-expanded={isOpen}

@@ -8,12 +8,24 @@ import type { ImportedEntry } from "../connect/client-entry.ts";
  * address, or an entry of the same name that starts the same program or goes to the same host (where a secret was moved
  * into a variable, the rest need not be equal). Servers that are off, on either side, and gateways are none.
  */
-export function sharedServers(found: readonly FoundServer[], servers: readonly ServerConfig[]): readonly FoundServer[] {
+export function sharedServers(
+  found: readonly FoundServer[],
+  servers: readonly ServerConfig[],
+): readonly SharedServer[] {
   const ours = servers.filter(({ disabledReason }) => disabledReason === undefined);
-  return found.filter(
-    (server) =>
-      server.gateway === undefined && server.entry.enabled !== false && ours.some((own) => isSame(server, own)),
-  );
+  return found.flatMap((server) => {
+    if (server.gateway !== undefined || server.entry.enabled === false) return [];
+    const same = ours.find((own) => isSame(server, own));
+    return same === undefined ? [] : [{ name: server.name, server: same.slug }];
+  });
+}
+
+/** A server that a client has itself, and the gateway as well. */
+export interface SharedServer {
+  /** In the client's file. */
+  readonly name: string;
+  /** Its slug in the gateway. */
+  readonly server: string;
 }
 
 function isSame({ name, entry }: FoundServer, { key, slug, transport }: ServerConfig): boolean {

@@ -126,7 +126,7 @@ export function createRecordEndStage(deps: RecordEndDeps): RecordEnd {
   return { ended, refused };
 }
 
-function createRecorder({ clock, traces, recordCall }: RecordEndDeps): {
+function createRecorder({ clock, events, traces, recordCall }: RecordEndDeps): {
   readonly toEvent: (context: CallContext, facts: RequestFacts, ended: Outcome | GatewayError) => RequestEvent;
   /** What reached no server is no event: sums of servers do not have it. */
   readonly recordOwn: (context: CallContext, own: OwnFacts, ended: Outcome | GatewayError) => void;
@@ -159,7 +159,9 @@ function createRecorder({ clock, traces, recordCall }: RecordEndDeps): {
     toEvent,
     recordOwn(context, { message, name: whole, ...own }, ended) {
       const name = whole.slice(0, longestOwnName);
-      recordCall?.(toEvent(context, { ...own, name, path: name }, ended), { message, isOwn: true });
+      if (recordCall === undefined) return;
+      recordCall(toEvent(context, { ...own, name, path: name }, ended), { message, isOwn: true });
+      events.emit({ type: "call.recorded", atMs: clock.now() });
     },
   };
 }

@@ -11,7 +11,7 @@ export interface PushChannel {
   send(message: string): boolean;
   readonly open: boolean;
   /** Sends on this GET stream from now on, and ends the one before: a client has one at a time. */
-  attachStream(stream: ServerResponse): void;
+  attachStream(stream: ServerResponse, onMessage?: (message: string) => void): void;
   /** Sends by this function from now on. Its owner watches how much waits for the client. */
   attachLine(send: (message: string) => void): void;
   end(): void;
@@ -22,6 +22,7 @@ const mostWaitingBytes = 8 * 1024 * 1024;
 
 export function createPushChannel(): PushChannel {
   let stream: ServerResponse | undefined;
+  let onPush: ((message: string) => void) | undefined;
   let line: ((message: string) => void) | undefined;
 
   const openStream = (): ServerResponse | undefined =>
@@ -39,15 +40,17 @@ export function createPushChannel(): PushChannel {
         to.destroy();
         return false;
       }
+      onPush?.(message);
       to.write(eventText("message", message), "latin1");
       return true;
     },
     get open() {
       return line !== undefined || openStream() !== undefined;
     },
-    attachStream(next) {
+    attachStream(next, onMessage) {
       stream?.end();
       stream = next;
+      onPush = onMessage;
     },
     attachLine(send) {
       line = send;

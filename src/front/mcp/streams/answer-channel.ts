@@ -37,6 +37,8 @@ export interface AnswerChannelOptions {
   /** Told of large answers that were written out: their bytes are not used any more. */
   readonly memory: LargeBuffers;
   readonly onGone: () => void;
+  /** Told of everything that is sent, while messages are looked at. */
+  readonly onMessage?: ((message: WireText) => void) | undefined;
 }
 
 /** Bytes that may wait for a client that reads slowly, per stream; beyond it the stream is closed (fault 26). */
@@ -75,6 +77,7 @@ class HttpAnswerChannel implements AnswerChannel {
     // The client has disconnected, and no event log is kept for its return: the message has to go another way.
     if (this.#gone && this.#events === undefined) return false;
     if (!this.#streaming && !this.#gone) this.#openStream();
+    this.#options.onMessage?.(message);
     this.#writeEvent(message);
     return true;
   }
@@ -119,9 +122,11 @@ class HttpAnswerChannel implements AnswerChannel {
   }
 
   #toMessage(body: WireText): WireText {
-    const { idText } = this.#options;
-    if (idText === undefined) return body;
-    return typeof body === "string" ? answerText(idText, body) : answerPieces(idText, body);
+    const { idText, onMessage } = this.#options;
+    const isWhole = idText === undefined;
+    const message = isWhole ? body : typeof body === "string" ? answerText(idText, body) : answerPieces(idText, body);
+    onMessage?.(message);
+    return message;
   }
 
   /** What a client cannot come back for is not kept, and so not joined. */

@@ -20,7 +20,7 @@ const newSession = (): Session =>
 async function get(session: Session, headers: Record<string, string> = {}) {
   const opened = await open(headers);
   let closed = 0;
-  openSessionStream(session, opened.request, opened.response, () => (closed += 1));
+  openSessionStream(session, opened.request, opened.response, { onClose: () => void (closed += 1) });
   const client = await opened.client();
   client.resume();
   return { client, received: opened.received, closed: () => closed };
@@ -72,7 +72,7 @@ test("a client that comes back for a long stream and does not read it loses it",
   const session = newSession();
   const log = session.streams.open();
   const { request, response, client } = await open({ "last-event-id": `${log?.id}_0` });
-  openSessionStream(session, request, response, () => undefined);
+  openSessionStream(session, request, response, { onClose: () => undefined });
   await client();
   const megabyte = `"${"x".repeat(1_048_576)}"`;
   for (let count = 0; count < 32; count += 1) log?.append(megabyte);

@@ -1,21 +1,26 @@
 import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { traceContextOf } from "../../../kernel/runtime/tracing.ts";
+import type { MessageTap } from "../../../kernel/events/message-tap.ts";
 import type { LargeBuffers } from "../../../wire/json/large-buffers.ts";
 import type { ClientMessage, ClientRequest } from "../../../wire/mcp/client-message.ts";
 import { assumedRevision } from "../../../wire/mcp/revisions.ts";
 import { readAccept, createAnswerChannel, keepAliveMs } from "../streams/answer-channel.ts";
 import { answerBatch, type BatchDeps } from "./batch.ts";
 import type { Caller } from "../caller.ts";
-import type { HttpRun, Incoming } from "./http-run.ts";
+import { toTap, type HttpRun, type Incoming } from "./http-run.ts";
 import { refuse, sendReply, sendReplyEvent } from "../answers/replies.ts";
 import type { Session } from "../sessions/session.ts";
 import type { SessionStore } from "../sessions/session-store.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { answerText } from "../../../wire/mcp/envelope.ts";
+import { joinText } from "../answers/result-text.ts";
+import { peerOfSession } from "../caller.ts";
 import { eventStreamHeaders, keepAliveText } from "../../../wire/sse/event-text.ts";
 
 export interface LegacyHttpDeps extends BatchDeps {
   readonly sessions: SessionStore;
   readonly memory: LargeBuffers;
+  readonly tap: MessageTap;
 }
 
 /** The legacy era over Streamable HTTP (2025-11-25, transports): sessions, named by a header, and their streams. */
@@ -38,13 +43,15 @@ export function createLegacyHttp(deps: LegacyHttpDeps, { run, admit }: HttpRun):
     return session;
   }
 
-  function initialize({ request, response, endpoint, principal }: Incoming, message: ClientRequest): void {
+  function initialize(incoming: Incoming, message: ClientRequest): void {
+    const { request, response, endpoint, principal } = incoming;
     const leave = admit(response, message, () => deps.admission.admit(principal));
     if (leave === undefined) return;
     leave();
     const { reply, session } = deps.legacy.initialize(message, principal, endpoint);
     const send = readAccept(request).json ? sendReply : sendReplyEvent;
     send(response, message.idText, reply, session === undefined ? [] : ["Mcp-Session-Id", session.id]);
+    toTap(deps.tap, incoming)?.(answerText(message.idText, joinText(reply.body)));
   }
 
   return {
@@ -76,6 +83,7 @@ export function createLegacyHttp(deps: LegacyHttpDeps, { run, admit }: HttpRun):
         resumable: session?.streams,
         memory: deps.memory,
         onGone: () => undefined,
+        onMessage: toTap(deps.tap, incoming),
       });
       void answerBatch(body, toCaller(incoming, session, revision), deps, channel).then((reply) => {
         if (reply === undefined) response.writeHead(202).end();
@@ -108,7 +116,10 @@ function openStream(deps: LegacyHttpDeps, { request, response, principal }: Inco
     throw new GatewayError("NOT_ACCEPTABLE", "this stream needs Accept: text/event-stream");
   response.once("close", deps.admission.openStream(principal));
   // A session is idle from when its stream broke off, not from when it was opened.
-  openSessionStream(session, request, response, () => deps.sessions.touch(session));
+  openSessionStream(session, request, response, {
+    onClose: () => deps.sessions.touch(session),
+    onMessage: (message) => deps.tap.take?.(peerOfSession(session), "out", message),
+  });
 }
 
 function toCaller({ endpoint, principal, request }: Incoming, session: Session | undefined, revision: string): Caller {
@@ -126,15 +137,21 @@ function toCaller({ endpoint, principal, request }: Incoming, session: Session |
 /** Bytes that may wait for a client that came back and reads slowly: more than one log keeps. */
 const mostWaitingBytes = 8 * 1024 * 1024;
 
+interface SessionStreamEvents {
+  /** Runs when the stream ends. */
+  readonly onClose: () => void;
+  readonly onMessage?: (message: string) => void;
+}
+
 /**
  * Answers a GET with an event stream (2025-11-25, transports): the session's push channel, or, with Last-Event-ID,
- * the rest of a stream that broke off. `onClose` runs when it ends.
+ * the rest of a stream that broke off.
  */
 export function openSessionStream(
   session: Session,
   request: IncomingMessage,
   response: ServerResponse,
-  onClose: () => void,
+  { onClose, onMessage }: SessionStreamEvents,
 ): void {
   response.writeHead(200, [...eventStreamHeaders]);
   response.flushHeaders();
@@ -147,7 +164,7 @@ export function openSessionStream(
   const last = request.headers["last-event-id"];
   const place = typeof last === "string" ? session.streams.find(last) : undefined;
   if (place === undefined) {
-    session.pushes.attachStream(response);
+    session.pushes.attachStream(response, onMessage);
     return;
   }
   const onEvent = (text: string): void => {

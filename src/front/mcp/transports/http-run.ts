@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { abortReason, createAbortPool } from "../../../kernel/runtime/abort.ts";
 import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
+import type { MessageTap, TapPeer } from "../../../kernel/events/message-tap.ts";
 import type { LargeBuffers } from "../../../wire/json/large-buffers.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import type { Admission } from "../../http/guards/admission.ts";
@@ -14,7 +15,7 @@ import type { LongWaits } from "../endpoint/long-waits.ts";
 import type { ClientRequest } from "../../../wire/mcp/client-message.ts";
 import { refuse } from "../answers/replies.ts";
 import type { RequestRunner } from "../endpoint/request-run.ts";
-import { textLength } from "../answers/result-text.ts";
+import { textLength, type WireText } from "../answers/result-text.ts";
 import type { RunningRequest, RunningRequests } from "../running/running-requests.ts";
 import type { SessionStore } from "../sessions/session-store.ts";
 import type { SseStream } from "./sse-stream.ts";
@@ -30,6 +31,8 @@ export interface Incoming {
   readonly known?: Promise<void> | undefined;
   /** Where the answer goes in HTTP+SSE (2024-11-05); everywhere else it is the response. */
   readonly stream?: SseStream;
+  /** Who speaks here, while messages are looked at. */
+  readonly peer?: TapPeer | undefined;
 }
 
 export interface HttpRunDeps {
@@ -38,6 +41,7 @@ export interface HttpRunDeps {
   readonly legacy: LegacyRequests;
   readonly sessions: SessionStore;
   readonly memory: LargeBuffers;
+  readonly tap: MessageTap;
   readonly admission: Admission;
   readonly running: RunningRequests;
   readonly publicUrl: PublicUrl;
@@ -61,6 +65,14 @@ export interface HttpRun {
 const refusalDelayMs = [50, 200] as const;
 /** As many as requests are usually worked on at once. */
 const idleControllers = 256;
+
+/** Tells the tap of the answers to a request; undefined while messages are not looked at. */
+export function toTap(
+  tap: MessageTap,
+  { peer }: Pick<Incoming, "peer">,
+): ((message: WireText, status?: number) => void) | undefined {
+  return peer === undefined ? undefined : (message, status) => tap.take?.(peer, "out", message, status);
+}
 
 export function createHttpRun(deps: HttpRunDeps): HttpRun {
   const controllers = createAbortPool(idleControllers);
@@ -86,6 +98,7 @@ export function createHttpRun(deps: HttpRunDeps): HttpRun {
             resumable: session?.streams,
             memory: deps.memory,
             onGone,
+            onMessage: toTap(deps.tap, incoming),
           })
         : stream.openChannel(message.idText, controller.signal, onGone);
     session?.requests.add(message.id, controller);

@@ -1,4 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { randomUUID } from "node:crypto";
+import type { TapPeer } from "../../../kernel/events/message-tap.ts";
+import { failureText } from "../../../wire/mcp/error-object.ts";
+import { peerOfSession } from "../caller.ts";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../../kernel/principal.ts";
@@ -12,7 +16,7 @@ import { challengeOf } from "../../http/challenge.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import { createLegacyHttp, type LegacyHttpDeps } from "./http-legacy.ts";
 import { createModernHttp, type ModernHttpDeps } from "./http-modern.ts";
-import { createHttpRun, type HttpRunDeps, type Incoming } from "./http-run.ts";
+import { createHttpRun, toTap, type HttpRunDeps, type Incoming } from "./http-run.ts";
 import { claimedRevision } from "../sessions/modern.ts";
 import { refuse } from "../answers/replies.ts";
 import type { StartupWait } from "../endpoint/startup-wait.ts";
@@ -73,6 +77,18 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
     else legacy.receive(incoming, message);
   }
 
+  /** Shows the message to those who look at messages. */
+  function tapped(incoming: Incoming, body: Buffer | undefined): Incoming {
+    const { tap } = deps;
+    if (tap.take === undefined || body === undefined) return incoming;
+    const { request, principal, endpoint } = incoming;
+    const id = request.headers["mcp-session-id"];
+    const session = typeof id === "string" ? deps.sessions.find(id, principal, endpoint.path) : undefined;
+    const peer = session === undefined ? strangerOf(principal) : peerOfSession(session);
+    tap.take(peer, "in", body);
+    return { ...incoming, peer };
+  }
+
   function attempt(incoming: Incoming, work: () => void): void {
     try {
       work();
@@ -81,6 +97,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
       const { request, response, endpoint } = incoming;
       const challenge = challengeOf(failure, () => deps.publicUrl(request), endpoint.path);
       refuse(response, failure, challenge === undefined ? [] : ["WWW-Authenticate", challenge]);
+      toTap(deps.tap, incoming)?.(failureText(failure), failure.row.http);
     }
   }
 
@@ -89,7 +106,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
       case "POST": {
         const since = deps.presence.losses;
         readBody(request, bodyLimits, principal.user ?? principal.id, (error, body) => {
-          const incoming = { request, response, endpoint, principal };
+          const incoming = tapped({ request, response, endpoint, principal }, body);
           if (error !== undefined) refuse(response, error);
           // Putting its pieces together took a turn of its own.
           else if (body.length > largeBody) setImmediate(() => receiveInTime(incoming, body, since));
@@ -109,6 +126,11 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
         );
     }
   };
+}
+
+/** A client without a session: its name is in its message, if anywhere. */
+function strangerOf({ id }: Principal): TapPeer {
+  return { side: "client", key: randomUUID(), name: undefined, principal: id };
 }
 
 const largeBody = 524_288;

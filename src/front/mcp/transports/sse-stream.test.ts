@@ -21,6 +21,7 @@ async function open(keepAliveMs = 60_000) {
     nowMs: 0,
     keepAliveMs,
     memory: { free: () => undefined, adopt: () => undefined, written: () => undefined },
+    tap: { take: undefined },
     onClose: (one) => void closed.push(one),
   });
   return { stream, client: await client(), received, closed };

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
+import type { MessageTap, TapPeer } from "../../../kernel/events/message-tap.ts";
 import type { LargeBuffers } from "../../../wire/json/large-buffers.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import type { AnswerChannel } from "../streams/answer-channel.ts";
@@ -7,6 +8,7 @@ import type { Endpoint } from "../endpoint/endpoint.ts";
 import { answerPieces, answerText } from "../../../wire/mcp/envelope.ts";
 import { eventStreamHeaders, eventText, keepAliveText } from "../../../wire/sse/event-text.ts";
 import { createPacedEvents, type PacedEvents } from "../listen/paced-events.ts";
+import type { WireText } from "../answers/result-text.ts";
 import type { Session } from "../sessions/session.ts";
 
 /** The event stream of one client of HTTP+SSE (2024-11-05, transports): everything that is said to it goes here. */
@@ -26,6 +28,11 @@ export interface SseStream {
   end(): void;
 }
 
+/** Its client, as those know it who look at messages. */
+export function peerOfStream({ id, principal, session }: SseStream): TapPeer {
+  return { side: "client", key: id, name: session?.clientName, principal: principal.id };
+}
+
 export interface SseStreamOptions {
   readonly response: ServerResponse;
   readonly endpoint: Endpoint;
@@ -38,6 +45,7 @@ export interface SseStreamOptions {
   readonly keepAliveMs: number;
   /** Told of large answers that were written out: their bytes are not used any more. */
   readonly memory: LargeBuffers;
+  readonly tap: MessageTap;
   readonly onClose: (stream: SseStream) => void;
 }
 
@@ -48,6 +56,11 @@ export function createSseStream(options: SseStreamOptions): SseStream {
   const events = createPacedEvents(response, options.memory);
   /** What to do for each request that has no answer yet when the client goes. */
   const unanswered = new Set<() => void>();
+
+  function send(message: WireText): void {
+    options.tap.take?.(peerOfStream(stream), "out", message);
+    events.send(message);
+  }
 
   const stream: SseStream = {
     id,
@@ -64,7 +77,7 @@ export function createSseStream(options: SseStreamOptions): SseStream {
       return {
         send(message) {
           if (finished || events.over) return false;
-          events.send(message);
+          send(message);
           return true;
         },
         finish(body) {
@@ -73,11 +86,11 @@ export function createSseStream(options: SseStreamOptions): SseStream {
           finished = true;
           // A cancelled request gets no answer (2024-11-05, cancellation).
           if (signal.aborted) return;
-          events.send(typeof body === "string" ? answerText(idText, body) : answerPieces(idText, body));
+          send(typeof body === "string" ? answerText(idText, body) : answerPieces(idText, body));
         },
       };
     },
-    send: events.send,
+    send,
     room: events.room,
     end() {
       if (!events.over) response.end();

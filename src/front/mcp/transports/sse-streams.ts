@@ -4,6 +4,7 @@ import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import { settingNow } from "../../../kernel/text/number-text.ts";
+import type { MessageTap } from "../../../kernel/events/message-tap.ts";
 import type { LargeBuffers } from "../../../wire/json/large-buffers.ts";
 import type { Admission } from "../../http/guards/admission.ts";
 import { prefixOf, type PublicUrl } from "../../http/public-url.ts";
@@ -19,6 +20,7 @@ export interface SseStreamsDeps {
   readonly publicUrl: PublicUrl;
   readonly clock: Clock;
   readonly memory: LargeBuffers;
+  readonly tap: MessageTap;
   readonly sessions: Pick<SessionStore, "end">;
 }
 
@@ -64,6 +66,7 @@ export function createSseStreams(deps: SseStreamsDeps): SseStreams {
         nowMs: deps.clock.monotonic(),
         keepAliveMs,
         memory: deps.memory,
+        tap: deps.tap,
         onClose({ id, session }) {
           leave();
           streams.delete(id);

@@ -8,12 +8,13 @@ import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { traceContextOf } from "../../../kernel/runtime/tracing.ts";
 import { isBatch, MessageError, readClientMessage, type ClientRequest } from "../../../wire/mcp/client-message.ts";
 import { answerText } from "../../../wire/mcp/envelope.ts";
+import type { MessageTap } from "../../../kernel/events/message-tap.ts";
 import type { BodyRoom } from "../../http/guards/body-room.ts";
 import { readBody } from "../../http/body.ts";
 import { answerBatch, type BatchDeps } from "./batch.ts";
 import type { Caller } from "../caller.ts";
 import { joinText } from "../answers/result-text.ts";
-import type { SseStream } from "./sse-stream.ts";
+import { peerOfStream, type SseStream } from "./sse-stream.ts";
 import type { StartupWait } from "../endpoint/startup-wait.ts";
 
 /** The transport that Streamable HTTP replaced. */
@@ -64,6 +65,7 @@ export interface SseMessagesDeps extends BatchDeps {
   readonly clock: Clock;
   readonly startupWait: StartupWait;
   readonly bodyRoom: BodyRoom;
+  readonly tap: MessageTap;
 }
 
 /** A POST of HTTP+SSE: the answer to its message goes to the client's event stream. */
@@ -86,6 +88,7 @@ function createSseMessages(deps: SseMessagesDeps, streams: SseStreams, { admit, 
     try {
       // Looked for once more, because it may have ended while the body was on its way.
       const stream = streams.find(request, endpoint, principal);
+      deps.tap.take?.(peerOfStream(stream), "in", body);
       const caller = toCaller(incoming, stream);
       if (isBatch(body)) {
         const replies = { send: (message: string) => sent(stream, message) };

@@ -3,6 +3,7 @@ import type { ClientTraits, ConnectedClient } from "../../../kernel/call/call-co
 import { createPresence, programOf } from "../../../kernel/client-presence.ts";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
+import type { MessageTap, TapPeer } from "../../../kernel/events/message-tap.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import { readClientMessage, type ClientRequest } from "../../../wire/mcp/client-message.ts";
 import { answerText } from "../../../wire/mcp/envelope.ts";
@@ -31,6 +32,7 @@ export interface StdioClientDeps {
   readonly sessions: SessionStore;
   readonly admission: Admission;
   readonly clock: Clock;
+  readonly tap: MessageTap;
 }
 
 export interface StdioClientOptions {
@@ -53,7 +55,7 @@ export interface StdioClient {
 const gone = "the client has disconnected";
 
 export function createStdioClient(deps: StdioClientDeps, options: StdioClientOptions): StdioClient {
-  const { principal, endpoint, send } = options;
+  const { principal, endpoint } = options;
   const presence = createPresence(programOf(principal, "streams", undefined), deps.clock.monotonic());
   const ended = new AbortController();
   /** A client that does not initialize: it can be asked on its calls alone. */
@@ -63,6 +65,7 @@ export function createStdioClient(deps: StdioClientDeps, options: StdioClientOpt
   /** Made by `initialize`; another one replaces it. */
   let session: Session | undefined;
   const unanswered = createUnansweredCount();
+  const send = tapSend(deps.tap, options.send, () => peerOf(options, connected, session));
 
   function initialize(message: ClientRequest): void {
     if (session !== undefined) deps.sessions.end(session, "the client initialized again");
@@ -74,10 +77,7 @@ export function createStdioClient(deps: StdioClientDeps, options: StdioClientOpt
 
   function begin(message: ClientRequest): void {
     const isModern = saysModern(message);
-    if (!isModern && message.method === "initialize") {
-      initialize(message);
-      return;
-    }
+    if (!isModern && message.method === "initialize") return initialize(message);
     const controller = new AbortController();
     const requests = isModern ? sessionless : (session?.requests ?? sessionless);
     requests.add(message.id, controller);
@@ -120,6 +120,7 @@ export function createStdioClient(deps: StdioClientDeps, options: StdioClientOpt
 
   return {
     receive(line) {
+      deps.tap.take?.(peerOf(options, connected, session), "in", line);
       try {
         const message = readClientMessage(line, options.jsonDepth);
         if (message.kind === "request") begin(message);
@@ -141,6 +142,22 @@ export function createStdioClient(deps: StdioClientDeps, options: StdioClientOpt
       if (session !== undefined) deps.sessions.end(session, gone);
       ended.abort(new GatewayError("CALL_CANCELLED", gone));
     },
+  };
+}
+
+/** The client, as those know it who look at messages. */
+function peerOf(
+  { principal }: Pick<StdioClientOptions, "principal">,
+  { id }: ConnectedClient,
+  session: Session | undefined,
+): TapPeer {
+  return { side: "client", key: id, name: session?.clientName, principal: principal.id };
+}
+
+function tapSend(tap: MessageTap, send: SendLine, peer: () => TapPeer): SendLine {
+  return (message) => {
+    tap.take?.(peer(), "out", message);
+    send(message);
   };
 }
 

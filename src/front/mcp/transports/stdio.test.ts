@@ -41,6 +41,7 @@ function serve() {
       clock,
       admission: createAdmission(() => ({ concurrentCalls: 3, callsPerSecond: 100, openStreams: 3 }), clock),
       startupWait: () => undefined,
+      tap: { take: undefined },
       waits: createLongWaits(),
       runner: {
         run: async (_request, caller, _channel, signal) =>

@@ -6,7 +6,7 @@ import { sessionCookieName } from "../../../people/identity/session-cookie.ts";
 import { toCookie, type Forms } from "./forms.ts";
 import { clientPath, html, nothing, prefixed, redirect, type Html } from "./page.ts";
 import { codeScript } from "./page-scripts.ts";
-import { safeNext, show, type Visit } from "../visit.ts";
+import { homeOf, safeNext, show, type PersonLookup, type Visit } from "../visit.ts";
 
 /** Logging in, and setting the first password with a link. */
 export interface LoginPages {
@@ -14,7 +14,7 @@ export interface LoginPages {
   setup(visit: Visit): Promise<void>;
 }
 
-export interface LoginPagesDeps {
+export interface LoginPagesDeps extends Pick<PersonLookup, "directory"> {
   readonly accounts: Pick<Accounts, "login" | "setUp">;
   readonly forms: Forms;
   /** Whether the first admin is still to be made. */
@@ -33,7 +33,8 @@ export interface LoginProvider {
 
 const sessionSeconds = 7 * 86_400;
 
-export function createLoginPages({ accounts, forms, isNew, providers, hasPasswords }: LoginPagesDeps): LoginPages {
+export function createLoginPages(deps: LoginPagesDeps): LoginPages {
+  const { accounts, directory, forms, isNew, providers, hasPasswords } = deps;
   function showLogin(visit: Visit, typed: TypedLogin, problem?: GatewayError): void {
     const form = forms.open({ ...visit, session: undefined });
     const elsewhere = providers().map(
@@ -72,13 +73,15 @@ export function createLoginPages({ accounts, forms, isNew, providers, hasPasswor
   return {
     async login(visit) {
       const { request, response, base, ip, browser, hash } = visit;
-      if (request.method !== "POST") return showLogin(visit, { next: safeNext(visit.query.get("next")) });
+      if (request.method !== "POST") return showLogin(visit, { next: safeNext(visit.query.get("next"), "") });
       const fields = await forms.read({ request, base, session: undefined });
-      const [next, name] = [safeNext(fields.get("next")), fields.get("name") ?? ""];
+      const [next, name] = [safeNext(fields.get("next"), ""), fields.get("name") ?? ""];
       try {
         if (!hasPasswords()) throw new GatewayError("FORBIDDEN", "there are no passwords here", { hint: "" });
         const given = { name, password: fields.get("password") ?? "", ip, browser, replaced: hash };
-        return redirect(response, `${base}${next}`, [sessionCookie(await accounts.login(given), base)]);
+        const session = await accounts.login(given);
+        const end = safeNext(next, homeOf(directory, session.row.userId));
+        return redirect(response, `${base}${end}`, [sessionCookie(session, base)]);
       } catch (error) {
         return showLogin(visit, { next, name }, expected(error));
       }

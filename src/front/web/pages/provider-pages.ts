@@ -8,9 +8,11 @@ import { toCookie, type Forms } from "./forms.ts";
 import { invitePath } from "./invite-page.ts";
 import { sessionCookie } from "./login-pages.ts";
 import { html, nothing, prefixed, redirect, writePage, type Html } from "./page.ts";
-import { isKnown, safeNext, type KnownVisit, type Visit } from "../visit.ts";
+import { homeOf, isKnown, safeNext, type PersonLookup, type KnownVisit, type Visit } from "../visit.ts";
 
-export interface ProviderPagesDeps {
+type Directory = PersonLookup["directory"];
+
+export interface ProviderPagesDeps extends Pick<PersonLookup, "directory"> {
   /** Loaded with the first login at an identity provider. */
   readonly logins: () => Promise<ProviderLogins>;
   readonly forms: Forms;
@@ -41,7 +43,7 @@ export function createProviderPages(deps: ProviderPagesDeps): (visit: Visit) => 
     try {
       if (step === "logout") return await logOut(visit, name, await logins());
       if (step === "start") return await start(visit, { name, title }, deps);
-      await finish(visit, name, await logins());
+      await finish(visit, name, await logins(), deps.directory);
     } catch (error) {
       const failure = toGatewayError(error);
       report(failure, name);
@@ -68,7 +70,9 @@ async function start(
   const fields = await forms.read({ request, base, session: isLinking ? hash : undefined });
   // A browser left open must not give a stranger a lasting way in.
   if (isLinking) await confirm(known, fields.get("password") ?? "");
-  const next = isLinking ? "/account" : safeNext(fields.get("next"));
+  // Who comes with a code has an account from now on, and is shown it.
+  const ownPage = isLinking || fields.has("code") ? "/account" : "";
+  const next = isLinking ? ownPage : safeNext(fields.get("next"), ownPage);
   const entry = isLinking ? { kind: "user" as const, session: hash ?? "" } : toEntry(fields, next, names);
   const redirectUri = callbackAt(base, name);
   const { url, cookie } = await (await logins()).begin(name, { redirectUri, next, entry, isKnown: isKnown(visit) });
@@ -102,12 +106,13 @@ function toEntry(
   return { kind: "setup", code: sha256(code.trim().replace(/^.*#/, "")), name, team };
 }
 
-async function finish(visit: Visit, name: string, logins: ProviderLogins): Promise<void> {
+async function finish(visit: Visit, name: string, logins: ProviderLogins, people: Directory): Promise<void> {
   const { request, response, base, ip, browser, session } = visit;
   const url = new URL(`${callbackAt(base, name)}?${visit.query.toString()}`);
   const cookieOf = (cookie: string): string | undefined => readCookie(request, nameAt(base, cookie));
   const done = await logins.finish(name, { url, cookieOf, ip, browser, session });
-  redirect(response, `${base}${safeNext(done.next)}`, [sessionCookie(done.session, base), ...forgotten(visit)]);
+  const next = safeNext(done.next, homeOf(people, done.session.row.userId));
+  redirect(response, `${base}${next}`, [sessionCookie(done.session, base), ...forgotten(visit)]);
 }
 
 /** OpenID Connect Back-Channel Logout 1.0, sections 2.5 and 2.8. */

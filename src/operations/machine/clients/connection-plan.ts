@@ -1,7 +1,7 @@
 import { connectionChanges, entryNamed, type Target } from "../../../config/clients/connect/client-connection.ts";
 import { planEdit, type PlannedEdit } from "../../../config/clients/connect/client-edit.ts";
 import { toOwnEntry, tokenIn } from "../../../config/clients/connect/own-entry.ts";
-import { sharedServers } from "../../../config/clients/import/shared-servers.ts";
+import { sharedServers, type SharedServer } from "../../../config/clients/import/shared-servers.ts";
 import type { Config } from "../../../config/config.ts";
 import { dataDirectoryOf, openDataDirectory, type Surroundings } from "../surroundings/surroundings.ts";
 import { planHook } from "./connection-hook.ts";
@@ -17,7 +17,10 @@ export interface ConnectionAsk extends WayAsk, TokenAsk {
   /** Whether our hook is put before the calls as well. */
   readonly hasHook?: boolean | undefined;
   /** Says which of these servers are switched off in the client: the gateway has them as well. */
-  readonly chooseOff: (target: Target, names: readonly string[]) => readonly string[] | Promise<readonly string[]>;
+  readonly chooseOff: (
+    target: Target,
+    shared: readonly SharedServer[],
+  ) => readonly string[] | Promise<readonly string[]>;
 }
 
 /** Our entry in a client's file, as it will be. */
@@ -34,7 +37,9 @@ interface Planned {
   readonly at: OpenedTarget;
   readonly chosen: ChosenWay;
   readonly token: ConnectionToken | undefined;
-  /** Names of the client's own servers that are switched off. */
+  /** Servers that the client has itself, and the gateway as well. */
+  readonly shared: readonly SharedServer[];
+  /** Names of those that are switched off in the client. */
   readonly off: readonly string[];
   readonly notes: readonly ConnectionNote[];
   /** The client's file last, so that the gateway knows a token before the client sends it. */
@@ -70,15 +75,15 @@ async function plan(place: Surroundings, config: Config, at: OpenedTarget, asked
     : undefined;
   const way = chosen.way.kind === "url" ? { ...chosen.way, token: token?.token } : chosen.way;
   const entry = toOwnEntry(target.row, name, way, before);
-  const shared = sharedServers(servers, config.servers).map((server) => server.name);
+  const shared = sharedServers(servers, config.servers);
   const off = shared.length === 0 ? [] : await asked.chooseOff(target, shared);
-  const kept = shared.filter((one) => !off.includes(one));
+  const kept = shared.map(({ name: one }) => one).filter((one) => !off.includes(one));
   const changes = connectionChanges(target, opened.values, { name, entry, off });
   const own = changes.length === 0 ? [] : [await planEdit(opened, changes)];
   const hook = asked.hasHook === true ? await planHook(place, { config, target, name }) : [];
   const advice = asked.hasHook === true ? [] : (target.row.advice ?? []);
   return {
-    ...{ at, chosen, token, off },
+    ...{ at, chosen, token, shared, off },
     notes: [
       ...notesOn(at).map((text) => ({ text })),
       ...chosen.notes,
@@ -123,7 +128,7 @@ function keptNote({ target }: OpenedTarget, kept: readonly string[]): readonly C
 }
 
 function factsOf(
-  { at, chosen: { way }, edits, token, off, notes }: Planned,
+  { at, chosen: { way }, edits, token, shared, off, notes }: Planned,
   changes: PlannedChange["changes"],
   isDone: boolean,
 ): ConnectionFacts {
@@ -135,6 +140,7 @@ function factsOf(
     changed: isDone,
     files: edits.map(({ opened }) => opened.file.path),
     token: token !== undefined,
+    shared,
     off,
     changes: changes.flat(),
     notes: notes.map(({ text }) => text),

@@ -1,5 +1,6 @@
 import { applyEdit, applyUndo, planUndo, type PlannedEdit } from "../../../config/clients/connect/client-edit.ts";
 import { readClientText } from "../../../config/clients/connect/client-text.ts";
+import type { SharedServer } from "../../../config/clients/import/shared-servers.ts";
 import { systemClock } from "../../../kernel/runtime/clock.ts";
 import { toDiffLines } from "./file-diff.ts";
 
@@ -29,6 +30,8 @@ export interface ChangeFacts {
   readonly file: string;
   readonly outcome: ChangeOutcome;
   readonly changed: boolean;
+  /** Servers that the client has itself, and the gateway as well; absent where nothing is connected. */
+  readonly shared?: readonly SharedServer[];
   /** Lines of the files, without secrets. */
   readonly changes: readonly string[];
   readonly notes: readonly string[];

@@ -2,7 +2,7 @@ import { checkClients, type ClientsAsk } from "../doctor/doctor-clients.ts";
 import type { Finding } from "../doctor/doctor-finding.ts";
 import { findDataDirectory, readConfig, type Surroundings } from "../surroundings/surroundings.ts";
 import { findClients, toClientLines, type ClientLine } from "../clients/client-lines.ts";
-import { planConnection } from "../clients/connection-plan.ts";
+import { planConnection, type ConnectionAsk } from "../clients/connection-plan.ts";
 import { findWantedTarget } from "../clients/connection-target.ts";
 import { planDisconnection, planUndoing } from "../clients/disconnection-plan.ts";
 import { importUnasked, type ImportAsk, type ImportFacts } from "../clients/import-facts.ts";
@@ -13,15 +13,16 @@ export interface ClientChange {
   readonly action: keyof typeof plans;
   /** Of the client. */
   readonly id: string;
-  /** Whether servers that the gateway has as well are switched off in the client. */
-  readonly isReplacing: boolean;
+  /** Names of the client's servers that are switched off there, of those that the gateway has as well. */
+  readonly off: readonly string[] | "all";
   /** Whether it is written, and not only shown. */
   readonly isApplied: boolean;
 }
 
 const plans = {
-  async connect(place, { id, isReplacing }) {
-    const chooseOff = (_target: unknown, names: readonly string[]): readonly string[] => (isReplacing ? names : []);
+  async connect(place, { id, off }) {
+    const chooseOff: ConnectionAsk["chooseOff"] = (_target, shared) =>
+      shared.map(({ name }) => name).filter((name) => off === "all" || off.includes(name));
     return await planConnection(place, await readConfig(place), await findWantedTarget(place, { id }), { chooseOff });
   },
   async disconnect(place, { id }) {
@@ -43,12 +44,12 @@ export const clientOrders = {
     return await toClientLines(await findClients(place), { connected, dataDir });
   },
 
-  async change(place: Surroundings, change: ClientChange): Promise<ChangeFacts> {
+  async change(place: Surroundings, change: ClientChange): Promise<Required<ChangeFacts>> {
     const planned = await plans[change.action](place, change);
     const isDone = change.isApplied && planned.changes.length > 0;
     if (isDone) await planned.apply();
-    const { client, file, outcome, changed, changes, notes, reload } = planned.facts(isDone);
-    return { client, file, outcome, changed, changes, notes, reload };
+    const { client, file, outcome, changed, shared = [], changes, notes, reload } = planned.facts(isDone);
+    return { client, file, outcome, changed, shared, changes, notes, reload };
   },
 
   async import(place: Surroundings, asked: ImportAsk): Promise<ImportFacts> {

@@ -50,6 +50,7 @@ export async function connectHttpWith(
     tuning,
     createClient: options.createClient ?? createSocketPool,
     memory: options.memory,
+    tap: options.tap,
     roots: options.roots,
     knownHandshake: options.knownHandshake,
     authorize: options.authorize,

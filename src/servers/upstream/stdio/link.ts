@@ -34,12 +34,7 @@ export function createLink(options: ConnectOptions<StdioTransport>, child: Serve
   let settleClosed: (closed: Closed) => void;
   const closed = new Promise<Closed>((resolve) => (settleClosed = resolve));
   const strays = createBackPressure();
-  const outbox = createOutbox(
-    child.stdin,
-    options.limits.sendQueueBytes,
-    options.server,
-    () => link.table.size > soloCalls,
-  );
+  const outbox = createOutbox(child.stdin, options, () => link.table.size > soloCalls);
 
   const link: Link = {
     dialect: firstDialect(options),
@@ -173,10 +168,14 @@ function onOneLine(text: string): string {
 
 /**
  * Under load (`isBusy`), all lines of one turn of the event loop leave in one write; a single call leaves at once. A
- * server that does not read fills the queue up to `limitBytes`. Beyond that requests fail, so memory stays limited
+ * server that does not read fills the queue up to `sendQueueBytes`. Beyond that requests fail, so memory stays limited
  * (fault 79).
  */
-function createOutbox(stdin: Writable, limitBytes: number, server: string, isBusy: () => boolean): Outbox {
+function createOutbox(
+  stdin: Writable,
+  { limits: { sendQueueBytes: limitBytes }, server, tap }: ConnectOptions<StdioTransport>,
+  isBusy: () => boolean,
+): Outbox {
   let pending = "";
   let scheduled = false;
   let closed = false;
@@ -191,6 +190,7 @@ function createOutbox(stdin: Writable, limitBytes: number, server: string, isBus
   function offer(text: string): boolean {
     if (stdin.writableLength + pending.length > limitBytes) return false;
     pending += `${onOneLine(text)}\n`;
+    tap?.("out", text);
     if (scheduled) return true;
     if (isBusy()) {
       scheduled = true;

@@ -24,13 +24,14 @@ export function readOutput(
   child: Pick<ServerProcess, "stdout">,
   { table, strays, onHeard, onEnd }: OutputListener,
 ): void {
-  const { limits, memory, server } = options;
+  const { limits, memory, server, tap } = options;
   let taken = 0;
   const splitter = createLineSplitter(
     limits.messageBytes,
     (line) => {
       onHeard();
       taken += 1;
+      tap?.("in", line);
       const batch = readBatch(line, limits.depth);
       if (batch !== undefined) {
         for (const message of batch) table.receive(message);

@@ -81,7 +81,9 @@ const columns = (open: string | undefined, toggle: (id: string) => void): readon
       first.outcome === "ok" ? (
         <span className="muted">ok</span>
       ) : (
-        <span className="bad-text">{plain(first.code ?? outcomeWord(first.outcome))}</span>
+        <span className="bad-text">
+          <Name>{first.code ?? outcomeWord(first.outcome)}</Name>
+        </span>
       ),
   },
   {

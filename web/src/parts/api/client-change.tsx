@@ -2,7 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, valueOf, type Schemas } from "../../api/client.ts";
 import { useOrder } from "../../api/queries.ts";
-import { plain } from "../../words/format.ts";
+import { count, plain } from "../../words/format.ts";
+import { withOr } from "../../words/words.ts";
 import { Button } from "../basic/button.tsx";
 import { Modal } from "../forms/confirm.tsx";
 import { CheckField } from "../forms/field.tsx";
@@ -33,7 +34,8 @@ async function change({
   readonly id: string;
   readonly action: Action;
   readonly apply: boolean;
-  readonly replace: boolean;
+  readonly replace?: boolean;
+  readonly off?: string[];
 }) {
   const params = { path: { id } };
   if (action === "connect") return await valueOf(api.POST("/api/clients/{id}/connect", { params, body }));
@@ -43,14 +45,21 @@ async function change({
 
 /** Shows what would be changed first; nothing is written before. */
 export function ClientChange({ id, name, action, onClose }: ClientChangeProps) {
-  const [replace, setReplace] = useState(false);
+  // Of the client's own servers, those that stay on in it: the first preview, which names them, has none.
+  const [kept, setKept] = useState<ReadonlySet<string>>(new Set());
+  const [shared, setShared] = useState<FileChange["shared"]>([]);
+  const off = shared.map(({ name: one }) => one).filter((one) => !kept.has(one));
   const preview = useQuery({
-    queryKey: ["client-change", id, action, replace],
-    queryFn: async () => await change({ id, action, apply: false, replace }),
+    queryKey: ["client-change", id, action, [...kept]],
+    queryFn: async () => {
+      const seen = await change({ id, action, apply: false, ...(kept.size === 0 ? { replace: true } : { off }) });
+      setShared(seen.shared);
+      return seen;
+    },
     staleTime: 0,
     gcTime: 0,
   });
-  const apply = useOrder(async () => await change({ id, action, apply: true, replace }), { changes: [["clients"]] });
+  const apply = useOrder(async () => await change({ id, action, apply: true, off }), { changes: [["clients"]] });
   return (
     <Modal
       title={`${titles[action]} ${plain(name)}`}
@@ -68,13 +77,8 @@ export function ClientChange({ id, name, action, onClose }: ClientChangeProps) {
         )
       }
     >
-      {action === "connect" && apply.data === undefined && (
-        <CheckField
-          label="Switch off in the client what the gateway has as well"
-          hint="Otherwise its model sees both."
-          checked={replace}
-          onChange={({ target }) => setReplace(target.checked)}
-        />
+      {shared.length > 0 && apply.data === undefined && (
+        <Duplicates shared={shared} kept={kept} onKeep={(one, isKept) => setKept((now) => withOr(now, one, isKept))} />
       )}
       {preview.isPending && <Skeleton />}
       {preview.isError && <FailureNote error={preview.error} />}
@@ -86,6 +90,31 @@ export function ClientChange({ id, name, action, onClose }: ClientChangeProps) {
 }
 
 type FileChange = Schemas["ClientFileChange"];
+
+interface DuplicatesProps {
+  readonly shared: FileChange["shared"];
+  readonly kept: ReadonlySet<string>;
+  readonly onKeep: (name: string, isKept: boolean) => void;
+}
+
+/** Servers that the client has itself, each with what it saves to switch it off there. */
+function Duplicates({ shared, kept, onKeep }: DuplicatesProps) {
+  return (
+    <fieldset className="stack">
+      <legend>Switch off in the client what the gateway has as well</legend>
+      <p className="muted">Otherwise its model sees both. They come back when the client is disconnected.</p>
+      {shared.map(({ name, tokens }) => (
+        <CheckField
+          key={name}
+          label={plain(name)}
+          {...(tokens === null ? {} : { hint: `saves about ${count(tokens)} tokens` })}
+          checked={!kept.has(name)}
+          onChange={({ target }) => onKeep(name, !target.checked)}
+        />
+      ))}
+    </fieldset>
+  );
+}
 
 const unchanged: Readonly<Record<Action, string>> = {
   connect: "It is connected already: nothing has to be changed.",

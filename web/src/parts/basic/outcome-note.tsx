@@ -2,7 +2,7 @@ import type { Schemas } from "../../api/client.ts";
 import { plain } from "../../words/format.ts";
 
 /** What a command said, as a terminal would show it. */
-export function OutcomeNote({ outcome, done }: { readonly outcome: Schemas["CommandOutcome"]; readonly done: string }) {
+export function OutcomeNote({ outcome, done }: { readonly outcome: Schemas["OrderOutcome"]; readonly done: string }) {
   return (
     <div className={`note ${outcome.ok ? "good" : "bad"}`} role={outcome.ok ? "status" : "alert"}>
       <div className="grow">

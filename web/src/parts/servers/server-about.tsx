@@ -5,6 +5,7 @@ import { queries } from "../../api/queries.ts";
 import { count, plain } from "../../words/format.ts";
 import { CopyButton } from "../basic/button.tsx";
 import { Facts, type Fact } from "../basic/facts.tsx";
+import { Name } from "../basic/name.tsx";
 import { Section } from "../page.tsx";
 import { Loaded } from "../basic/states.tsx";
 
@@ -46,7 +47,10 @@ export function ServerAbout({ slug }: { readonly slug: string }) {
           [
             "Endpoint of its own",
             <span key="endpoint">
-              <code>{endpoint}</code> <CopyButton label="Copy" text={endpoint} />
+              <code className="whole">
+                <Name>{endpoint}</Name>
+              </code>{" "}
+              <CopyButton label="Copy" text={endpoint} />
             </span>,
           ],
         ];
@@ -114,10 +118,14 @@ export function ServerOrigins({ slug }: { readonly slug: string }) {
                   {values.map(({ path, value, origin }) => (
                     <tr key={path}>
                       <td>
-                        <code>{plain(path)}</code>
+                        <code className="whole">
+                          <Name>{path}</Name>
+                        </code>
                       </td>
                       <td>
-                        <code>{plain(JSON.stringify(value) ?? "")}</code>
+                        <code>
+                          <Name>{JSON.stringify(value) ?? ""}</Name>
+                        </code>
                       </td>
                       <td className="muted">{plain(shortOrigin(origin, file))}</td>
                     </tr>

@@ -1,5 +1,6 @@
 import type { Schemas } from "../../api/client.ts";
 import { count, counted, plain } from "../../words/format.ts";
+import { Name } from "../basic/name.tsx";
 import { Section } from "../page.tsx";
 import { FailureNote, Skeleton } from "../basic/states.tsx";
 
@@ -40,29 +41,37 @@ export function ConfigCheck({ check, error }: ConfigCheckProps) {
       {differences.length === 0 ? (
         isUsable && <p className="muted">The gateway has this in force.</p>
       ) : (
-        <table>
-          <caption>What it changes of what runs</caption>
-          <thead>
-            <tr>
-              <th scope="col">Setting</th>
-              <th scope="col">In force</th>
-              <th scope="col">Then</th>
-              <th scope="col">When</th>
-            </tr>
-          </thead>
-          <tbody>
-            {differences.map(({ path, before, after, needsRestart }) => (
-              <tr key={path}>
-                <td>
-                  <code>{plain(path)}</code>
-                </td>
-                <td>{plain(JSON.stringify(before) ?? "")}</td>
-                <td>{plain(JSON.stringify(after) ?? "")}</td>
-                <td>{needsRestart ? "after a restart of the gateway" : "at once"}</td>
+        <div className="table-scroll" role="region" aria-label="Table of differences" tabIndex={0}>
+          <table>
+            <caption>What it changes of what runs</caption>
+            <thead>
+              <tr>
+                <th scope="col">Setting</th>
+                <th scope="col">In force</th>
+                <th scope="col">Then</th>
+                <th scope="col">When</th>
               </tr>
-            ))}
-          </tbody>
-        </table>
+            </thead>
+            <tbody>
+              {differences.map(({ path, before, after, needsRestart }) => (
+                <tr key={path}>
+                  <td>
+                    <code className="whole">
+                      <Name>{path}</Name>
+                    </code>
+                  </td>
+                  <td>
+                    <Name>{JSON.stringify(before) ?? ""}</Name>
+                  </td>
+                  <td>
+                    <Name>{JSON.stringify(after) ?? ""}</Name>
+                  </td>
+                  <td>{needsRestart ? "after a restart of the gateway" : "at once"}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
       )}
     </Section>
   );

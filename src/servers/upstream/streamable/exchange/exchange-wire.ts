@@ -1,4 +1,5 @@
 import type { GatewayError } from "../../../../kernel/failures/gateway-error.ts";
+import type { TapLine } from "../../../../kernel/events/message-tap.ts";
 import type { HttpClient } from "../../../../wire/http/http-client.ts";
 import type { HttpTuning } from "../../../../wire/http/tuning.ts";
 import type { ConnectionLimits } from "../../connect.ts";
@@ -14,6 +15,7 @@ export interface ExchangeWire {
   /** Remembers that requests to `path` are redirected to another one. */
   notePath(path: string, moved: string): void;
   readonly limits: ConnectionLimits;
+  readonly tap: TapLine | undefined;
   readonly tuning: HttpTuning;
   /** One for all streams of the server, however many calls it has. */
   readonly strays: BackPressure;

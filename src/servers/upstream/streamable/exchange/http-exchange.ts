@@ -143,6 +143,8 @@ export class HttpExchange implements ResponseHandler, EventStreamSink, StraySour
     this.#leaveQueue();
     if (this.#ended) return false;
     this.#inFlight = inFlight;
+    const { body } = this.#outgoing;
+    if (body !== null) this.#wire.tap?.("out", body);
     this.#sink.onSent();
     return true;
   }
@@ -203,7 +205,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink, StraySour
       this.#finishRefusal();
       return;
     }
-    if (this.#mode === "body" && this.#bytes > 0) this.#sink.onMessage(this.#takeBody(), "message");
+    if (this.#mode === "body" && this.#bytes > 0) this.onEvent(this.#takeBody(), "message");
     if (this.#ended) return;
     this.#end();
     this.#sink.onEnd(this.#mode === "stream");
@@ -217,7 +219,9 @@ export class HttpExchange implements ResponseHandler, EventStreamSink, StraySour
   }
 
   onEvent(data: Buffer, type: string): void {
-    if (!this.#ended) this.#sink.onMessage(data, type);
+    if (this.#ended) return;
+    if (type === "message") this.#wire.tap?.("in", data);
+    this.#sink.onMessage(data, type);
   }
 
   onTooLong(): void {
@@ -339,6 +343,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink, StraySour
     }
     const body = this.#takeBody();
     this.#end();
+    this.#wire.tap?.("in", body, this.#head.status);
     this.#sink.onRefused({ head: this.#head, body });
   }
 

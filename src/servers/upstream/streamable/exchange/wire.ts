@@ -1,5 +1,6 @@
 import { createSlotTable } from "../../../../kernel/runtime/slot-table.ts";
 import type { GatewayError } from "../../../../kernel/failures/gateway-error.ts";
+import type { TapLine } from "../../../../kernel/events/message-tap.ts";
 import type { LargeBuffers } from "../../../../wire/json/large-buffers.ts";
 import type { ConnectionLimits, HttpCredentials } from "../../connect.ts";
 import type { Handshake, RootsSource } from "../../connection.ts";
@@ -30,6 +31,7 @@ export interface WireOptions {
   readonly tuning: HttpTuning;
   readonly createClient: CreateHttpClient;
   readonly memory: LargeBuffers;
+  readonly tap?: TapLine | undefined;
   readonly roots: RootsSource | undefined;
   readonly knownHandshake?: Handshake | undefined;
   readonly authorize: HttpCredentials["authorize"];
@@ -67,6 +69,7 @@ export function createWire(options: WireOptions): Wire {
       movedPaths.set(path, moved);
     },
     limits,
+    tap: options.tap,
     tuning,
     strays: createBackPressure(),
     memory: options.memory,
