@@ -93,7 +93,7 @@ describe("the guided start", () => {
     await terminal.sees(/A model reads (about )?\d+ tokens of definitions here, instead of [\d,]+: \d+ % less/);
     expect(JSON.parse(readFileSync(ownFile(), "utf8"))).toEqual({ mcpServers: { bad: ownServer() } });
     await answer(terminal, "Which client should use it?", keys.enter);
-    // It has this server itself, and keeps it.
+    // It has this server itself, which is ticked: the gateway has it from now on.
     await answer(terminal, "Claude Code has these itself", keys.enter);
     await answer(terminal, "Connect Claude Code?", keys.enter);
     await terminal.sees("Waiting for Claude Code to ask for the tools.");

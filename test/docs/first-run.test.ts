@@ -57,8 +57,7 @@ async function record(): Promise<{ readonly guided: string; readonly live: strin
     await answer(terminal, question, keys.enter);
   await answer(terminal, "Which client should use it?", keys.down);
   await answer(terminal, "● Cursor", keys.enter);
-  for (const key of [keys.space, keys.down, keys.space, keys.enter])
-    await answer(terminal, "Cursor has these itself", key);
+  await answer(terminal, "Cursor has these itself", keys.enter);
   await answer(terminal, "Connect Cursor?", keys.enter);
   await terminal.sees("Waiting for Cursor");
   const { mcpServers } = JSON.parse(readFileSync(join(home, ".cursor", "mcp.json"), "utf8")) as {
