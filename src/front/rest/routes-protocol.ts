@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { MessageReader, SeenMessage } from "../../records/events/message-watch.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
 import type { TapPeer } from "../../kernel/events/message-tap.ts";
 import { auditName, type Principal } from "../../kernel/principal.ts";
 import { ownRecords } from "../../engine/policy/rights.ts";
@@ -36,7 +37,9 @@ const protocolMessage = z
     bytes: z.int().describe("The size of the whole message."),
     ms: z.number().nullable().describe("Of an answer: the time since its request."),
     status: z.int().nullable().describe("Of HTTP, where it is an error."),
-    text: z.string().describe("The message without secrets; of a long one the beginning."),
+    text: z
+      .string()
+      .describe("The message without secrets; of a long one the beginning; empty where it is another person's."),
     cut: z.boolean().describe("Whether the text is the beginning alone."),
   })
   .meta({ id: "ProtocolMessage" });
@@ -63,8 +66,8 @@ function followMessages(deps: RestDeps): Route {
       description:
         "Server-sent events: `begin` says whether everybody's messages are shown (`everybody`), `message` is a " +
         "ProtocolMessage, and `lost` says how many were left out (`count`) because they came faster than they are " +
-        "told. Nothing is kept: what passed before is not shown. Who manages the gateway sees everything; others see " +
-        "what passes between the gateway and their own clients and instances. The audit says who watched.",
+        "told. Nothing is kept: what passed before is not shown. Who manages the gateway sees that others speak, " +
+        "and not what they say; others see what passes between the gateway and their own clients and instances. The audit says who watched.",
       responses: {
         ...answers(protocolMessage, "", [429, 503]),
         200: { description: "Each message as JSON.", content: { [eventStreamType]: protocolMessage } },
@@ -78,6 +81,8 @@ function followMessages(deps: RestDeps): Route {
       const { losses } = deps.presence;
       const [watch, live] = [await deps.messages(), await deps.live()];
       const isManager = principal.roles.includes("admin") && permits(principal, "mcp:admin");
+      // As in records: an admin sees that others speak with servers, and not what they say.
+      const seesAll = deps.isOpen() || principal.via === "owner";
       const { via, ip } = facts;
       await deps.audit.order({
         ...{ actor: auditName(principal), team: principal.team, via, ip, action: "protocol.watch" },
@@ -92,7 +97,8 @@ function followMessages(deps: RestDeps): Route {
           sees: (peer) => isWantedPeer(peer, wanted) && (isManager || isOwn(deps, peer, principal)),
           isFull: () => response.writableLength > mostWaitingBytes,
           onMessage(message) {
-            if (isWanted(message, wanted)) stream.send("message", toJson(message));
+            if (!isWanted(message, wanted)) return;
+            stream.send("message", toJson(message, seesAll || isOwn(deps, message, principal)));
           },
           onLost: (count) => stream.send("lost", { count }),
         } satisfies MessageReader),
@@ -117,11 +123,22 @@ function isWanted({ side, name, method }: SeenMessage, wanted: Wanted): boolean 
 }
 
 /** What others say to a server that people share is not everybody's. */
-function isOwn(deps: Pick<RestDeps, "ownerOf">, peer: TapPeer, { id }: Principal): boolean {
-  return peer.side === "client" ? peer.principal === id : deps.ownerOf(peer.instance) === id;
+function isOwn(deps: Pick<RestDeps, "ownerOf">, of: Whose, { id }: Principal): boolean {
+  if (of.side === "client") return of.principal === id;
+  return of.instance != null && deps.ownerOf(of.instance) === id;
 }
 
-function toJson({ atMs, tookMs, isCut, ...message }: SeenMessage): z.output<typeof protocolMessage> {
+/** Of a peer, or of a message that has passed there. */
+interface Whose {
+  readonly side: TapPeer["side"];
+  readonly principal?: string | null;
+  readonly instance?: InstanceId | null;
+}
+
+function toJson(
+  { atMs, tookMs, isCut, text: said, ...message }: SeenMessage,
+  hasContents: boolean,
+): z.output<typeof protocolMessage> {
   const ms = tookMs === null ? null : Math.round(tookMs * 10) / 10;
-  return { time: new Date(atMs).toISOString(), ...message, ms, cut: isCut };
+  return { time: new Date(atMs).toISOString(), ...message, text: hasContents ? said : "", ms, cut: isCut };
 }

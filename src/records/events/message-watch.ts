@@ -1,5 +1,6 @@
 import type { MessageTap, TapPeer, TappedBytes, TapWay } from "../../kernel/events/message-tap.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
 import { metaKeys } from "../../wire/mcp/revisions.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
 
@@ -31,7 +32,7 @@ export interface SeenMessage {
   readonly name: string | null;
   /** Whose client it is. */
   readonly principal: string | null;
-  readonly instance: string | null;
+  readonly instance: InstanceId | null;
   readonly kind: MessageKind;
   /** Of an answer, that of its request. */
   readonly method: string | null;
