@@ -131,7 +131,7 @@ describe.runIf(linux)("nothing survives the gateway", () => {
       const done = new AbortController();
       const callers = Array.from({ length: 10 }, async () => {
         while (!done.signal.aborted) {
-          const kind = ["echo", "fork", "setsid", "exit", "kill-self"][Math.floor(random() * 5)] ?? "echo";
+          const kind = ["echo", "fork", "setsid", "exit", "crash-self"][Math.floor(random() * 5)] ?? "echo";
           const name = names[Math.floor(random() * 3)] ?? "a";
           const answer = await rpc(`${gateway.url}/mcp`, "tools/call", {
             name: "execute_mcp_tool",

@@ -159,7 +159,7 @@ test("a resource that is subscribed to stays so when its server crashes", async 
   );
   stream.on("error", () => undefined);
   stream.end();
-  await execute(gateway.url, "bad:kill-self");
+  await execute(gateway.url, "bad:crash-self");
   await until(async () => (await readFile(record, "utf8")).split('"resources/subscribe"').length >= 3);
   await execute(gateway.url, "bad:resource-updated");
   await until(() => heard.join("").includes("notifications/resources/updated"));

@@ -126,7 +126,7 @@ describe("over stdio", () => {
     expect((await server.exited)[0]).toBe(1);
     const other = start();
     await other.request("ping");
-    other.sendLine('{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"kill-self"}}');
+    other.sendLine('{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"crash-self"}}');
     expect((await other.exited)[1]).toBe("SIGKILL");
   });
 });

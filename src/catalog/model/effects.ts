@@ -37,7 +37,7 @@ const droppable = words(
 );
 /** As the first verb: what was there is not there any more. */
 const undoing = words(`
-  reset clean cleanup clear flush empty archive cancel shutdown abort revert undo overwrite unpublish withdraw ban
+  reset clean cleanup clear flush archive cancel shutdown abort revert undo overwrite unpublish withdraw ban
 `);
 const running = words("exec execute run eval evaluate invoke");
 const runnable = words(`

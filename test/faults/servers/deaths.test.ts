@@ -23,7 +23,7 @@ const pingsWithoutReading = fileURLToPath(new URL("../../servers/pings-without-r
 const deaths = [
   ["exit-0", "exit", { code: 0 }, "exited with code 0"],
   ["exit-1", "exit", { code: 1 }, "exited with code 1"],
-  ["sigkill", "kill-self", {}, "SIGKILL"],
+  ["sigkill", "crash-self", {}, "SIGKILL"],
   ["sigsegv", "segv", {}, "SIGSEGV"],
   ["throw", "throw", {}, "exited with code 1"],
   ["half", "half-answer", { exit: true }, "exited with code 1"],

@@ -17,7 +17,7 @@ export const processTools = {
     description: "Ends the process with `code` (0) without an answer",
     run: ({ args }) => process.exit(args.code ?? 0),
   },
-  "kill-self": {
+  "crash-self": {
     description: "Kills itself with `signal` (SIGKILL)",
     run: ({ args }) => process.kill(process.pid, args.signal ?? "SIGKILL"),
   },
