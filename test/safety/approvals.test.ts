@@ -74,7 +74,7 @@ describe("a client that cannot ask", () => {
     expect(JSON.stringify(refused)).toContain("APPROVAL_NEEDED");
     const [waiting] = await inbox();
     expect(JSON.stringify(refused)).toContain(`toolyard approvals allow ${waiting.id}`);
-    expect(JSON.stringify(refused)).toContain(`${gateway.url}/approvals#${waiting.id}`);
+    expect(JSON.stringify(refused)).toContain(`${gateway.url}/ui/approvals#${waiting.id}`);
     expect(waiting).toMatchObject({ state: "waiting", tool: "notes:delete_notes", effect: "destroy" });
     expect(JSON.parse(waiting.arguments)).toEqual({ id: 7, mode: "all" });
     expect(await decide(waiting.id, "allow")).toMatchObject({ state: "granted", decidedVia: "owner" });

@@ -38,8 +38,14 @@ describe.skipIf(!hasBrowser)("the page of approvals", () => {
   test("shows a call with all of its arguments, takes a yes or a no, and what is remembered back", async () => {
     const call = async (given: object): Promise<string> =>
       JSON.stringify(await execute(gateway.url, "notes:delete_notes", given));
-    expect(await call({ id: "first", text: "</script>\u202Eevil" })).toContain("APPROVAL_NEEDED");
+    const refused = await call({ id: "first", text: "</script>\u202Eevil" });
+    expect(refused).toContain("APPROVAL_NEEDED");
     const { context, page, misdeeds } = await openDashboard(browser, gateway);
+    // The address that the model is told leads to the page itself.
+    const address = /http:\/\/[\w.:]+\/ui\/approvals#\w+/.exec(refused)?.[0] ?? "";
+    await page.goto(address);
+    await page.getByRole("heading", { level: 1, name: "Approvals" }).waitFor();
+    await visit(page, gateway, "/");
     await page.getByRole("link", { name: "1 call waiting for your yes" }).click();
     await page.getByRole("heading", { level: 1, name: "Approvals" }).waitFor();
     const waiting = page.getByRole("region", { name: "Waiting" });

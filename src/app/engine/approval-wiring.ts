@@ -27,7 +27,7 @@ export function openApprovals({ config, store, redact, events, late, clock }: Ap
   events.on(["gateway.listening"], (event) => void (address ??= event.address));
   const pageOf = (id: string): string | undefined => {
     const base = config().settings.publicUrl ?? address;
-    return base?.startsWith("http") === true ? `${base.replace(/\/$/, "")}/approvals#${id}` : undefined;
+    return base?.startsWith("http") === true ? `${base.replace(/\/$/, "")}/ui/approvals#${id}` : undefined;
   };
   const settings = (): Config["settings"]["approvals"] => config().settings.approvals;
 
