@@ -252,7 +252,7 @@ describe("lists", () => {
     const paths = all.map((line) => (JSON.parse(line) as { tool_path: string }).tool_path);
     expect(paths).toContain("bad:echo");
     expect(paths).not.toContain("bad:segv");
-    expect((await toolyard("tools", "--match", "sum numbers")).stdout).toMatch(/^everything:get-sum +reads/m);
+    expect((await toolyard("tools", "--match", "sum numbers")).stdout).toMatch(/^everything:get-sum +read/m);
     expect(await toolyard("tools", "--match", "xqzzy")).toEqual({
       code: 0,
       stdout: "",

@@ -193,6 +193,9 @@ test("FAULT 94: what is another team's is answered byte for byte as what is nowh
     "/api/instances/": String(instance?.id),
     "/api/users/": String(me.user.id),
     "/api/teams/": String(invite.id),
+    // Those that there are: test/safety/team-approvals.test.ts.
+    "/api/approvals/": "a1234567890abcdefghijkmnpqr",
+    "/api/grants/": "g1234567890abcdefghijkmnpqr",
   };
   for (const { method, path, isPublic } of routes) {
     if (isPublic === true || !/\{(?:team|member|id)\}/.test(path)) continue;

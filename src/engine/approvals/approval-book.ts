@@ -103,7 +103,7 @@ export function createApprovalBook({ store, clock, settings, onChange }: Approva
     async decide(id, verdict, { by, via }, isSeen = () => true) {
       const decided = await book.change((now) => {
         const found = now.approvals.find((one) => one.id === id && isSeen(one));
-        if (found?.state !== "waiting") throw unknownApproval(id, found);
+        if (found?.state !== "waiting") throw unknownApproval(found);
         const decidedAtMs = clock.now();
         const state = verdict === "no" ? "denied" : "granted";
         const one: Approval = { ...found, state, decidedBy: by, decidedVia: via, decidedAtMs };
@@ -119,7 +119,7 @@ export function createApprovalBook({ store, clock, settings, onChange }: Approva
       const revoked = await book.change((now) => {
         const found = now.grants.find((one) => one.id === id && isSeen(one));
         if (found === undefined)
-          throw new GatewayError("APPROVAL_UNKNOWN", `there is no remembered yes ${JSON.stringify(id.slice(0, 60))}`);
+          throw new GatewayError("APPROVAL_UNKNOWN", "no yes of yours is remembered under this id");
         return { next: { ...now, grants: now.grants.filter((one) => one !== found) }, value: found };
       });
       onChange({ what: "revoked", about: revoked, by, via });
@@ -247,12 +247,8 @@ function toGrant(one: Approval, kind: Grant["kind"], untilMs: number | null): Gr
   return { ...about, id: randomId("g"), kind, madeAtMs: decidedAtMs ?? 0, untilMs };
 }
 
-function unknownApproval(id: string, found: Approval | undefined): GatewayError {
-  const shown = JSON.stringify(id.slice(0, 60));
-  return new GatewayError(
-    "APPROVAL_UNKNOWN",
-    found === undefined
-      ? `nothing waits for a yes as ${shown}`
-      : `${shown} waits for a yes no longer: it is ${found.state}`,
-  );
+/** The same for another person's as for none. */
+function unknownApproval(found: Approval | undefined): GatewayError {
+  const state = found === undefined ? "" : `: it is ${found.state}`;
+  return new GatewayError("APPROVAL_UNKNOWN", `no call waits for your yes under this id${state}`);
 }

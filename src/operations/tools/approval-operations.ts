@@ -99,7 +99,7 @@ export const showApproval = operation({
   responses: answers(approvalJson, "With all of its arguments.", [404]),
   async run(services, { principal, params: { id } }) {
     const found = (await services.approvals()).approvals.find((one) => one.id === id && isSeen(principal, one));
-    if (found === undefined) throw new GatewayError("APPROVAL_UNKNOWN", "no call waited for your yes under this id");
+    if (found === undefined) throw new GatewayError("APPROVAL_UNKNOWN", "no call waits for your yes under this id");
     return toApproval(found);
   },
 });
