@@ -29,6 +29,8 @@ function start() {
     },
     authenticate: () => localPrincipal,
     toolTokens: async () => await Promise.resolve(() => ({ tokens: 1, isExact: true })),
+    settings: () => ({ policy: { ask: [] } }),
+    instancesOf: () => [],
     discovery: { phrasesOf: async () => await Promise.resolve([]) },
     fleet: { adopting: () => undefined },
     presence: { losses: 0, require: () => undefined },
