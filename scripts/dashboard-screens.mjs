@@ -26,6 +26,7 @@ const pictures = [
   ["server", "/servers/everything?tab=about", "light"],
   ["run", "/run/everything%3Aget-sum", "dark"],
   ["settings", "/settings", "dark"],
+  ["approvals", "/approvals", "light"],
   ["resources", "/resources?tab=prompts&prompt=everything-completable-prompt", "light"],
 ];
 
@@ -43,6 +44,7 @@ const calls = [
   ["filesystem:list_directory", { path: "." }],
   ["filesystem:read_text_file", { path: "nowhere.txt" }],
   ["memory:read_graph", {}],
+  ["memory:delete_entities", { entityNames: ["draft of March", "draft of April"] }],
 ];
 
 async function call(url, name, values) {
