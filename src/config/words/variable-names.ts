@@ -19,7 +19,7 @@ export function isVariableOfServers(name: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_.-]{0,199}$/.test(name) && !ours.test(name);
 }
 
-/** The name of the variable that takes the place of a value, made of the one that it would be called by itself. */
+/** The name of the variable that takes the place of a value, made of the one that it would have without a server. */
 export type VariableNames = (variable: string, value: string, server: string) => string;
 
 /**

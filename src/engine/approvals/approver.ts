@@ -157,7 +157,7 @@ function createClientQuestions({ settings, redact, pageOf, clock }: ApproverDeps
   /** Undefined: there is no answer, or no one to ask. */
   return async (call: PendingCall, approval: Approval): Promise<ClientAnswer> => {
     const { context } = call;
-    // Whoever holds the token of such a request could answer for the person.
+    // The program that holds the token of such a request could answer for the person.
     if (context.via === "rest" || context.via === "process") return undefined;
     const kinds = kindsFor(call.decision);
     const params = questionParams(toAsked(call, { approval, kinds, redact, pageOf }));
