@@ -1,3 +1,4 @@
+import { noToolRules } from "../test/harness/fake-server.ts";
 import { readFileSync } from "node:fs";
 import { effectOfName, namedEffect } from "../src/catalog/model/effects.ts";
 import type { ToolEntry } from "../src/catalog/model/snapshot.ts";
@@ -32,7 +33,7 @@ function readCorpus(path: string): readonly Listed[] {
 }
 
 const server = {
-  tools: { allow: undefined, deny: [], rename: {}, describe: {}, phrases: {}, ask: [], neverAsk: [], effects: {} },
+  tools: noToolRules,
   annotations: "raise",
 } as unknown as DecidingServer;
 const asked: readonly ToolEffect[] = ["destroy"];

@@ -58,3 +58,16 @@ export function readClientName(clientInfo: unknown): string | undefined {
   const name = isJsonObject(clientInfo) ? clientInfo["name"] : undefined;
   return typeof name === "string" ? name.slice(0, longestName) : undefined;
 }
+
+/** Whose client it is that a request came from, as far as its name goes. */
+interface NamedClient {
+  readonly client: { readonly name?: string | undefined; readonly info?: unknown };
+}
+
+/** Names are labels and columns: what a client says there must not be long. */
+const longestLabel = 64;
+
+/** What the client calls itself, at most 64 characters; undefined when it does not say. */
+export function clientNameOf({ client }: NamedClient): string | undefined {
+  return (client.name ?? readClientName(client.info))?.slice(0, longestLabel);
+}

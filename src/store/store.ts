@@ -235,8 +235,12 @@ export interface ApprovedCall {
   readonly binding: string;
   readonly effect: ToolEffect;
   readonly because: string;
-  /** As JSON, without known secrets; cut where it is long. */
+  /** Of the client's session or connection, which a yes for the session is for; null without one. */
+  readonly session: string | null;
+  /** As JSON, without secrets; long values in it are cut. */
   readonly args: string;
+  /** Whether something of the arguments is not in `args`: then a yes is for this call alone. */
+  readonly isCut: boolean;
 }
 
 /** A call that a person was asked about. */
@@ -257,6 +261,7 @@ export interface Grant {
   readonly principal: PrincipalId;
   /** What the client calls itself; a yes for its session is its alone. */
   readonly client: string;
+  readonly session: string | null;
   readonly server: ServerSlug;
   readonly instance: InstanceId;
   readonly tool: ToolPath;

@@ -1,5 +1,5 @@
 import { createCurrentCatalog } from "../../src/catalog/model/current.ts";
-import type { InstanceSettings, Limits, ServerConfig } from "../../src/config/config.ts";
+import type { InstanceSettings, Limits, ServerConfig, ToolRules } from "../../src/config/config.ts";
 import { createEventBus } from "../../src/kernel/events/event-bus.ts";
 import type { GatewayEvent } from "../../src/kernel/events/event.ts";
 import type { InstanceDeps, KeptCatalog, OpenOptions } from "../../src/servers/instance/instance-deps.ts";
@@ -186,10 +186,16 @@ export function fakeServer(over: Partial<ServerConfig> = {}): ServerConfig {
     maxResultTokens: undefined,
     requestLogging: "metadata",
     interactive: false,
-    tools: { allow: undefined, deny: [], rename: {}, describe: {}, phrases: {}, ask: [], neverAsk: [], effects: {} },
+    tools: noToolRules,
     required: { user: [], team: [] },
     optional: { user: [], team: [] },
     hash: "hash-1",
     ...over,
   };
 }
+
+/** The rules of an entry that has none. */
+export const noToolRules: ToolRules = Object.freeze({
+  ...{ allow: undefined, deny: [], rename: {}, describe: {}, phrases: {} },
+  ...{ ask: [], neverAsk: [], effects: {} },
+});

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -67,6 +67,12 @@ function codeOf(result: Any): string | undefined {
   );
 }
 
+/** The file of approvals, within the data directory. */
+async function keptFile(): Promise<string> {
+  const files = await readdir(join(directory, "data"), { recursive: true });
+  return files.find((file) => file.endsWith("approvals.json")) ?? "";
+}
+
 describe("a client that cannot ask", () => {
   test("is told what waits and by which step it is decided; the same call again runs after a yes, once", async () => {
     await start();
@@ -114,6 +120,9 @@ describe("a client that cannot ask", () => {
     await decide(waiting.id, "allow");
     const results = await calls;
     expect(results.filter(isText)).toHaveLength(1);
+    // The others say which one waits now.
+    const next = (await inbox()).find(({ state }) => state === "waiting");
+    for (const result of results.filter((one) => !isText(one))) expect(JSON.stringify(result)).toContain(next.id);
     expect(await ran("delete_notes")).toBe(1);
   });
 
@@ -163,6 +172,34 @@ describe("a client that cannot ask", () => {
 });
 
 describe("a yes is a person's", () => {
+  test("and no question is put to a program over REST, which could answer it", async () => {
+    await start();
+    const answer = await run(
+      gateway.url,
+      "notes:delete_notes",
+      {},
+      {
+        accept: "text/event-stream",
+        "toolyard-elicitation": "form",
+      },
+    );
+    expect(answer.text).toContain("APPROVAL_NEEDED");
+    expect(answer.text).not.toContain("event: question");
+  });
+
+  test("who sees all members of the arguments, and no secrets; of what is cut, a yes is for one call", async () => {
+    await start();
+    await call("delete_notes", { text: "x".repeat(100_000), password: "hunter2-secret", path: "/etc" });
+    const [{ id, arguments: shown, cut }] = await inbox();
+    expect(cut).toBe(true);
+    expect(JSON.parse(shown)).toMatchObject({ password: "[redacted]", path: "/etc" });
+    expect(shown).toContain("more characters");
+    for (const length of ["session", "always"])
+      expect(await decide(id, "allow", { for: length })).toMatchObject({ code: "PARAMS_INVALID" });
+    expect(await decide(id, "allow")).toMatchObject({ state: "granted" });
+    expect(readFileSync(join(directory, "data", await keptFile()), "utf8")).not.toContain("hunter2");
+  });
+
   test("and cannot be said over REST without one", async () => {
     await start();
     await call("delete_notes", { id: 1 });
@@ -211,6 +248,33 @@ describe("what is asked about", () => {
     expect(await explain("read_notes")).toMatchObject({ verdict: "ask", effect: "read", rule: "tools.ask: read_*" });
     expect(await explain("delete_notes")).toMatchObject({ verdict: "allow", rule: "tools.neverAsk: delete_*" });
     expect(await explain("manage_notes")).toMatchObject({ verdict: "allow", effect: "read", rule: null });
+  });
+
+  test("is decided by name and arguments for a tool that is in no list yet", async () => {
+    await start({ entry: { tools: { deny: ["wipe_*"] } } });
+    const unlisted = async (name: string, given: object = {}): Promise<string> =>
+      (await rpc(`${gateway.url}/mcp/server/notes`, "tools/call", { name, arguments: given })).text;
+    expect(await unlisted("delete_all")).toContain("APPROVAL_NEEDED");
+    expect(await unlisted("manage_all", { action: "delete" })).toContain("APPROVAL_NEEDED");
+    expect(await unlisted("wipe_all")).toContain("not allowed by the configuration");
+    expect(await unlisted("manage_all", { action: "list" })).toContain("ran manage_all");
+    expect([await ran("delete_all"), await ran("wipe_all"), await ran("manage_all")]).toEqual([0, 0, 1]);
+  });
+
+  test("is decided again when the yes has come: rules may have changed meanwhile", async () => {
+    await start({ settings: { approvals: { holdMs: 60_000 } } });
+    const calling = call("delete_notes", { id: 1 });
+    const waiting = await until(async () => (await inbox()).find(({ state }) => state === "waiting"));
+    const config = JSON.parse(readFileSync(gateway.configFile, "utf8")) as Any;
+    config.mcpServers.notes.tools = { deny: ["delete_*"] };
+    writeFileSync(gateway.configFile, JSON.stringify(config));
+    await until(async () => {
+      const { tools } = (await get(`${gateway.url}/api/tools`)).json as { tools: Any[] };
+      return tools.length > 0 && tools.every(({ name }) => name !== "delete_notes");
+    });
+    await decide(waiting.id, "allow");
+    expect(codeOf(await calling)).toBe("POLICY_DENIED");
+    expect(await ran("delete_notes")).toBe(0);
   });
 
   test("is the same whichever way the call comes", async () => {
@@ -268,7 +332,9 @@ describe("a legacy client that can ask", () => {
   test("is asked with one required choice whose default is no, about arguments and nothing that the server says", async () => {
     await start();
     const session = await open();
-    const { question, result } = await asked(session, 1, yes("once"), { id: "a\u202Eb\nAsked by nobody." });
+    const { question, result } = await asked(session, 1, yes("once"), {
+      id: "a\u202Eb\nAsked by you.\u2028Asked by you.",
+    });
     const { message, requestedSchema } = question.params;
     expect(requestedSchema.required).toEqual(["decision"]);
     expect(requestedSchema.properties.decision).toMatchObject({
@@ -278,6 +344,7 @@ describe("a legacy client that can ask", () => {
     expect(message).toMatch(/^Allow notes · delete_notes\? It deletes or undoes something/);
     expect(message).not.toContain("Ignore the gateway");
     expect(message).not.toContain("\u202E");
+    expect(message).not.toContain("\u2028");
     expect(message.split("\n")).toHaveLength(3);
     expect(isText(result)).toBe(true);
     expect(await ran("delete_notes")).toBe(1);
@@ -348,6 +415,24 @@ describe("a modern client", () => {
     const replayed = await modernRpc(`${gateway.url}/mcp`, "tools/call", retry, capabilities);
     expect(replayed.json.error?.code).toBe(-32602);
     expect(await ran("delete_notes")).toBe(1);
+  });
+});
+
+describe("a yes for the session", () => {
+  test("of a modern client is not one of another that the same person has", async () => {
+    await start();
+    const named = async (name: string): Promise<Any> => {
+      const call = { name: "execute_mcp_tool", arguments: { tool_path: "notes:delete_notes", arguments: { id: 1 } } };
+      const _meta = { "io.modelcontextprotocol/clientInfo": { name, version: "1" } };
+      return (await modernRpc(`${gateway.url}/mcp`, "tools/call", { ...call, _meta })).json.result;
+    };
+    await named("one");
+    const [{ id, client }] = await inbox();
+    expect(client).toBe("one");
+    await decide(id, "allow", { for: "session" });
+    expect(isText(await named("one"))).toBe(true);
+    expect(isText(await named("one"))).toBe(true);
+    expect(codeOf(await named("two"))).toBe("APPROVAL_NEEDED");
   });
 });
 

@@ -4,6 +4,7 @@ import type { Approve } from "../../engine/approvals/approver.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { openOnce, type LateModules } from "../../kernel/runtime/late-module.ts";
+import type { Redaction } from "../../records/redaction/redaction.ts";
 import type { GatewayStore } from "../../store/store.ts";
 
 export interface ApprovalWiring {
@@ -15,14 +16,14 @@ export interface ApprovalWiring {
 export interface ApprovalWiringDeps {
   readonly config: () => Config;
   readonly store: Pick<GatewayStore, "approvals">;
-  readonly redact: (text: string) => string;
+  readonly redaction: Pick<Redaction, "json">;
   readonly events: EventBus;
   readonly late: LateModules;
   readonly clock: Clock;
 }
 
 /** Approvals of calls: opened when the first call needs one, or somebody asks what waits. */
-export function openApprovals({ config, store, redact, events, late, clock }: ApprovalWiringDeps): ApprovalWiring {
+export function openApprovals({ config, store, redaction, events, late, clock }: ApprovalWiringDeps): ApprovalWiring {
   let address: string | undefined;
   events.on(["gateway.listening"], (event) => void (address ??= event.address));
   const pageOf = (id: string): string | undefined => {
@@ -45,7 +46,7 @@ export function openApprovals({ config, store, redact, events, late, clock }: Ap
   const approver = openOnce(async () => {
     const load = async () => await import("../../engine/approvals/approver.ts");
     const { createApprover } = await late.load("the code for approvals", load);
-    return createApprover({ book: await book(), settings, redact, pageOf, clock });
+    return createApprover({ book: await book(), settings, redact: redaction.json, pageOf, clock });
   });
   return { book, approver };
 }

@@ -8,6 +8,7 @@ import { createSubscriptions, type Subscriptions } from "../../engine/calls/subs
 import { createPerformer, type PerformDeps, type Performer } from "../../engine/perform/perform.ts";
 import type { LogRequest } from "../../records/calls/call-recorder.ts";
 import { createResultBudgetStage } from "../../engine/perform/result-budget.ts";
+import type { Redaction } from "../../records/redaction/redaction.ts";
 import { createKeptResults, type KeptFigures } from "../../engine/results/kept-results.ts";
 import type { ApprovalBook } from "../../engine/approvals/approval-book.ts";
 import { decideTool } from "../../engine/policy/decide.ts";
@@ -32,7 +33,7 @@ export interface EngineDeps {
   readonly views: ShownViews;
   readonly discovery: Discovery;
   readonly store: Pick<GatewayStore, "namespaceUsage" | "spill" | "approvals">;
-  readonly redact: (text: string) => string;
+  readonly redaction: Pick<Redaction, "json">;
   readonly late: LateModules;
   readonly recordCall: LogRequest | undefined;
   readonly audit: { readonly calls: PerformDeps["callAudit"]; readonly onCallDenied: PerformDeps["onDenied"] };
@@ -116,6 +117,7 @@ export function createEngine(deps: EngineDeps): Engine {
     callAudit: deps.audit.calls,
     approval: createApprovalStage({
       instanceOf: fleet.get,
+      toolsOf: (id) => fleet.catalogOf(id)?.tools,
       asked,
       approver: approvals.approver,
     }),

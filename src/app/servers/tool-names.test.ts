@@ -1,3 +1,4 @@
+import { noToolRules } from "../../../test/harness/fake-server.ts";
 import { beforeEach, describe, expect, test } from "vitest";
 import { sampleInstance } from "../../../test/sample-catalog.ts";
 import type { ServerConfig, ToolRules } from "../../config/config.ts";
@@ -7,16 +8,6 @@ import type { Log } from "../../kernel/runtime/log.ts";
 import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
 import { warnOfToolNames } from "./tool-names.ts";
 
-const noRules: ToolRules = {
-  allow: undefined,
-  deny: [],
-  rename: {},
-  describe: {},
-  phrases: {},
-  ask: [],
-  neverAsk: [],
-  effects: {},
-};
 const id = "files" as InstanceId;
 const about = { atMs: 0, instance: id, server: "files" as ServerSlug, installation: id };
 const ignore = (): void => undefined;
@@ -49,7 +40,7 @@ describe("a name under a server's tools that none of its tools has", () => {
     events.emit({ type: "config.changed", atMs: 0, file: "f", added: 0, changed: 1, removed: 0 });
 
   test("is reported with its place, once", () => {
-    rules = { ...noRules, deny: ["delete_file"] };
+    rules = { ...noToolRules, deny: ["delete_file"] };
     listed();
     listed();
     reloaded();
@@ -58,15 +49,12 @@ describe("a name under a server's tools that none of its tools has", () => {
 
   test("is found in every list, and patterns count only where they may stand", () => {
     rules = {
+      ...noToolRules,
       allow: ["read_*", "list_*"],
       within: [["*_file"], ["nothing"]],
       deny: ["write_file"],
       rename: { read_file: "r", "write_*": "w" },
       describe: { Read_File: "It reads." },
-      phrases: {},
-      ask: [],
-      neverAsk: [],
-      effects: {},
     };
     listed();
     expect(warnings.map((text) => text.slice("files: tools.".length, text.indexOf(" is the")))).toEqual([
@@ -78,7 +66,7 @@ describe("a name under a server's tools that none of its tools has", () => {
   });
 
   test("is looked for when the configuration has changed, and when the tools have, but not before they are known", () => {
-    rules = { ...noRules, deny: ["gone"] };
+    rules = { ...noToolRules, deny: ["gone"] };
     tools = undefined;
     reloaded();
     tools = ["read_file"];
@@ -86,7 +74,7 @@ describe("a name under a server's tools that none of its tools has", () => {
     expect(warnings).toEqual([]);
     listed();
     expect(warnings).toEqual(['files: tools.deny: "gone" is the name of none of its 1 tools']);
-    rules = { ...noRules, deny: ["also_gone"] };
+    rules = { ...noToolRules, deny: ["also_gone"] };
     reloaded();
     expect(warnings).toHaveLength(2);
   });

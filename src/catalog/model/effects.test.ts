@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ToolDefinition } from "../../kernel/call/definitions.ts";
-import { effectOfCall, effectOfName, namedEffect, withAnnotations } from "./effects.ts";
+import { choosingValues, effectOfCall, effectOfName, namedEffect, withAnnotations } from "./effects.ts";
 
 const definition = (more: object = {}): ToolDefinition => ({ name: "x", inputSchema: { type: "object" }, ...more });
 const choosing = (properties: object): ToolDefinition => definition({ inputSchema: { type: "object", properties } });
@@ -44,6 +44,46 @@ describe("a parameter that chooses", () => {
     expect(of({ steps: { type: "array", items: { properties: { action: values } } } })).toEqual(["action: destroy"]);
     expect(of({ action: values }, "delete_rows")).toEqual([]);
     expect(of({ color: values })).toEqual([]);
+  });
+
+  test("counts however its schema is written", () => {
+    const deep = (schema: object): readonly string[] =>
+      namedEffect("manage_rows", definition({ inputSchema: { type: "object", ...schema } })).choices.map(
+        ({ parameter, strongest }) => `${parameter}: ${strongest}`,
+      );
+    const action = { enum: ["list", "delete"] };
+    const union = ["list", "delete"].map((value) => ({ properties: { action: { const: value } } }));
+    for (const schema of [
+      { properties: { action: { $ref: "#/$defs/A~1B" } }, $defs: { "A/B": action } },
+      { properties: { action: { allOf: [{ $ref: "#/$defs/A" }] } }, $defs: { A: action } },
+      { anyOf: union },
+      { properties: { what: { oneOf: union } } },
+      { properties: { action: { type: "array", items: { anyOf: [{ const: "delete" }] } } } },
+      { properties: { rows: { additionalProperties: { properties: { action } } } } },
+    ])
+      expect([schema, deep(schema)]).toEqual([schema, ["action: destroy"]]);
+    // One that refers to itself ends.
+    const own = { $ref: "#", anyOf: [{ $ref: "#" }, { $ref: "#" }], properties: { a: { $ref: "#" }, action } };
+    expect(deep(own)).toEqual(["action: destroy"]);
+  });
+
+  test("counts by its default where it is left out, and in lists within lists", () => {
+    const { effect, choices } = namedEffect(
+      "manage_rows",
+      choosing({ action: { enum: ["list", "delete"], default: "delete" } }),
+    );
+    const of = (given: unknown): string => effectOfCall(effect, choices, given);
+    for (const given of [{}, { action: null }, { action: [["delete"]] }, { action: 7 }])
+      expect(of(given)).toBe("destroy");
+    expect(of({ action: "list" })).toBe("write");
+  });
+
+  test("is found in arguments alone where there is no schema", () => {
+    const given = { Action: "delete", deep: [{ mode: ["a", ["b"]] }], other: "delete" };
+    expect(choosingValues(given)).toEqual([
+      ["action", ["delete"]],
+      ["mode", ["a", "b"]],
+    ]);
   });
 
   test("does not count where its values are those of HTTP, or name things", () => {

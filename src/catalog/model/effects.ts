@@ -1,6 +1,6 @@
 import type { ToolDefinition } from "../../kernel/call/definitions.ts";
 import { isStronger, strongestOf, type ToolEffect } from "../../kernel/call/tool-effects.ts";
-import { isJsonObject } from "../../kernel/text/json-bytes.ts";
+import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
 
 /** What the gateway says of a tool, from the server's own name of it and from its choices. */
 export interface NamedEffect {
@@ -19,6 +19,8 @@ export interface EffectChoice {
   readonly effects: ReadonlyMap<string, ToolEffect>;
   /** Of a value that is not among them. */
   readonly strongest: ToolEffect;
+  /** Where no value is given: that of the default. */
+  readonly absent: ToolEffect;
 }
 
 /** How far annotations of a server count. */
@@ -142,55 +144,102 @@ const choosing = words("action operation mode method command type kind op");
 /** These name a thing more often than an action. */
 const naming = words("type kind");
 /** Of a schema of a server, which may be of any size. */
-const mostDepth = 4;
-const mostParameters = 500;
+const mostDepth = 12;
+const mostSchemas = 2_000;
 const mostValues = 500;
 
+/** What a schema allows for one parameter, wherever it is in it. */
+interface Allowed {
+  readonly values: Set<string>;
+  readonly defaults: Set<string>;
+}
+
 /** The table of one parameter; undefined where no value of it is worse than what the name says. */
-function toChoice(parameter: string, schema: object, effect: ToolEffect): EffectChoice | undefined {
-  const values = valuesOf(schema).slice(0, mostValues);
-  const lower = values.map((value) => value.trim().toLowerCase());
+function toChoice(parameter: string, { values, defaults }: Allowed, effect: ToolEffect): EffectChoice | undefined {
+  const spelled = new Map([...values, ...defaults].map((value) => [value.trim().toLowerCase(), value]));
   // What a tool is to send to an address, or to write down of such a request, is data.
-  if (parameter === "method" && ["get", "post", "put"].every((value) => lower.includes(value))) return undefined;
-  const effects = new Map(lower.map((value, at) => [value, effectOfName(values[at] ?? value).effect]));
+  if (parameter === "method" && ["get", "post", "put"].every((value) => spelled.has(value))) return undefined;
+  const effects = new Map([...spelled].map(([lower, value]) => [lower, effectOfName(value).effect]));
   const strongest = strongestOf([...effects.values()], effect);
   if (!isStronger(strongest, effect) || strongest === "unknown") return undefined;
   if (naming.has(parameter) && strongest !== "destroy" && strongest !== "run") return undefined;
-  return { parameter, effects, strongest };
-}
-
-function valuesOf(schema: object): readonly string[] {
-  const { enum: listed, const: only, anyOf, oneOf, items } = schema as Readonly<Record<string, unknown>>;
-  const own = [...(Array.isArray(listed) ? (listed as readonly unknown[]) : []), only];
-  const others = [anyOf, oneOf].flatMap((all) =>
-    Array.isArray(all) ? (all as readonly unknown[]).slice(0, mostValues) : [],
+  const absent = strongestOf(
+    [...defaults].map((value) => effectOfName(value).effect),
+    effect,
   );
-  return [
-    ...own.filter((value) => typeof value === "string"),
-    ...[...others, items].flatMap((one) =>
-      isJsonObject(one) ? valuesOf({ enum: one["enum"], const: one["const"] }) : [],
-    ),
-  ];
+  return { parameter, effects, strongest, absent };
 }
 
-function choicesIn(schema: unknown, effect: ToolEffect): readonly EffectChoice[] {
-  const found: EffectChoice[] = [];
-  let seen = 0;
-  const look = (within: unknown, depth: number): void => {
-    if (!isJsonObject(within) || depth > mostDepth) return;
-    const { properties, items } = within;
-    if (items !== undefined) look(items, depth + 1);
-    if (!isJsonObject(properties)) return;
-    for (const [name, value] of Object.entries(properties)) {
-      if (!isJsonObject(value) || (seen += 1) > mostParameters) continue;
-      const parameter = name.toLowerCase();
-      const choice = choosing.has(parameter) ? toChoice(parameter, value, effect) : undefined;
-      if (choice !== undefined) found.push(choice);
-      look(value, depth + 1);
+/** Where other schemas are in one. */
+const combining = ["allOf", "anyOf", "oneOf", "prefixItems", "items", "additionalProperties", "then", "else"] as const;
+
+/** The schemas within one that concern the same value, itself among them; references within the root are followed. */
+function* schemasOf(root: unknown, schema: unknown, depth = 0): Generator<JsonObject> {
+  if (!isJsonObject(schema) || depth > mostDepth) return;
+  yield schema;
+  const { $ref: reference } = schema;
+  if (typeof reference === "string") yield* schemasOf(root, referred(root, reference), depth + 1);
+  for (const name of combining) {
+    const within = schema[name];
+    for (const one of Array.isArray(within) ? (within as readonly unknown[]) : [within])
+      yield* schemasOf(root, one, depth + 1);
+  }
+}
+
+/** What `#/…` names in a schema. */
+function referred(root: unknown, reference: string): unknown {
+  if (!reference.startsWith("#/")) return undefined;
+  let found: unknown = root;
+  for (const step of reference.slice(2).split("/"))
+    found = isJsonObject(found) ? found[step.replaceAll("~1", "/").replaceAll("~0", "~")] : undefined;
+  return found;
+}
+
+function choicesIn(root: unknown, effect: ToolEffect): readonly EffectChoice[] {
+  const allowed = new Map<string, Allowed>();
+  let left = mostSchemas;
+  const note = (parameter: string, schema: unknown): void => {
+    const own = allowed.get(parameter) ?? { values: new Set(), defaults: new Set() };
+    allowed.set(parameter, own);
+    for (const { enum: listed, const: only, default: fallback } of schemasOf(root, schema)) {
+      if ((left -= 1) < 0) return;
+      const values = [...(Array.isArray(listed) ? (listed as readonly unknown[]) : []), only];
+      for (const value of values) if (typeof value === "string" && own.values.size < mostValues) own.values.add(value);
+      for (const value of Array.isArray(fallback) ? (fallback as readonly unknown[]) : [fallback])
+        if (typeof value === "string") own.defaults.add(value);
     }
   };
-  look(schema, 0);
-  return found;
+  const look = (schema: unknown, depth: number): void => {
+    if (depth > mostDepth) return;
+    for (const { properties } of schemasOf(root, schema)) {
+      if ((left -= 1) < 0) return;
+      for (const [name, value] of isJsonObject(properties) ? Object.entries(properties) : []) {
+        if (choosing.has(name.toLowerCase())) note(name.toLowerCase(), value);
+        look(value, depth + 1);
+      }
+    }
+  };
+  look(root, 0);
+  return [...allowed].flatMap(([parameter, own]) => toChoice(parameter, own, effect) ?? []);
+}
+
+/** Values of parameters that choose in the arguments of a tool whose schema is not known, by the parameter. */
+export function choosingValues(given: unknown): readonly (readonly [parameter: string, values: readonly string[]])[] {
+  const found = new Map<string, string[]>();
+  let left = mostLooked;
+  const look = (value: unknown, parameter: string | undefined, depth: number): void => {
+    if ((left -= 1) < 0 || depth > mostLookedDepth) return;
+    if (typeof value === "string" && parameter !== undefined)
+      found.set(parameter, [...(found.get(parameter) ?? []).slice(0, mostValues), value]);
+    else if (Array.isArray(value)) for (const one of value) look(one, parameter, depth + 1);
+    else if (typeof value === "object" && value !== null)
+      for (const [key, member] of Object.entries(value)) {
+        const name = key.trim().toLowerCase();
+        look(member, choosing.has(name) ? name : undefined, depth + 1);
+      }
+  };
+  look(given, undefined, 0);
+  return [...found];
 }
 
 const known = new WeakMap<ToolDefinition, { readonly name: string; readonly effect: NamedEffect }>();
@@ -239,35 +288,39 @@ function tableOf(choices: readonly EffectChoice[]): ReadonlyMap<string, readonly
 export function effectOfCall(effect: ToolEffect, choices: readonly EffectChoice[], given: unknown): ToolEffect {
   if (choices.length === 0) return effect;
   const table = tableOf(choices);
+  const seen = new Set<string>();
   let found = effect;
   let left = mostLooked;
-  const take = (value: unknown, all: readonly EffectChoice[]): void => {
-    if (typeof value !== "string") return;
-    for (const { effects, strongest } of all) {
-      const named = effects.get(value) ?? effects.get(value.trim().toLowerCase()) ?? strongest;
-      if (isStronger(named, found)) found = named;
-    }
+  const note = (one: ToolEffect): void => {
+    if (isStronger(one, found)) found = one;
+  };
+  /** A value of a parameter; of a list each of its items, at any depth. Other values than texts are never listed. */
+  const take = (value: unknown, all: readonly EffectChoice[], depth: number): void => {
+    if (Array.isArray(value) && depth <= mostLookedDepth) for (const one of value) take(one, all, depth + 1);
+    else if (value !== null && value !== undefined)
+      for (const { effects, strongest } of all)
+        note(
+          (typeof value === "string" ? (effects.get(value) ?? effects.get(value.trim().toLowerCase())) : undefined) ??
+            strongest,
+        );
   };
   const look = (value: unknown, depth: number): void => {
     if (typeof value !== "object" || value === null) return;
     // A value that is too large to be looked at may hide anything.
-    if ((left -= 1) < 0 || depth > mostLookedDepth) {
-      for (const { strongest } of choices) if (isStronger(strongest, found)) found = strongest;
-      return;
-    }
-    if (Array.isArray(value)) {
-      for (const member of value) look(member, depth + 1);
-      return;
-    }
+    if ((left -= 1) < 0 || depth > mostLookedDepth) return choices.forEach(({ strongest }) => note(strongest));
+    if (Array.isArray(value)) return value.forEach((member) => look(member, depth + 1));
     for (const key of Object.keys(value)) {
       const member = (value as Readonly<Record<string, unknown>>)[key];
       const all = table.get(key) ?? (key.length > longestParameter ? undefined : table.get(key.trim().toLowerCase()));
-      if (all !== undefined)
-        for (const one of Array.isArray(member) ? (member as readonly unknown[]) : [member]) take(one, all);
+      if (all !== undefined && member !== null) {
+        seen.add(all[0]?.parameter ?? "");
+        take(member, all, depth);
+      }
       look(member, depth + 1);
     }
   };
   look(given, 0);
+  for (const { parameter, absent } of choices) if (!seen.has(parameter)) note(absent);
   return found;
 }
 

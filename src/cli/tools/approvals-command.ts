@@ -77,7 +77,7 @@ async function readOne(gateway: GatewayClient, id: string): Promise<Approval> {
 function printOne(one: Approval): void {
   const lines = [
     `${plainText(one.tool)}: ${one.effect}, ${plainText(one.because)}`,
-    `  arguments  ${plainText(one.arguments)}`,
+    `  arguments  ${plainText(one.arguments)}${one.cut ? "  (cut)" : ""}`,
     `  asked by   ${plainText(one.client)}, for ${one.person}, ${one.askedAt}`,
     `  state      ${one.state}${one.state === "waiting" ? `, until ${one.expiresAt}` : ""}`,
   ];
@@ -108,7 +108,7 @@ async function decide(context: CommandContext, task: "allow" | "deny", id: strin
   const body = { decision: task, for: length };
   const answer = await gateway.ask<typeof decideApproval>("POST /api/approvals/{id}", { params: { id }, body });
   return printAnswer(context, answer, ({ tool, state }) =>
-    process.stdout.write(`${plainText(tool)}: ${state === "granted" ? "the same call may run now" : state}\n`),
+    process.stdout.write(`${plainText(tool)}: ${state === "denied" ? state : "the same call may run now"}\n`),
   );
 }
 

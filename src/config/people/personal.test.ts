@@ -1,3 +1,4 @@
+import { noToolRules } from "../../../test/harness/fake-server.ts";
 import { describe, expect, test } from "vitest";
 import type { PrincipalId, ServerSlug } from "../../kernel/ids.ts";
 import type { People, ServerConfig, ServerOverrides, Settings, Transport } from "../config.ts";
@@ -44,7 +45,7 @@ function server(transport: Transport, required: Partial<ServerConfig["required"]
     maxResultTokens: undefined,
     requestLogging: "metadata",
     interactive: false,
-    tools: { allow: undefined, deny: [], rename: {}, describe: {}, phrases: {}, ask: [], neverAsk: [], effects: {} },
+    tools: noToolRules,
     required: { user: [], team: [], ...required },
     optional: { user: [], team: [] },
     hash: hashTransport(transport),

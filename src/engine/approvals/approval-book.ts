@@ -1,6 +1,7 @@
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Approval, ApprovalStore, ApprovedCall, Grant, GrantKind, KeptApprovals } from "../../store/store.ts";
+import { shorten } from "../../kernel/text/plain-text.ts";
 import { randomId } from "../../kernel/text/random-id.ts";
 
 /** A change that those who look after the gateway are told of. */
@@ -62,7 +63,11 @@ export interface ApprovalBook {
 
 /** How long what was decided is kept. */
 const keptMs = 7 * 86_400_000;
+/** Of those that are decided or expired: of one person, and of all. */
+const mostOfOne = 100;
 const mostKept = 2_000;
+/** Their arguments are for a glance at what was decided. */
+const longestKeptArguments = 1_000;
 /** For so long the same call is not asked about again. */
 const deniedMs = 60_000;
 /** As long as a server's question to a client can be answered. */
@@ -81,7 +86,7 @@ export function createApprovalBook({ store, clock, settings, onChange }: Approva
       await book.change((now) => {
         const found = now.approvals.find((one) => one.binding === binding && one.state === "granted");
         if (found === undefined) return { next: now, value: false };
-        return { next: withReplaced(now, { ...found, state: "used" }), value: true };
+        return { next: withReplaced(now, closed(found, "used")), value: true };
       }),
     isUnderWay(binding) {
       const sinceMs = clock.now() - underWayMs;
@@ -104,9 +109,12 @@ export function createApprovalBook({ store, clock, settings, onChange }: Approva
       const decided = await book.change((now) => {
         const found = now.approvals.find((one) => one.id === id && isSeen(one));
         if (found?.state !== "waiting") throw unknownApproval(found);
+        if (verdict !== "no" && !mayLast(found, verdict))
+          throw new GatewayError("PARAMS_INVALID", `a yes to this call cannot count for ${verdict}`);
         const decidedAtMs = clock.now();
-        const state = verdict === "no" ? "denied" : "granted";
-        const one: Approval = { ...found, state, decidedBy: by, decidedVia: via, decidedAtMs };
+        const decided: Approval = { ...found, state: "granted", decidedBy: by, decidedVia: via, decidedAtMs };
+        // A yes that is remembered covers this call as well; there is none besides for one call.
+        const one = verdict === "once" ? decided : closed(decided, verdict === "no" ? "denied" : "used");
         const next = withReplaced(now, one);
         if (verdict === "no" || verdict === "once") return { next, value: one };
         const untilMs = verdict === "session" ? decidedAtMs + settings().sessionMs : null;
@@ -134,6 +142,14 @@ export function createApprovalBook({ store, clock, settings, onChange }: Approva
   };
 }
 
+/**
+ * Whether a yes to a call may count for so long. What runs code does something else each time; and of what a person has
+ * not seen the whole of, the rest may be anything.
+ */
+export function mayLast({ effect, isCut }: Pick<ApprovedCall, "effect" | "isCut">, kind: GrantKind): boolean {
+  return kind === "once" || (!isCut && (kind === "session" || effect !== "run"));
+}
+
 interface Planned<T> {
   readonly next: KeptApprovals;
   readonly value: T;
@@ -146,39 +162,88 @@ function createKeptBook(
   onExpired: (approval: Approval) => void,
 ) {
   let kept = store.read();
-  let writing: Promise<unknown> = Promise.resolve();
-  const waiters = new Map<string, Set<() => void>>();
+  const waiters = createWaiters();
 
   function tell(before: KeptApprovals, after: KeptApprovals): void {
     const states = new Map(before.approvals.map((one) => [one.id, one.state]));
     for (const one of after.approvals) {
       if (states.get(one.id) === one.state || one.state === "waiting") continue;
       if (one.state === "expired") onExpired(one);
-      for (const wake of waiters.get(one.id) ?? []) wake();
-      waiters.delete(one.id);
+      waiters.wake(one.id);
     }
+  }
+
+  interface Change {
+    readonly plan: (now: KeptApprovals) => KeptApprovals;
+    readonly done: () => void;
+    readonly fail: (error: unknown) => void;
+  }
+  const waiting: Change[] = [];
+  let isWriting = false;
+
+  /** All that waits is written as one: the file is replaced as a whole. */
+  async function writeAll(): Promise<void> {
+    if (isWriting) return;
+    isWriting = true;
+    for (let batch = waiting.splice(0); batch.length > 0; batch = waiting.splice(0)) {
+      let next = withoutOver(kept, clock.now());
+      const planned = batch.filter(({ plan, fail }) => {
+        try {
+          next = plan(next);
+          return true;
+        } catch (error) {
+          fail(error);
+          return false;
+        }
+      });
+      try {
+        if (next !== kept) await store.write(next);
+        const before = kept;
+        kept = next;
+        tell(before, next);
+        for (const { done } of planned) done();
+      } catch (error) {
+        for (const { fail } of planned) fail(error);
+      }
+    }
+    isWriting = false;
   }
 
   return {
     get kept() {
       return kept;
     },
-    /** One change after the other, each from what the one before has written: an unwritten one is not done. */
+    /** One change after the other, each from what the one before has made: an unwritten one is not done. */
     async change<T>(plan: (now: KeptApprovals) => Planned<T>): Promise<T> {
-      const done = writing.then(async () => {
-        const { next, value } = plan(withoutOver(kept, clock.now()));
-        if (next !== kept) await store.write(next);
-        const before = kept;
-        kept = next;
-        tell(before, next);
-        return value;
+      return await new Promise<T>((resolve, reject) => {
+        let value: T;
+        const take = (now: KeptApprovals): KeptApprovals => {
+          const planned = plan(now);
+          ({ value } = planned);
+          return planned.next;
+        };
+        waiting.push({ plan: take, done: () => resolve(value), fail: reject });
+        void writeAll();
       });
-      writing = done.catch(() => undefined);
-      return await done;
     },
     async settled(id: string, limitMs: number, signal: AbortSignal): Promise<Approval | undefined> {
       const find = (): Approval | undefined => kept.approvals.find((one) => one.id === id);
-      if (find()?.state !== "waiting" || limitMs === 0) return find();
+      if (find()?.state === "waiting" && limitMs > 0 && !signal.aborted) await waiters.wait(id, limitMs, signal);
+      return find();
+    },
+  };
+}
+
+/** Those who wait for a change of one approval. */
+function createWaiters() {
+  const waiters = new Map<string, Set<() => void>>();
+  return {
+    wake(id: string): void {
+      for (const wake of waiters.get(id) ?? []) wake();
+      waiters.delete(id);
+    },
+    /** Resolves when it is woken, after so many milliseconds, or when the signal aborts. */
+    wait: async (id: string, limitMs: number, signal: AbortSignal): Promise<void> =>
       await new Promise<void>((resolve) => {
         const own = waiters.get(id) ?? new Set();
         waiters.set(id, own);
@@ -186,39 +251,54 @@ function createKeptBook(
           clearTimeout(timer);
           signal.removeEventListener("abort", end);
           own.delete(end);
+          if (own.size === 0 && waiters.get(id) === own) waiters.delete(id);
           resolve();
         };
         const timer = setTimeout(end, limitMs);
         signal.addEventListener("abort", end, { once: true });
         own.add(end);
-      });
-      return find();
-    },
+      }),
   };
 }
 
 /** Without expired calls and grants, and without those that were decided long ago. The same object without any. */
 function withoutOver(kept: KeptApprovals, nowMs: number): KeptApprovals {
-  const isOpen = ({ state }: Approval): boolean => state === "waiting" || state === "granted";
   const isOver = (one: Approval): boolean => isOpen(one) && one.expiresAtMs <= nowMs;
-  const isOld = (one: Approval, at: number): boolean =>
-    at >= mostKept || (!isOpen(one) && one.askedAtMs < nowMs - keptMs);
   const isPast = ({ untilMs }: Grant): boolean => untilMs !== null && untilMs <= nowMs;
-  if (!kept.approvals.some((one, at) => isOver(one) || isOld(one, at)) && !kept.grants.some(isPast)) return kept;
-  const left = kept.approvals.filter((one, at) => !isOld(one, at));
+  const decided = new Map<string, number>();
+  let all = 0;
+  const isOld = (one: Approval): boolean => {
+    if (isOpen(one)) return false;
+    const own = (decided.get(one.principal) ?? 0) + 1;
+    decided.set(one.principal, own);
+    all += 1;
+    return own > mostOfOne || all > mostKept || one.askedAtMs < nowMs - keptMs;
+  };
+  const old = new Set(kept.approvals.filter(isOld));
+  if (old.size === 0 && !kept.approvals.some(isOver) && !kept.grants.some(isPast)) return kept;
   return {
-    approvals: left.map((one) => (isOver(one) ? { ...one, state: "expired" } : one)),
+    approvals: kept.approvals.flatMap((one) => (old.has(one) ? [] : isOver(one) ? closed(one, "expired") : one)),
     grants: kept.grants.filter((one) => !isPast(one)),
   };
+}
+
+function isOpen({ state }: Approval): boolean {
+  return state === "waiting" || state === "granted";
+}
+
+/** One that waits for nothing any more. */
+function closed(one: Approval, state: "used" | "denied" | "expired"): Approval {
+  return { ...one, state, args: shorten(one.args, longestKeptArguments) };
 }
 
 function withReplaced(now: KeptApprovals, one: Approval): KeptApprovals {
   return { ...now, approvals: now.approvals.map((other) => (other.id === one.id ? one : other)) };
 }
 
-function isCovered(grant: Grant, { principal, instance, tool, definition, client }: ApprovedCall): boolean {
-  const isSame = grant.principal === principal && grant.instance === instance && grant.tool === tool;
-  return isSame && grant.definition === definition && (grant.kind === "always" || grant.client === client);
+function isCovered(grant: Grant, call: ApprovedCall): boolean {
+  const same = ["principal", "instance", "tool", "definition"] as const;
+  const ofSession = ["client", "session"] as const;
+  return [...same, ...(grant.kind === "always" ? [] : ofSession)].every((name) => grant[name] === call[name]);
 }
 
 /** The oldest that waits for the same person makes room for one more. */
@@ -237,13 +317,13 @@ function planAsking(
   };
   const waiting = now.approvals.filter((one) => one.principal === call.principal && one.state === "waiting");
   const over = new Set(waiting.slice(most - 1).map(({ id }) => id));
-  const others = now.approvals.map((one) => (over.has(one.id) ? { ...one, state: "expired" as const } : one));
+  const others = now.approvals.map((one) => (over.has(one.id) ? closed(one, "expired") : one));
   return { next: { ...now, approvals: [approval, ...others] }, value: { approval, isNew: true } };
 }
 
 function toGrant(one: Approval, kind: Grant["kind"], untilMs: number | null): Grant {
-  const { principal, client, server, instance, tool, definition, decidedAtMs } = one;
-  const about = { principal, client, server, instance, tool, definition };
+  const { principal, client, session, server, instance, tool, definition, decidedAtMs } = one;
+  const about = { principal, client, session, server, instance, tool, definition };
   return { ...about, id: randomId("g"), kind, madeAtMs: decidedAtMs ?? 0, untilMs };
 }
 

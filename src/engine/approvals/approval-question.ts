@@ -1,5 +1,6 @@
-import { plainText } from "../../kernel/text/plain-text.ts";
+import { escapeHidden } from "../../catalog/exposure/text/visible-text.ts";
 import { isJsonObject, parseJsonObject, type JsonBytes, type JsonObject } from "../../kernel/text/json-bytes.ts";
+import { shorten } from "../../kernel/text/plain-text.ts";
 import { countText } from "../../kernel/text/number-text.ts";
 import type { GrantKind } from "../../store/store.ts";
 
@@ -46,12 +47,12 @@ const longestAll = 1_500;
  * that nothing in them can look like the question's own words.
  */
 export function questionText(asked: Asked): string {
-  const name = `${shown(asked.server)} · ${shown(asked.tool)}`;
+  const name = `${shownName(asked.server)} · ${shownName(asked.tool)}`;
   const lines = [
     `Allow ${name}? ${doing[asked.effect] ?? doing["unknown"]} (${asked.because}).`,
     ...argumentLines(asked),
   ];
-  return [...lines, `Asked by ${shown(asked.client)}.`].join("\n");
+  return [...lines, `Asked by ${shownName(asked.client)}.`].join("\n");
 }
 
 function argumentLines({ given, page }: Asked): readonly string[] {
@@ -63,7 +64,7 @@ function argumentLines({ given, page }: Asked): readonly string[] {
   const lines: string[] = [];
   let length = 0;
   for (const [at, [key, value]] of members.entries()) {
-    const line = `  ${shortened(shown(key), 60)}: ${shortened(shown(JSON.stringify(value) ?? ""), longestValue)}`;
+    const line = `  ${shownName(key)}: ${shorten(shown(value), longestValue)}`;
     length += line.length;
     if (length > longestAll) {
       const left = members.length - at;
@@ -74,14 +75,18 @@ function argumentLines({ given, page }: Asked): readonly string[] {
   return lines;
 }
 
-/** On one line, with everything that cannot be seen, or changes the order of what can, as an escape. */
-function shown(text: string): string {
-  return plainText(text.slice(0, 2 * longestAll));
+/** On one line, as JSON, with everything that cannot be seen, or changes the order of what can, as an escape. */
+function shown(value: unknown): string {
+  return escapeHidden(JSON.stringify(value) ?? "");
 }
 
-function shortened(text: string, most: number): string {
-  return text.length > most ? `${text.slice(0, most)}…` : text;
+/** In quotes, unless it could be nothing but a name. */
+function shownName(name: string): string {
+  const short = shorten(name, longestName);
+  return /^[\w.:/-]+$/.test(short) ? short : shown(short);
 }
+
+const longestName = 100;
 
 /** The params of `elicitation/create`: one required choice, with no as its default. An empty form is never sent. */
 export function questionParams(asked: Asked): JsonObject {
@@ -117,3 +122,67 @@ export function readAnswer(result: JsonBytes, kinds: readonly GrantKind[]): Clie
 }
 
 const longestAnswer = 10_000;
+
+/** What a person is shown of arguments, and whether that is not all of it. */
+export interface ReviewedArguments {
+  readonly args: string;
+  readonly isCut: boolean;
+}
+
+/** Characters of all arguments of one call that are kept: a few pages. */
+const longestReviewed = 16_384;
+/** In larger arguments, secrets are not looked for in long texts: of these their length alone is shown. */
+const mostRedacted = 262_144;
+
+/**
+ * Arguments as a person reviews them: without secrets, every member in sight, long texts and lists cut. `redact` takes
+ * secrets out of JSON.
+ */
+export function reviewArguments(value: unknown, redact: (json: string) => string): ReviewedArguments {
+  const whole = JSON.stringify(value) ?? "{}";
+  const isLarge = whole.length > mostRedacted;
+  const clean = redact(isLarge ? JSON.stringify(cutValue(value, { text: 0, items: 1_000 }).value) : whole);
+  const parsed = parseJson(clean);
+  for (const text of [2_000, 500, 100, 20]) {
+    const { value: cut, isCut } = cutValue(parsed, { text, items: text });
+    const args = JSON.stringify(cut);
+    if (args.length <= longestReviewed) return { args, isCut: isCut || isLarge };
+  }
+  return { args: JSON.stringify(`${countText(whole.length)} characters in too many parts`), isCut: true };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+const deepestReviewed = 40;
+
+/** A copy with texts of so many characters, and lists and objects of so many members, at most. */
+function cutValue(whole: unknown, most: { readonly text: number; readonly items: number }) {
+  let isCut = false;
+  const more = (count: number, what: string): string => {
+    isCut = true;
+    return `… ${countText(count)} more ${what}`;
+  };
+  const copy = (value: unknown, depth: number): unknown => {
+    if (typeof value === "string" && value.length > Math.max(most.text, longestName))
+      return `${value.slice(0, most.text)}${more(value.length - most.text, "characters")}`;
+    if (typeof value !== "object" || value === null) return value;
+    if (depth > deepestReviewed) return more(1, "levels");
+    if (Array.isArray(value)) {
+      const shownItems = value.slice(0, most.items).map((item) => copy(item, depth + 1));
+      return value.length > most.items ? [...shownItems, more(value.length - most.items, "items")] : shownItems;
+    }
+    const members = Object.entries(value);
+    const kept = members
+      .slice(0, most.items)
+      .map(([key, member]) => [shorten(key, longestName), copy(member, depth + 1)]);
+    if (members.length > most.items) kept.push(["…", more(members.length - most.items, "members")]);
+    return Object.fromEntries(kept) as unknown;
+  };
+  return { value: copy(whole, 0), isCut };
+}

@@ -3,15 +3,18 @@ import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { CallArguments, CallContext } from "../../kernel/call/call-context.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { clientNameOf } from "../../kernel/client-presence.ts";
+import { abortReason } from "../../kernel/runtime/abort.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
-import { toJsonBytes } from "../../kernel/text/json-bytes.ts";
+import { toJsonBytes, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import { createSemaphore, type Semaphore } from "../../kernel/runtime/semaphore.ts";
 import { ExactNumber, parseExact, stringifyExact } from "../../wire/json/exact-json.ts";
 import { canAnswer } from "../calls/questions/questions.ts";
 import type { Decision } from "../policy/decide.ts";
-import type { Approval, ApprovedCall, GrantKind } from "../../store/store.ts";
-import type { ApprovalBook } from "./approval-book.ts";
-import { questionParams, readAnswer, type Asked, type ClientAnswer } from "./approval-question.ts";
+import type { Approval, ApprovedCall } from "../../store/store.ts";
+import { grantKinds } from "../../store/store.ts";
+import { mayLast, type ApprovalBook } from "./approval-book.ts";
+import { questionParams, readAnswer, reviewArguments, type ClientAnswer } from "./approval-question.ts";
 
 /** A call that needs a person's yes. */
 export interface PendingCall {
@@ -28,8 +31,8 @@ export type Approve = (call: PendingCall) => Promise<void>;
 export interface ApproverDeps {
   readonly book: ApprovalBook;
   readonly settings: () => { readonly holdMs: number; readonly minAnswerMs: number };
-  /** Takes known secrets out of a text. */
-  readonly redact: (text: string) => string;
+  /** Takes secrets out of JSON: known ones, those that look like keys, and those that a schema or a name marks. */
+  readonly redact: (json: string, schema?: JsonObject) => string;
   /** The page of the dashboard on which a person decides; undefined where the gateway has no address. */
   readonly pageOf: (id: string) => string | undefined;
   readonly clock: Pick<Clock, "monotonic">;
@@ -40,7 +43,6 @@ const mostQueued = 20;
 /** A client that is asked more often in a minute has its calls wait in the inbox at once. */
 const mostInMinute = 5;
 const minuteMs = 60_000;
-const longestKeptArguments = 65_536;
 /** Members of larger arguments are not sorted before they are hashed. */
 const sortedUpToBytes = 1_048_576;
 
@@ -72,9 +74,13 @@ export function createApprover(deps: ApproverDeps): Approve {
       // A person may have decided in the inbox meanwhile, which counts as well.
       const holdMs = isHeld(context) ? settings().holdMs : 0;
       const settled = await book.settled(approval.id, holdMs, context.signal);
+      // A yes is not used up by a call whose client has left.
+      if (context.signal.aborted) throw abortReason(context.signal);
       if ((await book.take(approved)) || book.covers(approved)) return;
       if (settled?.state === "denied") throw denied(call);
-      throw needed(call, approval, deps.pageOf(approval.id));
+      // It has expired, or an equal call has used the yes up: this one waits under another id.
+      const waiting = settled?.state === "waiting" ? approval : (await book.ask(approved)).approval;
+      throw needed(call, waiting, deps.pageOf(waiting.id));
     } finally {
       context.waitedMs += clock.monotonic() - startedMs;
     }
@@ -93,24 +99,19 @@ function ignoreDecided(error: unknown): void {
 
 function toApproved(
   { tool, instance, given, decision, context }: PendingCall,
-  redact: (text: string) => string,
+  redact: ApproverDeps["redact"],
 ): ApprovedCall {
   const { id: principal, team } = context.principal;
-  const args = redact(given.bytes?.toString("utf8") ?? "{}");
   const hash = createHash("sha256");
   // A separator that no part can contain.
   for (const part of [principal, instance, tool.upstreamName, tool.hash]) hash.update(`${part}\n`);
   return {
     ...{ principal, team, instance, server: tool.server, tool: tool.path, definition: tool.hash },
-    client: clientOf(context),
+    ...{ client: clientNameOf(context) ?? context.via, session: context.connected?.id ?? null },
     binding: hash.update(canonical(given)).digest("hex"),
     ...{ effect: decision.effect, because: decision.because },
-    args: args.length > longestKeptArguments ? `${args.slice(0, longestKeptArguments)}…` : args,
+    ...reviewArguments(given.value, (json) => redact(json, tool.definition.inputSchema)),
   };
-}
-
-function clientOf({ client, via }: CallContext): string {
-  return (client.name ?? via).slice(0, 64);
 }
 
 /** The same for arguments that mean the same: members in order, numbers as they were written. */
@@ -151,7 +152,7 @@ function needed(
 }
 
 /** Asks clients, one thing after the other, and not more often than a person can read. */
-function createClientQuestions({ settings, redact, pageOf, clock }: ApproverDeps) {
+function createClientQuestions({ settings, pageOf, clock }: ApproverDeps) {
   const clients = new Map<string, { readonly turn: Semaphore; times: readonly number[] }>();
 
   /** Undefined: there is no answer, or no one to ask. */
@@ -159,11 +160,15 @@ function createClientQuestions({ settings, redact, pageOf, clock }: ApproverDeps
     const { context } = call;
     // The program that holds the token of such a request could answer for the person.
     if (context.via === "rest" || context.via === "process") return undefined;
-    const kinds = kindsFor(call.decision);
-    const params = questionParams(toAsked(call, { approval, kinds, redact, pageOf }));
+    const kinds = grantKinds.filter((kind) => mayLast(approval, kind));
+    const page = pageOf(approval.id) ?? `toolyard approvals show ${approval.id}`;
+    const params = questionParams({
+      ...{ ...approval, tool: call.tool.upstreamName, kinds, page },
+      given: JSON.parse(approval.args) as unknown,
+    });
     if (context.ask === undefined || !canAnswer(context.client.capabilities, "elicitation/create", params))
       return undefined;
-    const key = `${context.principal.id} ${clientOf(context)}`;
+    const key = JSON.stringify([approval.principal, approval.client, approval.session]);
     const client = clients.get(key) ?? { turn: createSemaphore(1), times: [] };
     const nowMs = clock.monotonic();
     client.times = client.times.filter((atMs) => atMs > nowMs - minuteMs);
@@ -189,28 +194,3 @@ function createClientQuestions({ settings, redact, pageOf, clock }: ApproverDeps
 }
 
 const mostClients = 10_000;
-
-/** What runs code does something else each time. */
-function kindsFor({ effect }: Decision): readonly GrantKind[] {
-  return effect === "run" ? ["once", "session"] : ["once", "session", "always"];
-}
-
-function toAsked(
-  { tool, given, decision, context }: PendingCall,
-  {
-    approval,
-    kinds,
-    redact,
-    pageOf,
-  }: Pick<ApproverDeps, "redact" | "pageOf"> & {
-    readonly approval: Approval;
-    readonly kinds: readonly GrantKind[];
-  },
-): Asked {
-  return {
-    ...{ server: tool.server, tool: tool.upstreamName, effect: decision.effect, because: decision.because, kinds },
-    given: JSON.parse(redact(JSON.stringify(given.value ?? {}))) as unknown,
-    client: clientOf(context),
-    page: pageOf(approval.id) ?? `toolyard approvals show ${approval.id}`,
-  };
-}

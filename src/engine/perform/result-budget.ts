@@ -14,7 +14,7 @@ import { findOversized, type Oversized } from "../results/oversized.ts";
 import type { ShortenedArray } from "../results/shorter-json.ts";
 import type { Validators, Verdict } from "../validation/validators.ts";
 import type { Outcome, Work } from "./work.ts";
-import { clientNameOf } from "./stages/request-facts.ts";
+import { clientNameOf } from "../../kernel/client-presence.ts";
 
 /**
  * Shortens an answer that is larger than a model should read. Runs after the intent was carried out, so that every

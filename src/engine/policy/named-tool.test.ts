@@ -1,20 +1,11 @@
+import { noToolRules } from "../../../test/harness/fake-server.ts";
 import { describe, expect, test } from "vitest";
 import type { ToolRules } from "../../config/config.ts";
 import type { ServerSlug } from "../../kernel/ids.ts";
 import { judgeNamedTool, type RuledServer } from "./named-tool.ts";
 
 function server(slug: string, rules: Partial<ToolRules> = {}): RuledServer {
-  const tools: ToolRules = {
-    allow: undefined,
-    deny: [],
-    rename: {},
-    describe: {},
-    phrases: {},
-    ask: [],
-    neverAsk: [],
-    effects: {},
-    ...rules,
-  };
+  const tools: ToolRules = { ...noToolRules, ...rules };
   return { slug: slug as ServerSlug, namespace: slug.replaceAll("-", "_"), tools };
 }
 

@@ -7,7 +7,7 @@ import { mayUse } from "./tool-rules.ts";
 
 const may = (tool: string, allow: readonly string[] | undefined, deny: readonly string[] = []): boolean =>
   mayUse(localPrincipal, {
-    rules: { allow, deny, rename: {}, describe: {}, phrases: {}, ask: [], neverAsk: [], effects: {} },
+    rules: { allow, deny },
     tool,
   });
 

@@ -4,7 +4,7 @@ import type { Principal } from "../../kernel/principal.ts";
 
 /** What the decision is about. */
 export interface PolicySubject {
-  readonly rules: ToolRules;
+  readonly rules: Pick<ToolRules, "allow" | "within" | "deny">;
   /** The server's own name of the tool, so that renaming a tool does not lift a rule. */
   readonly tool: string;
 }

@@ -3,8 +3,11 @@
  * move the cursor.
  */
 export function plainText(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- these are removed
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/g, " ");
+  return text.replace(
+    // oxlint-disable-next-line no-control-regex -- these are removed
+    /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu,
+    " ",
+  );
 }
 
 /** A server's text for a terminal, with its lines kept. */

@@ -33,7 +33,8 @@ const approvalJson = z
     state: z.enum(["waiting", "granted", "used", "denied", "expired"]),
     effect,
     because: z.string().describe("Why it has that effect."),
-    arguments: z.string().describe("As JSON, without known secrets; cut after 64 KiB."),
+    arguments: z.string().describe("As JSON, without secrets; long texts and lists in it are cut."),
+    cut: z.boolean().describe("Whether something of them is not shown: then a yes can count for this call alone."),
     askedAt: z.string(),
     expiresAt: z.string(),
     decidedBy: schemas.nullableText,
@@ -121,9 +122,6 @@ export const decideApproval = operation({
     requirePerson(services, request);
     const book = await services.approvals();
     const verdict = body.decision === "deny" ? "no" : body.for;
-    const found = book.approvals.find(({ id }) => id === asked.id);
-    if (found?.effect === "run" && verdict === "always")
-      throw new GatewayError("PARAMS_INVALID", "body.for: what runs code does something else each time");
     const decider = { by: principal.id, via: principal.via === "owner" ? "owner" : "dashboard" };
     return toApproval(await book.decide(asked.id, verdict, decider, (one) => isSeen(principal, one)));
   },
@@ -230,7 +228,19 @@ const toTime = (ms: number | null): string | null => (ms === null ? null : new D
 function toApproval(one: Approval): z.output<typeof approvalJson> {
   const { id, tool, server, instance, principal: person, client, state, because, args, decidedBy, decidedVia } = one;
   return {
-    ...{ id, tool, server, instance, person, client, state, effect: one.effect, because, arguments: args },
+    ...{
+      id,
+      tool,
+      server,
+      instance,
+      person,
+      client,
+      state,
+      effect: one.effect,
+      because,
+      arguments: args,
+      cut: one.isCut,
+    },
     ...{ askedAt: new Date(one.askedAtMs).toISOString(), expiresAt: new Date(one.expiresAtMs).toISOString() },
     ...{ decidedBy, decidedVia, decidedAt: toTime(one.decidedAtMs) },
   };

@@ -181,4 +181,10 @@ const contents: Readonly<Partial<Record<PublishedEvent["type"], readonly string[
   "result.schema_mismatch": ["tool", "reason"],
   "tool.bare_name": ["path"],
   "search.done": ["client", "first"],
+  ...Object.fromEntries(
+    (["requested", "decided", "expired", "revoked"] as const).map((what) => [
+      `approval.${what}`,
+      ["tool", "client", "id", "page"],
+    ]),
+  ),
 };

@@ -1,3 +1,4 @@
+import { noToolRules } from "../../../test/harness/fake-server.ts";
 import { describe, expect, test } from "vitest";
 import { createFakeWorld, fakeServer, type FakeWorld } from "../../../test/harness/fake-server.ts";
 import { settle } from "../../../test/harness/manual-clock.ts";
@@ -383,14 +384,8 @@ describe("refresh", () => {
     await instance.reconfigure(
       fakeServer({
         tools: {
-          allow: undefined,
-          deny: [],
+          ...noToolRules,
           rename: { one: "first" },
-          describe: {},
-          phrases: {},
-          ask: [],
-          neverAsk: [],
-          effects: {},
         },
         callTimeoutMs: 5,
       }),

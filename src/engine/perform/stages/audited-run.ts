@@ -1,8 +1,9 @@
+import { clientNameOf } from "../../../kernel/client-presence.ts";
 import { slugOf, type Intent, type ServerIntent } from "../../../catalog/exposure/intent.ts";
 import { toGatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { AuditedCall, CallAudit } from "../../../records/audit/call-audit.ts";
 import type { Outcome, Work } from "../work.ts";
-import { clientNameOf, instanceOf, methodOf, outcomeWord, pathOf } from "./request-facts.ts";
+import { instanceOf, methodOf, outcomeWord, pathOf } from "./request-facts.ts";
 import type { RunStage } from "../run.ts";
 
 /**

@@ -1,10 +1,40 @@
+import { digestOf, type ToolEntry } from "../../../catalog/model/snapshot.ts";
+import type { Intent } from "../../../catalog/exposure/intent.ts";
+import type { ToolRules } from "../../../config/config.ts";
+import type { Principal } from "../../../kernel/principal.ts";
+import { choosingValues } from "../../../catalog/model/effects.ts";
 import type { Instance } from "../../../servers/instance/instance.ts";
+import { toCallArguments, type CallArguments } from "../../../kernel/call/call-context.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
-import type { InstanceId } from "../../../kernel/ids.ts";
+import type { InstanceId, ToolPath } from "../../../kernel/ids.ts";
 import type { SharedTasks } from "../shared-tasks.ts";
 import { requireScope, scopeOf } from "../../policy/scopes.ts";
 import { mayUse } from "../../policy/tool-rules.ts";
 import type { Gate } from "../stages.ts";
+import type { Work } from "../work.ts";
+
+/** A call of a tool, whichever intent it is. */
+export interface CalledTool {
+  readonly instance: InstanceId;
+  readonly tool: ToolEntry;
+  readonly given: CallArguments;
+}
+
+/**
+ * The call that an intent is; undefined for all others. An endpoint of one server passes calls of tools on that are in
+ * no list yet: of these, name and arguments are all that is known, and they are judged by them.
+ */
+export function calledTool(intent: Intent, { request }: Pick<Work, "request">): CalledTool | undefined {
+  if (intent.kind === "call") return { instance: intent.instance, tool: intent.tool, given: intent.arguments };
+  if (intent.kind !== "forward" || request?.method !== "tools/call") return undefined;
+  const { slug, instance } = intent.server;
+  const name = String(request.params["name"]);
+  const given = toCallArguments(request.paramBytes("arguments"));
+  const properties = Object.fromEntries(choosingValues(given.value).map(([key, values]) => [key, { enum: values }]));
+  const definition = { name, inputSchema: { type: "object", properties } };
+  const tool = { server: slug, upstreamName: name, path: `${slug}:${name}` as ToolPath, definition };
+  return { instance, tool: { ...tool, hash: digestOf(definition) }, given };
+}
 
 /**
  * Refuses what the credential does not permit, and a call that the configuration does not allow, before anything of it
@@ -17,11 +47,13 @@ export function createPolicyStage(
   return (intent, work) => {
     const { context } = work;
     requireScope(context.principal, scopeOf(intent));
-    if (intent.kind !== "call") return sharedTasks.check(intent, work);
-    const { tool } = intent;
-    const rules = instanceOf(intent.instance)?.server.tools;
-    if (rules !== undefined && !mayUse(context.principal, { rules, tool: tool.upstreamName }))
-      throw new GatewayError("POLICY_DENIED", `${tool.path} is not allowed by the configuration`);
-    return undefined;
+    const called = calledTool(intent, work);
+    if (called !== undefined) requireAllowed(called, instanceOf(called.instance)?.server.tools, context.principal);
+    return intent.kind === "call" ? undefined : sharedTasks.check(intent, work);
   };
+}
+
+function requireAllowed({ tool }: CalledTool, rules: ToolRules | undefined, principal: Principal): void {
+  if (rules !== undefined && !mayUse(principal, { rules, tool: tool.upstreamName }))
+    throw new GatewayError("POLICY_DENIED", `${tool.path} is not allowed by the configuration`);
 }

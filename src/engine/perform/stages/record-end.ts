@@ -1,3 +1,4 @@
+import { clientNameOf } from "../../../kernel/client-presence.ts";
 import type { Discovery } from "../../../catalog/discovery/discovery.ts";
 import { slugOf, type DiscoverRequest, type Intent, type ServerIntent } from "../../../catalog/exposure/intent.ts";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
@@ -12,7 +13,6 @@ import type { Outcome, Work } from "../work.ts";
 import {
   answerOf,
   argumentsOf,
-  clientNameOf,
   cutTokensOf,
   instanceOf,
   messageOf,

@@ -1,3 +1,4 @@
+import { clientNameOf } from "../../../kernel/client-presence.ts";
 import { describe, expect, test } from "vitest";
 import { sampleInstance } from "../../../../test/sample-catalog.ts";
 import { sampleStanding, sampleView } from "../../../../test/sample-view.ts";
@@ -127,6 +128,6 @@ describe("a client's name", () => {
     ["is none where it is no text", { info: { name: 5 } }, undefined],
     ["is none where the client's info is no object", { info: ["agent"] }, undefined],
   ])("%s", (_what, client, name) => {
-    expect(facts.clientNameOf(contextOf(client))).toBe(name);
+    expect(clientNameOf(contextOf(client))).toBe(name);
   });
 });

@@ -1,5 +1,4 @@
 import type { ServerIntent } from "../../../catalog/exposure/intent.ts";
-import { readClientName } from "../../../kernel/client-presence.ts";
 import type { CallContext } from "../../../kernel/call/call-context.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { InstanceId } from "../../../kernel/ids.ts";
@@ -111,13 +110,4 @@ export function cutTokensOf(ended: Outcome | GatewayError): number {
 /** Of the span that `tracePassage` put around the request, which is in what servers are told. */
 export function traceIdOf({ meta }: CallContext): string | undefined {
   return parseTraceparent(meta?.["traceparent"])?.traceId;
-}
-
-/** Names are labels and columns: what a client says there must not be long. */
-const longestName = 64;
-
-/** What the client calls itself, at most 64 characters; undefined when it does not say. */
-export function clientNameOf({ client }: CallContext): string | undefined {
-  const name = client.name ?? readClientName(client.info);
-  return name === undefined || name.length <= longestName ? name : name.slice(0, longestName);
 }

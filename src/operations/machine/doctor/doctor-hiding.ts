@@ -82,8 +82,7 @@ const needed = profiledTools.filter((tool) => tool === "discover_mcp_tools" || t
 
 function notListed({ server: { entry } }: HidingAsk, written: JsonObject): readonly Hiding[] {
   const { allow, deny = [] } = entry.tools ?? {};
-  const rules = { allow, deny, rename: {}, describe: {}, phrases: {}, ask: [], neverAsk: [], effects: {} };
-  const hidden = needed.filter((tool) => !mayUse(localPrincipal, { rules, tool }));
+  const hidden = needed.filter((tool) => !mayUse(localPrincipal, { rules: { allow, deny }, tool }));
   if (hidden.length === 0) return [];
   const key = ["tools", ...Object.keys(foreignToolFields)].find((field) => written[field] !== undefined) ?? "tools";
   const what = `its lists of tools leave out ${hidden.join(" and ")}`;

@@ -102,7 +102,7 @@ function Waiting({ one }: { readonly one: Approval }) {
           No
         </Button>
         {lengths.map(([length, text]) =>
-          length === "always" && one.effect === "run" ? null : (
+          length !== "once" && (one.cut || (length === "always" && one.effect === "run")) ? null : (
             <Button
               key={length}
               look={length === "once" ? "main" : "plain"}
