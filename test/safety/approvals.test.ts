@@ -1,8 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { askOwner } from "../harness/owner-door.ts";
@@ -10,10 +8,9 @@ import { get, run } from "../harness/rest.ts";
 import { execute, modernRpc, rpc, send, type RawAnswer } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { openSession, type RawSession } from "../protocol/stream.ts";
+import { openNotes, type Notes } from "./notes.ts";
 
-const server = fileURLToPath(new URL("notes-server.mjs", import.meta.url));
-let directory: string;
-let log: string;
+let notes: Notes;
 let gateway: RunningGateway;
 
 interface Given {
@@ -23,25 +20,23 @@ interface Given {
 
 /** Holds nobody up by default, and takes answers at any speed: each test says what it needs. */
 async function start({ entry = {}, settings = {} }: Given = {}): Promise<void> {
-  const notes = { command: process.execPath, args: [server, log], ...entry };
+  const mcpServers = { notes: { ...notes.entry, ...entry } };
   const toolyard = { approvals: { holdMs: 0, minAnswerMs: 0 }, ...settings };
-  gateway = await startGateway({ config: { mcpServers: { notes }, toolyard }, directory });
-  await until(async () => (await ran("read_notes")) > 0 || isText(await execute(gateway.url, "notes:read_notes")));
+  gateway = await startGateway({ config: { mcpServers, toolyard }, directory: notes.directory });
+  await until(async () => ran("read_notes") > 0 || isText(await execute(gateway.url, "notes:read_notes")));
 }
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "toolyard-approvals-"));
-  log = join(directory, "ran");
-  writeFileSync(log, "");
+  notes = await openNotes();
 });
 afterEach(async () => {
   await gateway[Symbol.asyncDispose]();
-  await rm(directory, { recursive: true, force: true });
+  await notes[Symbol.asyncDispose]();
 });
 
 /** How often a tool ran. */
-async function ran(tool: string): Promise<number> {
-  return await Promise.resolve(readFileSync(log, "utf8").split(`["${tool}"`).length - 1);
+function ran(tool: string): number {
+  return notes.calls().filter((call) => call.startsWith(`["${tool}"`)).length;
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever came back
@@ -54,7 +49,7 @@ function isText(result: Any): boolean {
 const call = async (tool: string, args: unknown = {}): Promise<Any> =>
   await execute(gateway.url, `notes:${tool}`, args);
 const owner = async (method: string, path: string, body?: object): Promise<Any> =>
-  JSON.parse((await askOwner(join(directory, "data"), method, path, body)).text);
+  JSON.parse((await askOwner(join(notes.directory, "data"), method, path, body)).text);
 const inbox = async (): Promise<Any[]> => (await owner("GET", "/api/approvals")).approvals;
 const decide = async (id: string, decision: string, more: object = {}): Promise<Any> =>
   await owner("POST", `/api/approvals/${id}`, { decision, ...more });
@@ -69,7 +64,7 @@ function codeOf(result: Any): string | undefined {
 
 /** The file of approvals, within the data directory. */
 async function keptFile(): Promise<string> {
-  const files = await readdir(join(directory, "data"), { recursive: true });
+  const files = await readdir(join(notes.directory, "data"), { recursive: true });
   return files.find((file) => file.endsWith("approvals.json")) ?? "";
 }
 
@@ -86,10 +81,10 @@ describe("a client that cannot ask", () => {
     expect(await decide(waiting.id, "allow")).toMatchObject({ state: "granted", decidedVia: "owner" });
     // Other arguments are another call; the order of members is not.
     expect(codeOf(await call("delete_notes", { id: 8, mode: "all" }))).toBe("APPROVAL_NEEDED");
-    expect(await ran("delete_notes")).toBe(0);
+    expect(ran("delete_notes")).toBe(0);
     expect(isText(await call("delete_notes", { mode: "all", id: 7 }))).toBe(true);
     expect(codeOf(await call("delete_notes", { id: 7, mode: "all" }))).toBe("APPROVAL_NEEDED");
-    expect(await ran("delete_notes")).toBe(1);
+    expect(ran("delete_notes")).toBe(1);
   });
 
   test("is told of a no, and the same call is not asked about again at once", async () => {
@@ -99,7 +94,7 @@ describe("a client that cannot ask", () => {
     await decide(waiting.id, "deny");
     expect(codeOf(await call("delete_notes", { id: 1 }))).toBe("APPROVAL_DENIED");
     expect(await inbox()).toHaveLength(1);
-    expect(await ran("delete_notes")).toBe(0);
+    expect(ran("delete_notes")).toBe(0);
   });
 
   test("waits with its call for somebody in the inbox", async () => {
@@ -110,7 +105,7 @@ describe("a client that cannot ask", () => {
     );
     await decide(waiting.id, "allow");
     expect(isText(await calling)).toBe(true);
-    expect(await ran("delete_notes")).toBe(1);
+    expect(ran("delete_notes")).toBe(1);
   });
 
   test("twenty equal calls at once and one yes are one run", async () => {
@@ -123,7 +118,7 @@ describe("a client that cannot ask", () => {
     // The others say which one waits now.
     const next = (await inbox()).find(({ state }) => state === "waiting");
     for (const result of results.filter((one) => !isText(one))) expect(JSON.stringify(result)).toContain(next.id);
-    expect(await ran("delete_notes")).toBe(1);
+    expect(ran("delete_notes")).toBe(1);
   });
 
   test("a yes outlives the gateway, and so does what it was used for", async () => {
@@ -137,7 +132,7 @@ describe("a client that cannot ask", () => {
     await gateway.stop("SIGKILL");
     await start();
     expect(codeOf(await call("delete_notes", { id: 4 }))).toBe("APPROVAL_NEEDED");
-    expect(await ran("delete_notes")).toBe(1);
+    expect(ran("delete_notes")).toBe(1);
   });
 
   test("that is killed between a yes, the run and its answer runs once at most, and asks again at worst", async () => {
@@ -154,7 +149,7 @@ describe("a client that cannot ask", () => {
       await start();
       await call("delete_notes", { id });
       await gateway.stop("SIGKILL");
-      expect(readFileSync(log, "utf8").split(`["delete_notes",{"id":${id}}]`).length - 1).toBeLessThanOrEqual(1);
+      expect(notes.calls().filter((call) => call === `["delete_notes",{"id":${id}}]`).length).toBeLessThanOrEqual(1);
     }
     await start();
   }, 240_000);
@@ -197,7 +192,7 @@ describe("a yes is a person's", () => {
     for (const length of ["session", "always"])
       expect(await decide(id, "allow", { for: length })).toMatchObject({ code: "PARAMS_INVALID" });
     expect(await decide(id, "allow")).toMatchObject({ state: "granted" });
-    expect(readFileSync(join(directory, "data", await keptFile()), "utf8")).not.toContain("hunter2");
+    expect(readFileSync(join(notes.directory, "data", await keptFile()), "utf8")).not.toContain("hunter2");
   });
 
   test("and cannot be said over REST without one", async () => {
@@ -233,13 +228,13 @@ describe("what is asked about", () => {
       { action: "obliterate-all" },
     ])
       expect([given, codeOf(await call("manage_notes", given))]).toEqual([given, "APPROVAL_NEEDED"]);
-    expect(await ran("manage_notes")).toBe(2);
+    expect(ran("manage_notes")).toBe(2);
   });
 
   test("is decided by the configuration first: the strictest list counts", async () => {
     const tools = { ask: ["read_*"], neverAsk: ["delete_*", "read_notes"], effects: { manage_notes: "read" } };
-    const notes = { command: process.execPath, args: [server, log], tools };
-    gateway = await startGateway({ config: { mcpServers: { notes } }, directory });
+    const mcpServers = { notes: { ...notes.entry, tools } };
+    gateway = await startGateway({ config: { mcpServers }, directory: notes.directory });
     await until(async () => isText(await call("delete_notes")));
     expect(codeOf(await call("read_notes"))).toBe("APPROVAL_NEEDED");
     expect(isText(await call("manage_notes", { action: "delete" }))).toBe(true);
@@ -258,7 +253,7 @@ describe("what is asked about", () => {
     expect(await unlisted("manage_all", { action: "delete" })).toContain("APPROVAL_NEEDED");
     expect(await unlisted("wipe_all")).toContain("not allowed by the configuration");
     expect(await unlisted("manage_all", { action: "list" })).toContain("ran manage_all");
-    expect([await ran("delete_all"), await ran("wipe_all"), await ran("manage_all")]).toEqual([0, 0, 1]);
+    expect([ran("delete_all"), ran("wipe_all"), ran("manage_all")]).toEqual([0, 0, 1]);
   });
 
   test("is decided again when the yes has come: rules may have changed meanwhile", async () => {
@@ -274,7 +269,7 @@ describe("what is asked about", () => {
     });
     await decide(waiting.id, "allow");
     expect(codeOf(await calling)).toBe("POLICY_DENIED");
-    expect(await ran("delete_notes")).toBe(0);
+    expect(ran("delete_notes")).toBe(0);
   });
 
   test("is the same whichever way the call comes", async () => {
@@ -288,7 +283,7 @@ describe("what is asked about", () => {
       await run(gateway.url, "notes:delete_notes", {}),
     ];
     for (const { text } of answers) expect(text).toContain("APPROVAL_NEEDED");
-    expect(await ran("delete_notes")).toBe(0);
+    expect(ran("delete_notes")).toBe(0);
     const { tools } = (await get(`${gateway.url}/api/tools`)).json as { tools: Any[] };
     const told = Object.fromEntries(tools.map(({ name, effect, asks }) => [name, [effect, asks]]));
     const found = await rpc(`${gateway.url}/mcp`, "tools/call", {
@@ -347,7 +342,7 @@ describe("a legacy client that can ask", () => {
     expect(message).not.toContain("\u2028");
     expect(message.split("\n")).toHaveLength(3);
     expect(isText(result)).toBe(true);
-    expect(await ran("delete_notes")).toBe(1);
+    expect(ran("delete_notes")).toBe(1);
     await session.end();
   });
 
@@ -365,7 +360,7 @@ describe("a legacy client that can ask", () => {
     const session = await open();
     const { result } = await asked(session, 1, answer);
     expect(codeOf(result)).toBe(code);
-    expect(await ran("delete_notes")).toBe(0);
+    expect(ran("delete_notes")).toBe(0);
     await session.end();
   });
 
@@ -414,7 +409,7 @@ describe("a modern client", () => {
     expect(isText(done.json.result)).toBe(true);
     const replayed = await modernRpc(`${gateway.url}/mcp`, "tools/call", retry, capabilities);
     expect(replayed.json.error?.code).toBe(-32602);
-    expect(await ran("delete_notes")).toBe(1);
+    expect(ran("delete_notes")).toBe(1);
   });
 });
 

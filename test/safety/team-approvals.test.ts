@@ -1,29 +1,21 @@
-import { writeFileSync, readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { addCast, startTeamGateway, type Cast, type TeamGateway } from "../harness/team-gateway.ts";
 import { until } from "../harness/until.ts";
+import { openNotes, type Notes } from "./notes.ts";
 
-const server = fileURLToPath(new URL("notes-server.mjs", import.meta.url));
 let team: TeamGateway;
 let cast: Cast;
-let directory: string;
-let log: string;
+let notes: Notes;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "toolyard-approvals-"));
-  log = join(directory, "ran");
-  writeFileSync(log, "");
-  team = await startTeamGateway({ notes: { command: process.execPath, args: [server, log] } });
+  notes = await openNotes();
+  team = await startTeamGateway({ notes: notes.entry });
   cast = await addCast(team);
   await until(async () => (await call(cast.bob, "read_notes")).status === 200);
 });
 afterAll(async () => {
   await team[Symbol.asyncDispose]();
-  await rm(directory, { recursive: true, force: true });
+  await notes[Symbol.asyncDispose]();
 });
 
 const call = async (token: string, tool: string, body: object = {}) =>
@@ -50,5 +42,5 @@ test("a yes of a team's member takes their own login; no token, no colleague and
   // The yes is for that person.
   expect((await call(cast.tom, "delete_notes", { id: 1 })).json.code).toBe("APPROVAL_NEEDED");
   expect((await call(cast.bob, "delete_notes", { id: 1 })).status).toBe(200);
-  expect(readFileSync(log, "utf8").split('"delete_notes"')).toHaveLength(2);
+  expect(notes.calls().filter((ran) => ran.includes('"delete_notes"'))).toHaveLength(1);
 });

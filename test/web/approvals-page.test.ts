@@ -1,38 +1,28 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { untilOnline } from "../harness/rest.ts";
 import { execute } from "../harness/rpc.ts";
+import { openNotes, type Notes } from "../safety/notes.ts";
 import { axeProblems, hasBrowser, launchBrowser, openDashboard, problemsOfLooks, visit } from "./dashboard.ts";
-
-const server = fileURLToPath(new URL("../safety/notes-server.mjs", import.meta.url));
 
 describe.skipIf(!hasBrowser)("the page of approvals", () => {
   let browser: Browser;
   let gateway: RunningGateway;
-  let directory: string;
-  let log: string;
+  let notes: Notes;
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), "toolyard-approvals-"));
-    log = join(directory, "ran");
-    writeFileSync(log, "");
+    notes = await openNotes();
     browser = await launchBrowser();
-    const notes = { command: process.execPath, args: [server, log] };
     gateway = await startGateway({
-      config: { mcpServers: { notes }, toolyard: { approvals: { holdMs: 0 } } },
-      directory,
+      config: { mcpServers: { notes: notes.entry }, toolyard: { approvals: { holdMs: 0 } } },
+      directory: notes.directory,
     });
     await untilOnline(gateway.url);
   }, 120_000);
   afterAll(async () => {
     await browser.close();
     await gateway[Symbol.asyncDispose]();
-    await rm(directory, { recursive: true, force: true });
+    await notes[Symbol.asyncDispose]();
   });
 
   test("shows a call with all of its arguments, takes a yes or a no, and what is remembered back", async () => {
@@ -72,7 +62,7 @@ describe.skipIf(!hasBrowser)("the page of approvals", () => {
     await remembered.getByRole("button", { name: "Take back" }).click();
     await remembered.waitFor({ state: "detached" });
     expect(await call({ id: "fifth" })).toContain("APPROVAL_NEEDED");
-    expect(readFileSync(log, "utf8").trim().split("\n")).toHaveLength(2);
+    expect(notes.calls()).toHaveLength(2);
     expect(misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
     await visit(page, gateway, "/tools?server=notes");
     await page.getByText("deletes or undoes something, asks first").waitFor();
