@@ -124,10 +124,10 @@ export const faultGroups = [
       },
       {
         number: "16",
-        what: "An object has a key twice.",
+        what: "An object has a key twice, or params have one in another spelling (`Name`).",
         gets:
           "The last one wins, for the check of the arguments and for the server alike: the bytes that " +
-          "are forwarded hold it alone.",
+          "are forwarded hold it alone. A spelling that some servers would take for another member is -32602.",
       },
       {
         number: "17",

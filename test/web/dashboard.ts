@@ -142,7 +142,7 @@ export async function axeProblems(page: Page, only: readonly string[] = rules): 
 
 /**
  * What axe finds and what does not fit: wide and light, then in the dark, then on a tablet and a phone, and then as
- * narrow as a page must become. Charts and long lists are loaded anew for that: they measure their place when they
+ * narrow as a page must become. Charts and long lists are loaded again for that: they measure their place when they
  * are first drawn.
  */
 export async function problemsOfLooks(page: Page): Promise<readonly string[]> {

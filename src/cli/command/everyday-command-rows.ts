@@ -12,7 +12,9 @@ const ofResult: Options = {
 };
 
 /** What the commands of every day do where no gateway runs. */
-const startsOne = `Where no gateway runs with this configuration, one is started in the background. It ends by itself.`;
+const startsOne =
+  "Where no gateway runs with this configuration, one is started in the background. " +
+  "It ends after 10 minutes without use.";
 
 /** What people and scripts do with tools, resources and prompts. */
 export const everydayCommandRows = {

@@ -48,6 +48,25 @@ test("a flood of one person's calls takes no other person's, and is written a fe
   expect(written.length).toBeLessThan(10);
 });
 
+test("of what one person has said yes to for longer, the newest is remembered, and everybody else's", async () => {
+  const { book } = open();
+  const remember = async (principal: string, tool: string): Promise<void> => {
+    const { approval } = await book.ask({ ...call(principal, 0), tool: tool as ToolPath, binding: principal + tool });
+    await book.decide(approval.id, "always", { by: principal, via: "owner" });
+  };
+  await remember("ann", "s:first");
+  for (let at = 0; at < 510; at += 1) await remember("bob", `s:t${at}`);
+  expect(book.grants).toHaveLength(501);
+  const covers = (principal: string, tool: string): boolean =>
+    book.covers({ ...call(principal, 0), tool: tool as ToolPath });
+  expect([covers("ann", "s:first"), covers("bob", "s:t509"), covers("bob", "s:t10"), covers("bob", "s:t0")]).toEqual([
+    true,
+    true,
+    true,
+    false,
+  ]);
+});
+
 test("what cannot be written is not done, and the next change is", async () => {
   let isFull = true;
   const { book } = open(async () => {

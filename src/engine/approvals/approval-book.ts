@@ -66,6 +66,8 @@ const keptMs = 7 * 86_400_000;
 /** Of those that are decided or expired: of one person, and of all. */
 const mostOfOne = 100;
 const mostKept = 2_000;
+/** Of what one person has said yes to for longer; the oldest goes first, and is asked about again. */
+const mostGrantsOfOne = 500;
 /** Their arguments are for a glance at what was decided. */
 const longestKeptArguments = 1_000;
 /** For so long the same call is not asked about again. */
@@ -261,24 +263,35 @@ function createWaiters() {
   };
 }
 
-/** Without expired calls and grants, and without those that were decided long ago. The same object without any. */
+/** Without the expired, and the oldest that are decided or remembered. The same object where there are none. */
 function withoutOver(kept: KeptApprovals, nowMs: number): KeptApprovals {
   const isOver = (one: Approval): boolean => isOpen(one) && one.expiresAtMs <= nowMs;
-  const isPast = ({ untilMs }: Grant): boolean => untilMs !== null && untilMs <= nowMs;
-  const decided = new Map<string, number>();
+  const countGrants = createCounts();
+  const isPast = ({ principal, untilMs }: Grant): boolean =>
+    (untilMs !== null && untilMs <= nowMs) || countGrants(principal) > mostGrantsOfOne;
+  const countDecided = createCounts();
   let all = 0;
   const isOld = (one: Approval): boolean => {
     if (isOpen(one)) return false;
-    const own = (decided.get(one.principal) ?? 0) + 1;
-    decided.set(one.principal, own);
     all += 1;
-    return own > mostOfOne || all > mostKept || one.askedAtMs < nowMs - keptMs;
+    return countDecided(one.principal) > mostOfOne || all > mostKept || one.askedAtMs < nowMs - keptMs;
   };
   const old = new Set(kept.approvals.filter(isOld));
-  if (old.size === 0 && !kept.approvals.some(isOver) && !kept.grants.some(isPast)) return kept;
+  const grants = kept.grants.filter((one) => !isPast(one));
+  if (old.size === 0 && grants.length === kept.grants.length && !kept.approvals.some(isOver)) return kept;
   return {
     approvals: kept.approvals.flatMap((one) => (old.has(one) ? [] : isOver(one) ? closed(one, "expired") : one)),
-    grants: kept.grants.filter((one) => !isPast(one)),
+    grants,
+  };
+}
+
+/** Counts by name: each call returns how many there are of it now. */
+function createCounts(): (name: string) => number {
+  const counts = new Map<string, number>();
+  return (name) => {
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    return count;
   };
 }
 

@@ -7,6 +7,7 @@ import { loadNamespace, type NamespaceDeps } from "./intents/load-namespace.ts";
 import type { Outcome, Work, OriginalRequest } from "./work.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { toJsonBytes, type JsonObject } from "../../kernel/text/json-bytes.ts";
+import { dropDuplicateKeys } from "../../wire/json/duplicate-keys.ts";
 import type { ParamMember } from "../../servers/upstream/connection.ts";
 
 /** The request that an intent passes on. Throws INTERNAL when the front that made the intent supplied none. */
@@ -17,12 +18,12 @@ function originalOf(intent: Intent, { request }: Work): OriginalRequest {
 
 /**
  * The members of the client's params as the client wrote them, without those that concern only the connection between
- * client and gateway.
+ * client and gateway. Of duplicate keys the server gets the one by which the request was judged.
  */
 function passedParams(request: OriginalRequest): ParamMember[] {
   return Object.keys(request.params).flatMap((key): ParamMember[] => {
     const bytes = hopParams.has(key) ? undefined : request.paramBytes(key);
-    return bytes === undefined ? [] : [[key, bytes]];
+    return bytes === undefined ? [] : [[key, dropDuplicateKeys(bytes, request.params[key])]];
   });
 }
 

@@ -138,6 +138,25 @@ test("hostile keys are plain data", () => {
   expect(message.paramBytes("toString")).toBeUndefined();
 });
 
+test("FAULT 16: another spelling of a member that decides is refused, because some servers take it for that one", () => {
+  for (const key of [
+    "Name",
+    "NAME",
+    "Arguments",
+    "argument\u017F",
+    "ARGUMENT\u017F",
+    "URI",
+    "RequestState",
+    "inputresponses",
+    "_META",
+  ])
+    expect(() => read(`{"jsonrpc":"2.0","id":1,"method":"m","params":{"name":"a","${key}":{}}}`)).toThrow(
+      expect.objectContaining({ code: "PARAMS_INVALID", idText: "1" }),
+    );
+  for (const key of ["requestState", "inputResponses", "names", " name", "toString", "Cursor"])
+    expect(read(`{"jsonrpc":"2.0","id":1,"method":"m","params":{"name":"a","${key}":{}}}`).kind).toBe("request");
+});
+
 test("members of params are the client's bytes, the last of duplicates, in line with what was parsed", () => {
   fc.assert(
     fc.property(

@@ -87,6 +87,7 @@ export function readClientMessage(bytes: Buffer, maxDepth: number): ClientMessag
   if (!isJsonObject(params))
     throw new MessageError("PARAMS_INVALID", `the params of ${method.slice(0, 100)} are not an object`, idText);
   if (idMember === undefined || hasNullId) return { kind: "notification", method, params };
+  requireOneSpelling(params, idText);
   return new ClientRequest({ value: id as string | number, text: idText }, method, params, bytes, inner ?? []);
 }
 
@@ -164,6 +165,27 @@ function readResponse(
 /** Null and an empty list are how many languages write "none". */
 function readParams(params: unknown): unknown {
   return params === undefined || params === null || (Array.isArray(params) && params.length === 0) ? noParams : params;
+}
+
+/** What decides which tool, prompt or resource is used and with what, by its name without regard to capitals. */
+const decidingParams: ReadonlyMap<string, string> = new Map(
+  ["name", "arguments", "uri", "ref", "argument", "task", "_meta", "inputResponses", "requestState"].map((name) => [
+    name.toLowerCase(),
+    name,
+  ]),
+);
+
+/**
+ * Some servers read `Name` as `name`, and may then do another thing than the one that was checked. No such member is
+ * passed on.
+ */
+function requireOneSpelling(params: JsonObject, idText: string): void {
+  for (const key in params) {
+    // Upper case first: the long s and the Kelvin sign count as letters of ASCII to those servers.
+    const meant = decidingParams.get(key) === key ? key : decidingParams.get(key.toUpperCase().toLowerCase());
+    if (meant === undefined || meant === key) continue;
+    throw new MessageError("PARAMS_INVALID", `the params have "${key}", which some servers read as "${meant}"`, idText);
+  }
 }
 
 /** The name says it, where a client writes the id that it has not as null. */

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { failures, type FailureCode } from "../../../src/kernel/failures/failures.ts";
+import { badServer, startGateway } from "../../harness/gateway.ts";
 import { execute, modernRpc, rpc } from "../../harness/rpc.ts";
+import { until } from "../../harness/until.ts";
 import { echoCall, ping, post, useGateway } from "./front.ts";
 
 const gateway = useGateway({}, ["--resources", "--prompts"]);
@@ -282,6 +284,23 @@ test("FAULT 16: of duplicate keys the last wins, for the check and for the serve
   const paths =
     '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"discover_mcp_tools","name":"execute_mcp_tool","arguments":{"tool_path":"bad:exit","tool\\u005fpath":"bad:echo","arguments":{"n":1},"arguments":{"n":2}}}}';
   expect((await post(gateway().url, paths)).json.result.content[0].text).toBe('{"n":2}');
+});
+
+test("FAULT 16: of duplicate keys the last wins in a call that is passed on because no list has its tool", async () => {
+  await using hiding = await startGateway({ config: { mcpServers: { bad: badServer("--behaviours", "pid") } } });
+  await until(async () => (await execute(hiding.url, "bad:pid")).isError === undefined);
+  const params = '{"name":"delete","name":"echo","arguments":{"id":1,"id":9007199254740993}}';
+  const { result } = (await rpc(`${hiding.url}/mcp/server/bad`, "tools/call", params)).json;
+  expect(result.content[0].text).toBe('{"id":9007199254740993}');
+});
+
+test("FAULT 16: another spelling of what decides is refused, wherever it comes in", async () => {
+  const params =
+    '{"name":"execute_mcp_tool","arguments":{"tool_path":"bad:echo"},"Name":"delete","Arguments":{"id":1}}';
+  for (const path of ["/mcp", "/mcp/flat", "/mcp/server/bad"]) {
+    const { error } = (await rpc(`${gateway().url}${path}`, "tools/call", params)).json;
+    expect([path, error.code, error.message]).toEqual([path, -32602, expect.stringContaining('"Name"')]);
+  }
 });
 
 test("FAULT 17: bytes that are no text are refused; text passes byte for byte", async () => {
