@@ -21,9 +21,22 @@ interface Case {
   readonly era: "legacy" | "modern";
   readonly connections: number;
   readonly requests: number;
-  readonly method: "call" | "list" | "big" | "prose";
+  readonly method: "call" | "list" | "big" | "prose" | "discover";
   readonly target: number;
 }
+
+/** Searches among so many tools, each beside a small call through the floor, which knows no search. */
+const searches: readonly (Case & { readonly tools: number })[] = [
+  { tools: 100, target: 2.5 },
+  { tools: 1_000, target: 4 },
+].map(({ tools, target }) => ({
+  name: `discover, ${tools} tools c=1`,
+  ...{ upstream: "stdio", era: "legacy", connections: 1, method: "discover", tools, target },
+  requests: quick ? 1_000 : 3_000,
+}));
+/** A server has a hundred, of which some are not made for their number. */
+const toolsOfOne = 100;
+const fixedTools = 5;
 
 const calls = quick ? 4_000 : 12_000;
 const cases: readonly Case[] = [
@@ -80,10 +93,27 @@ const cases: readonly Case[] = [
 
 const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`;
 
+/** Many different questions: what was found before is found faster. */
+function questions(): readonly string[] {
+  const words = "document folder message number search weather customer branch file issue table chart".split(" ");
+  return words.flatMap((first) =>
+    words.flatMap((second) => words.map((third) => `find the ${first} of a ${second} and write it to the ${third}`)),
+  );
+}
+
+function toSearches(): readonly string[] {
+  return questions().map((query) =>
+    JSON.stringify({
+      ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+      params: { name: "discover_mcp_tools", arguments: { query } },
+    }),
+  );
+}
+
 function toRequest(item: Case): { body: string; headers: Record<string, string> } {
   const isModern = item.era === "modern";
   const method = item.method === "list" ? "tools/list" : "tools/call";
-  const isSmall = item.method === "call";
+  const isSmall = item.method === "call" || item.method === "discover";
   const tool = isSmall ? "echo" : item.method;
   const call = `"name":"execute_mcp_tool","arguments":{"tool_path":"echo:${tool}","arguments":${isSmall ? '{"message":"hello"}' : "{}"}}`;
   const params = [...(item.method === "list" ? [] : [call]), ...(isModern ? [meta] : [])].join(",");
@@ -107,10 +137,10 @@ interface Round {
   readonly p99: number;
 }
 
-async function measure(target: Measured, path: string, item: Case): Promise<Round> {
+async function measure(target: Measured, path: string, item: Case, isFloor = false): Promise<Round> {
   const { body, headers } = toRequest(item);
   const before = cpuMicros(target.pid);
-  const result = await load(target.url, body, {
+  const result = await load(target.url, item.method === "discover" && !isFloor ? toSearches() : body, {
     connections: item.connections,
     requests: item.requests,
     headers,
@@ -140,12 +170,12 @@ function row(...cells: readonly (string | number)[]): void {
 async function runCase(item: Case, floor: Measured, gateway: Measured): Promise<number> {
   // What V8 compiles on the way is not the cost of a call.
   for (let round = 0; round < warmRounds; round += 1) {
-    await measure(floor, "/mcp", item);
+    await measure(floor, "/mcp", item, true);
     await measure(gateway, "/mcp", item);
   }
   const pairs: { ours: Round; theirs: Round }[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    const theirs = await measure(floor, "/mcp", item);
+    const theirs = await measure(floor, "/mcp", item, true);
     pairs.push({ theirs, ours: await measure(gateway, "/mcp", item) });
   }
   const ours = median(pairs.map((pair) => pair.ours.cpu));
@@ -184,33 +214,29 @@ try {
       echo === undefined
         ? { command: process.execPath, args: [here("./servers/echo.mjs")] }
         : { type: "http", url: echo.url };
-    const configFile = join(directory, `${upstream}.json`);
-    writeFileSync(
-      configFile,
-      JSON.stringify({ mcpServers: { echo: server }, toolyard: { results: { maxTokens: 0 } } }),
-    );
     const floor = await startMeasured([
       here("./servers/floor.mjs"),
       ...(echo === undefined ? [] : ["--http", echo.url]),
     ]);
-    const gateway = await startMeasured([
-      here("../dist/cli/main.js"),
-      "serve",
-      "--config",
-      configFile,
-      "--port",
-      "0",
-      "--data-dir",
-      join(directory, upstream),
-      "--log-level",
-      "error",
-    ]);
-    started.push(floor, gateway);
+    const gateway = await startGateway(upstream, { echo: server });
+    started.push(floor);
     await untilCallable(gateway);
     for (const item of wanted) ratios.set(item.name, await runCase(item, floor, gateway));
     notes.push(
       `RSS after ${upstream}: floor ${(residentBytes(floor.pid) / 1e6).toFixed(0)} MB, gateway ${(residentBytes(gateway.pid) / 1e6).toFixed(0)} MB`,
     );
+  }
+  for (const item of searches) {
+    if (only !== undefined && !item.name.includes(only)) continue;
+    const env = { BENCH_TOOLS: String(toolsOfOne - fixedTools) };
+    const server = { command: process.execPath, args: [here("./servers/echo.mjs")], env };
+    const count = item.tools / toolsOfOne;
+    const others = Array.from({ length: count - 1 }, (_, index) => [`s${index}`, server] as const);
+    const gateway = await startGateway(`discover-${item.tools}`, { echo: server, ...Object.fromEntries(others) });
+    const floor = await startMeasured([here("./servers/floor.mjs")]);
+    started.push(floor);
+    await untilCallable(gateway);
+    await runCase(item, floor, gateway);
   }
   // After the table, which they would cut in two.
   process.stdout.write(`\n${notes.join("\n\n")}\n`);
@@ -227,6 +253,17 @@ try {
 } finally {
   for (const target of started.reverse()) await target.stop();
   rmSync(directory, { recursive: true, force: true });
+}
+
+async function startGateway(name: string, mcpServers: object): Promise<Measured> {
+  const configFile = join(directory, `${name}.json`);
+  writeFileSync(configFile, JSON.stringify({ mcpServers, toolyard: { results: { maxTokens: 0 } } }));
+  const files = ["--config", configFile, "--data-dir", join(directory, name)];
+  const gateway = await startMeasured([
+    ...[here("../dist/cli/main.js"), "serve", ...files, "--port", "0", "--log-level", "error"],
+  ]);
+  started.push(gateway);
+  return gateway;
 }
 
 /** The tool must be known before anything is measured. */

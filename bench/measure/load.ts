@@ -9,11 +9,11 @@ export interface LoadResult {
 
 /**
  * Sends the same request over `connections` keep-alive sockets, one at a time on each, until `requests` were
- * answered. Raw, so that the load costs little.
+ * answered; several requests by turns. Raw, so that the load costs little.
  */
 export async function load(
   url: string,
-  body: string,
+  body: string | readonly string[],
   options: {
     connections: number;
     requests: number;
@@ -25,7 +25,7 @@ export async function load(
   },
 ): Promise<LoadResult> {
   const { hostname, port } = new URL(url);
-  const message = toMessage(hostname, port, body, options);
+  const messages = [body].flat().map((one) => toMessage(hostname, port, one, options));
   const latencies: number[] = [];
   let started = 0;
   const startedMs = performance.now();
@@ -34,6 +34,7 @@ export async function load(
       const socket = await open(hostname, Number(port));
       while (started < options.requests) {
         const dueMs = options.perSecond === undefined ? 0 : startedMs + (started / options.perSecond) * 1_000;
+        const message = messages[started % messages.length] ?? Buffer.alloc(0);
         started += 1;
         const waitMs = dueMs - performance.now();
         if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));

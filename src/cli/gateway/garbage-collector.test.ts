@@ -31,6 +31,27 @@ const program = `
   console.log(getHeapSpaceStatistics().find(({ space_name: name }) => name === "new_space").space_size);
 `;
 
+/** Whether what the tuning keeps is still there after some collections of the whole heap. */
+const tickProgram = `
+  import hooks from "node:async_hooks";
+  import { syncBuiltinESMExports } from "node:module";
+  const { executionAsyncResource } = hooks;
+  let tick;
+  hooks.executionAsyncResource = () => {
+    const resource = executionAsyncResource();
+    tick = new WeakRef(resource);
+    return resource;
+  };
+  syncBuiltinESMExports();
+  const { tuneGarbageCollector } = await import("./tuned.mjs");
+  tuneGarbageCollector();
+  for (let round = 0; round < 5; round += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    gc();
+  }
+  console.log(tick.deref() !== undefined);
+`;
+
 interface Life {
   readonly turns: number;
   readonly pauseMs: number;
@@ -53,8 +74,11 @@ beforeAll(() => {
     outfile: join(directory, "tuned.mjs"),
     platform: "node",
     format: "esm",
+    // As `npm run build` has it, which leaves out what nothing uses.
+    minifySyntax: true,
   });
   writeFileSync(join(directory, "program.mjs"), program);
+  writeFileSync(join(directory, "tick.mjs"), tickProgram);
 });
 
 test("the young heap stays small however long there are some calls a second", async () => {
@@ -70,4 +94,9 @@ test("a thread that is started lets the young heap grow no further", async () =>
 
 test("a burst of calls has the whole young heap that V8 allows", async () => {
   expect(await youngHeapAfter(busy, "tuned")).toBe(await youngHeapAfter(busy, "as it is"));
+});
+
+test("the object that keeps ticks fast outlives collections", async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", join(directory, "tick.mjs")]);
+  expect(stdout.trim()).toBe("true");
 });

@@ -8,8 +8,20 @@ import type { Outcome, Work } from "./work.ts";
 
 /** What a model is given of a result is shorter, unless there is no limit for it. */
 const mostRead = 512 * 1024;
-/** Any of these is in a text that imitates a note, however its letters are written. */
-const marks = ["oolyard", "OOLYARD", "\\u"];
+/** Between two letters, in bytes. */
+const gap = "[^A-Za-z]{0,6}";
+/**
+ * Every text that imitates a note has one of these: the letters in any case, also with something between them, or one of the
+ * ways of writing another letter that NFKC makes a Latin one. In bytes, as latin1.
+ */
+const mark = new RegExp(
+  [
+    Array.from("oolyard", (letter) => `[${letter}${letter.toUpperCase()}]`).join(gap),
+    String.raw`\\u`,
+    // Full width, letters as numbers, phonetic, mathematical, in squares.
+    String.raw`\xef\xbc[\xa1-\xba]|\xef\xbd[\x81-\x9a]|\xe2[\x84\x92\x93]|\xe1[\xb4-\xb6]|\xf0\x9d|\xf0\x9f\x84`,
+  ].join("|"),
+);
 /** What a reader does not see, or takes for emphasis. */
 const between = /[\p{C}\p{M}\p{S}\p{P}\s]/gu;
 const noteWords = "notefromtoolyard";
@@ -45,7 +57,7 @@ function told(server: string, outcome: Extract<Outcome, { readonly kind: "result
 }
 
 function mayImitate({ bytes }: ResultBytes): boolean {
-  return bytes.length <= mostRead && marks.some((mark) => bytes.includes(mark));
+  return bytes.length <= mostRead && mark.test(bytes.toString("latin1"));
 }
 
 /** Yields after each short step. */

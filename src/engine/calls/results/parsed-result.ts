@@ -4,7 +4,7 @@ import { parseExact } from "../../../wire/json/exact-json.ts";
 import { parsedBytes } from "../../../wire/json/json-parts.ts";
 import { spliceJson } from "../../../wire/json/spliced-json.ts";
 import { ResultBytes } from "../../../wire/mcp/result-bytes.ts";
-import { anyShape, isValue, resultShape } from "../../../wire/mcp/shapes/result-shapes.ts";
+import { anyShape, isPlainMeta, isValue, resultShape } from "../../../wire/mcp/shapes/result-shapes.ts";
 import { isObject, Notes, type Shape } from "../../../wire/mcp/shapes/shape.ts";
 import { faulty, tooManyBlocks, toVerdict, type ResultLimits, type ResultSubject } from "./result-faults.ts";
 
@@ -23,8 +23,8 @@ export function checkParsed(subject: ResultSubject, result: JsonBytes, limits: R
 /** Whether it is as nearly all results are: plain text, beside an object at most. No other shape allows less. */
 function isPlain(result: JsonObject, { contentBlocks }: ResultLimits): boolean {
   const { content, isError, structuredContent, _meta, resultType } = result;
-  if (!Array.isArray(content) || content.length === 0 || content.length > contentBlocks || _meta !== undefined)
-    return false;
+  if (!Array.isArray(content) || content.length === 0 || content.length > contentBlocks) return false;
+  if (!isPlainMeta(_meta)) return false;
   if (isError !== undefined && typeof isError !== "boolean") return false;
   if (resultType !== undefined && resultType !== "complete") return false;
   if (structuredContent !== undefined && !isJsonObject(structuredContent)) return false;

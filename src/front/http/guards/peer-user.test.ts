@@ -47,6 +47,7 @@ const ends = { remoteAddress: "127.0.0.1", remotePort: 8080, localAddress: "127.
 test.each<[string, string, PeerUser]>([
   ["of another user", line(1001, 7) + ourLine, { kind: "user", uid: 1001 }],
   ["whose program closed it: the kernel prints root", line(0, 0) + ourLine, { kind: "gone" }],
+  ["that has been closed by both", line(0, 0).replace(" 01 ", " 06 ") + ourLine, { kind: "gone" }],
   ["that is not there any more", ourLine, { kind: "gone" }],
   ["in a table without connections", "  sl  local_address rem_address\n", { kind: "unknown" }],
   ["cut off", line(1001, 7).slice(0, 60), { kind: "gone" }],
@@ -101,4 +102,27 @@ test("nothing is looked up where a credential is asked for, beyond this machine,
   expect(await ask({ remoteAddress: "192.168.0.7" })).toEqual(["in", 0]);
   expect(await ask({ trustedProxies: ["127.0.0.1"] })).toEqual(["in", 0]);
   expect(await ask({ ownUid: undefined })).toEqual(["in", 0]);
+});
+
+test("connections that come at once are found in one reading of a long table", async () => {
+  let reads = 0;
+  const closed = line(0, 0).replace(" 01 ", " 06 ").replace(":1F90", ":FFFF").repeat(5_000);
+  const port = (index: number): string => (8_080 + index).toString(16).toUpperCase();
+  const rows = Array.from({ length: 32 }, (_, index) =>
+    line(index === 31 ? 1001 : 1000, 7).replace("1F90", port(index)),
+  );
+  const check = createPeerCheck({
+    tables: {
+      async read() {
+        reads += 1;
+        return Buffer.from(closed + rows.join(""));
+      },
+    },
+    ...{ ownUid: 1000, isOpen: () => true, trustedProxies: () => [] },
+  });
+  const answers = await Promise.allSettled(
+    rows.map(async (_row, index) => await check({ socket: { ...ends, remotePort: 8_080 + index } as Socket })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([...Array<string>(31).fill("fulfilled"), "rejected"]);
+  expect(reads).toBe(1);
 });

@@ -62,7 +62,6 @@ interface Parts extends DispatchDeps, EncodeParts {
 interface Work extends ClientRequestWork {
   /** A server that it is about was never seen, and has been waited for. */
   readonly hasWoken?: true;
-  readonly pinned?: PinnedTools | undefined;
 }
 
 export type Dispatch = (request: ClientRequest, caller: Caller, context: CallContext) => Promise<ReplyBody>;
@@ -133,9 +132,9 @@ function answer(parts: Parts, work: Work): Answered | Promise<Answered> {
   const { request, caller } = work;
   switch (request.method) {
     case "tools/call":
-      return withPinned(parts, work, (pinned) => callTool(parts, { ...work, pinned }));
+      return withPinned(parts, work, callTool);
     case "tools/list":
-      return withPinned(parts, work, (pinned) => list(parts, { ...work, pinned }, "tools"));
+      return withPinned(parts, work, listTools);
     case "resources/list":
       return list(parts, work, "resources");
     case "resources/templates/list":
@@ -164,12 +163,12 @@ function answer(parts: Parts, work: Work): Answered | Promise<Answered> {
 
 /** The hot path has none of its own: where nothing is pinned, or its name is one of ours, nothing is waited for. */
 function withPinned<T>(
-  { pinnedFor }: Parts,
+  parts: Parts,
   work: Work,
-  run: (pinned: PinnedTools | undefined) => T | Promise<T>,
+  run: (parts: Parts, work: Work, pinned: PinnedTools | undefined) => T | Promise<T>,
 ): T | Promise<T> {
-  const pinned = pinnedFor(work);
-  return pinned instanceof Promise ? pinned.then(run) : run(pinned);
+  const pinned = parts.pinnedFor(work);
+  return pinned instanceof Promise ? pinned.then((known) => run(parts, work, known)) : run(parts, work, pinned);
 }
 
 /** Whether skills of several servers are shown together here (SEP-2640). */
@@ -182,11 +181,11 @@ function carryOut(parts: Parts, work: Work, intent: Intent): Promise<Answered> {
   return parts.performer.perform(intent, work).then((outcome) => encodeOutcome(parts, work, intent, outcome));
 }
 
-function callTool(parts: Parts, work: Work): Promise<Answered> {
+function callTool(parts: Parts, work: Work, pinned: PinnedTools | undefined): Promise<Answered> {
   const asked = readToolsCall(work.request);
   let intent: Intent;
   try {
-    intent = toIntent(work, asked, work.pinned);
+    intent = toIntent(work, asked, pinned);
   } catch (error) {
     if (!(error instanceof UnseenServer) || work.hasWoken === true) {
       parts.performer.refused(work, wantedName(work), error);
@@ -194,7 +193,7 @@ function callTool(parts: Parts, work: Work): Promise<Answered> {
     }
     // No server is started for a principal that may not call it.
     requireScope(work.context.principal, "mcp:tools:execute");
-    return callWoken(parts, work, error.instance);
+    return callWoken(parts, work, pinned, error.instance);
   }
   const { headers, endpoint } = work.caller;
   // Called by its own name: through execute_mcp_tool nothing of its arguments is in a header.
@@ -205,7 +204,12 @@ function callTool(parts: Parts, work: Work): Promise<Answered> {
   return carryOut(parts, work, intent);
 }
 
-async function callWoken(parts: Parts, work: Work, instance: InstanceId): Promise<Answered> {
+async function callWoken(
+  parts: Parts,
+  work: Work,
+  pinned: PinnedTools | undefined,
+  instance: InstanceId,
+): Promise<Answered> {
   const { principal, signal, stage } = work.context;
   const { servers } = work.view;
   noteStarting(
@@ -221,7 +225,7 @@ async function callWoken(parts: Parts, work: Work, instance: InstanceId): Promis
   const view = parts.viewOf(principal);
   const woken: Work = { ...work, view, hasWoken: true };
   await makeNames(parts, woken);
-  return await callTool(parts, woken);
+  return await callTool(parts, woken, pinned);
 }
 
 /** As the client named it. */
@@ -229,19 +233,30 @@ function wantedName({ request }: Work): string {
   return calledName(request, undefined) ?? String(request.params["name"]);
 }
 
-function list(parts: Parts, work: Work, kind: ListKind): string {
-  const { caller, request, pinned } = work;
-  const client = clientProfileOf(request, caller, parts.profileOf);
+function listTools(parts: Parts, work: Work, pinned: PinnedTools | undefined): string {
+  const { caller, context, request, view } = work;
   const { exposure } = caller.endpoint;
-  if (kind === "tools" && isStart(request.params["cursor"]))
-    parts.finding.listed(work.context, { view: work.view, exposure, client, pinned });
+  const client = clientProfileOf(request, caller, parts.profileOf);
+  if (isStart(request.params["cursor"])) parts.finding.listed(context, { view, exposure, client, pinned });
+  return list(parts, work, "tools", { pinned, client });
+}
+
+/** `ofTools` are facts of a list of tools that were looked up already. */
+function list(
+  parts: Parts,
+  work: Work,
+  kind: ListKind,
+  ofTools?: { readonly client: ReturnType<typeof clientProfileOf>; readonly pinned: PinnedTools | undefined },
+): string {
+  const { caller, request } = work;
+  const { exposure } = caller.endpoint;
   const page = parts.pages.page(work.view, exposure, {
     kind,
     cursor: request.params["cursor"],
-    client,
+    client: ofTools === undefined ? clientProfileOf(request, caller, parts.profileOf) : ofTools.client,
     era: caller.client.era,
     told: caller.session?.told,
-    pinned,
+    pinned: ofTools?.pinned,
   });
   if (caller.client.era === "legacy") return `{${page.body}}`;
   return `{"resultType":"complete",${page.body},${page.hints},"_meta":{"io.modelcontextprotocol/serverInfo":${parts.serverInfoText}}}`;

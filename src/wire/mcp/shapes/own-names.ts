@@ -11,12 +11,15 @@ export function noteBlock(text: string): JsonObject {
 
 /** No own name is longer. */
 const mostRead = 100;
+/** Neither left out nor composed to the first letter of an own name: nearly all names, in a tenth of the time. */
+const otherBeginning = /^[!-SU-su-~]/;
 
 /**
  * Whether a name in `_meta` or `data` is one of the gateway's own, which no server may write, in any spelling that a
  * reader may take for it.
  */
 export function isOwnName(key: string): boolean {
+  if (otherBeginning.test(key)) return false;
   const plain = key
     .slice(0, mostRead)
     .normalize("NFKC")

@@ -15,18 +15,27 @@ import {
   type Notes,
   type Shape,
 } from "./shape.ts";
+import { isOwnName } from "./own-names.ts";
 import { spliceJson } from "../../json/spliced-json.ts";
 import { ResultBytes } from "../result-bytes.ts";
 
-/** `_meta` of a result: two of its keys have values that older clients check. */
-const metaMembers: Shape = objectOf({
+/** Of `_meta` of a result, what has values that older clients check. */
+const checkedMeta: Readonly<Record<string, Shape>> = {
   progressToken: (value, notes) => (typeof value === "string" ? value : wholeNumber(value, notes)),
   "io.modelcontextprotocol/related-task": objectOf({ taskId: text }, "taskId"),
-});
+};
+const metaMembers = objectOf(checkedMeta);
 const meta: Shape = (value, notes) => {
   const members = metaMembers(value, notes);
   return members === undefined ? undefined : serverMeta(members, notes);
 };
+/** Whether nothing in `_meta` of a result, which may be absent, is looked at by its shape. */
+export function isPlainMeta(value: unknown): boolean {
+  if (value === undefined) return true;
+  if (!isObject(value)) return false;
+  for (const name in value) if (name in checkedMeta || isOwnName(name)) return false;
+  return true;
+}
 const wholeNumber = numberWithin(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, true);
 const anyResult = { _meta: meta, resultType: text } as const satisfies Record<string, Shape>;
 
