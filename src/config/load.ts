@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { type Config, type ConfigIdentity, deepFreeze } from "./config.ts";
 import type { HomeDirectories } from "./file/directories.ts";
-import { parseDocument, type Document } from "./file/document.ts";
+import { parseDocument, parsingDocument, type Document } from "./file/document.ts";
 import { readEnvFiles, type EnvFiles } from "./entry/env-file.ts";
 import { findFile, follow, readConfigFile } from "./file/file.ts";
 import { hashFound, UntrustedConfig, type FoundConfig } from "./found-config.ts";
@@ -94,7 +94,7 @@ function toFound(source: ReadSource, text: string, config: Pick<Config, "identit
 }
 
 async function readSource({ file, text, place }: ConfigText, options: Omit<LoadOptions, "file">): Promise<ReadSource> {
-  const document = parseDocument(text, file);
+  const document = await slices.run(parsingDocument(text, file));
   const directory = dirname(file);
   const { names: predefined } = predefinedNames(document, directory, options.env);
   const envFiles = await readEnvFiles({ document, directory, variables: options.env, predefined });

@@ -4,6 +4,7 @@ import type { Document } from "../file/document.ts";
 import { readText } from "../file/file.ts";
 import { findServers } from "../file/source.ts";
 import { fillEntry } from "./entry-variables.ts";
+import { slices } from "../../kernel/runtime/slices.ts";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import type { Variables } from "../file/substitution.ts";
 
@@ -28,7 +29,7 @@ export interface EnvFileSource {
  * the servers that name it.
  */
 export async function readEnvFiles(source: EnvFileSource): Promise<EnvFiles> {
-  const paths = [...new Set(envFilePaths(source))];
+  const paths = [...new Set(await slices.run(findingEnvFiles(source)))];
   return new Map(await Promise.all(paths.map(async (path) => [path, await readEnvFile(path)] as const)));
 }
 
@@ -44,13 +45,19 @@ export function envFilePath(entry: unknown, source: Omit<EnvFileSource, "documen
   return isAbsolute(path) ? path : resolve(source.directory, path);
 }
 
-function envFilePaths({ document, ...source }: EnvFileSource): string[] {
+function* findingEnvFiles({ document, ...source }: EnvFileSource): Generator<undefined, readonly string[]> {
+  const paths: string[] = [];
   try {
-    return findServers(document).flatMap(({ path }) => envFilePath(document.value(path), source) ?? []);
+    for (const { path } of findServers(document)) {
+      const found = envFilePath(document.value(path), source);
+      if (found !== undefined) paths.push(found);
+      yield;
+    }
   } catch {
     // The problem is reported when the configuration is built.
     return [];
   }
+  return paths;
 }
 
 /** A hundred variables take 10 KiB, a few certificates 100 KiB. */

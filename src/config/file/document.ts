@@ -1,5 +1,6 @@
 import { getNodeValue, parseTree, printParseErrorCode, type Node, type ParseError } from "jsonc-parser";
 import { backslash, lineFeed, quote, space } from "../../wire/json/characters.ts";
+import { allSteps } from "../../kernel/runtime/slices.ts";
 import { foreignFormat } from "./foreign-format.ts";
 import { InvalidConfig } from "./problems.ts";
 
@@ -45,12 +46,18 @@ export interface WrongKey {
  * anything but a JSON object.
  */
 export function parseDocument(text: string, fileName: string): Document {
+  return allSteps(parsingDocument(text, fileName));
+}
+
+/** The same in steps, for a file that others should not have to wait for. The longest one is the parser's. */
+export function* parsingDocument(text: string, fileName: string): Generator<undefined, Document> {
   const source = text.replace(/^\uFEFF/, "");
   const lines = createLines(source);
   const placeAt = (offset: number): string => `${fileName}:${lines.placeOf(offset)}`;
   const root = parseRoot(source, fileName, placeAt);
   const search: KeySearch = { placeAt, wrongKeys: [], byObject: new Map() };
-  findWrongKeys(root, [], search);
+  yield;
+  yield* findingWrongKeys(root, [], search);
   const members = createMembers();
   const find = (path: Path): Node | undefined => {
     let node: Node | undefined = root;
@@ -262,34 +269,49 @@ interface KeySearch {
 }
 
 /** Of two equal keys one would be lost. Which one was meant is not guessed (fault 87). */
-function findWrongKeys(node: Node, path: Path, search: KeySearch): void {
-  const { placeAt, wrongKeys, byObject } = search;
-  if (path.length > mostLevels) {
-    throw new InvalidConfig([`${placeAt(node.offset)}: nested deeper than ${mostLevels} levels`]);
-  }
+function* findingWrongKeys(node: Node, path: Path, search: KeySearch): Generator<undefined> {
+  requireFewLevels(node, path, search);
   const seen = new Set<string>();
   for (const [index, child] of (node.children ?? []).entries()) {
-    if (node.type !== "object") {
-      findWrongKeys(child, [...path, index], search);
-      continue;
-    }
-    const [keyNode, valueNode] = child.children ?? [];
-    if (!keyNode) continue;
-    const key = String(keyNode.value);
-    const found = (why: string) => {
-      const wrong = {
-        path: [...path, key],
-        problem: `${placeAt(keyNode.offset)}: the key ${JSON.stringify(key)} ${why}`,
-      };
-      wrongKeys.push(wrong);
-      byObject.set(node, [...(byObject.get(node) ?? []), wrong]);
-      if (wrongKeys.length > mostWrongKeys) throw new InvalidConfig(wrongKeys.map(({ problem }) => problem));
-    };
-    if (seen.has(key)) found("is here a second time; keep one");
-    if (isReserved(key, path.length)) found("is not allowed");
-    seen.add(key);
-    if (valueNode) findWrongKeys(valueNode, [...path, key], search);
+    const [keyNode, valueNode] = node.type === "object" ? (child.children ?? []) : [undefined, child];
+    if (keyNode !== undefined) checkKey({ object: node, keyNode, path, seen }, search);
+    if (valueNode === undefined) continue;
+    const within = [...path, keyNode === undefined ? index : String(keyNode.value)];
+    // Most values are no lists and no objects.
+    if (valueNode.children === undefined) requireFewLevels(valueNode, within, search);
+    else yield* findingWrongKeys(valueNode, within, search);
+    if (path.length < 2) yield;
   }
+}
+
+function requireFewLevels({ offset }: Node, path: Path, { placeAt }: KeySearch): void {
+  if (path.length > mostLevels)
+    throw new InvalidConfig([`${placeAt(offset)}: nested deeper than ${mostLevels} levels`]);
+}
+
+interface SeenKey {
+  readonly object: Node;
+  readonly keyNode: Node;
+  /** Of the object. */
+  readonly path: Path;
+  /** Keys before it. */
+  readonly seen: Set<string>;
+}
+
+function checkKey({ object, keyNode, path, seen }: SeenKey, { placeAt, wrongKeys, byObject }: KeySearch): void {
+  const key = String(keyNode.value);
+  const found = (why: string): void => {
+    const wrong = {
+      path: [...path, key],
+      problem: `${placeAt(keyNode.offset)}: the key ${JSON.stringify(key)} ${why}`,
+    };
+    wrongKeys.push(wrong);
+    byObject.set(object, [...(byObject.get(object) ?? []), wrong]);
+    if (wrongKeys.length > mostWrongKeys) throw new InvalidConfig(wrongKeys.map(({ problem }) => problem));
+  };
+  if (seen.has(key)) found("is here a second time; keep one");
+  if (isReserved(key, path.length)) found("is not allowed");
+  seen.add(key);
 }
 
 /** The wrong keys of an object and of everything within it. */

@@ -11,8 +11,8 @@ const mostRead = 512 * 1024;
 /** Between two letters, in bytes. */
 const gap = "[^A-Za-z]{0,6}";
 /**
- * Every text that imitates a note has one of these: the letters in any case, also with something between them, or one of the
- * ways of writing another letter that NFKC makes a Latin one. In bytes, as latin1.
+ * Every text that imitates a note has one of these: the letters in any case, also with something between them, or one
+ * of the ways of writing another letter that NFKC makes a Latin one. In bytes, as latin1.
  */
 const mark = new RegExp(
   [
