@@ -245,6 +245,15 @@ describe("what is asked about", () => {
     expect(await explain("manage_notes")).toMatchObject({ verdict: "allow", effect: "read", rule: null });
   });
 
+  test("is no call that would be refused after the yes, whichever way it comes", async () => {
+    await start();
+    expect(codeOf(await call("purge_notes", { id: "all" }))).toBe("ARGUMENTS_INVALID");
+    expect((await run(gateway.url, "notes:purge_notes", {})).json).toMatchObject({ code: "ARGUMENTS_INVALID" });
+    expect(await inbox()).toEqual([]);
+    expect(codeOf(await call("purge_notes", { id: 1 }))).toBe("APPROVAL_NEEDED");
+    expect(await inbox()).toHaveLength(1);
+  });
+
   test("is decided by name and arguments for a tool that is in no list yet", async () => {
     await start({ entry: { tools: { deny: ["wipe_*"] } } });
     const unlisted = async (name: string, given: object = {}): Promise<string> =>

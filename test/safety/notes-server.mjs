@@ -9,8 +9,10 @@ const server = new Server({ name: "notes", version: "1" }, { capabilities: { too
 const anything = { type: "object", properties: { id: {}, mode: {} } };
 const choosing = {
   type: "object",
-  properties: { action: { type: "string", enum: ["list", "add", "delete"] }, id: {} },
+  // Names what it knows, and takes whatever comes: a server that checks nothing.
+  properties: { action: { anyOf: [{ type: "string", enum: ["list", "add", "delete"] }, {}] }, id: {} },
 };
+const strict = { type: "object", properties: { id: { type: "integer" } }, required: ["id"] };
 const tools = [
   { name: "read_notes", inputSchema: anything },
   {
@@ -21,6 +23,7 @@ const tools = [
   },
   { name: "manage_notes", inputSchema: choosing },
   { name: "run_code", inputSchema: anything },
+  { name: "purge_notes", inputSchema: strict },
   ...names.map((name) => ({ name, inputSchema: anything })),
 ];
 server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));

@@ -119,6 +119,7 @@ export function createEngine(deps: EngineDeps): Engine {
       instanceOf: fleet.get,
       toolsOf: (id) => fleet.catalogOf(id)?.tools,
       asked,
+      validators,
       approver: approvals.approver,
     }),
     onDenied: deps.audit.onCallDenied,

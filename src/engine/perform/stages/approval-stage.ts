@@ -4,7 +4,9 @@ import type { ToolEffect } from "../../../kernel/call/tool-effects.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { InstanceId } from "../../../kernel/ids.ts";
 import type { Approve } from "../../approvals/approver.ts";
+import { checkArguments } from "../../calls/arguments/arguments.ts";
 import { decideCall } from "../../policy/decide.ts";
+import type { Validators } from "../../validation/validators.ts";
 import type { ApprovalStage } from "../stages.ts";
 import { calledTool, type CalledTool } from "./policy.ts";
 
@@ -14,19 +16,26 @@ export interface ApprovalStageDeps {
   readonly toolsOf: (id: InstanceId) => readonly ToolEntry[] | undefined;
   /** Effects that are asked about: the same list until the configuration changes. */
   readonly asked: () => readonly ToolEffect[];
+  /** By what arguments are checked. */
+  readonly validators: Validators;
   /** Loads the code with the first call that needs a yes. */
   readonly approver: () => Promise<Approve>;
 }
 
-/** Holds calls up that the policy asks about. Every other one passes without a promise. */
+/**
+ * Holds calls up that the policy asks about. Every other one passes without a promise. Throws ARGUMENTS_INVALID for a
+ * call that would be refused after the yes.
+ */
 export function createApprovalStage(deps: ApprovalStageDeps): ApprovalStage {
-  const { instanceOf, asked, approver } = deps;
+  const { instanceOf, asked, validators, approver } = deps;
   return (intent, work) => {
     const called = calledTool(intent, work);
     const server = called && instanceOf(called.instance)?.server;
     if (called === undefined || server === undefined) return undefined;
     const decision = decideCall(called.tool, server, { asked: asked(), given: () => called.given.value });
     if (decision.verdict !== "ask") return undefined;
+    if (intent.kind === "call" && work.context.transparent !== true)
+      checkArguments(validators, intent.tool, intent.arguments);
     return approver().then(async (approve) => {
       await approve({ ...called, decision, context: work.context });
       requireUnchanged(deps, called);
