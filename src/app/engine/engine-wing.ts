@@ -118,8 +118,7 @@ export function createEngine(deps: EngineDeps): Engine {
     approval: createApprovalStage({
       instanceOf: fleet.get,
       toolsOf: (id) => fleet.catalogOf(id)?.tools,
-      asked,
-      validators,
+      ...{ asked, validators },
       approver: approvals.approver,
     }),
     onDenied: deps.audit.onCallDenied,
