@@ -149,7 +149,8 @@ test.each<[string, string, string]>([
     JSON.stringify({ mcpServers: { a: { command: "a ".repeat(200_000) } } }),
     "a text of more than 262144",
   ],
-  ["a table of TOML that does not end", `[${" ".repeat(4_800_000)}`, "expected"],
+  ["a table of TOML that does not end", `[${" ".repeat(900_000)}`, "expected"],
+  ["nothing but blanks", `[${" ".repeat(4_800_000)}`, "more than 1000000 blanks"],
   [
     "too many servers",
     JSON.stringify({ mcpServers: Object.fromEntries(Array.from({ length: 10_001 }, (_, at) => [`s${at}`, {}])) }),

@@ -103,6 +103,12 @@ describe("FAULT 87: what is wrong in the file is refused with its place", () => 
     expect(await refusalOf(`{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`)).toMatch(/^toolyard\.json:/);
   });
 
+  test.each([" ", "\n", "\t", "\r\n"])("more between values than anybody writes: %j", async (blank) => {
+    const most = 1_000_000 / blank.length;
+    expect(await refusalOf(`{"a":${blank.repeat(most + 1)}1}`)).toMatch(/: more than 1000000 blanks between values$/);
+    expect(await refusalOf(`{"toolyard":${blank.repeat(most)}1}`)).toContain("toolyard: expected an object");
+  });
+
   test("no message shows a value", async () => {
     const secret = "canary-4711";
     for (const text of [`{ "toolyard": { "port": "${secret}" } }`]) {

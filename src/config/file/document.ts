@@ -149,6 +149,8 @@ function parseRoot(source: string, fileName: string, placeAt: (offset: number) =
  * than on its length: five thousand servers are less.
  */
 const mostTokens = 200_000;
+/** Between values: the parser looks at each of them. */
+const mostBlanks = 1_000_000;
 /** Of one text. A longer one has no use here, and variables are looked for in each. */
 const longestText = 262_144;
 
@@ -160,6 +162,7 @@ function withinSize(source: string, placeAt: (offset: number) => string): string
   const pieces: string[] = [];
   let kept = 0;
   let tokens = 0;
+  let blanks = 0;
   let isNew = true;
   for (let at = 0; at < source.length; at += 1) {
     const code = source.charCodeAt(at);
@@ -175,11 +178,13 @@ function withinSize(source: string, placeAt: (offset: number) => string): string
       if (at - start > longestText)
         throw new InvalidConfig([`${placeAt(start)}: a text of more than ${longestText} characters`]);
     } else if (code === slash) at = endOfComment(source, at);
+    if (code <= space) blanks += at + 1 - start;
     const isWord = code > space && !signs.includes(source.charAt(start));
     if (code > space && (isNew || !isWord)) tokens += 1;
     isNew = !isWord;
     if (tokens > mostTokens)
       throw new InvalidConfig([`${placeAt(at)}: more than ${mostTokens} values, keys and signs between them`]);
+    if (blanks > mostBlanks) throw new InvalidConfig([`${placeAt(at)}: more than ${mostBlanks} blanks between values`]);
   }
   return pieces.join("") + source.slice(kept);
 }
