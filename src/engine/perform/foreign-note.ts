@@ -8,8 +8,8 @@ import type { Outcome, Work } from "./work.ts";
 
 /** What a model is given of a result is shorter, unless there is no limit for it. */
 const mostRead = 512 * 1024;
-/** Between two letters, in bytes. */
-const gap = "[^A-Za-z]{0,6}";
+/** Between two letters, in the bytes of JSON: ends of lines are escapes there. */
+const gap = String.raw`(?:\\[bfnrt]|[^A-Za-z]){0,12}`;
 /**
  * Every text that imitates a note has one of these: the letters in any case, also with something between them, or one
  * of the ways of writing another letter that NFKC makes a Latin one. In bytes, as latin1.

@@ -87,7 +87,7 @@ export function readClientMessage(bytes: Buffer, maxDepth: number): ClientMessag
   if (!isJsonObject(params))
     throw new MessageError("PARAMS_INVALID", `the params of ${method.slice(0, 100)} are not an object`, idText);
   if (idMember === undefined || hasNullId) return { kind: "notification", method, params };
-  requireOneSpelling(params, idText);
+  if (decidedMethods.test(method)) requireOneSpelling(params, idText);
   return new ClientRequest({ value: id as string | number, text: idText }, method, params, bytes, inner ?? []);
 }
 
@@ -174,6 +174,9 @@ const decidingParams: ReadonlyMap<string, string> = new Map(
     name,
   ]),
 );
+
+/** Methods of the protocol with such params; what those of a vendor mean is between client and server. */
+const decidedMethods = /^(?:tools|prompts|resources|completion|tasks|skills)\//;
 
 /**
  * Some servers read `Name` as `name`, and may then do another thing than the one that was checked. No such member is
