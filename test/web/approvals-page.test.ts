@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)("the page of approvals", () => {
     expect(notes.calls()).toHaveLength(2);
     expect(misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
     await visit(page, gateway, "/tools?server=notes");
-    await page.getByText("deletes or undoes something, asks first").waitFor();
+    await page.getByText("deletes or undoes something, asks first").first().waitFor();
     await context.close();
   }, 180_000);
 });

@@ -528,6 +528,8 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
   });
 
   test("questions that find every connection busy are refused, and nothing else is", async () => {
+    // The tables are made without the short limit: on a busy machine a statement of that takes longer.
+    await (await open()).close(10_000);
     const store = await open({ link: { connections: 2, statementMs: 500 } });
     const locker = new pg.Client({ connectionString: url });
     await locker.connect();
