@@ -3,6 +3,7 @@ import { backslash, lineFeed, quote, space } from "../../wire/json/characters.ts
 import { allSteps } from "../../kernel/runtime/slices.ts";
 import { foreignFormat } from "./foreign-format.ts";
 import { InvalidConfig } from "./problems.ts";
+import { mostLevels, parsingTree, tooDeep, type Misfit } from "./tree.ts";
 
 export type Path = readonly (string | number)[];
 
@@ -49,14 +50,13 @@ export function parseDocument(text: string, fileName: string): Document {
   return allSteps(parsingDocument(text, fileName));
 }
 
-/** The same in steps, for a file that others should not have to wait for. The longest one is the parser's. */
+/** The same in steps, for a file that others should not have to wait for. */
 export function* parsingDocument(text: string, fileName: string): Generator<undefined, Document> {
   const source = text.replace(/^\uFEFF/, "");
   const lines = createLines(source);
   const placeAt = (offset: number): string => `${fileName}:${lines.placeOf(offset)}`;
-  const root = parseRoot(source, fileName, placeAt);
+  const root = yield* parsingRoot(source, fileName, placeAt);
   const search: KeySearch = { placeAt, wrongKeys: [], byObject: new Map() };
-  yield;
   yield* findingWrongKeys(root, [], search);
   const members = createMembers();
   const find = (path: Path): Node | undefined => {
@@ -122,32 +122,23 @@ function createMembers() {
   };
 }
 
-function parseRoot(source: string, fileName: string, placeAt: (offset: number) => string): Node {
+type PlaceAt = (offset: number) => string;
+
+function* parsingRoot(source: string, fileName: string, placeAt: PlaceAt): Generator<undefined, Node> {
   if (source.trim() === "") throw new InvalidConfig([`${placeAt(0)}: expected a JSON object, but the file is empty`]);
   const quick = withinSize(source, placeAt);
-  const errors: ParseError[] = [];
-  let root: Node | undefined;
-  try {
-    root = parseTree(quick, errors, { allowTrailingComma: true });
-  } catch (error) {
-    // The parser is recursive: some ten thousand brackets overflow the stack.
-    if (error instanceof RangeError) throw new InvalidConfig([`${placeAt(0)}: nested too deeply`]);
-    throw error;
-  }
-  if (errors.length > 0) {
+  yield;
+  const tree = yield* parsingTree(quick);
+  if ("code" in tree) {
     const foreign = foreignFormat(source, fileName);
-    throw new InvalidConfig(
-      foreign === undefined ? syntaxProblems(source, errors, placeAt) : [`${placeAt(0)}: ${foreign}`],
-    );
+    const problems = foreign === undefined ? syntaxProblems(quick, tree, placeAt) : [`${placeAt(0)}: ${foreign}`];
+    throw new InvalidConfig(problems);
   }
-  if (root?.type !== "object") throw new InvalidConfig([`${placeAt(0)}: expected a JSON object`]);
-  return root;
+  if (tree.type !== "object") throw new InvalidConfig([`${placeAt(0)}: expected a JSON object`]);
+  return tree;
 }
 
-/**
- * The parser holds everybody up while it runs, and how long it takes depends on how much there is in a file rather
- * than on its length: five thousand servers are less.
- */
+/** What a file takes of memory and time depends on how much there is in it rather than on its length. */
 const mostTokens = 200_000;
 /** Between values: the parser looks at each of them. */
 const mostBlanks = 1_000_000;
@@ -156,7 +147,7 @@ const longestText = 262_144;
 
 /**
  * The same text with line breaks for long runs of spaces between values: the parser takes five times as long for a
- * space. Throws InvalidConfig for a file with more in it than can be read in one turn.
+ * space. Throws InvalidConfig for a file with too much in it.
  */
 function withinSize(source: string, placeAt: (offset: number) => string): string {
   const pieces: string[] = [];
@@ -207,17 +198,20 @@ function endOfComment(source: string, start: number): number {
   return end === -1 ? source.length : end + (second === "*" ? 1 : 0);
 }
 
+/** A text with a mistake is parsed a second time in one turn, to tell the mistakes behind the first one. */
+const mostForProblems = 65_536;
+
 /**
  * Only the first problem of each line: after a mistake the parser is out of step for a while, and what it reports
- * then is wrong.
+ * then is wrong. Of a long text only the first problem.
  */
-function syntaxProblems(source: string, errors: readonly ParseError[], placeAt: (offset: number) => string): string[] {
+function syntaxProblems(source: string, first: Misfit, placeAt: PlaceAt): string[] {
   const problems: string[] = [];
   let lineEnd = -1;
-  for (const { offset, error } of errors) {
+  for (const { offset, code } of isOnlyOne(source, first) ? [first] : misfits(source, first)) {
     if (offset <= lineEnd) continue;
     if (problems.length > mostWrongLines) break;
-    problems.push(`${placeAt(offset)}: ${expectation(printParseErrorCode(error))}`);
+    problems.push(`${placeAt(offset)}: ${expectation(code)}`);
     const next = source.indexOf("\n", offset);
     lineEnd = next === -1 ? source.length : next;
   }
@@ -227,8 +221,27 @@ function syntaxProblems(source: string, errors: readonly ParseError[], placeAt: 
 /** More are not counted: a file may consist of nothing else. */
 const mostWrongLines = 1_000;
 
+function isOnlyOne(source: string, first: Misfit): boolean {
+  return first.code === tooDeep || source.length > mostForProblems;
+}
+
+/** The first one too, should the library find none. */
+function misfits(source: string, first: Misfit): readonly Misfit[] {
+  const errors: ParseError[] = [];
+  try {
+    parseTree(source, errors, { allowTrailingComma: true });
+  } catch (error) {
+    // The library's parser is recursive: some ten thousand brackets overflow the stack.
+    if (!(error instanceof RangeError)) throw error;
+  }
+  const found = errors.map(({ offset, error }) => ({ offset, code: printParseErrorCode(error) }));
+  return found.length > 0 ? found : [first];
+}
+
 function expectation(code: string): string {
   switch (code) {
+    case tooDeep:
+      return `nested deeper than ${mostLevels} levels`;
     case "CloseBraceExpected":
       return "expected `}`; the file ends or goes wrong here";
     case "CloseBracketExpected":
@@ -260,9 +273,6 @@ function expectation(code: string): string {
   }
 }
 
-/** Real files nest six levels. All later steps walk the tree recursively, so that its depth must be limited. */
-const mostLevels = 64;
-
 /** A file with more of them is refused as a whole, because its meaning is unclear. */
 const mostWrongKeys = 1_000;
 
@@ -275,7 +285,6 @@ interface KeySearch {
 
 /** Of two equal keys one would be lost. Which one was meant is not guessed (fault 87). */
 function* findingWrongKeys(node: Node, path: Path, search: KeySearch): Generator<undefined> {
-  requireFewLevels(node, path, search);
   const seen = new Set<string>();
   for (const [index, child] of (node.children ?? []).entries()) {
     const [keyNode, valueNode] = node.type === "object" ? (child.children ?? []) : [undefined, child];
@@ -283,15 +292,9 @@ function* findingWrongKeys(node: Node, path: Path, search: KeySearch): Generator
     if (valueNode === undefined) continue;
     const within = [...path, keyNode === undefined ? index : String(keyNode.value)];
     // Most values are no lists and no objects.
-    if (valueNode.children === undefined) requireFewLevels(valueNode, within, search);
-    else yield* findingWrongKeys(valueNode, within, search);
+    if (valueNode.children !== undefined) yield* findingWrongKeys(valueNode, within, search);
     if (path.length < 2) yield;
   }
-}
-
-function requireFewLevels({ offset }: Node, path: Path, { placeAt }: KeySearch): void {
-  if (path.length > mostLevels)
-    throw new InvalidConfig([`${placeAt(offset)}: nested deeper than ${mostLevels} levels`]);
 }
 
 interface SeenKey {

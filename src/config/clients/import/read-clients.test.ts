@@ -498,7 +498,7 @@ describe("FAULT 93: a client's file that is wrong is a problem with its place, a
       '{ "mcpServers": { "a": { "command": "x" }, "a": { "command": "y" } } }',
       /:1:44: the key "a" is here a second time/,
     ],
-    ["an endless nesting", cursor, "[".repeat(100_000), /mcp\.json:1:1: nested too deeply/],
+    ["an endless nesting", cursor, "[".repeat(100_000), /mcp\.json:1:66: nested deeper than 64 levels/],
     [
       "another encoding",
       cursor,
