@@ -1,4 +1,4 @@
-import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
 
 export interface RawAnswer {
   readonly status: number;
@@ -15,12 +15,22 @@ export interface RawRequest {
   readonly body?: string | Buffer;
 }
 
+/**
+ * As clients do: the gateway asks the kernel about each new connection, which takes longer than most answers. A
+ * connection that waits for a request is given up long before the gateway would.
+ */
+const connections = new Agent({ keepAlive: true, timeout: 1_000, scheduling: "lifo" });
+
 /** One HTTP request, byte for byte as asked, with nothing added that was not asked for. */
 export async function send(url: string, options: RawRequest = {}): Promise<RawAnswer> {
   return await new Promise((resolve, reject) => {
     const request = httpRequest(
       url,
-      { method: options.method ?? "POST", headers: { ...options.headers } as Record<string, string>, agent: false },
+      {
+        method: options.method ?? "POST",
+        headers: { ...options.headers } as Record<string, string>,
+        agent: connections,
+      },
       (response) => {
         const chunks: Buffer[] = [];
         response.on("data", (chunk: Buffer) => chunks.push(chunk));

@@ -126,3 +126,23 @@ test("connections that come at once are found in one reading of a long table", a
   expect(answers.map(({ status }) => status)).toEqual([...Array<string>(31).fill("fulfilled"), "rejected"]);
   expect(reads).toBe(1);
 });
+
+test("some dozens of connections one after the other are looked up at once, after many there is a pause", async () => {
+  const check = createPeerCheck({
+    tables: {
+      async read() {
+        for (const endMs = performance.now() + 5; performance.now() < endMs;);
+        return Buffer.from(line(1000, 7) + ourLine);
+      },
+    },
+    ...{ ownUid: 1000, isOpen: () => true, trustedProxies: () => [] },
+  });
+  const tookMs: number[] = [];
+  for (let index = 0; index < 140; index += 1) {
+    const startMs = performance.now();
+    await check({ socket: { ...ends } as Socket });
+    tookMs.push(performance.now() - startMs);
+  }
+  const usual = (times: readonly number[]): number => [...times].sort((a, b) => a - b)[times.length >> 1] ?? 0;
+  expect(usual(tookMs.slice(-20))).toBeGreaterThan(usual(tookMs.slice(0, 20)) * 1.3);
+});
