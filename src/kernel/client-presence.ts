@@ -64,6 +64,16 @@ interface NamedClient {
   readonly client: { readonly name?: string | undefined; readonly info?: unknown };
 }
 
+/**
+ * One client of a person, as far as it can be told apart: its session or connection, otherwise its name or the way it
+ * came.
+ */
+export function askerOf(
+  context: NamedClient & { readonly connected?: { readonly id: string } | undefined; readonly via: string },
+): string {
+  return context.connected?.id ?? clientNameOf(context) ?? context.via;
+}
+
 /** Names are labels and columns: what a client says there must not be long. */
 const longestLabel = 64;
 

@@ -1,3 +1,4 @@
+import { missingIn } from "../config/file/substitution.ts";
 import type { PrincipalId } from "../kernel/ids.ts";
 import { localPrincipal } from "../kernel/principal.ts";
 import type { Instance } from "../servers/instance/instance.ts";
@@ -43,14 +44,13 @@ export function nextStep({
     }
     case "unconfigured":
       return { step: "fill-in", text: `Give it values: ${state.missing.join(", ")}.`, command: null };
-    case "disabled":
-      return stepOf(state) === "enable"
-        ? { step: "enable", text: "Enable it.", command: `toolyard servers enable ${quote(server.key)}` }
-        : {
-            step: "correct",
-            text: "Correct what the reason says, in the configuration or the variables of the gateway.",
-            command: null,
-          };
+    case "disabled": {
+      if (stepOf(state) === "enable")
+        return { step: "enable", text: "Enable it.", command: `toolyard servers enable ${quote(server.key)}` };
+      const text = "Correct what the reason says, in the configuration or the variables of the gateway.";
+      const variable = missingIn(state.reason);
+      return { step: "correct", text, command: variable === undefined ? null : `toolyard config keep ${variable}` };
+    }
     case "stopped":
       return { step: "start", text: "Start it.", command: restart };
     case "offline":

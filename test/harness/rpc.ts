@@ -24,12 +24,15 @@ const connections = new Agent({ keepAlive: true, timeout: 1_000, scheduling: "li
 /** One HTTP request, byte for byte as asked, with nothing added that was not asked for. */
 export async function send(url: string, options: RawRequest = {}): Promise<RawAnswer> {
   return await new Promise((resolve, reject) => {
+    const method = options.method ?? "POST";
+    // Of other requests Node announces no body, which would be read as the next request.
+    const isWhole = options.body === undefined || ["POST", "PUT", "PATCH"].includes(method);
     const request = httpRequest(
       url,
       {
-        method: options.method ?? "POST",
+        method,
         headers: { ...options.headers } as Record<string, string>,
-        agent: connections,
+        agent: isWhole && connections,
       },
       (response) => {
         const chunks: Buffer[] = [];

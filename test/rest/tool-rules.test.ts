@@ -62,6 +62,7 @@ describe("the rule for a tool", () => {
         server: "mail",
         tool: "echo",
         access: null,
+        asks: null,
         name: "repeat",
         description: "Says it again.",
         phrases: null,

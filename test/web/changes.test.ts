@@ -129,9 +129,9 @@ describe.skipIf(!hasBrowser)("a page", () => {
     await dialog.getByRole("button", { name: "Save mine over theirs" }).click();
     await dialog.waitFor({ state: "hidden" });
     await page.getByRole("link", { name: "bad:repeat" }).waitFor();
-    await page.getByText("Another name or text for 1 tool").click();
+    await page.getByText("Another name, text or question for 1 tool").click();
     await expectClean();
-    await page.getByRole("button", { name: "Give back its own: echo of bad" }).click();
+    await page.getByRole("button", { name: "Take back: echo of bad" }).click();
     await page.getByRole("dialog").getByText("repeat → its own").waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
     await page.getByRole("link", { name: "bad:echo" }).waitFor();

@@ -165,7 +165,7 @@ describe.skipIf(!hasBrowser)("the entry of a server", () => {
     await page.getByRole("button", { name: "JSON", exact: true }).click();
     const entry = page.getByRole("textbox", { name: "Entry" });
     await entry.getByText("COLOUR").waitFor();
-    expect(await page.getByText("Not saved yet.").count()).toBe(0);
+    expect(await page.getByText("Not saved yet").count()).toBe(0);
     expect(await saveButton.getAttribute("aria-disabled")).toBe("true");
     // What differs is what was typed, and no line break.
     await entry.getByText("blue").click();
@@ -194,6 +194,6 @@ describe.skipIf(!hasBrowser)("the entry of a server", () => {
     await visit(page, gateway, "/settings");
     await page.getByRole("button", { name: "Text", exact: true }).click();
     await page.getByRole("textbox", { name: "Configuration", exact: true }).getByText("what we use").waitFor();
-    expect(await page.getByText("Not saved yet.").count()).toBe(0);
+    expect(await page.getByText("Not saved yet").count()).toBe(0);
   }, 240_000);
 });

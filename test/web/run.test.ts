@@ -29,6 +29,11 @@ const apps = {
   args: [fileURLToPath(new URL("../servers/app-server.mjs", import.meta.url))],
 };
 
+const booking = {
+  command: process.execPath,
+  args: [fileURLToPath(new URL("booking-server.mjs", import.meta.url))],
+};
+
 describe.skipIf(!hasBrowser)("a tool that is run", () => {
   let browser: Browser;
   let gateway: RunningGateway;
@@ -47,7 +52,7 @@ describe.skipIf(!hasBrowser)("a tool that is run", () => {
     browser = await launchBrowser();
     const asking = badServer("--behaviours=elicit,elicit-url,elicit-twice", "--era=modern");
     gateway = await startGateway({
-      config: { mcpServers: { apps: { ...apps, env: { APP_TARGET: target } }, asking } },
+      config: { mcpServers: { apps: { ...apps, env: { APP_TARGET: target } }, asking, booking } },
     });
     await untilOnline(gateway.url);
     dashboard = await openDashboard(browser, gateway);
@@ -99,6 +104,18 @@ describe.skipIf(!hasBrowser)("a tool that is run", () => {
     await question().getByRole("button", { name: "Not now" }).click();
     await result().getByText("cancel").waitFor();
     expect(dashboard.misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
+  });
+
+  test("is sent what was filled in, and nothing that the form added by itself", async () => {
+    await visit(page, gateway, "/run/booking:book");
+    const run = page.getByRole("button", { name: "Run", exact: true });
+    await page.getByLabel("title").fill("tea");
+    await run.click();
+    await result().getByText('booked {"title":"tea"}').waitFor();
+    await page.getByRole("combobox").last().selectOption({ index: 1 });
+    await page.getByRole("spinbutton").fill("3");
+    await run.click();
+    await result().getByText('booked {"title":"tea","repeat":{"kind":"monthly","day":3}}').waitFor();
   });
 
   test("takes its question back when the call is cancelled", async () => {

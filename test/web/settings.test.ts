@@ -100,7 +100,7 @@ describe.skipIf(!hasBrowser)("settings as a form", () => {
     await page.getByText("Saved. The gateway applies it within a second.").waitFor();
     expect(await fileText()).toBe(written.replace("12", "24"));
     await page.getByRole("button", { name: "Undo the last change" }).click();
-    await page.getByText("Not saved yet.", { exact: true }).waitFor();
+    await page.getByText("Not saved yet. What changes in the file is shown below.", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("Saved. The gateway applies it within a second.").waitFor();
     expect(await fileText()).toBe(written);

@@ -19,6 +19,8 @@ export interface DiscoveryRequest {
   readonly limit: number;
   readonly server: string | undefined;
   readonly readOnly: boolean;
+  /** Which client asks ({@link askerOf}); its calls say which tools it looked for. */
+  readonly client?: string | undefined;
   /** A person's trial, which says nothing about what tools are for: nothing is learned from it. */
   readonly isTrial?: boolean | undefined;
   /** Also says why each tool was found, where the engine can. */
@@ -77,11 +79,11 @@ export interface Discovery extends AsyncDisposable {
     signal: AbortSignal,
   ): Promise<ReadonlySet<string>>;
   /**
-   * To be told of a call that succeeded and that a client made for its own purposes: the words its tool was found
+   * To be told of a call that succeeded and that a client ({@link askerOf}) made for its own purposes: the words its tool was found
    * with are learned. Calls that failed, were cancelled, or were a person's trial are not reported here, because they
    * say nothing about what the tool is for.
    */
-  noteCall(principal: Principal, tool: ToolEntry): void;
+  noteCall(principal: Principal, tool: ToolEntry, client: string): void;
   /**
    * Does in advance what the next search of this view would have to do. Does nothing before the first search, so that a
    * gateway without searches loads nothing.
@@ -153,7 +155,7 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
         const answer = await ask(engine, request, { ...asking, query }, signal);
         degraded ??= answer.degraded;
         const offered = answer.tools.map((hit) => hit.tool);
-        if (request.isTrial !== true) memory?.offered(principal, query, offered);
+        if (request.isTrial !== true) memory?.offered(principal, query, offered, request.client);
         needs.push({ query, hits: answer.tools, totalFound: answer.total, match: answer.match });
       }
       const asked = { principal, parts: searchedParts, queries: request.queries, server };
@@ -179,7 +181,7 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
     phrasesOf: async (tool) => (await parts()).phrasesOf(tool),
     phraseSource: async () => (await parts()).phraseSource,
     enrichment: () => loaded?.enrichment?.state(),
-    noteCall: (principal, tool) => loaded?.memory?.executed(principal.id, tool),
+    noteCall: (principal, tool, client) => loaded?.memory?.executed(principal.id, tool, client),
     async prepare(view, signal) {
       if (loaded === undefined || !isSearched) return;
       await loaded.engine.prepare(searchedOf(view).parts, signal);

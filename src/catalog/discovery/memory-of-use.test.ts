@@ -86,6 +86,15 @@ test("a call of what was not offered, or too late, teaches nothing", async () =>
   for (const one of [alice, bob]) expect(memory.recall(one, "standup", anything)).toEqual([]);
 });
 
+test("what another client of the same person calls meanwhile says nothing about a search", async () => {
+  const memory = await remember();
+  memory.offered(alice, "standup", [tool("list_issues"), tool("create_issue")], "session 1");
+  memory.executed(alice, tool("create_issue"), "session 2");
+  expect(memory.recall(alice, "standup", anything)).toEqual([]);
+  memory.executed(alice, tool("list_issues"), "session 1");
+  expect(recall(memory, alice, "standup", "list_issues")).toBeCloseTo(1);
+});
+
 test("queries are compared one by one: a tool that is used a lot does not answer what it was never asked", async () => {
   const memory = await remember();
   for (const query of [

@@ -26,8 +26,8 @@ const queryLimit = 20_000;
 const memoryAgeMs = 180 * 86_400_000;
 /** A call that comes later than this after a search is no longer attributed to it. */
 const offerAgeMs = 30 * 60_000;
-const offersPerPrincipal = 10;
-const principalLimit = 1_000;
+const offersPerClient = 10;
+const clientLimit = 1_000;
 
 /**
  * Remembers what people searched for before they called a tool. It influences the ranking and is never shown. Words
@@ -35,13 +35,13 @@ const principalLimit = 1_000;
  * everyone in the same team who shares it, and never for another team.
  */
 export interface UseMemory {
-  /** To be told of every search that was answered, with the tools in its answer. */
-  offered(principal: PrincipalId, query: string, tools: readonly ToolEntry[]): void;
+  /** To be told of every search that was answered, with the tools in its answer. `client` is {@link askerOf} it. */
+  offered(principal: PrincipalId, query: string, tools: readonly ToolEntry[], client?: string): void;
   /**
-   * To be told of every successful call. If the tool was offered recently, the query of that offer is remembered for
-   * it.
+   * To be told of every successful call. If the tool was offered to the same client recently, the query of that offer
+   * is remembered for it. What a person's other client calls meanwhile says nothing about the query.
    */
-  executed(principal: PrincipalId, tool: ToolEntry): void;
+  executed(principal: PrincipalId, tool: ToolEntry, client?: string): void;
   /** Tools to which such queries led this principal, or others who share the server. In no particular order. */
   recall(principal: PrincipalId, query: string, options: RecallOptions): readonly Recalled[];
   /** Whether what was recalled is about this tool, as this principal has it. */
@@ -109,7 +109,8 @@ interface Offer {
 /** Loads what was kept and continues from there. What cannot be read is discarded. */
 export async function createUseMemory(deps: UseMemoryDeps): Promise<UseMemory> {
   const taught = new Map<string, Taught>();
-  const offers = new Map<PrincipalId, readonly Offer[]>();
+  /** By principal and client. */
+  const offers = new Map<string, readonly Offer[]>();
   const past = createPastQueries<TaughtQuery>();
   const kept = createCounts();
   const oldest = deps.clock.now() - memoryAgeMs;
@@ -147,7 +148,7 @@ export async function createUseMemory(deps: UseMemoryDeps): Promise<UseMemory> {
   }
 
   return {
-    offered(principal, query, tools) {
+    offered(principal, query, tools, client = "") {
       const stems = keepable(deps.language.telling(query));
       if (stems.length === 0 || stems.length > longestLesson || tools.length === 0) return;
       const offer = {
@@ -155,17 +156,18 @@ export async function createUseMemory(deps: UseMemoryDeps): Promise<UseMemory> {
         tools: new Set(tools.map((tool) => keyOf(placeOf(principal, tool)))),
         atMs: deps.clock.now(),
       };
-      const earlier = offers.get(principal) ?? [];
-      offers.delete(principal);
-      offers.set(principal, [...earlier, offer].slice(-offersPerPrincipal));
-      if (offers.size > principalLimit) offers.delete(offers.keys().next().value as PrincipalId);
+      const asker = `${principal}\n${client}`;
+      const earlier = offers.get(asker) ?? [];
+      offers.delete(asker);
+      offers.set(asker, [...earlier, offer].slice(-offersPerClient));
+      if (offers.size > clientLimit) offers.delete(offers.keys().next().value as string);
     },
-    executed(principal, tool) {
+    executed(principal, tool, client = "") {
       const place = placeOf(principal, tool);
       const key = keyOf(place);
       const now = deps.clock.now();
       const offer = offers
-        .get(principal)
+        .get(`${principal}\n${client}`)
         ?.findLast((candidate) => candidate.tools.has(key) && now - candidate.atMs < offerAgeMs);
       if (offer !== undefined) teach(place, offer.stems.slice(0, wordsPerQuery));
     },

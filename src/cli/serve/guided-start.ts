@@ -46,7 +46,8 @@ async function watchTrial({ gateway, screen, stopping }: TrialOptions): Promise<
   const startedMs = performance.now();
   for (;;) {
     const { servers } = (await gateway.glance()).status;
-    const wanted = servers.filter(({ status }) => status !== "disabled");
+    // One that lacks a value was not switched off by a person.
+    const wanted = servers.filter(({ status, next }) => status !== "disabled" || next?.step === "correct");
     for (const server of wanted) {
       if (isComing(server.status) || told.has(server.instance)) continue;
       told.add(server.instance);
@@ -57,9 +58,10 @@ async function watchTrial({ gateway, screen, stopping }: TrialOptions): Promise<
     const waitedMs = performance.now() - startedMs;
     if (coming.length === 0 || waitedMs > longestTrialMs || stopping.aborted) break;
     const names = coming.map((server) => `${toInstanceText(server)} ${server.word}`).join(", ");
-    screen.show([
-      `  ${wanted.length - coming.length} of ${wanted.length} are up: ${names} (${Math.round(waitedMs / 1_000)} s)`,
-    ]);
+    const up = wanted.filter(({ status }) => status === "online").length;
+    const down = failed.length === 0 ? "" : `, ${failed.length} did not come up`;
+    const waited = `${Math.round(waitedMs / 1_000)} s`;
+    screen.show([`  ${up} of ${wanted.length} are up${down}; waiting for ${names} (${waited})`]);
     await sleep(lookMs, stopping).catch(() => undefined);
   }
   screen.show([]);

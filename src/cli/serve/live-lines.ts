@@ -107,7 +107,7 @@ function serverTable(servers: readonly ServerStatus[], nowMs: number, { columns,
       { heading: "CALLS", align: "right", rank: 2 },
       { heading: "FAILED", align: "right", rank: 5 },
       { heading: "P95", align: "right", rank: 4 },
-      { heading: "NEXT", fit: "cut", least: 20, rank: 1 },
+      { heading: "NEXT", fit: "cut", least: 36, rank: 1 },
     ],
     servers.map((server) => [
       `  ${toInstanceText(server)}`,

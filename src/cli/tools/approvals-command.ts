@@ -14,7 +14,7 @@ import { openGatewayClient, type GatewayClient } from "../gateway/gateway-client
 import { printAnswer, printDone } from "../gateway/list-output.ts";
 import { openStartedGateway, waitForServers } from "../gateway/started-gateway.ts";
 import { printText } from "../terminal/fitted-text.ts";
-import { printTable } from "../terminal/table.ts";
+import { toTable, type Column } from "../terminal/table.ts";
 import { misused, refuseUsage } from "../terminal/wrong-usage.ts";
 import { askTyped, canAsk } from "../terminal/yes-or-no.ts";
 
@@ -31,7 +31,7 @@ export async function approvals(context: CommandContext): Promise<number> {
   if (id === undefined) return misused(usage);
   if (task === "allow" || task === "deny") return await decide(context, task, id);
   const gateway = await openGatewayClient(context);
-  if (task === "show") return printAnswer(context, await readOne(gateway, id), printOne);
+  if (task === "show") return printAnswer(context, await readOne(gateway, await wholeId(gateway, id)), printOne);
   if (task !== "revoke") return misused(usage);
   await gateway.ask<typeof revokeGrant>("DELETE /api/grants/{id}", { params: { id } });
   return printDone(context);
@@ -44,8 +44,12 @@ async function list(context: CommandContext): Promise<number> {
   return printAnswer(context, answer, ({ approvals: all }) => {
     if (all.length === 0) process.stderr.write("nothing waits for a yes\n");
     else
-      printTable(
-        ["ID", "STATE", "TOOL", "EFFECT", "ASKED BY", "AT", "ARGUMENTS"],
+      printLines(
+        [
+          ...[{ heading: "ID" }, { heading: "STATE" }, { heading: "TOOL", fit: "wrap", least: 20 } as const],
+          ...[{ heading: "EFFECT", rank: 2 }, { heading: "ASKED BY", fit: "wrap", rank: 3 } as const],
+          ...[{ heading: "AT", rank: 4 }, { heading: "ARGUMENTS", fit: "below" } as const],
+        ],
         all.map((one) => [
           ...[one.id, one.state, plainText(one.tool), one.effect, plainText(one.client), one.askedAt.slice(0, 16)],
           plainText(one.arguments),
@@ -60,14 +64,34 @@ async function grants(context: CommandContext): Promise<number> {
   return printAnswer(context, answer, ({ grants: all }) => {
     if (all.length === 0) process.stderr.write("no yes is remembered\n");
     else
-      printTable(
-        ["ID", "TOOL", "FOR", "PERSON", "CLIENT", "UNTIL"],
+      printLines(
+        [
+          ...[{ heading: "ID" }, { heading: "TOOL", fit: "wrap", least: 20 } as const, { heading: "FOR" }],
+          ...[
+            { heading: "PERSON", rank: 3 },
+            { heading: "CLIENT", rank: 2 },
+            { heading: "UNTIL", rank: 4 },
+          ],
+        ],
         all.map((one) => [
           ...[one.id, plainText(one.tool), one.kind, one.person, plainText(one.client)],
           one.until?.slice(0, 16) ?? "it is taken back",
         ]),
       );
   });
+}
+
+function printLines(columns: readonly Column[], rows: readonly (readonly string[])[]): void {
+  process.stdout.write(`${toTable(columns, rows).join("\n")}\n`);
+}
+
+/** Its whole id, of which a person may type the beginning. */
+async function wholeId(gateway: GatewayClient, id: string): Promise<string> {
+  const { approvals: waiting } = await gateway.ask<typeof listApprovals>("GET /api/approvals", {
+    query: { state: "waiting" },
+  });
+  const [only, other] = waiting.filter((one) => one.id.startsWith(id));
+  return only === undefined || other !== undefined ? id : only.id;
 }
 
 async function readOne(gateway: GatewayClient, id: string): Promise<Approval> {
@@ -90,14 +114,15 @@ const lengths = ["once", "session", "always"] as const;
  * A person's word: it takes a terminal and a typed answer, and there is no option in their place. A program with a
  * shell of this user can get around that (docs/security.md).
  */
-async function decide(context: CommandContext, task: "allow" | "deny", id: string): Promise<number> {
+async function decide(context: CommandContext, task: "allow" | "deny", given: string): Promise<number> {
   const wanted = textOption(context, "for") ?? "once";
   const length = lengths.find((one) => one === wanted);
   if (length === undefined)
-    return refuseUsage(`--for: expected ${lengths.join(", ")}`, `toolyard approvals allow ${id}`);
+    return refuseUsage(`--for: expected ${lengths.join(", ")}`, `toolyard approvals allow ${given}`);
   if (task === "allow" && !canAsk())
-    return refuseUsage("a yes is typed by a person on a terminal", `toolyard approvals allow ${id}`);
+    return refuseUsage("a yes is typed by a person on a terminal", `toolyard approvals allow ${given}`);
   const gateway = await openGatewayClient(context);
+  const id = await wholeId(gateway, given);
   if (task === "allow") {
     printOne(await readOne(gateway, id));
     if (!(await askTyped("Type yes to allow it", "yes"))) {
@@ -127,5 +152,8 @@ export async function policy(context: CommandContext): Promise<number> {
     printText(process.stdout, `  effect  ${found.effect}: ${plainText(found.because)}`, "          ");
     const why = found.rule === null ? `policy.ask has ${found.asked.join(", ") || "no effects"}` : found.rule;
     printText(process.stdout, `  rule    ${plainText(why)}`, "          ");
+    const [server = "", own = ""] = found.tool.split(/:(.*)/s);
+    const change = `on the Tools page, or by "tools": { "ask" or "neverAsk": ["${own}"] } in the entry of ${server}`;
+    printText(process.stdout, `  change  ${plainText(change)}`, "          ");
   });
 }

@@ -26,12 +26,24 @@ const file = `{
 `;
 
 describe("a rule for a tool", () => {
+  test("has a tool ask always, or never, and takes it out of the list again", () => {
+    const asked = withRules(file, { read: { asks: "always" }, list: { asks: "never" } });
+    expect(asked).toContain('"ask": ["read"]');
+    expect(asked).toContain('"neverAsk": ["list"]');
+    expect(readEntryRules(at(asked)).of("read").asks).toBe("always");
+    const changed = withRules(asked, { read: { asks: "never" } });
+    expect(readEntryRules(at(changed)).of("read").asks).toBe("never");
+    expect(changed).not.toContain('"ask"');
+    expect(withRules(changed, { read: {}, list: {} })).toBe(withRules(file, { read: {} }));
+  });
+
   test("is set and taken out beside what is said of others, with comments and layout as they were", () => {
     const text = withRules(file, { read: { access: "deny", name: "view", description: "Reads one." } });
     expect(text).toContain('"deny": ["old_*", /* why */ "send", "read"]');
     expect(text).toContain('"rename": { "read": "view" }');
     expect(readEntryRules(at(text)).of("read")).toEqual({
       access: "deny",
+      asks: null,
       name: "view",
       description: "Reads one.",
       phrases: null,

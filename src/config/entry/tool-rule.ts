@@ -9,6 +9,8 @@ import { matchesPattern } from "../words/tool-pattern.ts";
 export interface ToolRule {
   /** `deny`: a list hides it by its name. `allow`: a list of offered tools has its name. Null: neither. */
   readonly access: "allow" | "deny" | null;
+  /** Whether its calls wait for a person's yes; null where its effect decides. */
+  readonly asks: "always" | "never" | null;
   /** Another name; null for its own. */
   readonly name: string | null;
   readonly description: string | null;
@@ -16,7 +18,9 @@ export interface ToolRule {
 }
 
 /** A tool of which no rule says anything. */
-export const noRule: ToolRule = Object.freeze({ access: null, name: null, description: null, phrases: null });
+export const noRule: ToolRule = Object.freeze({
+  ...{ access: null, asks: null, name: null, description: null, phrases: null },
+});
 
 /** Why a tool is not offered. */
 export interface HiddenBy {
@@ -36,6 +40,8 @@ const offering: readonly Path[] = [
   ["enabled_tools"],
   ["includeTools"],
 ];
+/** Lists of tools whose calls wait for a yes, or never do. */
+const asking = { always: ["tools", "ask"], never: ["tools", "neverAsk"] } as const;
 /** Maps from a tool's own name to what it is given. */
 const given = { name: "rename", description: "describe", phrases: "phrases" } as const;
 
@@ -51,13 +57,14 @@ export interface EntryRules {
 
 export function readEntryRules(entry: Origin): EntryRules {
   const [hides, offers] = [readLists(entry, hiding), readLists(entry, offering)];
+  const [asked, unasked] = [readLists(entry, [asking.always]), readLists(entry, [asking.never])];
   const names = mapAt(entry, given.name);
   const descriptions = mapAt(entry, given.description);
   const phrases = mapAt(entry, given.phrases);
   return {
     tools: [
       ...new Set([
-        ...[...hides, ...offers].flatMap(({ all }) => all),
+        ...[...hides, ...offers, ...asked, ...unasked].flatMap(({ all }) => all),
         ...[names, descriptions, phrases].flatMap((map) => [...map.keys()]),
       ]),
     ],
@@ -66,6 +73,8 @@ export function readEntryRules(entry: Origin): EntryRules {
       const isIn = ({ names: own }: NameList): boolean => own.has(tool);
       return {
         access: hides.some(isIn) ? "deny" : offers.some(isIn) ? "allow" : null,
+        // The stricter of two rules counts.
+        asks: asked.some(isIn) ? "always" : unasked.some(isIn) ? "never" : null,
         name: textOrNull(names.get(tool)),
         description: textOrNull(descriptions.get(tool)),
         phrases: isTextList(found) ? found : null,
@@ -109,14 +118,9 @@ function matching({ names, patterns }: NameList, tool: string): readonly string[
  */
 export function toolRuleChanges(entry: Origin, rules: ReadonlyMap<string, ToolRule>): readonly EntryChange[] {
   refusePatterns(entry, rules);
-  const isDenied = (tool: string): boolean => rules.get(tool)?.access === "deny";
-  const named = new Set(hiding.flatMap((list) => listAt(entry, list) ?? []));
-  const newlyDenied = [...rules.keys()].filter((tool) => isDenied(tool) && !named.has(tool));
-  const changes = hiding.flatMap((list, at) => {
-    const before = requireList(entry, list);
-    const left = (before ?? []).filter((tool) => !rules.has(tool) || isDenied(tool));
-    return listChanges(entry, list, before, at === 0 ? [...left, ...newlyDenied] : left);
-  });
+  const changes = namedChanges(entry, hiding, rules, ({ access }) => access === "deny");
+  for (const [asks, list] of Object.entries(asking))
+    changes.push(...namedChanges(entry, [list], rules, (rule) => rule.asks === asks));
   for (const list of offering) {
     const before = requireList(entry, list);
     if (before === undefined) continue;
@@ -130,10 +134,29 @@ export function toolRuleChanges(entry: Origin, rules: ReadonlyMap<string, ToolRu
   return withoutEmpty(entry, changes);
 }
 
+/** After these changes the names of the tools that `isNamed` holds for are in one of the lists, a new one in the first. */
+function namedChanges(
+  entry: Origin,
+  lists: readonly Path[],
+  rules: ReadonlyMap<string, ToolRule>,
+  isNamed: (rule: ToolRule) => boolean,
+): EntryChange[] {
+  const known = new Set(lists.flatMap((list) => listAt(entry, list) ?? []));
+  const added = [...rules].filter(([tool, rule]) => isNamed(rule) && !known.has(tool)).map(([tool]) => tool);
+  return lists.flatMap((list, at) => {
+    const before = requireList(entry, list);
+    const left = (before ?? []).filter((tool) => {
+      const rule = rules.get(tool);
+      return rule === undefined || isNamed(rule);
+    });
+    return listChanges(entry, list, before, at === 0 ? [...left, ...added] : left);
+  });
+}
+
 /** A star in a tool's own name would make a rule for other tools of it. */
 function refusePatterns({ document, path }: Origin, rules: ReadonlyMap<string, ToolRule>): void {
-  for (const [tool, { access }] of rules)
-    if (access !== null && tool.includes("*"))
+  for (const [tool, { access, asks }] of rules)
+    if ((access ?? asks) !== null && tool.includes("*"))
       throw new GatewayError("CONFIG_INVALID", `${document.place(path)}: a rule for ${tool} would be one for many`, {
         hint: "Write the pattern into the configuration file where you mean every tool that it fits.",
       });

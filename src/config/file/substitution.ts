@@ -255,3 +255,8 @@ function valueOf(reference: Reference, written: string, { rules, path, depth }: 
 function ownValue(variables: Variables, name: string): string | undefined {
   return Object.hasOwn(variables, name) ? variables[name] : undefined;
 }
+
+/** The first variable that such a text says is missing; undefined where it says something else. */
+export function missingIn(text: string): string | undefined {
+  return /the variables? ([A-Za-z_]\w*)/.exec(text)?.[1];
+}

@@ -18,5 +18,13 @@ export function isSecretName(name: string): boolean {
   return lastWords.has(last) || (last === "code" && lastWords.has(words.at(-2)?.toLowerCase() ?? ""));
 }
 
+/**
+ * The same for a variable, a header or an option of a server's entry, where a key opens something: `WEATHER_KEY`. In
+ * data it names a row as often.
+ */
+export function isSecretSetting(name: string): boolean {
+  return isSecretName(name) || (name.length <= longestName && /[_-]keys?$/i.test(name));
+}
+
 /** Longer ones are data. */
 const longestName = 200;

@@ -39,7 +39,7 @@ export async function whileTracked<Result>(
 export function restContext(
   principal: Principal,
   signal: AbortSignal,
-  more?: Pick<CallContext, "onProgress" | "onLog" | "meta">,
+  more?: Pick<CallContext, "onProgress" | "onLog" | "meta" | "isTrial">,
 ): CallContext {
   const sender = principal.via === "owner" ? terminal : rest;
   return { principal, signal, ...sender, waitedMs: 0, forProgram: true, ...more };

@@ -31,6 +31,11 @@ const givenRule = z
       .describe(
         "`deny` hides it; `allow` names it where the entry lists what is offered; null: not hidden by its name.",
       ),
+    asks: z
+      .enum(["always", "never"])
+      .nullable()
+      .default(null)
+      .describe("Whether its calls wait for a person's yes; null: as its effect says (`policy.ask`)."),
     name: text.max(200).nullable().default(null).describe("Instead of its own."),
     description: text.nullable().default(null).describe("Instead of its own."),
     phrases: z
@@ -47,6 +52,7 @@ const toolRule = z
     server: z.string(),
     tool: z.string().describe("The server's own name for it; a pattern where it is the rule of a list for many."),
     access: z.enum(["allow", "deny"]).nullable(),
+    asks: z.enum(["always", "never"]).nullable(),
     name: schemas.nullableText,
     description: schemas.nullableText,
     phrases: z.array(z.string()).nullable(),
@@ -163,7 +169,7 @@ const setRule = operation({
   params,
   id: "setToolRule",
   tag,
-  summary: "Allow, hide, rename or describe a tool in the configuration file",
+  summary: "Allow, hide, rename or describe a tool in the configuration file, or have it ask first",
   description: `What is not given is as without a rule. ${versions}`,
   headers: z.object({ "If-Match": z.string().optional() }),
   body: givenRule,

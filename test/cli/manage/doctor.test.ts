@@ -107,7 +107,7 @@ test("each thing that is broken is told with what to do about it", async () => {
     "gone: command psql-mcp was not found in PATH": "Install it, or run `toolyard servers remove gone`.",
     "far: http://127.0.0.1:1 does not answer (ECONNREFUSED)": "Check the URL and the network.",
     "lacks: the variable NOT_SET_ANYWHERE is not set":
-      "Set NOT_SET_ANYWHERE in the environment in which the gateway is started.",
+      "Run `toolyard config keep NOT_SET_ANYWHERE`, or set it in the environment in which the gateway is started.",
   });
   const ends = Object.entries(told).find(([what]) => what.startsWith("ends: cannot start"));
   expect(ends?.[0]).toContain("(last output: no database)");

@@ -604,7 +604,9 @@ describe("beside a running gateway", () => {
     const env = { TOOLYARD_DATA_DIR: join(gateway.directory, "data"), MEMORY_TOKEN: "only-here-only-here" };
     const args = ["servers", "add", "memory", "--env", "MEMORY_TOKEN=${MEMORY_TOKEN}", "--", node, realServers.memory];
     const added = await shop.run(args, env);
-    expect(added.stdout).toContain("memory: wrong entry: the variable MEMORY_TOKEN is not set");
+    expect(added.stdout).toContain(
+      "memory: wrong entry: toolyard config keep MEMORY_TOKEN  # the variable MEMORY_TOKEN is not set",
+    );
     const listed = await shop.run(["servers"], env);
     expect(listed.stdout).toMatch(/^memory +wrong entry .*the variable MEMORY_TOKEN is not set$/m);
   });

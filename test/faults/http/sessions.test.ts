@@ -205,6 +205,12 @@ describe("a session's life", () => {
     const refused = answers.filter((answer) => answer.status === 429);
     expect(refused.length).toBeGreaterThanOrEqual(20);
     expect(refused[0]?.json.error.code).toBe(-31117);
+    for (const { status, headers } of answers)
+      if (status === 200)
+        await send(`${gateway().url}/mcp`, {
+          method: "DELETE",
+          headers: { "mcp-session-id": `${headers["mcp-session-id"]}` },
+        });
     await until(async () => (await initialize()).status === 200);
   });
 

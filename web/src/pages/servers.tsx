@@ -89,7 +89,7 @@ const kinds = [
   ["needs", "Needs you", needsPerson],
   ["running", "Running", ({ status, dormant }: Standing) => status === "online" && !dormant],
   ["asleep", "Asleep", ({ dormant }: Standing) => dormant],
-  ["off", "Off", ({ status }: Standing) => status === "disabled"],
+  ["off", "Off", (server: Standing) => server.status === "disabled" && !needsPerson(server)],
 ] as const;
 
 /** Servers by their state, with how many there are of each; of states without a server nothing. */

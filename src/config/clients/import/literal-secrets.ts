@@ -1,5 +1,5 @@
 import { createKeyFinder } from "../../words/key-patterns.ts";
-import { isSecretName } from "../../words/secret-names.ts";
+import { isSecretSetting } from "../../words/secret-names.ts";
 import { Spans } from "../../words/spans.ts";
 import { toConstant } from "../../words/variable-names.ts";
 import type { ImportedEntry } from "../connect/client-entry.ts";
@@ -99,13 +99,13 @@ function secretsIn(text: string, place: TextPlace): readonly LiteralSecret[] {
 }
 
 function secretParts(text: string, { where, name, variable }: TextPlace): readonly LiteralSecret[] {
-  if (name !== undefined && isSecretName(name)) {
+  if (name !== undefined && isSecretSetting(name)) {
     // `Bearer abc`: the scheme is no secret, and says what the rest is.
     const value = text.slice(schemeOf(text).length);
     return isPlain(value) ? [] : [{ where, value, variable: variable(name) }];
   }
   const assigned = /^(?:-+)?([A-Za-z_][\w.-]*)=(.+)$/s.exec(text);
-  if (assigned?.[1] !== undefined && assigned[2] !== undefined && isSecretName(assigned[1]) && !isPlain(assigned[2]))
+  if (assigned?.[1] !== undefined && assigned[2] !== undefined && isSecretSetting(assigned[1]) && !isPlain(assigned[2]))
     return [{ where, value: assigned[2], variable: variable(assigned[1]) }];
   const spans = new Spans();
   createKeyFinder().find(text, spans);

@@ -9,6 +9,7 @@ import {
 import type { DiscoverRequest } from "../../../catalog/exposure/intent.ts";
 import { chooseServers } from "../../../catalog/exposure/resource-list.ts";
 import type { ToolEntry } from "../../../catalog/model/snapshot.ts";
+import { askerOf } from "../../../kernel/client-presence.ts";
 import type { View, ViewServer } from "../../../catalog/model/view.ts";
 import { abortAfter } from "../../../kernel/runtime/abort.ts";
 import { type CallContext, noteStarting } from "../../../kernel/call/call-context.ts";
@@ -26,11 +27,8 @@ export interface DiscoverDeps {
 }
 
 /** Searches the tools that the principal may see. An empty query lists the servers instead. */
-export async function discover(
-  deps: DiscoverDeps,
-  request: DiscoverRequest,
-  { principal, signal, stage }: CallContext,
-): Promise<Found> {
+export async function discover(deps: DiscoverDeps, request: DiscoverRequest, context: CallContext): Promise<Found> {
+  const { principal, signal, stage } = context;
   const unseen = deps.viewOf(principal).servers.filter(isUnseen);
   if (unseen.length > 0) {
     noteStarting(
@@ -43,7 +41,7 @@ export async function discover(
   const servers = chooseServers(view, request.server);
   if (request.queries.length === 1 && request.queries[0]?.trim() === "") return { kind: "servers", servers };
   const [only] = servers;
-  const asked = { ...request, server: request.server === undefined ? undefined : only?.slug };
+  const asked = { ...request, server: request.server === undefined ? undefined : only?.slug, client: askerOf(context) };
   const attempt = await searchSafely(deps, view, asked, signal);
   const asks = ({ instance }: ViewServer, tool: ToolEntry): boolean => deps.asks(instance, tool);
   const unavailable = await unavailableAmong(deps, view, { servers, request, attempt }, signal);
@@ -90,7 +88,7 @@ interface SearchAttempt {
 async function searchSafely(
   { discovery }: DiscoverDeps,
   view: View,
-  request: DiscoverRequest,
+  request: DiscoverRequest & { readonly client: string },
   signal: AbortSignal,
 ): Promise<SearchAttempt> {
   try {

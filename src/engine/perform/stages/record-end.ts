@@ -1,4 +1,4 @@
-import { clientNameOf } from "../../../kernel/client-presence.ts";
+import { askerOf, clientNameOf } from "../../../kernel/client-presence.ts";
 import type { Discovery } from "../../../catalog/discovery/discovery.ts";
 import { slugOf, type DiscoverRequest, type Intent, type ServerIntent } from "../../../catalog/exposure/intent.ts";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
@@ -207,8 +207,14 @@ function noteCall(
   if (ended.kind === "result") {
     deps.tasks.note(context, intent.instance, ended.result.known);
     // A tool that failed, asked something or was given up may not have been the right one, nor one that a person tries.
-    if (via !== "owner" && !ended.result.isQuestion && !ended.result.isError && !signal.aborted)
-      deps.discovery.noteCall(principal, intent.tool);
+    if (
+      via !== "owner" &&
+      context.isTrial !== true &&
+      !ended.result.isQuestion &&
+      !ended.result.isError &&
+      !signal.aborted
+    )
+      deps.discovery.noteCall(principal, intent.tool, askerOf(context));
   }
   if (intent.bareName === undefined) return;
   deps.events.emit({

@@ -9,6 +9,7 @@ import { challengeOf } from "../../http/challenge.ts";
 import { corsHeaders } from "../../http/guards/origin.ts";
 import { refuseWithProblem } from "../../http/problem.ts";
 import { whenFound } from "../../http/when-found.ts";
+import { isFromDashboard } from "../../web/session-request.ts";
 import type { RestDeps } from "../route.ts";
 import { openEventStream } from "../streams/event-response.ts";
 import { readExecution, type NamedTool } from "../../../operations/tools/execute.ts";
@@ -90,7 +91,9 @@ export function createExecuteHandler(deps: RestDeps, questions: RestQuestions): 
     const trace = traceContextOf(request.headers);
     const meta = trace === undefined ? undefined : withTraceContext(undefined, trace);
     const elicitation = request.headers["toolyard-elicitation"];
-    await run({ principal, view, intent, response, headers, stream, meta, elicitation, acceptsJson: accepts.json });
+    const isTrial = isFromDashboard(request);
+    const answering = { response, headers, stream, acceptsJson: accepts.json };
+    await run({ principal, view, intent, ...answering, meta, elicitation, isTrial });
   }
 
   async function resolve(incoming: Incoming, body: Buffer): Promise<Pick<Execution, "view" | "intent">> {

@@ -25,6 +25,8 @@ export interface Execution {
   readonly response: ServerResponse;
   readonly headers: Record<string, string>;
   readonly stream: EventStream | undefined;
+  /** Whether a person tries the tool in the dashboard. */
+  readonly isTrial: boolean;
   /** What its headers say of its trace. */
   readonly meta: CallContext["meta"];
   /** `Toolyard-Elicitation`: the modes of questions that its client answers. */
@@ -55,7 +57,11 @@ export function createExecutionRun(deps: RestDeps, questions: RestQuestions): (e
     });
     try {
       const listen = stream === undefined ? undefined : listenWith(stream);
-      const plain = restContext(principal, controller.signal, { ...listen, meta: execution.meta });
+      const plain = restContext(principal, controller.signal, {
+        ...listen,
+        meta: execution.meta,
+        isTrial: execution.isTrial,
+      });
       const capabilities = stream === undefined ? undefined : askedBy(execution.elicitation);
       const context =
         stream === undefined || capabilities === undefined

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parseDocument, type Document } from "../../../config/file/document.ts";
 import { readConfigText } from "../../../config/file/file.ts";
 import { findServers } from "../../../config/file/source.ts";
-import { isSecretName } from "../../../config/words/secret-names.ts";
+import { isSecretSetting } from "../../../config/words/secret-names.ts";
 import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
 
 const hasModes = process.platform !== "win32";
@@ -32,7 +32,7 @@ function literalSecrets(document: Document): readonly string[] {
       document.keys([...path, group]).flatMap((name) => {
         const value = document.value([...path, group, name]);
         const isLiteral = typeof value === "string" && value !== "" && !value.includes("${");
-        return isLiteral && isSecretName(name) ? [`${key}.${group}.${name}`] : [];
+        return isLiteral && isSecretSetting(name) ? [`${key}.${group}.${name}`] : [];
       }),
     ),
   );

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import type { ServerTrial } from "../servers/trial-result.ts";
 import type { ServerConfig } from "../../../config/config.ts";
 import { switchedOff } from "../../../config/entry/servers.ts";
+import { missingIn } from "../../../config/file/substitution.ts";
 import { hasProcess } from "../../../config/entry/transports.ts";
 import { countText } from "../../../kernel/text/number-text.ts";
 import { isComing } from "../../../kernel/status-words.ts";
@@ -33,11 +34,11 @@ const origins: Readonly<Record<string, string>> = {
 export function checkEntries(servers: readonly ServerConfig[]): readonly Finding[] {
   return servers.flatMap(({ key, disabledReason }) => {
     if (disabledReason === undefined || disabledReason === switchedOff) return [];
-    const [, variable] = /the variables? ([A-Za-z_]\w*)/.exec(disabledReason) ?? [];
+    const variable = missingIn(disabledReason);
     const todo =
       variable === undefined
         ? "Correct its entry."
-        : `Set ${variable} in the environment in which the gateway is started.`;
+        : `Run \`toolyard config keep ${variable}\`, or set it in the environment in which the gateway is started.`;
     return [broken(`${plainText(key)}: ${plainText(disabledReason)}`, todo)];
   });
 }

@@ -6,7 +6,7 @@ import type { ImportedEntry } from "../../../config/clients/connect/client-entry
 import { parseDocument } from "../../../config/file/document.ts";
 import { replaceReferences } from "../../../config/file/substitution.ts";
 import type { NeededInput } from "../../../config/registry/registry-inputs.ts";
-import { isSecretName } from "../../../config/words/secret-names.ts";
+import { isSecretSetting } from "../../../config/words/secret-names.ts";
 
 /** The folder of this package, from dist/cli. */
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -61,7 +61,7 @@ const pathName = /(?:^|_)(?:FILE|FOLDER|DIR|DIRECTORY|PATH)$/;
 function takenBy(entry: ImportedEntry): readonly NeededInput[] {
   const taken = new Map<string, NeededInput>();
   fillReferences(entry, (name, preset) => {
-    const kind = { isSecret: isSecretName(name), isFile: pathName.test(name), isRequired: preset !== "" };
+    const kind = { isSecret: isSecretSetting(name), isFile: pathName.test(name), isRequired: preset !== "" };
     taken.set(name, { name, ...kind, description: "", choices: undefined, placeholder: undefined, preset });
     return undefined;
   });

@@ -124,7 +124,7 @@ export function ConfigEditor({ file, form, textTab, text: textView }: ConfigEdit
             {save.isSuccess && !isChanged
               ? "Saved. The gateway applies it within a second."
               : isChanged
-                ? "Not saved yet."
+                ? "Not saved yet. What changes in the file is shown below."
                 : ""}
           </span>
         </div>

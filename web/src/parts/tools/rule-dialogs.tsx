@@ -9,7 +9,7 @@ import { Conflict, useRevisedChange } from "../forms/conflict.tsx";
 import { FailureNote } from "../basic/states.tsx";
 
 type Rule = Schemas["ToolRule"];
-type Given = Pick<Rule, "access" | "name" | "description" | "phrases">;
+type Given = Pick<Rule, "access" | "asks" | "name" | "description" | "phrases">;
 
 /** Several tools that are to be hidden, or shown again. */
 export interface RulesOrder {
@@ -52,7 +52,7 @@ export function RulesDialog({ order: { title, access, tools }, onClose }: Dialog
       }),
     },
   );
-  const [before, after] = access === "deny" ? ["as the other rules say", "deny"] : ["deny", "as the other rules say"];
+  const [before, after] = access === "deny" ? ["shown", "hidden"] : ["hidden", "shown"];
   return (
     <SaveDialog title={title} isBusy={save.isPending} onSave={() => save.mutate()} onClose={() => onClose(false)}>
       <Changes rows={tools.slice(0, mostShown).map((path) => [path, before, after] as const)} />
@@ -129,17 +129,19 @@ function SaveDialog({ title, isBusy, onSave, onClose, children }: SaveDialogProp
 
 type Row = readonly [what: string, before: string, after: string];
 
-const members = ["access", "name", "description", "phrases"] as const;
+const members = ["access", "asks", "name", "description", "phrases"] as const;
 
 /** What differs between two rules, in words. */
 function differences(before: Given, after: Given): readonly Row[] {
   return members
-    .map((member) => [member, inWords(before[member]), inWords(after[member])] as const)
+    .map((member) => [words[member], inWords(before[member], member), inWords(after[member], member)] as const)
     .filter(([, one, other]) => one !== other);
 }
 
-function inWords(value: string | readonly string[] | null): string {
-  if (value === null) return "its own";
+const words = { access: "access", asks: "asks first", name: "name", description: "description", phrases: "phrases" };
+
+function inWords(value: string | readonly string[] | null, member: (typeof members)[number]): string {
+  if (value === null) return member === "asks" ? "as its effect says" : "its own";
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 

@@ -1,8 +1,9 @@
 import Form from "@rjsf/core/lib/components/Form.js";
 import type { RJSFSchema, UiSchema } from "@rjsf/utils";
-import { Component, type ReactNode } from "react";
+import { Component, useRef, type ReactNode } from "react";
 import { Empty } from "../basic/states.tsx";
 import { schemaValidator } from "../settings/schema-validator.ts";
+import { createFilledIn } from "./filled-in.ts";
 import { formTemplates } from "./form-templates.tsx";
 
 export interface ToolFormProps {
@@ -18,8 +19,17 @@ export interface ToolFormProps {
 
 const ui: UiSchema = { "ui:submitButtonOptions": { norender: true } };
 
-/** A form for any schema. What it cannot show is edited as JSON. */
+/** A form for any schema. What it cannot show is edited as JSON. Optional members are there once they were filled in. */
 export function ToolForm({ schema, value, onChange, onSubmit, children, idPrefix = "args" }: ToolFormProps) {
+  const { current: filled } = useRef(createFilledIn(idPrefix));
+  /** What this form itself said last; any other value comes from elsewhere. */
+  const said = useRef<ToolFormProps["value"] | undefined>(undefined);
+  if (said.current !== value) filled.take(value);
+  const change = (values: unknown, fieldId: string | undefined): void => {
+    if (fieldId !== undefined) filled.note(fieldId);
+    said.current = filled.withoutGuesses((values ?? {}) as ToolFormProps["value"], schema);
+    onChange(said.current);
+  };
   return (
     <Fallback key={JSON.stringify(schema)}>
       <Form
@@ -34,7 +44,7 @@ export function ToolForm({ schema, value, onChange, onSubmit, children, idPrefix
         showErrorList={false}
         noHtml5Validate
         focusOnFirstError
-        onChange={({ formData }) => onChange((formData ?? {}) as Readonly<Record<string, unknown>>)}
+        onChange={({ formData }, fieldId) => change(formData, fieldId)}
         onSubmit={onSubmit}
       >
         {children}

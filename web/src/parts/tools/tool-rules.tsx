@@ -4,7 +4,7 @@ import type { Schemas } from "../../api/client.ts";
 import { queries, type ToolRow } from "../../api/queries.ts";
 import { counted, plain } from "../../words/format.ts";
 import { Button } from "../basic/button.tsx";
-import { TextField } from "../forms/field.tsx";
+import { SelectField, TextField } from "../forms/field.tsx";
 import { Loaded } from "../basic/states.tsx";
 import { RuleDialog, RulesDialog, type RuleOrder, type RulesOrder } from "./rule-dialogs.tsx";
 
@@ -30,7 +30,9 @@ export function ToolRules({ chosen, onDone }: ToolRulesProps) {
     <div className="stack">
       <div className="filters" role="group" aria-label="Rules">
         {chosen.length === 0 ? (
-          <p className="muted">Select tools to hide them from models, or one to rename or describe it.</p>
+          <p className="muted">
+            Select tools to hide them from models, or one to rename it, describe it or have it ask first.
+          </p>
         ) : (
           <Button onClick={() => setSeveral(hiding(chosen))}>Hide {counted(chosen.length, "tool")}</Button>
         )}
@@ -76,6 +78,16 @@ function RuleFields({ tool, rule, onOrder }: OneToolProps & { readonly rule: Rul
     onOrder({ path: tool.tool_path, title, rule, next: { ...toGiven(rule), ...next } });
   return (
     <>
+      <SelectField
+        label={`Does ${own} ask first?`}
+        choices={[
+          ["", "As its effect says"],
+          ["always", "Always"],
+          ["never", "Never"],
+        ]}
+        value={rule.asks ?? ""}
+        onChange={({ target }) => order(`Change when ${own} asks?`, { asks: toAsks(target.value) })}
+      />
       <TextField
         label={`New name of ${own}`}
         placeholder="empty: its own"
@@ -104,12 +116,16 @@ function RuleFields({ tool, rule, onOrder }: OneToolProps & { readonly rule: Rul
   );
 }
 
+function toAsks(value: string): Rule["asks"] {
+  return value === "always" || value === "never" ? value : null;
+}
+
 function orNull(text: string): string | null {
   return text.trim() === "" ? null : text.trim();
 }
 
-function toGiven({ access, name, description, phrases }: Rule): RuleOrder["next"] {
-  return { access, name, description, phrases };
+function toGiven({ access, asks, name, description, phrases }: Rule): RuleOrder["next"] {
+  return { access, asks, name, description, phrases };
 }
 
 interface RuleListsProps {
@@ -121,7 +137,9 @@ interface RuleListsProps {
 /** What the file hides, and what it gives another name or text. */
 function RuleLists({ rules, onShow, onForget }: RuleListsProps) {
   const hidden = rules.filter(({ access }) => access === "deny");
-  const changed = rules.filter(({ name, description, phrases }) => (name ?? description ?? phrases) !== null);
+  const changed = rules.filter(
+    ({ asks, name, description, phrases }) => (asks ?? name ?? description ?? phrases) !== null,
+  );
   return (
     <>
       {hidden.length > 0 && (
@@ -138,16 +156,16 @@ function RuleLists({ rules, onShow, onForget }: RuleListsProps) {
       )}
       {changed.length > 0 && (
         <details>
-          <summary>Another name or text for {counted(changed.length, "tool")}</summary>
+          <summary>Another name, text or question for {counted(changed.length, "tool")}</summary>
           <RuleList
             rules={changed}
-            label="Give back its own"
+            label="Take back"
             onChoose={(rule) =>
               onForget({
                 path: pathOf(rule),
-                title: `Give ${plain(rule.tool)} its own name and description back?`,
+                title: `Take the rules for ${plain(rule.tool)} back?`,
                 rule,
-                next: { access: rule.access, name: null, description: null, phrases: null },
+                next: { access: rule.access, asks: null, name: null, description: null, phrases: null },
               })
             }
           />
