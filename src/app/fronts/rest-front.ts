@@ -4,7 +4,7 @@ import { readActivity } from "../records/status-screen.ts";
 import { reaches, type Principal } from "../../kernel/principal.ts";
 import { toRedactedJson } from "../../records/redaction/redacted-value.ts";
 import type { RestHandler } from "../../front/http/http-server.ts";
-import { listConnections } from "../../front/mcp/sessions/connections-list.ts";
+import { listConnections } from "../../front/mcp/sessions/session-store.ts";
 import { trackController } from "../../front/mcp/running/running-requests.ts";
 import { createRest } from "../../front/rest/rest.ts";
 import type { RestPeople, Services } from "../../operations/services.ts";

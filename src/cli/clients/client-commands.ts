@@ -23,10 +23,10 @@ import { findGateway } from "../gateway/running-gateways.ts";
 import { hookTarget } from "../../operations/machine/clients/connection-hook.ts";
 import { planConnection } from "../../operations/machine/clients/connection-plan.ts";
 import { findWantedTarget } from "../../operations/machine/clients/connection-target.ts";
-import { askSecret, askWhich, canAsk } from "../terminal/yes-or-no.ts";
-import { carryOut, onlyShown } from "./carried-out.ts";
+import { askSecret, askWhich, canAsk, askYes } from "../terminal/yes-or-no.ts";
 import { reloadAfterRemoval } from "../../config/clients/table/client-row.ts";
 import { planDisconnection, planUndoing } from "../../operations/machine/clients/disconnection-plan.ts";
+import type { PlannedChange } from "../../operations/machine/clients/planned-change.ts";
 
 /** `toolyard clients`: which AI clients there are, and what they are connected to. */
 export async function listClients(context: CommandContext): Promise<number> {
@@ -200,3 +200,39 @@ async function undoConnection(context: CommandContext, target: Target): Promise<
       isDone ? [sentences[outcome] ?? "", ...notes, ...(change.kind === "done" ? [] : [reload])] : [onlyShown],
   });
 }
+
+/** A change that waits for a yes. */
+interface Proposal {
+  readonly change: PlannedChange;
+  readonly question: string;
+  /** What people are told, once it is clear whether it is done. */
+  readonly toText: (isDone: boolean) => readonly string[];
+}
+
+/** Shows what changes, asks, writes, and tells. Ends with 2 where there is no one to ask, and 1 after a no. */
+async function carryOut(context: CommandContext, { change, question, toText }: Proposal): Promise<number> {
+  const isJson = isOn(context, "json");
+  const { changes } = change;
+  const tell = (isDone: boolean): number => {
+    if (isJson) process.stdout.write(`${JSON.stringify(change.facts(isDone))}\n`);
+    else printText(process.stdout, toText(isDone).join("\n  "));
+    return 0;
+  };
+  if (!isJson) for (const lines of changes) process.stdout.write(`${lines.join("\n")}\n\n`);
+  if (isOn(context, "dry-run")) return tell(false);
+  if (changes.length > 0 && !isOn(context, "yes")) {
+    if (isJson || !canAsk()) {
+      process.stderr.write("toolyard: nothing was changed: there is no one to ask here, so say --yes or --dry-run\n");
+      return 2;
+    }
+    if (!(await askYes(question))) {
+      process.stderr.write("Nothing was changed.\n");
+      return 1;
+    }
+  }
+  await change.apply();
+  return tell(true);
+}
+
+/** The first line after a change was only shown. */
+const onlyShown = "Nothing was changed: this is what would be.";

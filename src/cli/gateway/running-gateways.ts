@@ -1,8 +1,7 @@
 import { findFile, follow } from "../../config/file/file.ts";
 import { sleep } from "../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { Claim, GatewayHolder } from "../../store/gateway-holder.ts";
-import { compareServed, type Served } from "../../store/gateway-identity.ts";
+import { type Claim, type GatewayHolder, compareServed, type Served } from "../../store/gateway-holder.ts";
 import type { Store } from "../../store/store.ts";
 import { findDataDirectory, readConfig, storeIn } from "../../operations/machine/surroundings/surroundings.ts";
 import { servedBy, type CommandContext } from "../command/command-context.ts";

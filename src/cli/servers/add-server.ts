@@ -2,7 +2,7 @@ import { isWorthAdding, makeNew, writeExamples, writeNew } from "../../operation
 import type { NewInFile } from "../../operations/machine/servers/added-server.ts";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
-import type { ServerTrial } from "../../operations/machine/servers/trial-result.ts";
+import { type ServerTrial, toTrialText } from "../../operations/machine/servers/trial-result.ts";
 import type { Config } from "../../config/config.ts";
 import type { NeededInput } from "../../config/registry/registry-inputs.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
@@ -16,7 +16,6 @@ import { reportChange } from "./change-report.ts";
 import { interrupted } from "../terminal/interruption.ts";
 import { refuseUsage } from "../terminal/wrong-usage.ts";
 import { readAddedWords, readEntryWords, splitPair } from "../../operations/machine/servers/server-words.ts";
-import { toTrialText } from "../../operations/machine/servers/trial-text.ts";
 import { reportTrials, runTrial } from "./try-configured.ts";
 import { readFile } from "node:fs/promises";
 import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";

@@ -1,11 +1,12 @@
 import { readFile } from "node:fs/promises";
+import type * as OpenIdClient from "openid-client";
 import type { Configuration } from "openid-client";
+import type * as Jose from "jose";
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
 import type { ProviderSettings } from "../../config/rows/provider-rows.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { ProviderFetch } from "./provider-fetch.ts";
 import { toProviderError } from "./provider-errors.ts";
-import type { ProviderLibrary } from "./provider-library.ts";
 
 /** One identity provider. Everything rejects with PROVIDER_UNREACHABLE, PROVIDER_REFUSED or PROVIDER_ANSWER_INVALID. */
 export interface ProviderConnection {
@@ -186,4 +187,16 @@ function toAuth(client: ProviderLibrary["client"], methods: readonly string[], s
 async function readSecret(given: string | undefined): Promise<string | undefined> {
   if (given?.startsWith("file:") !== true) return given;
   return (await readFile(given.slice("file:".length), "utf8")).trim();
+}
+
+/** What we use of the libraries for identity providers. */
+interface ProviderLibrary {
+  readonly client: typeof OpenIdClient;
+  readonly jose: typeof Jose;
+}
+
+/** Loaded when somebody logs in at an identity provider for the first time. */
+export async function loadProviderLibrary(): Promise<ProviderLibrary> {
+  const [client, jose] = await Promise.all([import("openid-client"), import("jose")]);
+  return { client, jose };
 }

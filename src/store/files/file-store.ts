@@ -135,7 +135,7 @@ function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): G
       );
     },
     async keptSearches() {
-      const { createKeptSearchesFile } = await import("./kept-searches-file.ts");
+      const { createKeptSearchesFile } = await import("./kept-files.ts");
       return createKeptSearchesFile(
         join(folder, "kept-searches.json"),
         warnOf(
@@ -145,7 +145,7 @@ function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): G
       );
     },
     async approvals() {
-      const { createApprovalsFile } = await import("./kept-searches-file.ts");
+      const { createApprovalsFile } = await import("./kept-files.ts");
       return createApprovalsFile(
         join(folder, "approvals.json"),
         warnOf("approvals", "approvals cannot be read, and were set aside: every call that needs a yes asks again"),
