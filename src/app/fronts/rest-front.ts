@@ -1,6 +1,6 @@
 import { type Start, createManagement } from "./management-wiring.ts";
 import type { IncomingMessage } from "node:http";
-import { readActivity } from "../records/status-screen.ts";
+import { readActivity } from "../records/status-report.ts";
 import { reaches, type Principal } from "../../kernel/principal.ts";
 import { toRedactedJson } from "../../records/redaction/redacted-value.ts";
 import type { RestHandler } from "../../front/http/http-server.ts";

@@ -5,8 +5,8 @@ import {
   createProviderConnection,
   type ProviderConnection,
   loadProviderLibrary,
+  createProviderFetch,
 } from "../../people/sign-in/provider-connection.ts";
-import { createProviderFetch } from "../../people/sign-in/provider-fetch.ts";
 import { createProviderLogins, type ProviderLogins } from "../../people/sign-in/provider-logins.ts";
 import { createAddressRules } from "../../servers/logins/protocol/addresses.ts";
 import { createOutgoing } from "../../servers/logins/outgoing.ts";

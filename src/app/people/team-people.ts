@@ -85,17 +85,8 @@ export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> 
     ];
   }
 
-  function leavingWith({ goneMemberships, goneUsers, goneTeams }: PeopleWrites): readonly Member[] {
-    const ofTeams = new Set(goneTeams);
-    return [
-      ...(goneMemberships ?? none).flatMap((id) => book.members.get(id) ?? none),
-      ...(goneUsers ?? none).flatMap((id) => book.membersOf(id)),
-      ...(ofTeams.size === 0 ? none : [...book.members.values()].filter(({ team }) => ofTeams.has(team.id))),
-    ];
-  }
-
   function apply(writes: PeopleWrites): void {
-    const leaving = new Map(leavingWith(writes).map((member) => [member, instancesOf(member)]));
+    const leaving = new Map(leavingWith(writes, book).map((member) => [member, instancesOf(member)]));
     directory.apply(writes);
     for (const [{ row }, instances] of leaving) deps.onGone(row.id as PrincipalId, instances);
     for (const id of writes.goneTeams ?? none) installs?.forgetTeam(id);
@@ -146,6 +137,18 @@ export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> 
       await Promise.all([uses.close(), opened.close()]);
     },
   };
+}
+
+function leavingWith(
+  { goneMemberships, goneUsers, goneTeams }: PeopleWrites,
+  book: TeamDirectory["book"],
+): readonly Member[] {
+  const ofTeams = new Set(goneTeams);
+  return [
+    ...(goneMemberships ?? none).flatMap((id) => book.members.get(id) ?? none),
+    ...(goneUsers ?? none).flatMap((id) => book.membersOf(id)),
+    ...(ofTeams.size === 0 ? none : [...book.members.values()].filter(({ team }) => ofTeams.has(team.id))),
+  ];
 }
 
 /** Writes down which tokens were used, a few seconds later. */

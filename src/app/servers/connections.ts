@@ -13,6 +13,7 @@ import type { ConnectionLimits, HttpCredentials, ConnectHttp, ConnectOptions } f
 import type { GatewayIdentity } from "../../servers/upstream/messages/encode.ts";
 import { createGuardian } from "../../servers/process/guardian/guardian.ts";
 import { sweepLeftovers } from "../../servers/process/orphan-sweep.ts";
+import type { ProcessTable } from "../../servers/process/process-table.ts";
 import { createWatchdog, defaultWatchIntervalMs } from "../../servers/process/guardian/watchdog.ts";
 import { createSpawnServer, type SpawnServer } from "../../servers/upstream/stdio/server-process.ts";
 import type { ProcessKind, TransportKind } from "../../config/entry/transports.ts";
@@ -49,29 +50,10 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
   const guardian = createGuardian({ environment: deps.environment, recordDirectory: runDirectory, log: deps.log });
   const watchdog = createWatchdog({ clock: deps.clock, intervalMs: defaultWatchIntervalMs });
   const spawn = createSpawnServer({ guardian, watchdog, environment: deps.environment, redact: deps.redact });
-  const connect = createConnect({ ...deps, spawn, swept });
-  let sweeping: Promise<void> | undefined;
+  // Begins at once, because with stored catalogs the first process may start hours later.
+  const sweeping = sweep(runDirectory, guardian.table, deps.log);
+  const connect = createConnect({ ...deps, spawn, swept: async () => await sweeping });
   let opened = 0;
-
-  /**
-   * Ends what an earlier gateway of this data directory left behind, before the first process is started. Never
-   * rejects.
-   */
-  async function swept(): Promise<void> {
-    sweeping ??= sweep();
-    await sweeping;
-  }
-
-  async function sweep(): Promise<void> {
-    const about = { component: "upstream", operation: "sweep" };
-    try {
-      const report = await sweepLeftovers(runDirectory, guardian.table);
-      if (report.dead > 0)
-        deps.log.info({ ...about, ...report }, `swept after ${report.dead} gateways that did not end in order`);
-    } catch (error) {
-      deps.log.warn({ ...about, err: error }, "leftovers of earlier gateways could not be looked for");
-    }
-  }
 
   function connectionLimits(): ConnectionLimits {
     const { limits, instances } = deps.settings();
@@ -112,9 +94,6 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
     }
   };
 
-  // Begins at once, because with stored catalogs the first process may start hours later.
-  void swept();
-
   return {
     open: async (...wanted) =>
       await checked(...wanted).catch((error: unknown) => {
@@ -126,6 +105,18 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
       await guardian[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Ends what an earlier gateway of this data directory left behind. Never rejects. */
+async function sweep(runDirectory: string, table: ProcessTable, log: Log): Promise<void> {
+  const about = { component: "upstream", operation: "sweep" };
+  try {
+    const report = await sweepLeftovers(runDirectory, table);
+    if (report.dead > 0)
+      log.info({ ...about, ...report }, `swept after ${report.dead} gateways that did not end in order`);
+  } catch (error) {
+    log.warn({ ...about, err: error }, "leftovers of earlier gateways could not be looked for");
+  }
 }
 
 interface ConnectorsDeps extends Pick<ConnectionsDeps, "settings" | "log" | "clock" | "environment" | "loadLate"> {

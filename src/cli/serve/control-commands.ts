@@ -18,7 +18,7 @@ import { printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { showWaiting } from "../terminal/waiting-line.ts";
 import { describeGateway, findGateway } from "../gateway/running-gateways.ts";
-import { toLocalOrigin } from "../../kernel/text/local-url.ts";
+import { toLocalOrigin } from "../../kernel/text/host-addresses.ts";
 import type { makeDashboardLink } from "../../operations/gateway/owner-operations.ts";
 import { openBrowser } from "../../operations/machine/surroundings/browser.ts";
 import { isOn } from "../../config/given.ts";

@@ -6,7 +6,7 @@ import type { Owner } from "../../app/owner/owner.ts";
 import { refuseEndlessNesting } from "../../app/servers/loop-guard.ts";
 import { followConfigFile } from "../../app/reload.ts";
 import type { Config } from "../../config/config.ts";
-import { toLocalOrigin, toUrl } from "../../kernel/text/local-url.ts";
+import { toLocalOrigin, toUrl } from "../../kernel/text/host-addresses.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import { sleep } from "../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";

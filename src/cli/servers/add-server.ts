@@ -13,7 +13,7 @@ import { printText } from "../terminal/fitted-text.ts";
 import { askSecret, canAsk } from "../terminal/yes-or-no.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { reportChange } from "./change-report.ts";
-import { interrupted } from "../terminal/interruption.ts";
+import { interrupted } from "../terminal/waiting-line.ts";
 import { refuseUsage } from "../terminal/wrong-usage.ts";
 import { readAddedWords, readEntryWords, splitPair } from "../../operations/machine/servers/server-words.ts";
 import { reportTrials, runTrial } from "./try-configured.ts";

@@ -8,8 +8,7 @@ import type { CommandContext } from "../command/command-context.ts";
 import { readConfig } from "../../operations/machine/surroundings/surroundings.ts";
 import { isOn } from "../../config/given.ts";
 import { printText } from "../terminal/fitted-text.ts";
-import { showWaiting } from "../terminal/waiting-line.ts";
-import { interrupted } from "../terminal/interruption.ts";
+import { showWaiting, interrupted } from "../terminal/waiting-line.ts";
 
 /** `toolyard servers test [NAME …]`: starts servers of the file apart from the running gateway. */
 export async function tryConfigured(context: CommandContext, words: readonly string[]): Promise<number> {

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { type BlockList, isIP } from "node:net";
-import { authorityOf, toUrl } from "../../kernel/text/local-url.ts";
-import { isListed, toBlockList, loopback } from "../../kernel/text/address-ranges.ts";
+import { authorityOf, toUrl, isListed, toBlockList, loopback } from "../../kernel/text/host-addresses.ts";
 
 /** Settings that decide under which address clients reach the gateway. */
 export interface AddressSettings {

@@ -9,7 +9,7 @@ import { textOption, type GivenFlags } from "../../../config/given.ts";
 import { keySourceOf, type KeyAnswer, type KeySource } from "../../../config/key-source.ts";
 import { describeFound, loadConfig, loadConfigText, type ConfigText } from "../../../config/load.ts";
 import { openDirectory } from "../../../store/files/data-directory.ts";
-import { openStore } from "../../../store/files/store-backend.ts";
+import { openStore } from "../../../store/files/file-store.ts";
 import { isVariableOfServers } from "../../../config/words/variable-names.ts";
 import { createTrustedConfigs, type TrustedConfigs } from "../../../store/files/trusted-configs.ts";
 import type { SecretStore, Store } from "../../../store/store.ts";
