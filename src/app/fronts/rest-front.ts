@@ -74,7 +74,7 @@ export function loadRest(gateway: GatewayParts, needs: RestNeeds): RestHandler {
     },
     ...createInstanceAccess(gateway),
     activity: async () => await readActivity(gateway),
-    audit: { ...createAuditHistory(gateway), order: gateway.audit.order },
+    audit: { ...createAuditHistory(gateway.records, gateway.audit), order: gateway.audit.order },
     onDenied: (request, failure, principal) => gateway.audit.deny(toDenial(request, failure, principal)),
     upkeep: createRestUpkeep(gateway.records.opened),
     people: () => toRestPeople(gateway),

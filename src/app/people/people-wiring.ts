@@ -93,7 +93,7 @@ export function createPeople(deps: PeopleDeps): GatewayPeople {
     owners: team === undefined ? directory : createOwners(directory, team.people),
     authenticator: createAuthenticator(directory, lookUp, createDoors(directory, deps.publicUrl)),
     instanceTokens,
-    presence: createPresence({ directory, instanceTokens }),
+    presence: createPresence(directory, instanceTokens),
     team,
     teamOf: (id) => team?.people()?.directory.book.members.get(id)?.row.teamId ?? directory.byId(id)?.team ?? undefined,
     unready() {
