@@ -9,7 +9,7 @@ import type { Log } from "../kernel/runtime/log.ts";
 import type { InstanceTokens } from "../people/identity/instance-tokens.ts";
 import type { Fleet } from "../servers/instance/fleet/fleet.ts";
 import type { Instance } from "../servers/instance/instance.ts";
-import { openKeptSearches } from "./fronts/search-tests.ts";
+import { openKeptSearches } from "./records/personal-wiring.ts";
 import type { GatewayDeps } from "./gateway-deps.ts";
 import { buildWings, type Wings } from "./gateway-wings.ts";
 import { untilAborted } from "../kernel/runtime/abort.ts";
@@ -90,7 +90,7 @@ export function buildParts(first: Config, deps: GatewayDeps) {
     loginCodes,
     /** The path and fragment of a link that logs a browser in at the dashboard: once, within five minutes. */
     dashboardLink: () => toDashboardLink(loginCodes.make()),
-    keptSearches: openKeptSearches({ store: wings.kept, records, clock }),
+    keptSearches: openKeptSearches({ records, clock }, wings.kept),
     settled: fleet.settled,
     /** How many tools of an instance its configuration lets anybody see. */
     toolCount: createToolCount(fleet, catalog, owner),

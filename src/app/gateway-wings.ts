@@ -17,7 +17,7 @@ import { connectPage, createPeople } from "./people/people-wiring.ts";
 import { createAudit } from "./records/audit-wing.ts";
 import { createEventFacts, createLive, createMessages } from "./records/live-wiring.ts";
 import { createGatewayMetrics, createTracing } from "./records/tracing-wiring.ts";
-import { wirePins } from "./records/pin-wiring.ts";
+import { wirePins } from "./records/personal-wiring.ts";
 import { createRecords } from "./records/records-wing.ts";
 import { createCallUsage, createUsageWing } from "./records/usage-wing.ts";
 import { createWebhookWiring } from "./records/webhook-wiring.ts";

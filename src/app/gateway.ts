@@ -1,5 +1,5 @@
 import type { Activity } from "../operations/services.ts";
-import { readActivity } from "./records/status-screen.ts";
+import { readActivity, readListedBy, type ListedBy, readOverview, type Overview } from "./records/status-report.ts";
 import type { Readable, Writable } from "node:stream";
 import type { Config, ServerConfig } from "../config/config.ts";
 import { serveStdio } from "../front/mcp/transports/stdio.ts";
@@ -7,10 +7,8 @@ import type { EventBus } from "../kernel/events/event-bus.ts";
 import type { Instance } from "../servers/instance/instance.ts";
 import { buildParts } from "./gateway-parts.ts";
 import type { GatewayDeps } from "./gateway-deps.ts";
-import { readListedBy, type ListedBy } from "./records/status-screen.ts";
 import { createHttpFront, type HttpFront, type HttpFrontOptions } from "./owner/http-front.ts";
 import { createInProcess, type InProcess } from "./embedded/in-process.ts";
-import { readOverview, type Overview } from "./records/status-report.ts";
 
 /** A gateway, as those see it who run one: commands, embedders and tests. What it is made of stays in `app`. */
 export interface Gateway extends AsyncDisposable {

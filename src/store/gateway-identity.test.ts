@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { compareServed, differingVariables, sealServed, type Served } from "./gateway-identity.ts";
+import { compareServed, differingVariables, sealServed, type Served } from "./gateway-holder.ts";
 
 const secret = "key";
 const served: Served = { configFile: "/c.json", directory: "/", variables: { A: "1", EMPTY: "", UNSET: null } };

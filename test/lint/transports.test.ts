@@ -14,8 +14,8 @@ const source = fileURLToPath(new URL("../../src", import.meta.url));
  * start is called after one.
  */
 const knowers = [
-  "app/servers/connectors.ts",
-  "cli/clients/connect-command.ts",
+  "app/servers/connections.ts",
+  "cli/clients/client-commands.ts",
   "cli/doctor/doctor-start.ts",
   "cli/servers/add-server.ts",
   "config/clients/connect/client-entry.ts",

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ageOf } from "../../src/servers/logins/account.ts";
-import { createLogins } from "../../src/servers/logins/logins.ts";
+import { ageOf, createLogins } from "../../src/servers/logins/logins.ts";
 import type { Credential } from "../../src/servers/logins/credential.ts";
 import { systemClock } from "../../src/kernel/runtime/clock.ts";
 import { createTokenVault } from "../../src/store/files/token-vault.ts";

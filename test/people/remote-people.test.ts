@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { buildParts, type GatewayParts } from "../../src/app/gateway-parts.ts";
 import { createHttpFront, type HttpFront } from "../../src/app/owner/http-front.ts";
-import { openStore } from "../../src/store/files/store-backend.ts";
+import { openStore } from "../../src/store/files/file-store.ts";
 import { buildConfig } from "../../src/config/load.ts";
 import type { PersonalValues } from "../../src/config/people/personal.ts";
 import { systemClock } from "../../src/kernel/runtime/clock.ts";

@@ -11,7 +11,7 @@ import { createConfigSecrets } from "../../config/secrets.ts";
 import { abortAfter } from "../../kernel/runtime/abort.ts";
 import { systemClock } from "../../kernel/runtime/clock.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
-import { toUrl } from "../../kernel/text/local-url.ts";
+import { toUrl } from "../../kernel/text/host-addresses.ts";
 import { createPinoLog } from "../../records/telemetry/pino-log.ts";
 import { createRedaction, joinSecrets } from "../../records/redaction/redaction.ts";
 import type { Store } from "../../store/store.ts";
@@ -22,7 +22,7 @@ import type { HttpFront } from "../owner/http-front.ts";
 import { refuseEndlessNesting } from "../servers/loop-guard.ts";
 import { refuseOpenBind } from "./open-bind.ts";
 import { packageVersion } from "../package-version.ts";
-import { openStore } from "../../store/files/store-backend.ts";
+import { openStore } from "../../store/files/file-store.ts";
 
 /** A gateway for the program that it runs in; the package exports it as `createGateway`. */
 export async function openEmbedded(options: GatewayOptions): Promise<EmbeddedGateway> {

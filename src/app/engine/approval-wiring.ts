@@ -1,21 +1,30 @@
 import type { Config } from "../../config/config.ts";
 import type { ApprovalBook, ApprovalChange } from "../../engine/approvals/approval-book.ts";
-import type { Approve } from "../../engine/approvals/approver.ts";
+import { decideTool } from "../../engine/policy/decide.ts";
+import type { PerformDeps } from "../../engine/perform/perform.ts";
+import { createApprovalStage } from "../../engine/perform/stages/approval-stage.ts";
+import type { ApprovalStage } from "../../engine/perform/stages.ts";
+import type { Validators } from "../../engine/validation/validators.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { openOnce, type LateModules } from "../../kernel/runtime/late-module.ts";
+import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
 import type { Redaction } from "../../records/redaction/redaction.ts";
 import type { GatewayStore } from "../../store/store.ts";
 
 export interface ApprovalWiring {
   /** What waits for a yes; read from the disk with the first question about it. */
   readonly book: () => Promise<ApprovalBook>;
-  readonly approver: () => Promise<Approve>;
+  /** Whether calls of this tool wait for a yes, by the rules as they are now. */
+  readonly asks: PerformDeps["asks"];
+  readonly stage: ApprovalStage;
 }
 
 export interface ApprovalWiringDeps {
   readonly config: () => Config;
+  readonly fleet: Pick<Fleet, "get" | "catalogOf">;
   readonly store: Pick<GatewayStore, "approvals">;
+  readonly validators: Validators;
   readonly redaction: Pick<Redaction, "json">;
   readonly events: EventBus;
   readonly late: LateModules;
@@ -23,7 +32,8 @@ export interface ApprovalWiringDeps {
 }
 
 /** Approvals of calls: opened when the first call needs one, or somebody asks what waits. */
-export function openApprovals({ config, store, redaction, events, late, clock }: ApprovalWiringDeps): ApprovalWiring {
+export function openApprovals(deps: ApprovalWiringDeps): ApprovalWiring {
+  const { config, fleet, store, redaction, events, late, clock } = deps;
   let address: string | undefined;
   events.on(["gateway.listening"], (event) => void (address ??= event.address));
   const pageOf = (id: string): string | undefined => {
@@ -48,5 +58,17 @@ export function openApprovals({ config, store, redaction, events, late, clock }:
     const { createApprover } = await late.load("the code for approvals", load);
     return createApprover({ book: await book(), settings, redact: redaction.json, pageOf, clock });
   });
-  return { book, approver };
+  const asked = (): Config["settings"]["policy"]["ask"] => config().settings.policy.ask;
+  return {
+    book,
+    asks(id, tool) {
+      const server = fleet.get(id)?.server;
+      return server !== undefined && decideTool(tool, server, asked()).verdict === "ask";
+    },
+    stage: createApprovalStage({
+      instanceOf: fleet.get,
+      toolsOf: (id) => fleet.catalogOf(id)?.tools,
+      ...{ asked, validators: deps.validators, approver },
+    }),
+  };
 }

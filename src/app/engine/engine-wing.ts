@@ -8,15 +8,10 @@ import { createSubscriptions, type Subscriptions } from "../../engine/calls/subs
 import { createPerformer, type PerformDeps, type Performer } from "../../engine/perform/perform.ts";
 import type { LogRequest } from "../../records/calls/call-recorder.ts";
 import { createResultBudgetStage } from "../../engine/perform/result-budget.ts";
-import type { Redaction } from "../../records/redaction/redaction.ts";
 import { createKeptResults, type KeptFigures } from "../../engine/results/kept-results.ts";
-import type { ApprovalBook } from "../../engine/approvals/approval-book.ts";
-import { decideTool } from "../../engine/policy/decide.ts";
-import { createApprovalStage } from "../../engine/perform/stages/approval-stage.ts";
 import { createValidators } from "../../engine/validation/validators.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
-import type { LateModules } from "../../kernel/runtime/late-module.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import type { TraceSource } from "../../kernel/runtime/tracing.ts";
 import { createSessionlessClients, type SessionlessClients } from "../../kernel/sessionless-clients.ts";
@@ -24,17 +19,15 @@ import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
 import type { GatewayStore } from "../../store/store.ts";
 import { createSealedStates } from "../../wire/mcp/sealed-state.ts";
 import type { ShownViews } from "./catalog-wing.ts";
-import { openApprovals } from "./approval-wiring.ts";
+import { openApprovals, type ApprovalWiring, type ApprovalWiringDeps } from "./approval-wiring.ts";
 import { createNamespaces, type Namespaces } from "./namespace-wiring.ts";
 
-export interface EngineDeps {
+export interface EngineDeps extends Pick<ApprovalWiringDeps, "redaction" | "late"> {
   readonly config: () => Config;
   readonly fleet: Fleet;
   readonly views: ShownViews;
   readonly discovery: Discovery;
   readonly store: Pick<GatewayStore, "namespaceUsage" | "spill" | "approvals">;
-  readonly redaction: Pick<Redaction, "json">;
-  readonly late: LateModules;
   readonly recordCall: LogRequest | undefined;
   readonly audit: { readonly calls: PerformDeps["callAudit"]; readonly onCallDenied: PerformDeps["onDenied"] };
   readonly events: EventBus;
@@ -50,7 +43,7 @@ export interface Engine {
   /** Carries out every intent, of any principal. */
   readonly performer: Performer;
   /** Calls that wait for a person's yes, and what was said yes to. */
-  readonly approvals: () => Promise<ApprovalBook>;
+  readonly approvals: ApprovalWiring["book"];
   readonly namespaces: Namespaces;
   readonly subscriptions: Subscriptions;
   readonly logLevels: LogLevels;
@@ -98,29 +91,20 @@ export function createEngine(deps: EngineDeps): Engine {
       diskBytes: results().keptDiskBytes,
     }),
   });
-  const approvals = openApprovals(deps);
-  const asked = (): Config["settings"]["policy"]["ask"] => deps.config().settings.policy.ask;
+  const approvals = openApprovals({ ...deps, validators });
   const performer = createPerformer({
     routing,
     discovery: deps.discovery,
     loads: namespaces.loads,
     viewOf,
-    asks(id, tool) {
-      const server = fleet.get(id)?.server;
-      return server !== undefined && decideTool(tool, server, asked()).verdict === "ask";
-    },
+    asks: approvals.asks,
     settled: async (principal, signal) => await fleet.settled(principal, signal),
     instanceOf: fleet.get,
     keptResults,
     slices,
     recordCall: deps.recordCall,
     callAudit: deps.audit.calls,
-    approval: createApprovalStage({
-      instanceOf: fleet.get,
-      toolsOf: (id) => fleet.catalogOf(id)?.tools,
-      ...{ asked, validators },
-      approver: approvals.approver,
-    }),
+    approval: approvals.stage,
     onDenied: deps.audit.onCallDenied,
     resultBudget: createResultBudgetStage({
       settings: results,

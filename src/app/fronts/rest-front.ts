@@ -1,10 +1,10 @@
 import { type Start, createManagement } from "./management-wiring.ts";
 import type { IncomingMessage } from "node:http";
-import { readActivity } from "../records/status-screen.ts";
+import { readActivity } from "../records/status-report.ts";
 import { reaches, type Principal } from "../../kernel/principal.ts";
 import { toRedactedJson } from "../../records/redaction/redacted-value.ts";
 import type { RestHandler } from "../../front/http/http-server.ts";
-import { listConnections } from "../../front/mcp/sessions/connections-list.ts";
+import { listConnections } from "../../front/mcp/sessions/session-store.ts";
 import { trackController } from "../../front/mcp/running/running-requests.ts";
 import { createRest } from "../../front/rest/rest.ts";
 import type { RestPeople, Services } from "../../operations/services.ts";
@@ -74,7 +74,7 @@ export function loadRest(gateway: GatewayParts, needs: RestNeeds): RestHandler {
     },
     ...createInstanceAccess(gateway),
     activity: async () => await readActivity(gateway),
-    audit: { ...createAuditHistory(gateway), order: gateway.audit.order },
+    audit: { ...createAuditHistory(gateway.records, gateway.audit), order: gateway.audit.order },
     onDenied: (request, failure, principal) => gateway.audit.deny(toDenial(request, failure, principal)),
     upkeep: createRestUpkeep(gateway.records.opened),
     people: () => toRestPeople(gateway),

@@ -16,7 +16,7 @@ import { buildGateway, type Gateway } from "../gateway.ts";
 import type { Overview, ServerOverview } from "../records/status-report.ts";
 import type { ServerTrial } from "../../operations/machine/servers/trial-result.ts";
 import { withoutStderrSummary } from "../../servers/instance/starts/closed-cause.ts";
-import { openStore } from "../../store/files/store-backend.ts";
+import { openStore } from "../../store/files/file-store.ts";
 
 export interface TrialOptions {
   readonly dataDir: string;

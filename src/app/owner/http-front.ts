@@ -1,11 +1,10 @@
 import type { AddressInfo } from "node:net";
-import { isListed, loopback, toBlockList } from "../../kernel/text/address-ranges.ts";
+import { isListed, loopback, toBlockList } from "../../kernel/text/host-addresses.ts";
 import { createConnectionRoom } from "../../front/http/guards/body-room.ts";
 import { createHttpServer, type HttpServer } from "../../front/http/http-server.ts";
 import { refuse } from "../../front/mcp/answers/replies.ts";
 import { createOriginRules } from "../../front/http/guards/origin.ts";
 import { createPeerCheck, linuxTables } from "../../front/http/guards/peer-user.ts";
-import { isPeoplePath } from "../../front/http/guards/people-path.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { toReason, unusableStore } from "../../records/store-standing.ts";
 import { toDenial } from "../people/watched-access.ts";
@@ -112,4 +111,19 @@ export function createHttpFront(
     },
     close: server.close,
   };
+}
+
+/** Whether a path is one of people's pages, or of OAuth; everything else is not asked here. */
+function isPeoplePath(path: string): boolean {
+  return (
+    path.startsWith("/auth/") ||
+    path.startsWith("/oauth/") ||
+    path.startsWith("/connect/") ||
+    path.startsWith("/invite/") ||
+    path === "/setup" ||
+    path === "/account" ||
+    path === "/connect" ||
+    path.startsWith("/.well-known/oauth-authorization-server") ||
+    path.startsWith("/.well-known/openid-configuration")
+  );
 }

@@ -1,5 +1,5 @@
 import { createClientPage } from "../../front/web/pages/client-page.ts";
-import { createClientAddress } from "../../front/http/guards/client-address.ts";
+import { createClientAddress } from "../../front/http/public-url.ts";
 import { openOnce } from "../../kernel/runtime/late-module.ts";
 import type { RestHandler } from "../../front/http/http-server.ts";
 import { createAccountPages } from "../../front/web/pages/account-page.ts";

@@ -9,18 +9,19 @@ import { createPendingDirectory } from "../../people/directory/books/pending-dir
 import { isScope } from "../../engine/policy/scopes.ts";
 import { createConfigDirectory } from "../../people/directory/config-directory.ts";
 import type { Directory } from "../../people/directory/directory.ts";
-import { createAuthenticator, type Authenticator } from "../../people/identity/authenticator.ts";
+import { createAuthenticator, type Authenticator, type Doors } from "../../people/identity/authenticator.ts";
 import { createLookUp, type LookUp } from "../../people/identity/look-ups.ts";
 import { type InstanceTokens, createInstanceTokens } from "../../people/identity/instance-tokens.ts";
 import { createPresence, type PresenceKeeper } from "../../people/identity/session-validity.ts";
-import type { PublicUrl } from "../../front/http/public-url.ts";
+import { type PublicUrl, requestPath } from "../../front/http/public-url.ts";
 import type { RecordStore } from "../../store/record-store.ts";
 import type { GatewayStore, InstanceTokenStore } from "../../store/store.ts";
 import type { SecretSources } from "../../records/redaction/redaction.ts";
 import { installedId, type Owners } from "../../servers/instance/fleet/desired-instances.ts";
-import { createDoors } from "./doors.ts";
 import type { TeamPeople, TeamPeopleDeps } from "./team-people.ts";
 import type { GatewayAudit } from "../records/audit-wing.ts";
+import { reaches } from "../../people/identity/audience.ts";
+import { sessionHashOf } from "../../people/identity/session-cookie.ts";
 
 /** The people who may use the gateway. Only this file knows where they come from. */
 export interface GatewayPeople {
@@ -92,7 +93,7 @@ export function createPeople(deps: PeopleDeps): GatewayPeople {
     owners: team === undefined ? directory : createOwners(directory, team.people),
     authenticator: createAuthenticator(directory, lookUp, createDoors(directory, deps.publicUrl)),
     instanceTokens,
-    presence: createPresence({ directory, instanceTokens }),
+    presence: createPresence(directory, instanceTokens),
     team,
     teamOf: (id) => team?.people()?.directory.book.members.get(id)?.row.teamId ?? directory.byId(id)?.team ?? undefined,
     unready() {
@@ -205,4 +206,24 @@ function createGatewayInstanceTokens(deps: {
         });
       }),
   };
+}
+
+/** How a request is let in beside its token: for which resource, and with which browser. */
+function createDoors(directory: Directory, publicUrl: PublicUrl): Doors {
+  return {
+    isMeantFor: (audience, request) => reaches(audience, publicUrl(request), requestPath(request.url ?? "/")),
+    bySession(request) {
+      // For REST alone: what a page of ours asks. MCP wants a token.
+      if (directory.bySession === undefined || !isRestPath(requestPath(request.url ?? "/"))) return undefined;
+      const site = request.headers["sec-fetch-site"];
+      if (site !== undefined && site !== "same-origin" && site !== "none") return undefined;
+      const hash = sessionHashOf(request, publicUrl(request).startsWith("https:"));
+      const team = request.headers["x-toolyard-team"];
+      return hash === undefined ? undefined : directory.bySession(hash, typeof team === "string" ? team : undefined);
+    },
+  };
+}
+
+function isRestPath(path: string): boolean {
+  return path.startsWith("/api/") || path.startsWith("/execute/");
 }

@@ -1,9 +1,12 @@
 import type { ProviderSettings } from "../../config/rows/provider-rows.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Sealing } from "../../people/authorization-server/oauth/sealed-rows.ts";
-import { createProviderConnection, type ProviderConnection } from "../../people/sign-in/provider-connection.ts";
-import { createProviderFetch } from "../../people/sign-in/provider-fetch.ts";
-import { loadProviderLibrary } from "../../people/sign-in/provider-library.ts";
+import {
+  createProviderConnection,
+  type ProviderConnection,
+  loadProviderLibrary,
+  createProviderFetch,
+} from "../../people/sign-in/provider-connection.ts";
 import { createProviderLogins, type ProviderLogins } from "../../people/sign-in/provider-logins.ts";
 import { createAddressRules } from "../../servers/logins/protocol/addresses.ts";
 import { createOutgoing } from "../../servers/logins/outgoing.ts";

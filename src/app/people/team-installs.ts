@@ -12,7 +12,7 @@ import { createSecretChanges, type SecretChanges } from "../../people/installati
 import { createTemplateCatalog, type TemplateCatalog } from "../../people/installations/template-catalog.ts";
 import { createVault, type Vault } from "../../people/installations/vault.ts";
 import { seal, unseal } from "../../store/files/safe/sealing.ts";
-import type { KeyRing } from "../../store/key-ring.ts";
+import type { KeyRing } from "../../store/store.ts";
 import type { InstallStore } from "../../store/record-store.ts";
 
 /** Servers of teams, read and ready. */

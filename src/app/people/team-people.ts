@@ -1,14 +1,18 @@
 import type { ServerConfig, ServerOverrides } from "../../config/config.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
-import type { LoadLate } from "../../kernel/runtime/late-module.ts";
+import { type LoadLate, openOnce } from "../../kernel/runtime/late-module.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import { followOthers } from "../../people/changes/change-writer.ts";
 import type { Directory } from "../../people/directory/directory.ts";
 import type { Member } from "../../people/directory/books/member.ts";
 import { createPeopleChanges, type PeopleChanges } from "../../people/directory/people-changes.ts";
 import { createDatabaseContact, type DatabaseContact } from "../../people/directory/database-contact.ts";
-import { createTeamDirectory, type TeamDirectory } from "../../people/directory/team-directory.ts";
+import {
+  createTeamDirectory,
+  type TeamDirectory,
+  type TeamDirectoryOptions,
+} from "../../people/directory/team-directory.ts";
 import { createToken, hashToken } from "../../people/identity/token.ts";
 import type { ChangeActor } from "../../people/directory/change-queue.ts";
 import type { InstalledChanges } from "../../servers/instance/fleet/fleet.ts";
@@ -17,8 +21,9 @@ import type { PeopleWrites } from "../../store/people-rows.ts";
 import type { RecordStore } from "../../store/record-store.ts";
 import type { GatewayAudit } from "../records/audit-wing.ts";
 import { alsoLoggingOut, openTeamAccess, toFetchToken, type TeamAccess } from "./team-access.ts";
-import { createTeamForeign } from "./team-foreign.ts";
 import { openTeamInstalls, type TeamInstalls, type TeamInstallsDeps } from "./team-installs.ts";
+import type { MemberIndex } from "../../people/directory/books/member-index.ts";
+import type { CheckForeignToken } from "../../people/identity/foreign-tokens.ts";
 
 /** The people of the database and what they installed, read and ready. */
 export interface TeamPeople {
@@ -66,7 +71,7 @@ export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> 
   const contact = deps.store.access.isShared ? openContact(deps, () => directory.tell()) : undefined;
   const directory: TeamDirectory = createTeamDirectory({
     ...{ beside, config, clock, contact, fetchToken: toFetchToken(deps.store.access) },
-    foreign: createTeamForeign({ ...deps, store: deps.store.access, book: () => directory.book }),
+    foreign: createTeamForeign(deps, () => directory.book),
   });
   const { book } = directory;
   let installs: TeamInstalls | undefined;
@@ -80,17 +85,8 @@ export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> 
     ];
   }
 
-  function leavingWith({ goneMemberships, goneUsers, goneTeams }: PeopleWrites): readonly Member[] {
-    const ofTeams = new Set(goneTeams);
-    return [
-      ...(goneMemberships ?? none).flatMap((id) => book.members.get(id) ?? none),
-      ...(goneUsers ?? none).flatMap((id) => book.membersOf(id)),
-      ...(ofTeams.size === 0 ? none : [...book.members.values()].filter(({ team }) => ofTeams.has(team.id))),
-    ];
-  }
-
   function apply(writes: PeopleWrites): void {
-    const leaving = new Map(leavingWith(writes).map((member) => [member, instancesOf(member)]));
+    const leaving = new Map(leavingWith(writes, book).map((member) => [member, instancesOf(member)]));
     directory.apply(writes);
     for (const [{ row }, instances] of leaving) deps.onGone(row.id as PrincipalId, instances);
     for (const id of writes.goneTeams ?? none) installs?.forgetTeam(id);
@@ -143,6 +139,18 @@ export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> 
   };
 }
 
+function leavingWith(
+  { goneMemberships, goneUsers, goneTeams }: PeopleWrites,
+  book: TeamDirectory["book"],
+): readonly Member[] {
+  const ofTeams = new Set(goneTeams);
+  return [
+    ...(goneMemberships ?? none).flatMap((id) => book.members.get(id) ?? none),
+    ...(goneUsers ?? none).flatMap((id) => book.membersOf(id)),
+    ...(ofTeams.size === 0 ? none : [...book.members.values()].filter(({ team }) => ofTeams.has(team.id))),
+  ];
+}
+
 /** Writes down which tokens were used, a few seconds later. */
 function noteUses({ takeUses }: Pick<TeamDirectory, "takeUses">, { store, clock, log }: TeamPeopleDeps) {
   async function write(): Promise<void> {
@@ -193,4 +201,46 @@ async function openInstalls(deps: TeamPeopleDeps, book: TeamDirectory["book"]): 
         installations: installations.map(({ id, membershipId }) => ({ id, owner: membershipId as PrincipalId })),
       }),
   });
+}
+
+/**
+ * Checks tokens of the authorization servers of `auth.external`, with code that is loaded at the first of them.
+ * Undefined where there are none.
+ */
+function createTeamForeign(
+  { config, store, isScope, deny, loadLate, clock }: TeamPeopleDeps,
+  book: () => Pick<MemberIndex, "membersOf">,
+): TeamDirectoryOptions["foreign"] {
+  const rules = config().settings.auth.external;
+  if (rules === undefined) return undefined;
+
+  const load = openOnce(async (): Promise<CheckForeignToken> => {
+    const { createForeignTokens } = await loadLate(
+      "the check of tokens of another authorization server",
+      async () => await import("../../people/identity/foreign-tokens.ts"),
+    );
+    return createForeignTokens({
+      rules,
+      base: () => config().settings.publicUrl ?? "",
+      isScope,
+      userOf: async (account) => (await store.access.identity(account))?.userId ?? undefined,
+      membersOf: (userId) => book().membersOf(userId),
+      onStranger: ({ issuer, subject, why }) =>
+        deny({
+          ...{ actor: "unknown", via: "jwt", action: "token.stranger", object: subject.slice(0, 100), ip: null },
+          ...{ outcome: "denied", detail: { issuer, why } },
+        }),
+      clock,
+    });
+  });
+
+  return async (token, signal) => {
+    try {
+      const check = await load();
+      return await check(token, signal);
+    } catch (error) {
+      // It is no failure of the sender, and its text may hold addresses.
+      throw new Error("the authorization server cannot be asked", { cause: error });
+    }
+  };
 }

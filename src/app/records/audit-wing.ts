@@ -42,7 +42,7 @@ export function createAudit(deps: AuditDeps): GatewayAudit {
   const audit = createAuditLog(deps);
   if (store === "off") audit.fail(withoutStore());
   const stopEvents = auditEvents(deps.events, audit);
-  const denials = createDenialThrottle({ audit, clock: deps.clock });
+  const denials = createDenialThrottle(audit, deps.clock);
 
   async function order(facts: AuditFacts): Promise<void> {
     if (level === "strict") await audit.write(facts);

@@ -73,7 +73,7 @@ const recordNothing: Records = Object.freeze({
 
 function recordAll(deps: RecordsDeps, keep: Keeping): Records {
   const { redaction, log, clock } = deps;
-  const losses = createLossReport({ log, clock });
+  const losses = createLossReport(log, clock);
   // Problems of the store are reported already.
   const sink = createRecordSink(() => opened?.health().status === "ready" && losses.note());
   const stopLogging = logServers(deps.events, sink);

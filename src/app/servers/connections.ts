@@ -1,7 +1,6 @@
-import { deepestJson } from "../../kernel/limits.ts";
 import { join } from "node:path";
-import { createConnect } from "./connectors.ts";
-import type { ServerConfig, Settings } from "../../config/config.ts";
+import { deepestJson } from "../../kernel/limits.ts";
+import type { ServerConfig, Settings, HttpTransport, StdioTransport, Transport } from "../../config/config.ts";
 import type { OpenConnection } from "../../servers/instance/instance-deps.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
@@ -10,12 +9,19 @@ import { GatewayError, rewriteFailure } from "../../kernel/failures/gateway-erro
 import type { LoopGuard } from "./loop-guard.ts";
 import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
 import type { LoadLate } from "../../kernel/runtime/late-module.ts";
-import type { ConnectionLimits, HttpCredentials } from "../../servers/upstream/connect.ts";
+import type { ConnectionLimits, HttpCredentials, ConnectHttp, ConnectOptions } from "../../servers/upstream/connect.ts";
 import type { GatewayIdentity } from "../../servers/upstream/messages/encode.ts";
 import { createGuardian } from "../../servers/process/guardian/guardian.ts";
 import { sweepLeftovers } from "../../servers/process/orphan-sweep.ts";
+import type { ProcessTable } from "../../servers/process/process-table.ts";
 import { createWatchdog, defaultWatchIntervalMs } from "../../servers/process/guardian/watchdog.ts";
-import { createSpawnServer } from "../../servers/upstream/stdio/server-process.ts";
+import { createSpawnServer, type SpawnServer } from "../../servers/upstream/stdio/server-process.ts";
+import type { ProcessKind, TransportKind } from "../../config/entry/transports.ts";
+import type { Connection } from "../../servers/upstream/connection.ts";
+import { createConnectRunner } from "../../servers/upstream/runner/connect-runner.ts";
+import { routeTo } from "../../servers/logins/http-route.ts";
+import { packageRunnerOf } from "../../servers/upstream/runner/package-runner.ts";
+import { connectStdio } from "../../servers/upstream/stdio/connect-stdio.ts";
 
 export interface ConnectionsDeps {
   /** Called for each connection, because an edited file changes the settings. */
@@ -44,29 +50,10 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
   const guardian = createGuardian({ environment: deps.environment, recordDirectory: runDirectory, log: deps.log });
   const watchdog = createWatchdog({ clock: deps.clock, intervalMs: defaultWatchIntervalMs });
   const spawn = createSpawnServer({ guardian, watchdog, environment: deps.environment, redact: deps.redact });
-  const connect = createConnect({ ...deps, spawn, swept });
-  let sweeping: Promise<void> | undefined;
+  // Begins at once, because with stored catalogs the first process may start hours later.
+  const sweeping = sweep(runDirectory, guardian.table, deps.log);
+  const connect = createConnect({ ...deps, spawn, swept: async () => await sweeping });
   let opened = 0;
-
-  /**
-   * Ends what an earlier gateway of this data directory left behind, before the first process is started. Never
-   * rejects.
-   */
-  async function swept(): Promise<void> {
-    sweeping ??= sweep();
-    await sweeping;
-  }
-
-  async function sweep(): Promise<void> {
-    const about = { component: "upstream", operation: "sweep" };
-    try {
-      const report = await sweepLeftovers(runDirectory, guardian.table);
-      if (report.dead > 0)
-        deps.log.info({ ...about, ...report }, `swept after ${report.dead} gateways that did not end in order`);
-    } catch (error) {
-      deps.log.warn({ ...about, err: error }, "leftovers of earlier gateways could not be looked for");
-    }
-  }
 
   function connectionLimits(): ConnectionLimits {
     const { limits, instances } = deps.settings();
@@ -107,9 +94,6 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
     }
   };
 
-  // Begins at once, because with stored catalogs the first process may start hours later.
-  void swept();
-
   return {
     open: async (...wanted) =>
       await checked(...wanted).catch((error: unknown) => {
@@ -121,4 +105,79 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
       await guardian[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Ends what an earlier gateway of this data directory left behind. Never rejects. */
+async function sweep(runDirectory: string, table: ProcessTable, log: Log): Promise<void> {
+  const about = { component: "upstream", operation: "sweep" };
+  try {
+    const report = await sweepLeftovers(runDirectory, table);
+    if (report.dead > 0)
+      log.info({ ...about, ...report }, `swept after ${report.dead} gateways that did not end in order`);
+  } catch (error) {
+    log.warn({ ...about, err: error }, "leftovers of earlier gateways could not be looked for");
+  }
+}
+
+interface ConnectorsDeps extends Pick<ConnectionsDeps, "settings" | "log" | "clock" | "environment" | "loadLate"> {
+  readonly spawn: SpawnServer;
+  /** Settles when the processes that earlier gateways left behind have ended. No process starts before. */
+  readonly swept: () => Promise<void>;
+}
+
+type Wanted<T extends Transport> = ConnectOptions<T> & {
+  /** Called only where the transport can log in. */
+  readonly authorizeFor: () => Promise<HttpCredentials["authorize"]>;
+};
+
+type Connect<T extends Transport> = (
+  wanted: Wanted<T>,
+  signal: AbortSignal,
+) => Promise<Connection & { readonly pid?: number }>;
+
+type Connectors = {
+  readonly [Kind in TransportKind]: Connect<Kind extends ProcessKind ? StdioTransport : HttpTransport>;
+};
+
+/** Connects by the server's transport. This table is the only place that chooses a connector. */
+function createConnect(deps: ConnectorsDeps): Connect<Transport> {
+  const connectors: Connectors = { stdio: toProcess(deps), http: overHttp(deps), sse: overSse(deps) };
+  // Each row gets only transports of its own kind, which the type of a look-up cannot express.
+  return (wanted, signal) => (connectors[wanted.transport.kind] as Connect<Transport>)(wanted, signal);
+}
+
+function toProcess(deps: ConnectorsDeps): Connectors["stdio"] {
+  const npxFromFolder = (): boolean => deps.settings().instances.npxFromFolder;
+  const connectRunner = createConnectRunner({ ...deps, npxFromFolder });
+  return async ({ onWork, ...options }, signal) => {
+    await deps.swept();
+    if (packageRunnerOf(options.transport) === undefined) return await connectStdio(options, deps.spawn, signal);
+    const giveUpMs = deps.settings().instances.runnerStopMs;
+    return await connectRunner({ ...options, onWork, giveUpMs }, signal);
+  };
+}
+
+function overHttp(deps: ConnectorsDeps): Connectors["http"] {
+  return async (wanted, signal) => await connectLate(deps, (await loadHttp(deps)).connectHttp, wanted, signal);
+}
+
+function overSse(deps: ConnectorsDeps): Connectors["sse"] {
+  return async (wanted, signal) => await connectLate(deps, (await loadHttp(deps)).connectHttpSse, wanted, signal);
+}
+
+async function connectLate(
+  deps: ConnectorsDeps,
+  connect: ConnectHttp,
+  { onWork: _process, authorizeFor, ...options }: Wanted<HttpTransport>,
+  signal: AbortSignal,
+): Promise<Connection> {
+  const createClient = await routeTo(options.server, options.transport, deps);
+  return await connect({ ...options, authorize: await authorizeFor(), createClient }, signal);
+}
+
+async function loadHttp({ loadLate }: ConnectorsDeps) {
+  return await loadLate(
+    "the connection to remote servers",
+    async () => await import("../../servers/upstream/remote/connect-http.ts"),
+  );
 }

@@ -14,7 +14,7 @@ import { askYes, canAsk } from "../terminal/yes-or-no.ts";
 import { parseDocument, type Document, type Path } from "../../config/file/document.ts";
 import { isSecretName } from "../../config/words/secret-names.ts";
 import { findServers } from "../../config/file/source.ts";
-import { toDiffLines } from "../../operations/machine/clients/file-diff.ts";
+import { toDiffLines } from "../../operations/machine/clients/planned-change.ts";
 
 /** `toolyard trust [PATH]`: allows a configuration that is found in its folder; lists those, and takes one back. */
 export async function trust(context: CommandContext): Promise<number> {

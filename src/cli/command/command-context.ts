@@ -2,7 +2,7 @@ import { vaultKeyOf, type Surroundings } from "../../operations/machine/surround
 import type { GivenLists } from "../../config/given.ts";
 import type { Config } from "../../config/config.ts";
 import { openDirectory } from "../../store/files/data-directory.ts";
-import type { Served } from "../../store/gateway-identity.ts";
+import type { Served } from "../../store/gateway-holder.ts";
 import type { Store } from "../../store/store.ts";
 
 /** What a command gets: its flags and its surroundings. */

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { isOn } from "../../config/given.ts";
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
@@ -9,17 +11,17 @@ import { examine, type Started, type Tell } from "../../operations/machine/docto
 import type { SeenGateway } from "../../operations/machine/doctor/seen-gateway.ts";
 import type { showPeopleHealth } from "../../operations/people/account-operations.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
-import { type CommandContext } from "../command/command-context.ts";
-import { ownersClient } from "../gateway/gateway-client.ts";
-import { readStatus } from "../gateway/gateway-client.ts";
+import { type CommandContext, servedBy } from "../command/command-context.ts";
+import { ownersClient, readStatus } from "../gateway/gateway-client.ts";
 import { printText } from "../terminal/fitted-text.ts";
 import { paintOn } from "../terminal/table.ts";
 import { findGateways } from "../gateway/running-gateways.ts";
 import { runTrial } from "../servers/try-configured.ts";
-import { interrupted } from "../terminal/interruption.ts";
-import { whileWaiting } from "../terminal/waiting-line.ts";
-import { checkRecordFiles } from "./doctor-records.ts";
+import { interrupted, whileWaiting } from "../terminal/waiting-line.ts";
 import { measureStart } from "./doctor-start.ts";
+import type { Config } from "../../config/config.ts";
+import { openDataDirectory, storeIn } from "../../operations/machine/surroundings/surroundings.ts";
+import { openUnservedStore } from "../gateway/unserved-store.ts";
 
 /** `toolyard doctor`: looks at everything that a gateway needs, and says what to do. 1 when something is broken. */
 export async function doctor(context: CommandContext): Promise<number> {
@@ -94,4 +96,22 @@ function asSeen(holder: GatewayHolder): SeenGateway {
     },
     databases: async () => (await gateway.ask<typeof checkDatabases>("GET /api/system/db", {})).databases,
   };
+}
+
+/** Whether the databases of a gateway that does not run can be opened. */
+async function checkRecordFiles(context: CommandContext, config: Config): Promise<readonly Finding[]> {
+  try {
+    const place = storeIn(openDataDirectory(config, context), context).lock.placeOf(servedBy(config, context));
+    if (!existsSync(join(place, "state.db"))) return [fine("nothing is recorded yet")];
+    const opened = await openUnservedStore(context, config);
+    // Its holder takes care of it.
+    if (!("records" in opened)) return [];
+    await using store = opened;
+    const { problems } = store.records.health();
+    if (problems.length === 0) return [fine("the records can be read and written")];
+    return problems.map(({ message, hint }) => broken(message, hint));
+  } catch (error) {
+    const { message, hint } = toGatewayError(error);
+    return [broken(message, hint)];
+  }
 }

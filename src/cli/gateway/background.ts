@@ -3,8 +3,13 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { GatewayHolder } from "../../store/gateway-holder.ts";
-import { compareServed, differingVariables, type Likeness, type Served } from "../../store/gateway-identity.ts";
+import {
+  type GatewayHolder,
+  compareServed,
+  differingVariables,
+  type Likeness,
+  type Served,
+} from "../../store/gateway-holder.ts";
 import { readConfig, storeIn } from "../../operations/machine/surroundings/surroundings.ts";
 import { openPlace, servedBy, type CommandContext } from "../command/command-context.ts";
 import { watchWrites } from "../terminal/folder-writes.ts";

@@ -6,7 +6,7 @@ import type { OperationTypes, TypesOf } from "../../operations/operation.ts";
 import type { showStatus } from "../../operations/records/status-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { textOption } from "../../config/given.ts";
-import { interrupted } from "../terminal/interruption.ts";
+import { interrupted } from "../terminal/waiting-line.ts";
 import { plainText, shorten } from "../../kernel/text/plain-text.ts";
 import { isGatewayAddress } from "./gateway-address.ts";
 import type { DoorOf } from "./owner-client.ts";

@@ -1,8 +1,8 @@
 import { findFile, follow } from "../../config/file/file.ts";
 import { sleep } from "../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { GatewayHolder } from "../../store/gateway-holder.ts";
-import { compareServed } from "../../store/gateway-identity.ts";
+import { type Claim, type GatewayHolder, compareServed, type Served } from "../../store/gateway-holder.ts";
+import type { Store } from "../../store/store.ts";
 import { findDataDirectory, readConfig, storeIn } from "../../operations/machine/surroundings/surroundings.ts";
 import { servedBy, type CommandContext } from "../command/command-context.ts";
 import { textOption } from "../../config/given.ts";
@@ -48,6 +48,32 @@ export async function findGateway(context: CommandContext): Promise<GatewayHolde
   throw new GatewayError(
     "GATEWAY_AMBIGUOUS",
     `several gateways run:${listing([first, ...others].flatMap((holder) => holder ?? []))}`,
+  );
+}
+
+/** Makes this process the gateway of what it serves. Rejects with PORT_TAKEN where there is one already. */
+export async function claimGateway(
+  lock: Store["lock"],
+  serves: Served,
+  { dataDir, version }: { readonly dataDir: string; readonly version: string },
+): Promise<Extract<Claim, { kind: "held" }>> {
+  const claimed = await lock.claim(serves, version).catch((error: unknown) => {
+    throw new GatewayError(
+      "DATA_DIR_UNWRITABLE",
+      `nothing can be written to the data directory ${dataDir}: ` +
+        (error instanceof Error ? error.message : String(error)),
+    );
+  });
+  if (claimed.kind === "held") return claimed;
+  throw new GatewayError(
+    "PORT_TAKEN",
+    `another gateway already serves this configuration: ${describeGateway(claimed.by)}`,
+    {
+      hint:
+        "Use that one, end it with `toolyard stop" +
+        `${serves.configFile === null ? "" : ` --config ${serves.configFile}`}\`, or give this one a ` +
+        "--data-dir of its own.",
+    },
   );
 }
 

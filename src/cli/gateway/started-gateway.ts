@@ -1,7 +1,7 @@
 import { sleep } from "../../kernel/runtime/abort.ts";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { toDurationText } from "../../kernel/text/number-text.ts";
-import type { listUnlisted } from "../../operations/servers/unlisted-operations.ts";
+import type { listUnlisted } from "../../operations/servers/server-operations.ts";
 import type { TypesOf } from "../../operations/operation.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
 import { findOrStartGateway, idleExitS } from "./background.ts";

@@ -5,11 +5,10 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { auditColumns, auditToCells, auditToLine, type AuditJson } from "../../records/audit/audit-history.ts";
 import { openAuditSource, type AuditSource } from "./audit-source.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { interrupted } from "../terminal/interruption.ts";
+import { interrupted, whileWaiting } from "../terminal/waiting-line.ts";
 import { givenOption, isOn, textOption } from "../../config/given.ts";
 import { printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
-import { whileWaiting } from "../terminal/waiting-line.ts";
 import { misused } from "../terminal/wrong-usage.ts";
 
 interface Task {

@@ -4,7 +4,7 @@ import type { ClientRow } from "../../config/clients/table/client-row.ts";
 import { sleep } from "../../kernel/runtime/abort.ts";
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { connect } from "../clients/connect-command.ts";
+import { connect } from "../clients/client-commands.ts";
 import { findClients } from "../../operations/machine/clients/client-lines.ts";
 import { besideBar } from "../terminal/fitted-text.ts";
 import { toCell } from "../terminal/record-cells.ts";

@@ -6,14 +6,12 @@ import type { Owner } from "../../app/owner/owner.ts";
 import { refuseEndlessNesting } from "../../app/servers/loop-guard.ts";
 import { followConfigFile } from "../../app/reload.ts";
 import type { Config } from "../../config/config.ts";
-import { toLocalOrigin, toUrl } from "../../kernel/text/local-url.ts";
+import { toLocalOrigin, toUrl } from "../../kernel/text/host-addresses.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import { sleep } from "../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { systemClock } from "../../kernel/runtime/clock.ts";
-import type { Claim, GatewayLock } from "../../store/gateway-holder.ts";
-import type { Served } from "../../store/gateway-identity.ts";
-import type { Store } from "../../store/store.ts";
+import type { GatewayLock } from "../../store/gateway-holder.ts";
 import { openDataDirectory, readConfig, storeIn } from "../../operations/machine/surroundings/surroundings.ts";
 import { servedBy, type CommandContext } from "../command/command-context.ts";
 import { openLog } from "../command/command-log.ts";
@@ -22,7 +20,7 @@ import { followCalls, configurationHints, missingServersHelp, reportStartup } fr
 import { openLogOutput, readLogFormat, type LogOutput } from "../records/log-output.ts";
 import { givenOption, isOn } from "../../config/given.ts";
 import { tellOthers } from "../../operations/machine/doctor/machine-users.ts";
-import { describeGateway } from "../gateway/running-gateways.ts";
+import { claimGateway } from "../gateway/running-gateways.ts";
 import { createStopping, whenUnused, type Stopping } from "./stopping.ts";
 import type { TerminalScreen } from "../terminal/terminal-screen.ts";
 import type { TerminalVisit } from "./guided-start.ts";
@@ -43,7 +41,7 @@ export async function serve(given: CommandContext): Promise<number> {
   const idleExitMs = readIdleExit(context);
   const dataDir = openDataDirectory(config, context);
   const store = storeIn(dataDir, context);
-  const claimed = await claim(store.lock, servedBy(config, context), { dataDir, version: context.version });
+  const claimed = await claimGateway(store.lock, servedBy(config, context), { dataDir, version: context.version });
   await using lock = claimed.lock;
   let gateway: Gateway | undefined;
   // Lines of the log would go through the view.
@@ -230,31 +228,6 @@ async function openVisit(context: CommandContext): Promise<TerminalVisit | numbe
   if (!context.isBare || !isTerminal || isOn(context, "verbose") || readLogFormat(context) !== undefined)
     return undefined;
   return await (await import("../short-commands.ts")).shortCommands.visit(context);
-}
-
-async function claim(
-  lock: Store["lock"],
-  serves: Served,
-  { dataDir, version }: { readonly dataDir: string; readonly version: string },
-): Promise<Extract<Claim, { kind: "held" }>> {
-  const claimed = await lock.claim(serves, version).catch((error: unknown) => {
-    throw new GatewayError(
-      "DATA_DIR_UNWRITABLE",
-      `nothing can be written to the data directory ${dataDir}: ` +
-        (error instanceof Error ? error.message : String(error)),
-    );
-  });
-  if (claimed.kind === "held") return claimed;
-  throw new GatewayError(
-    "PORT_TAKEN",
-    `another gateway already serves this configuration: ${describeGateway(claimed.by)}`,
-    {
-      hint:
-        "Use that one, end it with `toolyard stop" +
-        `${serves.configFile === null ? "" : ` --config ${serves.configFile}`}\`, or give this one a ` +
-        "--data-dir of its own.",
-    },
-  );
 }
 
 function readIdleExit(context: CommandContext): number | undefined {

@@ -3,15 +3,16 @@ import type { GatewayHolder } from "../../store/gateway-holder.ts";
 import { readConfig } from "../../operations/machine/surroundings/surroundings.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn } from "../../config/given.ts";
-import { ownersClient } from "../gateway/gateway-client.ts";
-import { readStatus } from "../gateway/gateway-client.ts";
+import { ownersClient, readStatus } from "../gateway/gateway-client.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { findGateways } from "../gateway/running-gateways.ts";
 import { toServerTable } from "../terminal/status-text.ts";
 import { toTable } from "../terminal/table.ts";
 import { addExamples, addServer } from "./add-server.ts";
-import { removeServer, switchServer } from "./change-server.ts";
 import { tryConfigured } from "./try-configured.ts";
+import { switchChanges, type EntryChange } from "../../config/entry/entry-change.ts";
+import { reportChange } from "./change-report.ts";
+import { openEditedConfig, placeOfServer, type EditedConfig } from "../../operations/machine/servers/edited-config.ts";
 
 /** `toolyard servers [add|remove|enable|disable|test]`. */
 export async function servers(context: CommandContext): Promise<number> {
@@ -89,4 +90,42 @@ async function listConfigured(context: CommandContext): Promise<number> {
       : "No gateway runs with this configuration. `toolyard serve` starts one.\n",
   );
   return 0;
+}
+
+/** `toolyard servers remove NAME`. */
+async function removeServer(context: CommandContext, name: string): Promise<number> {
+  const edited = await openEditedConfig(context);
+  const { path } = placeOfServer(edited, name);
+  const { file } = edited.opened;
+  const backup = await saveChecked(edited, [{ path, value: undefined }]);
+  return await reportChange(context, {
+    what: `removed ${name} from ${file}; it is still in ${backup ?? ""}`,
+    server: { key: name, slug: name, isToRun: false },
+    facts: { name, file, backup: backup ?? null },
+  });
+}
+
+/** `toolyard servers enable|disable NAME`. */
+async function switchServer(context: CommandContext, name: string, isOn: boolean): Promise<number> {
+  const edited = await openEditedConfig(context);
+  const { file, text } = edited.opened;
+  const edits = switchChanges({ document: edited.document, ...placeOfServer(edited, name) }, isOn);
+  const backup = edits.length === 0 ? undefined : await saveChecked(edited, edits);
+  const config = await edited.check(edits.length === 0 ? text : edited.edit(edits));
+  const server = config.servers.find(({ key }) => key === name);
+  if (isOn && server?.disabledReason !== undefined)
+    process.stderr.write(`${name} is enabled, and still off: ${plainText(server.disabledReason)}\n`);
+  const word = isOn ? "enabled" : "disabled";
+  return await reportChange(context, {
+    what: edits.length === 0 ? `${name} was ${word} already` : `${word} ${name} in ${file}`,
+    server: { key: name, slug: server?.slug ?? name, isToRun: isOn },
+    facts: { name, file, backup: backup ?? null, enabled: isOn },
+  });
+}
+
+/** A file that a gateway would refuse afterwards is not written. */
+async function saveChecked(edited: EditedConfig, edits: readonly EntryChange[]): Promise<string | undefined> {
+  const text = edited.edit(edits);
+  await edited.check(text);
+  return await edited.save(text);
 }

@@ -1,5 +1,5 @@
 import { findConfigured } from "../../operations/machine/servers/configured-server.ts";
-import type { ServerTrial } from "../../operations/machine/servers/trial-result.ts";
+import { type ServerTrial, toTrialText } from "../../operations/machine/servers/trial-result.ts";
 import { refuseEndlessNesting } from "../../app/servers/loop-guard.ts";
 import { openDirectory } from "../../store/files/data-directory.ts";
 import type { Config, ServerConfig } from "../../config/config.ts";
@@ -8,9 +8,7 @@ import type { CommandContext } from "../command/command-context.ts";
 import { readConfig } from "../../operations/machine/surroundings/surroundings.ts";
 import { isOn } from "../../config/given.ts";
 import { printText } from "../terminal/fitted-text.ts";
-import { showWaiting } from "../terminal/waiting-line.ts";
-import { interrupted } from "../terminal/interruption.ts";
-import { toTrialText } from "../../operations/machine/servers/trial-text.ts";
+import { showWaiting, interrupted } from "../terminal/waiting-line.ts";
 
 /** `toolyard servers test [NAME …]`: starts servers of the file apart from the running gateway. */
 export async function tryConfigured(context: CommandContext, words: readonly string[]): Promise<number> {

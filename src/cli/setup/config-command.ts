@@ -1,11 +1,10 @@
-import { findProblems } from "../../operations/machine/surroundings/config-problems.ts";
+import { findProblems, readConfig } from "../../operations/machine/surroundings/surroundings.ts";
 import { basename } from "node:path";
 import type { compareConfig } from "../../operations/gateway/owner-operations.ts";
 import { configurationSchema } from "../../config/settings/config-schema.ts";
 import { listValues } from "../../app/fronts/config-values.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { readConfig } from "../../operations/machine/surroundings/surroundings.ts";
 import { forget, keep } from "./kept-values.ts";
 import { teamConfig } from "../people/installs-command.ts";
 import { isOn } from "../../config/given.ts";

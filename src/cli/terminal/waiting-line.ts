@@ -1,5 +1,6 @@
 import { clipText } from "./fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 /** A line that tells a person that something is being waited for. */
 export interface WaitingLine {
@@ -60,4 +61,16 @@ export async function whileWaiting<T>(sentence: string | (() => string), work: (
   } finally {
     waiting.end();
   }
+}
+
+/**
+ * Ends what waits when somebody presses Ctrl-C, so that what was started is stopped before the command ends. `hint` is
+ * what the person is told of what was under way.
+ */
+export function interrupted(hint = "Nothing was changed."): AbortSignal {
+  const controller = new AbortController();
+  const end = (): void => controller.abort(new GatewayError("CALL_CANCELLED", "interrupted", { hint }));
+  process.once("SIGINT", end);
+  process.once("SIGTERM", end);
+  return controller.signal;
 }

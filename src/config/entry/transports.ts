@@ -23,7 +23,7 @@ export interface TransportTraits {
 
 /**
  * Every transport. A new one needs a row here, a folder under `servers/upstream`, and a row in
- * `app/servers/connectors.ts`; if its entries have a form of their own, the parser has to learn it, too.
+ * `app/servers/connections.ts`; if its entries have a form of their own, the parser has to learn it, too.
  */
 export const transports = {
   stdio: {

@@ -87,7 +87,7 @@ export function createRouting(deps: RoutingDeps): Routing {
   const send = createToolCalls({
     relay,
     validators: deps.validators,
-    checkStructured: createStructuredCheck(deps),
+    checkStructured: createStructuredCheck(deps.validators, deps.events),
     mirror,
     limits,
   });

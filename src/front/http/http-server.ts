@@ -9,7 +9,6 @@ import type { InstanceId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { challengeOf } from "./challenge.ts";
 import { corsHeaders, checkOrigin, type GatewayOriginRules } from "./guards/origin.ts";
-import { answerHealth, answerReadiness, type Readiness } from "./health.ts";
 import type { ConnectionRoom } from "./guards/body-room.ts";
 import { createHttpListener, mostHeaders, type HttpListener } from "./http-listener.ts";
 import { refuseWithProblem } from "./problem.ts";
@@ -245,4 +244,41 @@ function createRefusal<Endpoint extends HttpEndpoint>(deps: HttpServerDeps<Endpo
     else mcp.refuse(response, failure, Object.entries(challenge).flat());
     request.resume();
   };
+}
+
+/** `GET /healthz`: the process is there and answers. Throws HTTP_METHOD_UNSUPPORTED. */
+function answerHealth(request: IncomingMessage, response: ServerResponse): void {
+  answerPlainly(request, response, 200, { status: "ok" });
+}
+
+/** Whether the gateway should get requests, and what it cannot do meanwhile. */
+interface Readiness {
+  /** Why it should get none; undefined where it should. */
+  readonly unready: string | undefined;
+  /** Why nothing, or not everything, is recorded; undefined where everything is. */
+  readonly unrecorded: string | undefined;
+}
+
+/** `GET /readyz`: 503 with the reason why the gateway should get no requests now. Throws HTTP_METHOD_UNSUPPORTED. */
+function answerReadiness(request: IncomingMessage, response: ServerResponse, readiness: Readiness): void {
+  const { unready, unrecorded } = readiness;
+  const reason = unready ?? unrecorded;
+  const body = {
+    status: unready === undefined ? "ready" : "unready",
+    ...(unrecorded === undefined ? {} : { records: "degraded" }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+  answerPlainly(request, response, unready === undefined ? 200 : 503, body);
+}
+
+function answerPlainly(request: IncomingMessage, response: ServerResponse, status: number, body: object): void {
+  if (request.method !== "GET" && request.method !== "HEAD")
+    throw new GatewayError("HTTP_METHOD_UNSUPPORTED", "only GET is served here");
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    "Content-Type": "application/json",
+    "Content-Length": Buffer.byteLength(text),
+    "Cache-Control": "no-store",
+  });
+  response.end(request.method === "HEAD" ? undefined : text);
 }

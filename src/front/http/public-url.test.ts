@@ -96,7 +96,7 @@ test("no other file writes a scheme in front of a host", () => {
   const allowed = new Set([
     "front/http/public-url.ts",
     // Where a gateway listens on its own machine, for what is written into files of clients there.
-    "kernel/text/local-url.ts",
+    "kernel/text/host-addresses.ts",
     // The browser brings the answer of a login to the machine that it runs on, under the address that RFC 8252
     // requires (section 7.3).
     "servers/logins/flow/callback.ts",

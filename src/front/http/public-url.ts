@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import type { BlockList } from "node:net";
-import { authorityOf, toUrl } from "../../kernel/text/local-url.ts";
-import { isListed, toBlockList } from "../../kernel/text/address-ranges.ts";
+import { type BlockList, isIP } from "node:net";
+import { authorityOf, toUrl, isListed, toBlockList, loopback } from "../../kernel/text/host-addresses.ts";
 
 /** Settings that decide under which address clients reach the gateway. */
 export interface AddressSettings {
@@ -87,4 +86,22 @@ export function requestPath(url: string): string {
   const path = end === -1 ? target : target.slice(0, end);
   if (path === "") return "/";
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+}
+
+/**
+ * The address that a request comes from: behind a trusted proxy, the one that the proxy reports. Null where a proxy on
+ * this machine is in front of a public address and is not configured as trusted: then all clients would share its
+ * address.
+ */
+export function createClientAddress(settings: () => AddressSettings): (request: IncomingMessage) => string | null {
+  return ({ headers, socket }) => {
+    const { trustedProxies = [], publicUrl } = settings();
+    const peer = socket.remoteAddress;
+    if (isListed(toBlockList(trustedProxies), peer)) {
+      const said = [headers["x-forwarded-for"] ?? []].flat().join(",").split(",").at(-1)?.trim() ?? "";
+      return isIP(said) === 0 ? null : said;
+    }
+    if (publicUrl?.startsWith("https:") === true && isListed(loopback, peer)) return null;
+    return peer ?? null;
+  };
 }

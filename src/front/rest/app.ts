@@ -12,7 +12,7 @@ import { refuseWithProblem } from "../http/problem.ts";
 import { writeAnswer } from "./answer.ts";
 import type { RestDeps, PublicRequest, Route } from "./route.ts";
 import { parseJsonBody } from "../../operations/json-body.ts";
-import { checkPart } from "../../operations/part-check.ts";
+import { checkPart } from "../../operations/operation.ts";
 import { loginAgeMs } from "./operation-route.ts";
 import { createRouter, splitTarget, type Place, type Router } from "./router.ts";
 

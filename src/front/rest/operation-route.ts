@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type * as z from "zod";
-import type { RequestFacts, Operation, OpenRequest } from "../../operations/operation.ts";
-import { checkPart } from "../../operations/part-check.ts";
+import { type RequestFacts, type Operation, type OpenRequest, checkPart } from "../../operations/operation.ts";
 import { replyKind, type Reply } from "../../operations/reply.ts";
 import type { Services } from "../../operations/services.ts";
 import type { JsonObject } from "../../kernel/text/json-bytes.ts";

@@ -8,7 +8,7 @@ import { isLoopback, refuseOtherPages, refusePlainNetwork, toCookie, toEndedCook
 import type { VisitingPerson } from "../web/browsers.ts";
 import { jsonAnswer } from "./answer.ts";
 import { type RestDeps, publicRoute, route, type PublicRequest, type RestRequest, type Route } from "./route.ts";
-import { checkPart } from "../../operations/part-check.ts";
+import { checkPart } from "../../operations/operation.ts";
 import * as people from "../../operations/people/people-schemas.ts";
 import { answers } from "../../operations/responses.ts";
 import { membershipsOf, toMembership } from "../../operations/people/me-operations.ts";

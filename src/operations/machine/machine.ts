@@ -6,5 +6,5 @@ export { registryOffers, testedOffers } from "./servers/server-offers.ts";
 export { serverVariables } from "./servers/server-variables.ts";
 export { waitInForce } from "./servers/await-config.ts";
 export { readAddedWords, readEntryWords } from "./servers/server-words.ts";
-export { toTrialText } from "./servers/trial-text.ts";
+export { toTrialText } from "./servers/trial-result.ts";
 export { findDataDirectory, keepValues, readConfig } from "./surroundings/surroundings.ts";

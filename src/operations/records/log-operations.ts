@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { logToJson } from "../../records/calls/record-json.ts";
+import { logToJson, eventToJson } from "../../records/calls/record-json.ts";
 import type { EventOf } from "../../kernel/events/event.ts";
 import { levelOf } from "../../records/calls/server-lines.ts";
 import { logLevels, type LogLevel, type ServerLogLine } from "../../store/record-rows.ts";
@@ -110,3 +110,42 @@ function isAmong(line: EventOf<"mcp.server.logs">, { server, instance, level }: 
 
 /** What servers wrote to stderr, and sent as log messages. */
 export const logOperations: readonly Operation[] = [listLogs, listInstanceLogs];
+
+const recordedEvent = z
+  .object({
+    id: z.string(),
+    time: z.string().describe("ISO 8601."),
+    type: z.string(),
+    server: schemas.nullableText,
+    instance: schemas.nullableText,
+    principal: schemas.nullableText,
+    data: schemas.json.describe("What the type has beyond that."),
+  })
+  .meta({ id: "RecordedEvent" });
+
+const eventList = z
+  .object({ events: z.array(recordedEvent), nextCursor: schemas.nullableText.describe("Null at the end.") })
+  .meta({ id: "RecordedEventList" });
+
+/** What happened to an instance before anybody looked. */
+export const historyOperations: readonly Operation[] = [
+  operation({
+    route: "GET /api/instances/{id}/events",
+    right: ownRecords,
+    params: z.object({ id: schemas.name }),
+    query: z.object({ type: filter.describe("Only events of this type."), ...recordParameters }),
+    id: "listInstanceEvents",
+    tag: "Records",
+    summary: "What happened to one instance, newest first",
+    responses: answers(eventList, "One page.", [404, 503]),
+    async run(services, { principal, params, query }) {
+      const asked = { ...toPageQuery(query), type: query.type, instance: params.id };
+      const { rows, next } = await services.history.events(toReader(services, principal), asked);
+      const events = rows.map((row) => {
+        const event = eventToJson(row);
+        return { ...event, data: JSON.parse(services.redactJson(event.data)) as object };
+      });
+      return { events, nextCursor: next === null ? null : String(next) };
+    },
+  }),
+];

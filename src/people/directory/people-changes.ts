@@ -36,9 +36,7 @@ export type PeopleChanges = { readonly [Name in keyof Plans]: Change<Plans[Name]
   readonly readInvite: (secret: string) => OpenInvite;
 };
 
-export type PeopleChangesDeps = ChangeQueueDeps & PeopleLookupDeps;
-
-export function createPeopleChanges(deps: PeopleChangesDeps): (by: ChangeActor) => PeopleChanges {
+export function createPeopleChanges(deps: ChangeQueueDeps & PeopleLookupDeps): (by: ChangeActor) => PeopleChanges {
   const carryOut = createChangeQueue(deps);
   const lookup = createPeopleLookup(deps);
 

@@ -27,12 +27,10 @@ export interface PresenceKeeper extends Presence {
   refusal(): GatewayError;
 }
 
-export interface PresenceDeps {
-  readonly directory: Pick<Directory, "isCurrent" | "refusal">;
-  readonly instanceTokens: Pick<InstanceTokens, "ownerOf">;
-}
-
-export function createPresence({ directory, instanceTokens }: PresenceDeps): PresenceKeeper {
+export function createPresence(
+  directory: Pick<Directory, "isCurrent" | "refusal">,
+  instanceTokens: Pick<InstanceTokens, "ownerOf">,
+): PresenceKeeper {
   let losses = 0;
   const isGone = (principal: Principal): boolean => {
     // These are in no list of people, and lose nothing with any of them.

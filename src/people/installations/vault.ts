@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { DataKeyRow, InstallRows, InstallWrites, SecretRow } from "../../store/install-rows.ts";
-import type { KeyRing, WrappingKey } from "../../store/key-ring.ts";
+import type { KeyRing, WrappingKey } from "../../store/store.ts";
 
 /** What seals and opens, of the store's primitives. */
 export interface Sealing {

@@ -1,11 +1,14 @@
 import { readFile } from "node:fs/promises";
+import type * as OpenIdClient from "openid-client";
 import type { Configuration } from "openid-client";
+import type * as Jose from "jose";
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
 import type { ProviderSettings } from "../../config/rows/provider-rows.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
-import type { ProviderFetch } from "./provider-fetch.ts";
 import { toProviderError } from "./provider-errors.ts";
-import type { ProviderLibrary } from "./provider-library.ts";
+import { isLoopbackHost } from "../../servers/logins/protocol/addresses.ts";
+import type { Outgoing } from "../../servers/logins/outgoing.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 /** One identity provider. Everything rejects with PROVIDER_UNREACHABLE, PROVIDER_REFUSED or PROVIDER_ANSWER_INVALID. */
 export interface ProviderConnection {
@@ -186,4 +189,67 @@ function toAuth(client: ProviderLibrary["client"], methods: readonly string[], s
 async function readSecret(given: string | undefined): Promise<string | undefined> {
   if (given?.startsWith("file:") !== true) return given;
   return (await readFile(given.slice("file:".length), "utf8")).trim();
+}
+
+/** What we use of the libraries for identity providers. */
+interface ProviderLibrary {
+  readonly client: typeof OpenIdClient;
+  readonly jose: typeof Jose;
+}
+
+/** Loaded when somebody logs in at an identity provider for the first time. */
+export async function loadProviderLibrary(): Promise<ProviderLibrary> {
+  const [client, jose] = await Promise.all([import("openid-client"), import("jose")]);
+  return { client, jose };
+}
+
+interface FetchOptions {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** As the libraries call `fetch`. */
+type ProviderFetch = (url: string, options: FetchOptions) => Promise<Response>;
+
+const neverAborted = new AbortController().signal;
+const withoutBody = [101, 204, 205, 304];
+
+/**
+ * Reaches an identity provider: over https, or on this machine; nothing is followed, and what comes is small and in
+ * time. Rejects with PROVIDER_UNREACHABLE.
+ */
+export function createProviderFetch(outgoing: Outgoing): ProviderFetch {
+  return async (url, { method, headers, body, signal }) => {
+    const { protocol, hostname, origin } = new URL(url);
+    if (protocol !== "https:" && !isLoopbackHost(hostname))
+      throw new GatewayError("PROVIDER_UNREACHABLE", `${origin} is not encrypted`);
+    try {
+      const answer = await outgoing(
+        url,
+        {
+          method: method === "POST" ? "POST" : "GET",
+          headers: Object.fromEntries(new Headers(headers)),
+          follows: false,
+          ...(body === undefined || body === null ? {} : { body: toText(body) }),
+        },
+        signal ?? neverAborted,
+      );
+      const content = withoutBody.includes(answer.status) ? null : new Uint8Array(answer.body);
+      return new Response(content, { status: answer.status, headers: answer.headers });
+    } catch (error) {
+      const why = error instanceof Error ? error.message : "it does not answer";
+      throw new GatewayError("PROVIDER_UNREACHABLE", `the identity provider cannot be reached: ${why}`, {
+        cause: error,
+      });
+    }
+  };
+}
+
+/** Bodies are form-encoded. */
+function toText(body: unknown): string {
+  if (typeof body === "string") return body;
+  if (body instanceof URLSearchParams) return body.toString();
+  throw new TypeError("an identity provider is sent forms only");
 }

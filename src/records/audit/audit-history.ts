@@ -24,12 +24,7 @@ export interface AuditCheck {
   readonly lost: number;
 }
 
-export interface AuditHistoryDeps {
-  readonly records: StoreSource;
-  readonly audit: { readonly lost: number };
-}
-
-export function createAuditHistory({ records, audit }: AuditHistoryDeps): AuditHistory {
+export function createAuditHistory(records: StoreSource, audit: { readonly lost: number }): AuditHistory {
   return {
     page: async (query) => await requireStore(records).audits(query),
     verify: async () => toCheck(await requireStore(records).verifyAudit(), audit.lost),

@@ -6,7 +6,7 @@ import { createDenialThrottle } from "./denial-throttle.ts";
 function observed() {
   const noted: AuditFacts[] = [];
   const clock = createManualClock();
-  const cap = createDenialThrottle({ audit: { note: (facts) => noted.push(facts) }, clock });
+  const cap = createDenialThrottle({ note: (facts) => noted.push(facts) }, clock);
   return { noted, clock, cap };
 }
 const from = (ip: string, actor = "unknown"): AuditFacts => ({ actor, via: "http", action: "access", ip });
@@ -28,7 +28,7 @@ test("a sender that goes on after a minute is counted anew, and what was counted
   let nowMs = 0;
   const noted: AuditFacts[] = [];
   const clock = { monotonic: () => nowMs, after: () => () => undefined };
-  const cap = createDenialThrottle({ audit: { note: (facts) => noted.push(facts) }, clock });
+  const cap = createDenialThrottle({ note: (facts) => noted.push(facts) }, clock);
   for (let at = 0; at < 11; at += 1) cap.note(from("10.0.0.1"));
   nowMs = 60_000;
   cap.note(from("10.0.0.1"));

@@ -6,11 +6,6 @@ export interface DenialThrottle extends Disposable {
   note(facts: AuditFacts): void;
 }
 
-export interface DenialThrottleDeps {
-  readonly audit: Pick<AuditLog, "note">;
-  readonly clock: Pick<Clock, "monotonic" | "after">;
-}
-
 /** Entries of one sender in a minute: more are counted, and one entry tells how many there were. */
 const mostPerMinute = 10;
 /** Senders that are told apart in a minute. Those beyond share one count: addresses cost an attacker nothing. */
@@ -25,7 +20,10 @@ interface Window {
   last: AuditFacts;
 }
 
-export function createDenialThrottle({ audit, clock }: DenialThrottleDeps): DenialThrottle {
+export function createDenialThrottle(
+  audit: Pick<AuditLog, "note">,
+  clock: Pick<Clock, "monotonic" | "after">,
+): DenialThrottle {
   const windows = new Map<string, Window>();
   let cancelSweep: (() => void) | undefined;
 

@@ -11,7 +11,7 @@ function createReport() {
   const clock = createManualClock();
   const lines: Line[] = [];
   const log = { warn: (about: object, text: string) => void lines.push({ lost: Reflect.get(about, "lost"), text }) };
-  return { clock, lines, report: createLossReport({ log, clock }) };
+  return { clock, lines, report: createLossReport(log, clock) };
 }
 
 test("a loss is said at once, and every minute how many there were, until there are none", async () => {

@@ -7,16 +7,11 @@ export interface LossReport extends Disposable {
   note(): void;
 }
 
-export interface LossReportOptions {
-  readonly log: Pick<Log, "warn">;
-  readonly clock: Pick<Clock, "after">;
-}
-
 /** Between two lines about the same flood. */
 export const lossReportMs = 60_000;
 
 /** A line at the first loss and one per minute after it, with a count, until nothing is lost for a minute. */
-export function createLossReport({ log, clock }: LossReportOptions): LossReport {
+export function createLossReport(log: Pick<Log, "warn">, clock: Pick<Clock, "after">): LossReport {
   let lost = 0;
   let cancel: (() => void) | undefined;
 

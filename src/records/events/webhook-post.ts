@@ -2,7 +2,7 @@ import { request as requestHttp, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import { lookup as resolve, type LookupAddress } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
-import { isListed, toBlockList } from "../../kernel/text/address-ranges.ts";
+import { isListed, toBlockList } from "../../kernel/text/host-addresses.ts";
 import { isPublicAddress } from "../../servers/logins/protocol/addresses.ts";
 
 /** A request to a webhook. */

@@ -11,8 +11,6 @@ export interface WebhookQueue {
   end(): void;
 }
 
-export type WebhookQueueOptions = Omit<WebhookDeliveryOptions, "hurry" | "lifetime">;
-
 const batchMs = 3_000;
 const batchEvents = 20;
 /** Half an hour of a busy gateway's changes, or a few seconds of its calls. */
@@ -25,7 +23,7 @@ const mostWaitingChars = 8 * 1024 * 1024;
  * batch is tried again, what comes is kept up to a limit; then the oldest are dropped, and the next batch that arrives
  * says how many.
  */
-export function createWebhookQueue(options: WebhookQueueOptions): WebhookQueue {
+export function createWebhookQueue(options: Omit<WebhookDeliveryOptions, "hurry" | "lifetime">): WebhookQueue {
   const { name, clock, log } = options;
   const lifetime = new AbortController();
   const hurry = new AbortController();

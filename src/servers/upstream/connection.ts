@@ -2,6 +2,8 @@ import type { Answer, Era, Question, Replies } from "../../kernel/call/call-cont
 import type { JsonBytes, JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { TraceSpan } from "../../kernel/runtime/tracing.ts";
 import type { Rung } from "./declared-capabilities.ts";
+import { longestMs } from "../../kernel/limits.ts";
+import type { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 /** What the server said about itself. Untrusted; servers are identified by their slug, never by this. */
 export interface Peer {
@@ -193,3 +195,18 @@ export type OddityKind =
   | "request-refused"
   | "roots-refused"
   | "notification-refused";
+
+/** Requests to one server in one era. A server of both eras has two channels over the same wire. */
+export interface Channel {
+  request(request: UpstreamRequest): Promise<Reply>;
+  failAll(error: () => GatewayError): void;
+  readonly size: number;
+  /** Clients' requests that wait. */
+  pending(): readonly PendingRequest[];
+}
+
+/** The same request with a timeout that a timer can hold: subscriptions have an infinite one. */
+export function withFiniteTimeouts(request: UpstreamRequest): UpstreamRequest {
+  if (request.timeoutMs <= longestMs) return request;
+  return { ...request, timeoutMs: longestMs };
+}

@@ -1,9 +1,17 @@
 import { hkdfSync } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import type { KeySource } from "../../config/key-source.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
-import type { GatewayStore, StoreBackend, StoreOptions, InstanceTokenRecord, InstanceTokenStore } from "../store.ts";
+import type {
+  GatewayStore,
+  StoreBackend,
+  StoreOptions,
+  InstanceTokenRecord,
+  InstanceTokenStore,
+  Store,
+} from "../store.ts";
 import { createCatalogFiles } from "./catalog-files.ts";
 import { claimPlace, listGateways, makePlace, placeOf } from "./safe/gateway-places.ts";
 import { openKeyRing } from "./safe/key-ring-file.ts";
@@ -13,9 +21,9 @@ import { replaceFile } from "./safe/replace-file.ts";
 import { seal, unseal } from "./safe/sealing.ts";
 import { createVaultKey, previousKey } from "./safe/vault-key.ts";
 import { createSpillFiles } from "./spill-files.ts";
-import { readFileSync } from "node:fs";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";
+import { readStartTime } from "../../servers/process/process-table.ts";
 
 /** Increased when the format of the file changes. */
 const format = 2;
@@ -135,7 +143,7 @@ function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): G
       );
     },
     async keptSearches() {
-      const { createKeptSearchesFile } = await import("./kept-searches-file.ts");
+      const { createKeptSearchesFile } = await import("./kept-files.ts");
       return createKeptSearchesFile(
         join(folder, "kept-searches.json"),
         warnOf(
@@ -145,7 +153,7 @@ function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): G
       );
     },
     async approvals() {
-      const { createApprovalsFile } = await import("./kept-searches-file.ts");
+      const { createApprovalsFile } = await import("./kept-files.ts");
       return createApprovalsFile(
         join(folder, "approvals.json"),
         warnOf("approvals", "approvals cannot be read, and were set aside: every call that needs a yes asks again"),
@@ -193,4 +201,9 @@ function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): G
       return file;
     },
   };
+}
+
+/** Opens the store of a data directory, for gateways and commands alike. */
+export function openStore(options: Omit<StoreOptions, "startTimeOf">): Store {
+  return fileBackend.open({ ...options, startTimeOf: readStartTime });
 }

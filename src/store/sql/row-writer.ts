@@ -1,6 +1,6 @@
 import type { CompiledQuery } from "kysely";
 import { sqliteCode, sqliteCodes, type SqlDatabase, type SqlStatement, type SqlValue } from "./sqlite/sql-driver.ts";
-import { toStorable } from "./storable.ts";
+import { toStorable } from "./row-text.ts";
 
 /** Puts rows of one kind into their tables, inside a transaction that the caller has begun. */
 export interface RowWriter<Row> {

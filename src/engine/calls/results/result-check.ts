@@ -57,27 +57,22 @@ async function checkLarge(subject: ResultSubject, result: JsonBytes, limits: Res
   return await outlined(subject, Buffer.from(bytes.buffer), limits, verdict);
 }
 
-export interface StructuredCheckDeps {
-  readonly validators: Validators;
-  readonly events: EventBus;
-}
-
 /**
  * Checks whether a result's `structuredContent` fits the tool's `outputSchema`. A mismatch throws UPSTREAM_PROTOCOL
  * when `strictResults` is set, and otherwise only emits an event.
  */
 export type StructuredCheck = (tool: ToolEntry, instance: Instance, result: ResultBytes) => void;
 
-export function createStructuredCheck(deps: StructuredCheckDeps): StructuredCheck {
+export function createStructuredCheck(validators: Validators, events: EventBus): StructuredCheck {
   return (tool, instance, result) => {
     const schema = tool.definition.outputSchema;
     const structured = result.known?.["structuredContent"];
     if (schema === undefined || structured === undefined || result.isError) return;
-    const verdict = deps.validators.verdict(`${tool.hash}.output`, schema);
+    const verdict = validators.verdict(`${tool.hash}.output`, schema);
     if (verdict === "unvalidated") return;
     const problem = verdict.check(structured);
     if (problem === undefined) return;
-    deps.events.emit({
+    events.emit({
       type: "result.schema_mismatch",
       ...instance.about(),
       tool: tool.path,

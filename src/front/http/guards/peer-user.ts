@@ -4,7 +4,7 @@ import { isIPv4, type Socket } from "node:net";
 import { endianness } from "node:os";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
-import { isListed, loopback, toBlockList } from "../../../kernel/text/address-ranges.ts";
+import { isListed, loopback, toBlockList } from "../../../kernel/text/host-addresses.ts";
 
 /** The user whose program has the other end of a connection; why that is not known where it is not. */
 export type PeerUser =

@@ -1,6 +1,6 @@
 import type { PinnedTools } from "../../../catalog/exposure/exposure.ts";
 import type { ExposureRequest, Intent } from "../../../catalog/exposure/intent.ts";
-import { resolveSkill } from "../../../catalog/exposure/skills/skill-intent.ts";
+import { resolveSkill } from "../../../catalog/exposure/native.ts";
 import { areNone, noArguments } from "../../../kernel/call/call-context.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../../../kernel/text/json-bytes.ts";

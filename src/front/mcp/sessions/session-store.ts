@@ -5,6 +5,8 @@ import type { PrincipalId } from "../../../kernel/ids.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import { createHeldSessions } from "./held-sessions.ts";
 import { createSession, type Session, type SessionOptions } from "./session.ts";
+import type { SessionlessClients } from "../../../kernel/sessionless-clients.ts";
+import type { Connection } from "../../../operations/services.ts";
 
 /** All legacy sessions of the gateway. */
 export interface SessionStore {
@@ -119,4 +121,27 @@ function isIdle(session: Session, nowMs: number, limits: SessionLimits): boolean
 
 function isBusy({ requests, pushes }: Session): boolean {
   return requests.size > 0 || pushes.open;
+}
+
+interface Connected {
+  readonly sessions: Pick<SessionStore, "all">;
+  readonly sessionlessClients: Pick<SessionlessClients, "connected">;
+  readonly clock: Pick<Clock, "monotonic">;
+}
+
+/** MCP clients with a session, and those that use the gateway without one. */
+export function listConnections({ sessions, sessionlessClients, clock }: Connected): readonly Connection[] {
+  const nowMs = clock.monotonic();
+  return [
+    ...[...sessions.all()].map((session) => ({
+      client: session.clientName ?? null,
+      principal: session.principal.id,
+      endpoint: session.endpointPath,
+      revision: session.revision,
+      idleMs: Math.round(nowMs - session.lastUseMs),
+    })),
+    ...[...sessionlessClients.connected()].map((name) => ({
+      ...{ client: name ?? null, principal: null, endpoint: null, revision: null, idleMs: null },
+    })),
+  ];
 }

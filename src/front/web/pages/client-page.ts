@@ -9,8 +9,7 @@ import { pathOf, statusName } from "./connect-page.ts";
 import { shorten } from "./consent-page.ts";
 import type { OpenForm } from "./forms.ts";
 import { alert, expected } from "./login-pages.ts";
-import { clientPath, html, nothing, prefixed, redirect, toSection, type Html } from "./page.ts";
-import { copyScript } from "./page-scripts.ts";
+import { clientPath, html, nothing, prefixed, redirect, toSection, type Html, copyScript } from "./page.ts";
 import { isKnown, show, type KnownVisit, type Visit } from "../visit.ts";
 
 export interface ClientPageDeps extends Pick<AccountPagesDeps, "forms" | "tokens" | "serversOf"> {

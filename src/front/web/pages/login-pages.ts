@@ -4,8 +4,7 @@ import type { NewSession } from "../../../people/authorization-server/user-sessi
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { sessionCookieName } from "../../../people/identity/session-cookie.ts";
 import { toCookie, type Forms } from "./forms.ts";
-import { clientPath, html, nothing, prefixed, redirect, type Html } from "./page.ts";
-import { codeScript } from "./page-scripts.ts";
+import { clientPath, html, nothing, prefixed, redirect, type Html, codeScript } from "./page.ts";
 import { homeOf, safeNext, show, type PersonLookup, type Visit } from "../visit.ts";
 
 /** Logging in, and setting the first password with a link. */

@@ -1,4 +1,4 @@
-import { toLocalOrigin, toUrl } from "../../../kernel/text/local-url.ts";
+import { toLocalOrigin, toUrl } from "../../../kernel/text/host-addresses.ts";
 import type { Config } from "../../../config/config.ts";
 import { follow } from "../../../config/file/file.ts";
 import type { ClientRow } from "../../../config/clients/table/client-row.ts";

@@ -16,8 +16,14 @@ import {
 import { planWithoutHook } from "./connection-hook.ts";
 import { openTarget } from "./connection-target.ts";
 import { ownOrigins } from "./connection-way.ts";
-import { toDiffLines } from "./file-diff.ts";
-import { applyAll, changesOf, type ChangeFacts, type ChangeOutcome, type PlannedChange } from "./planned-change.ts";
+import {
+  toDiffLines,
+  applyAll,
+  changesOf,
+  type ChangeFacts,
+  type ChangeOutcome,
+  type PlannedChange,
+} from "./planned-change.ts";
 
 interface DisconnectionFacts extends ChangeFacts {
   readonly scope: string;

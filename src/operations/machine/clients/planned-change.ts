@@ -2,7 +2,10 @@ import { applyEdit, applyUndo, planUndo, type PlannedEdit } from "../../../confi
 import { readClientText } from "../../../config/clients/connect/client-text.ts";
 import type { SharedServer } from "../../../config/clients/import/shared-servers.ts";
 import { systemClock } from "../../../kernel/runtime/clock.ts";
-import { toDiffLines } from "./file-diff.ts";
+import { isSecretName } from "../../../config/words/secret-names.ts";
+import { createRedaction } from "../../../records/redaction/redaction.ts";
+import { plainText } from "../../../kernel/text/plain-text.ts";
+import { diffLines } from "../../../kernel/text/text-diff.ts";
 
 /** A change of a client's file that waits for a yes. */
 export interface PlannedChange<Facts extends ChangeFacts = ChangeFacts> {
@@ -63,4 +66,40 @@ export async function changesOf(edits: readonly PlannedEdit[]): Promise<readonly
     all.push(toDiffLines({ path: file.path, before: text, after, values: [values, now] }));
   }
   return all;
+}
+
+/** A file before and after, with its contents both times. */
+interface ShownChange {
+  readonly path: string;
+  readonly before: string;
+  readonly after: string;
+  /** Values of both, in which secrets are looked for: clients keep them in plain text. */
+  readonly values: readonly unknown[];
+}
+
+/** A unified diff, for people: without secrets and control characters. Empty where nothing changes. */
+export function toDiffLines({ path, before, after, values }: ShownChange): readonly string[] {
+  const changes = diffLines(before, after, { around: 3, places: true });
+  if (changes.length === 0) return [];
+  const secrets = new Set(values.flatMap((value) => secretsIn(value, false)));
+  const { text } = createRedaction({ secrets: () => secrets });
+  // Redacted as a whole, because some secrets go over several lines.
+  const lines = text([`--- ${path}`, `+++ ${path}`, ...changes].join("\n")).split("\n");
+  return lines.map((line) => plainLine(line).trimEnd());
+}
+
+/** With its indentation, for which `plainText` has no place. */
+function plainLine(line: string): string {
+  return line.split("\t").map(plainText).join("\t");
+}
+
+/** Objects whose values are credentials more often than not. */
+const secretObjects: ReadonlySet<string> = new Set(["env", "environment", "headers", "http_headers"]);
+
+function secretsIn(value: unknown, isSecret: boolean): readonly string[] {
+  if (typeof value === "string") return isSecret ? [value, value.replace(/^\w+ /, "")] : [];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    secretsIn(member, isSecret || secretObjects.has(key) || (!Array.isArray(value) && isSecretName(key))),
+  );
 }

@@ -3,7 +3,7 @@ import { isAbsolute } from "node:path";
 import type { ImportedEntry } from "../../../config/clients/connect/client-entry.ts";
 import type { ClientRow } from "../../../config/clients/table/client-row.ts";
 import type { FoundClient, FoundFile, FoundServer } from "../../../config/clients/import/read-clients.ts";
-import { toLocalOrigin } from "../../../kernel/text/local-url.ts";
+import { toLocalOrigin } from "../../../kernel/text/host-addresses.ts";
 import { isJsonObject } from "../../../kernel/text/json-bytes.ts";
 import { proxyBefore } from "../../../wire/http/proxy-variables.ts";
 import type { Surroundings } from "../surroundings/surroundings.ts";

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { isAbsolute } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
-import type { ServerTrial } from "../servers/trial-result.ts";
+import { type ServerTrial, toAdvice } from "../servers/trial-result.ts";
 import type { ServerConfig } from "../../../config/config.ts";
 import { switchedOff } from "../../../config/entry/servers.ts";
 import { missingIn } from "../../../config/file/substitution.ts";
@@ -14,7 +14,6 @@ import type { ServerStatus } from "../../../records/gateway-status.ts";
 import { plainText, shorten } from "../../../kernel/text/plain-text.ts";
 import { findInPath, isExecutable } from "../../../config/words/command-words.ts";
 import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
-import { toAdvice } from "../servers/trial-text.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,5 +1,5 @@
 import type { Config } from "../../../config/config.ts";
-import { toLocalOrigin, toUrl } from "../../../kernel/text/local-url.ts";
+import { toLocalOrigin, toUrl } from "../../../kernel/text/host-addresses.ts";
 import type { GatewayHolder } from "../../../store/gateway-holder.ts";
 import { dataDirectoryOf, readConfig, storeIn, type Surroundings } from "./surroundings.ts";
 

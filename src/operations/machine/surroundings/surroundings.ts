@@ -4,16 +4,17 @@ import type { Config } from "../../../config/config.ts";
 import type { EditableConfig } from "../../../config/edit/config-edit.ts";
 import type { KeptCredential } from "../../../servers/logins/credential.ts";
 import type { HomeDirectories } from "../../../config/file/directories.ts";
-import { follow } from "../../../config/file/file.ts";
+import { follow, findFile } from "../../../config/file/file.ts";
 import { textOption, type GivenFlags } from "../../../config/given.ts";
 import { keySourceOf, type KeyAnswer, type KeySource } from "../../../config/key-source.ts";
 import { describeFound, loadConfig, loadConfigText, type ConfigText } from "../../../config/load.ts";
 import { openDirectory } from "../../../store/files/data-directory.ts";
-import { openStore } from "../../../store/files/store-backend.ts";
+import { openStore } from "../../../store/files/file-store.ts";
 import { isVariableOfServers } from "../../../config/words/variable-names.ts";
 import { createTrustedConfigs, type TrustedConfigs } from "../../../store/files/trusted-configs.ts";
 import type { SecretStore, Store } from "../../../store/store.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import { problemsOf } from "../../../config/file/problems.ts";
 
 /** What the key was needed for. Plain data, which threads and processes of ours are sent as well. */
 export interface Unlocked extends KeyAnswer {
@@ -226,4 +227,22 @@ export function storeIn(dataDir: string, place: Pick<Surroundings, "env" | "unlo
  */
 export function openOwnDataDirectory(place: Surroundings): string {
   return openDirectory(ownDataDirectory(place));
+}
+
+interface ConfigProblems {
+  readonly file: string | undefined;
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** All problems of the configuration, each with its place. */
+export async function findProblems(place: Surroundings): Promise<ConfigProblems> {
+  try {
+    const { file, warnings } = await readConfig(place);
+    const isWrong = (warning: string): boolean => / is disabled: /.test(warning);
+    return { file, problems: warnings.filter(isWrong), warnings: warnings.filter((warning) => !isWrong(warning)) };
+  } catch (error) {
+    const file = await findFile(textOption(place, "config"), place.cwd, place.homeDirectories);
+    return { file, problems: problemsOf(error), warnings: [] };
+  }
 }

@@ -1,9 +1,8 @@
 import { abortReason } from "../../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { Era } from "../../../kernel/call/call-context.ts";
-import type { ConnectionEvents, Handshake } from "../connection.ts";
+import { type ConnectionEvents, type Handshake, withFiniteTimeouts, type Channel } from "../connection.ts";
 import { encodeRequest, type Dialect, type GatewayIdentity } from "../messages/encode.ts";
-import { withFiniteTimeouts, type Channel } from "../streamable/channel.ts";
 import { withPath } from "../streamable/server-address.ts";
 import type { HttpExchangeSink } from "../streamable/exchange/http-exchange.ts";
 import type { Lifetime } from "../streamable/legacy/lifetime.ts";

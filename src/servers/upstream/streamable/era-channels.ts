@@ -1,8 +1,7 @@
 import type { Era } from "../../../kernel/call/call-context.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
-import type { Connection, ConnectionEvents, Peer } from "../connection.ts";
+import type { Connection, ConnectionEvents, Peer, Channel } from "../connection.ts";
 import type { GatewayIdentity } from "../messages/encode.ts";
-import type { Channel } from "./channel.ts";
 import { createLegacyChannel, type LegacyChannel } from "./legacy/legacy-channel.ts";
 import { createLadder } from "../ladder.ts";
 import type { LegacySession } from "./legacy/legacy-session.ts";

@@ -3,12 +3,11 @@ import { createSlotTable, type SlotTable } from "../../../kernel/runtime/slot-ta
 import { modernRevision } from "../../../wire/mcp/revisions.ts";
 import { withTraceHeaders } from "../../../kernel/runtime/tracing.ts";
 import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
-import type { ConnectionEvents, UpstreamRequest } from "../connection.ts";
+import { type ConnectionEvents, type UpstreamRequest, withFiniteTimeouts, type Channel } from "../connection.ts";
 import { createDialect, encodeRequest, type Dialect, type GatewayIdentity } from "../messages/encode.ts";
 import { capabilitiesOf, firstRung } from "../declared-capabilities.ts";
 import { isModernError } from "../handshake.ts";
 import { createRequestTable, type RequestTable } from "../messages/request-table.ts";
-import { withFiniteTimeouts, type Channel } from "./channel.ts";
 import { deliver, type Delivery } from "./exchange/deliver.ts";
 import type { HttpExchange, HttpExchangeSink } from "./exchange/http-exchange.ts";
 import { encodeHeaderValue, isHeaderName, isHeaderValue } from "../../../kernel/text/header-value.ts";

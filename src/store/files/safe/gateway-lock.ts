@@ -2,8 +2,13 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { sleep } from "../../../kernel/runtime/abort.ts";
 import { isJsonObject, type JsonObject } from "../../../kernel/text/json-bytes.ts";
-import type { GatewayHolder, GatewayLock } from "../../gateway-holder.ts";
-import { sealServed, type SealedServed, type Served } from "../../gateway-identity.ts";
+import {
+  type GatewayHolder,
+  type GatewayLock,
+  sealServed,
+  type SealedServed,
+  type Served,
+} from "../../gateway-holder.ts";
 import { createExclusive, isRunning, readIfThere, removeExactly, removeOwn } from "./exclusive-file.ts";
 import { replaceFile } from "./replace-file.ts";
 

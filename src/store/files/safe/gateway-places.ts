@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { cp, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Claim, GatewayHolder } from "../../gateway-holder.ts";
-import { compareServed, type Served } from "../../gateway-identity.ts";
+import { type Claim, type GatewayHolder, compareServed, type Served } from "../../gateway-holder.ts";
 import { withFileLock } from "./exclusive-file.ts";
 import { claimGatewayLock, readGatewayHolder } from "./gateway-lock.ts";
 import { replaceFile } from "./replace-file.ts";

@@ -3,7 +3,7 @@ import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { KeySource } from "../../../config/key-source.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
-import type { KeyRing, WrappingKey } from "../../key-ring.ts";
+import type { KeyRing, WrappingKey } from "../../store.ts";
 import { seal, unseal } from "./sealing.ts";
 import { createVaultKey, keyFile, previousKey } from "./vault-key.ts";
 

@@ -5,7 +5,6 @@ import type { AnswerOf, AskOf, Asked, QuestionTable } from "../../question.ts";
 import type { StoreProblem } from "../../record-store.ts";
 import { createWorkerLifecycle, type SleepTimes } from "./worker-lifecycle.ts";
 import type { QuestionName, Questions, SqlReply, SqlRequest, SqlWorkerData } from "../sql-messages.ts";
-import { createOpenQuestions } from "../thread/store-questions.ts";
 import { startSqlThread } from "../thread/sql-thread.ts";
 
 /** The worker thread as this thread sees it: started again when it dies or is needed, and asked by name. */
@@ -112,4 +111,45 @@ function unavailable(problem: StoreProblem | undefined): GatewayError {
 
 function draining(): GatewayError {
   return new GatewayError("DRAINING", "the gateway stops, and its database is closed");
+}
+
+/** Questions that were asked and not answered yet. */
+interface OpenQuestions {
+  readonly size: number;
+  /** Gives the id to ask it with. */
+  add(question: Question): number;
+  settle(reply: Extract<SqlReply, { kind: "answer" | "refused" }>): void;
+  /** They will not be answered any more. */
+  failAll(error: GatewayError): void;
+}
+
+interface Question {
+  settle(text: string): void;
+  fail(error: GatewayError): void;
+}
+
+function createOpenQuestions(): OpenQuestions {
+  const open = new Map<number, Question>();
+  let lastId = 0;
+  return {
+    get size() {
+      return open.size;
+    },
+    add(question) {
+      lastId += 1;
+      open.set(lastId, question);
+      return lastId;
+    },
+    settle(reply) {
+      const question = open.get(reply.id);
+      open.delete(reply.id);
+      if (reply.kind === "answer") return question?.settle(reply.text);
+      const { code, message, hint } = reply.failure;
+      return question?.fail(new GatewayError(code, message, hint === undefined ? {} : { hint }));
+    },
+    failAll(error) {
+      for (const question of open.values()) question.fail(error);
+      open.clear();
+    },
+  };
 }

@@ -13,6 +13,8 @@ import {
   type RecordRows,
   type RecordStore,
   type RecordStoreOptions,
+  type StoreHealth,
+  type StoreProblem,
 } from "../../record-store.ts";
 import { upkeepQuestions } from "../../store-upkeep.ts";
 import { createRecordQueue, defaultQueueLimits, type QueueLimits, type RecordQueue } from "./record-queue.ts";
@@ -28,7 +30,6 @@ import {
   createMemberSearchStore,
   createPeopleStore,
 } from "./state-stores.ts";
-import { createHealthBoard } from "./store-health.ts";
 
 export interface SqlStoreOptions extends RecordStoreOptions {
   readonly clock: Clock;
@@ -208,5 +209,62 @@ function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListener
     pins: createMemberPinStore(client),
     people: createPeopleStore(client, changes),
     installs: createInstallStore(client, changes),
+  };
+}
+
+/** The problems of the store, as the worker and its absence tell them. */
+interface HealthBoard {
+  readonly health: StoreHealth;
+  /** Whether records cannot be written now. */
+  hasNoRecords(): boolean;
+  /** The worker has tried both databases. */
+  open(): void;
+  /** The problems of the databases. */
+  set(problems: readonly StoreProblem[]): void;
+  /** The worker has ended. */
+  lose(problem: StoreProblem): void;
+  close(): void;
+  listen(listener: (health: StoreHealth) => void): () => void;
+}
+
+export function createHealthBoard(): HealthBoard {
+  const listeners = new Set<(health: StoreHealth) => void>();
+  let health: StoreHealth = { status: "opening", problems: [] };
+  let noRecords = false;
+  /** What the worker was lost for is over when it has opened its databases. */
+  let lost: StoreProblem | undefined;
+
+  function change(next: StoreHealth): void {
+    if (health.status === "closed") return;
+    health = next;
+    // Without its thread, they wait for the next one.
+    noRecords = next.problems.some(({ database, kind }) => database !== "state" && kind !== "worker");
+    for (const listener of listeners) listener(next);
+  }
+
+  const statusOf = (problems: readonly StoreProblem[]) => (problems.length === 0 ? "ready" : "degraded");
+  return {
+    get health() {
+      return health;
+    },
+    hasNoRecords: () => noRecords,
+    open() {
+      // It was asleep, and nothing has changed.
+      if (health.status === "ready") return;
+      const problems = health.problems.filter((problem) => problem !== lost);
+      change({ status: statusOf(problems), problems });
+    },
+    set(problems) {
+      change({ status: health.status === "opening" ? "opening" : statusOf(problems), problems });
+    },
+    lose(problem) {
+      lost = problem;
+      change({ status: "degraded", problems: [problem] });
+    },
+    close: () => change({ status: "closed", problems: [] }),
+    listen(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
   };
 }

@@ -7,7 +7,7 @@ import { accessQuestions, type AccessStore } from "../../access-store.ts";
 import type { PeopleWrites } from "../../people-rows.ts";
 import type { InstallStore, PeopleStore } from "../../record-store.ts";
 import { readAnew, type ChangeListeners, type ToldKind } from "../postgres/change-listeners.ts";
-import { toStorable } from "../storable.ts";
+import { toStorable } from "../row-text.ts";
 import { toAsked, type SqlClient } from "./sql-client.ts";
 
 type Client = Pick<SqlClient, "ask">;

@@ -4,7 +4,7 @@ import type { LogQuery, Page } from "../../record-store.ts";
 import { createForgetting } from "../requests/newest-rows.ts";
 import { filterEqual, floorOf, idRange, readPage } from "../paging.ts";
 import { prepareQuery, runWith, type RowWriter } from "../row-writer.ts";
-import { toStorable } from "../storable.ts";
+import { toStorable } from "../row-text.ts";
 import type { SqlDatabase } from "../sqlite/sql-driver.ts";
 import type { RecordsTables } from "../tables.ts";
 

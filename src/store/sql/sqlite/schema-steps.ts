@@ -6,21 +6,18 @@ import {
   createFindingTables,
   addInstances,
 } from "../migrations/records/records-0002-0005.ts";
-import { sortOldBacklog } from "../migrations/records/records-0006.ts";
-import { addMessages } from "../migrations/records/records-0007.ts";
+import { sortOldBacklog, addMessages } from "../migrations/records/records-0006-0007.ts";
 import { isRowFault } from "../row-writer.ts";
 import { createState, createPeople, addRights } from "../migrations/state/state-0001-0003.ts";
-import { createAccess } from "../migrations/state/state-0004.ts";
+import { createAccess, createInstallations, createVault } from "../migrations/state/state-0004-0006.ts";
 import {
   createChanges,
   addLoginsElsewhere,
   addTemplateMakers,
   createKeptSearches,
   createMemberPins,
-} from "../migrations/state/state-0007-0012.ts";
-import { addSessionBrowsers } from "../migrations/state/state-0013.ts";
-import { createInstallations } from "../migrations/state/state-0005.ts";
-import { createVault } from "../migrations/state/state-0006.ts";
+  addSessionBrowsers,
+} from "../migrations/state/state-0007-0013.ts";
 
 /** The steps of `records.db`. */
 export const recordsSteps: Migrations = {

@@ -3,7 +3,7 @@ import type { Kysely } from "kysely";
 import type { AuditEntry, AuditRow } from "../../record-rows.ts";
 import type { AuditPlace, AuditQuery, AuditVerdict, Page, AuditCheckpoint } from "../../record-store.ts";
 import { filterEqual, floorOf, readPage } from "../paging.ts";
-import { toStorable } from "../storable.ts";
+import { toStorable } from "../row-text.ts";
 import type { StateTables, Transact } from "../tables.ts";
 
 /**

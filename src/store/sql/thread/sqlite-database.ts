@@ -11,13 +11,12 @@ import type { RequestBacklog, Sorted } from "../requests/request-backlog.ts";
 import { recordsSteps, stateSteps } from "../sqlite/schema-steps.ts";
 import { prepareRecords, type RecordsDatabase } from "../records/records-database.ts";
 import { Refused, toRefusal } from "../store-refusal.ts";
-import { createRetentionRounds } from "./retention-rounds.ts";
+import { createRetentionRounds } from "../records/retention.ts";
 import { isOutOfRoom, sqliteCode, sqliteCodes, type SqlDatabase, type SqlDriver } from "../sqlite/sql-driver.ts";
 import type { AppendRequest, BatchResult, QuestionName, Questions, SqlWorkerData } from "../sql-messages.ts";
 import { createKysely } from "../sqlite/sqlite-dialect.ts";
 import { backUp, checkSqlite, downloadPath, removeDownload, restoreState } from "./state-backup.ts";
-import { stateReads, stateWrites } from "../state/state-answers.ts";
-import type { StateDatabase } from "../state/state-database.ts";
+import { stateReads, stateWrites, type StateDatabase } from "../state/state-answers.ts";
 import type { Transact, StateTables } from "../tables.ts";
 
 /**

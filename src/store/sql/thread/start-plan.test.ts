@@ -3,7 +3,7 @@ import type { Clock } from "../../../kernel/runtime/clock.ts";
 import type { StoreHealth, StoreProblem } from "../../record-store.ts";
 import { createIdleWatch } from "./idle-watch.ts";
 import { createRestartDelay, createStartPlan } from "./start-plan.ts";
-import { createHealthBoard } from "../client/store-health.ts";
+import { createHealthBoard } from "../client/sql-store.ts";
 
 /** A clock that is moved by hand; what is due runs in order. */
 function createHandClock(): Clock & { advance(ms: number): void; readonly timers: number } {

@@ -1,7 +1,6 @@
 import { untilAborted } from "../../../../kernel/runtime/abort.ts";
 import { GatewayError, toGatewayError } from "../../../../kernel/failures/gateway-error.ts";
-import type { Connection, Reply, UpstreamRequest } from "../../connection.ts";
-import type { Channel } from "../channel.ts";
+import type { Connection, Reply, UpstreamRequest, Channel } from "../../connection.ts";
 import { createEraChannels, type HttpConnectionOptions } from "../era-channels.ts";
 
 /**

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../../kernel/text/json-bytes.ts";
 import { encodeRequest } from "../../messages/encode.ts";
 import { readEach } from "../../../../wire/mcp/server-message.ts";
 import { createRequestTable } from "../../messages/request-table.ts";
-import { withFiniteTimeouts, type Channel } from "../channel.ts";
+import { withFiniteTimeouts, type Channel } from "../../connection.ts";
 import { LegacyCall, type LegacyCallHost } from "./legacy-call.ts";
 import { createCurrentSession, type SessionOptions } from "./current-session.ts";
 import { endSession, postInSession } from "./legacy-session.ts";

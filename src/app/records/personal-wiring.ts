@@ -6,6 +6,9 @@ import { readMostUsed } from "../../records/usage/most-used.ts";
 import type { Usage } from "../../records/usage/usage-log.ts";
 import type { GatewayStore } from "../../store/store.ts";
 import type { Records } from "./records-wing.ts";
+import type { KeptSearches } from "../../catalog/discovery/kept-searches.ts";
+import { openOnce } from "../../kernel/runtime/late-module.ts";
+import type { Principal } from "../../kernel/principal.ts";
 
 export interface PinWiringDeps {
   readonly config: () => Config;
@@ -29,4 +32,27 @@ export function wirePins({ config, store, records, usage, clock, log }: PinWirin
     onFailure: (error) =>
       log.warn({ component: "catalog", operation: "pins", err: error }, "a person's pinned tools cannot be read"),
   });
+}
+
+/** Where the searches are that somebody keeps as tests. */
+type KeptSearchesOf = (principal: Pick<Principal, "user">) => Promise<KeptSearches>;
+
+/**
+ * Searches that people keep as tests, opened when somebody first asks for them. Those of users stand in the database
+ * with the users, for all gateways that share it; those of the owner and of people of the configuration in a file.
+ */
+export function openKeptSearches(
+  { records, clock }: Pick<PinWiringDeps, "records" | "clock">,
+  store: Pick<GatewayStore, "keptSearches">,
+): KeptSearchesOf {
+  const load = async () => await import("../../catalog/discovery/kept-searches.ts");
+  const ofUsers = openOnce(async () => {
+    const [{ createMemberSearches }, { keptSearches }] = [await load(), await records.opened()];
+    return createMemberSearches(keptSearches, clock);
+  });
+  const ofOthers = openOnce(async () => {
+    const { createKeptSearches } = await load();
+    return createKeptSearches({ store: await store.keptSearches(), clock });
+  });
+  return async ({ user }) => await (user === null ? ofOthers() : ofUsers());
 }

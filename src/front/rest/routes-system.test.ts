@@ -5,7 +5,7 @@ import { createResponses } from "../../../test/harness/open-response.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
 import type { RestDeps } from "./route.ts";
-import { createUpkeepRoutes } from "./routes-upkeep.ts";
+import { createUpkeepRoutes } from "./routes-system.ts";
 
 const open = createResponses();
 
