@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)("a page", () => {
     await page.getByLabel("Choose bad:in-flight").check();
     await page.getByRole("button", { name: "Hide 2 tools" }).click();
     const dialog = page.getByRole("dialog", { name: "Hide 2 tools?" });
-    await dialog.getByText("deny").first().waitFor();
+    await dialog.getByText("shown → hidden").first().waitFor();
     await expectClean();
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.waitFor({ state: "hidden" });
@@ -111,6 +111,22 @@ describe.skipIf(!hasBrowser)("a page", () => {
     await dialog.getByRole("button", { name: "Save" }).click();
     await described.waitFor({ state: "detached" });
   }, 120_000);
+
+  test("has a tool ask first, and takes that back", async () => {
+    await visit(page, gateway, "/tools");
+    await page.getByLabel("Choose bad:echo").check();
+    await page.getByLabel("Does echo ask first?").selectOption("always");
+    const dialog = page.getByRole("dialog", { name: "Change when echo asks?" });
+    await dialog.getByText("as its effect says → always").waitFor();
+    await expectClean();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "hidden" });
+    await until(async () => (await readFile(gateway.configFile, "utf8")).includes('"ask": ["echo"]'));
+    await page.getByText("Another name, text or question for 1 tool").click();
+    await page.getByRole("button", { name: "Take back: echo of bad" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await until(async () => !(await readFile(gateway.configFile, "utf8")).includes('"ask"'));
+  });
 
   test("gives a tool another name, writes it over nobody's rule unseen, and gives its own one back", async () => {
     await visit(page, gateway, "/tools");

@@ -79,9 +79,9 @@ export interface Discovery extends AsyncDisposable {
     signal: AbortSignal,
   ): Promise<ReadonlySet<string>>;
   /**
-   * To be told of a call that succeeded and that a client ({@link askerOf}) made for its own purposes: the words its tool was found
-   * with are learned. Calls that failed, were cancelled, or were a person's trial are not reported here, because they
-   * say nothing about what the tool is for.
+   * To be told of a call that succeeded and that a client ({@link askerOf}) made for its own purposes: the words with
+   * which its tool was found are learned. Calls that failed, were cancelled, or were a person's trial are not reported
+   * here, because they say nothing about what the tool is for.
    */
   noteCall(principal: Principal, tool: ToolEntry, client: string): void;
   /**

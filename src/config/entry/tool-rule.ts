@@ -134,7 +134,7 @@ export function toolRuleChanges(entry: Origin, rules: ReadonlyMap<string, ToolRu
   return withoutEmpty(entry, changes);
 }
 
-/** After these changes the names of the tools that `isNamed` holds for are in one of the lists, a new one in the first. */
+/** After these changes one of the lists has the tools that `isNamed` holds for: the first, where none had them. */
 function namedChanges(
   entry: Origin,
   lists: readonly Path[],

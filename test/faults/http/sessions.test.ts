@@ -209,7 +209,7 @@ describe("a session's life", () => {
       if (status === 200)
         await send(`${gateway().url}/mcp`, {
           method: "DELETE",
-          headers: { "mcp-session-id": `${headers["mcp-session-id"]}` },
+          headers: { "mcp-session-id": String(headers["mcp-session-id"]) },
         });
     await until(async () => (await initialize()).status === 200);
   });

@@ -19,7 +19,10 @@ export interface ToolFormProps {
 
 const ui: UiSchema = { "ui:submitButtonOptions": { norender: true } };
 
-/** A form for any schema. What it cannot show is edited as JSON. Optional members are there once they were filled in. */
+/**
+ * A form for any schema. What it cannot show is edited as JSON. Optional members are in the value once they were filled
+ * in.
+ */
 export function ToolForm({ schema, value, onChange, onSubmit, children, idPrefix = "args" }: ToolFormProps) {
   const { current: filled } = useRef(createFilledIn(idPrefix));
   /** What this form itself said last; any other value comes from elsewhere. */
