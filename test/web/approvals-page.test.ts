@@ -36,6 +36,8 @@ describe.skipIf(!hasBrowser)("the page of approvals", () => {
     await page.goto(address);
     await page.getByRole("heading", { level: 1, name: "Approvals" }).waitFor();
     await visit(page, gateway, "/");
+    // It has not failed.
+    await page.getByText("waits for a yes").first().waitFor();
     await page.getByRole("link", { name: "1 call waiting for your yes" }).click();
     await page.getByRole("heading", { level: 1, name: "Approvals" }).waitFor();
     const waiting = page.getByRole("region", { name: "Waiting" });

@@ -85,7 +85,12 @@ export const remedies: Readonly<Record<NonNullable<ServerStatus["next"]>["step"]
   "see-log": { word: "See its log", tab: "log" },
 };
 
-/** How a call ended that has no code of a failure: `tool error`. */
-export function outcomeWord(outcome: string): string {
-  return outcome.replaceAll("_", " ");
+/** How a call ended: `ok`, the code of a failure, `tool error`. One that waits for a person has not failed. */
+export function outcomeOf(call: { readonly outcome: string; readonly code: string | null }): {
+  readonly word: string;
+  readonly tone: "good" | "waits" | "bad";
+} {
+  if (call.outcome === "ok") return { word: "ok", tone: "good" };
+  if (call.code === "APPROVAL_NEEDED") return { word: "waits for a yes", tone: "waits" };
+  return { word: call.code ?? call.outcome.replaceAll("_", " "), tone: "bad" };
 }

@@ -13,7 +13,8 @@ import { Page } from "../../parts/page.tsx";
 import { saveBlob } from "../../parts/api/save-blob.ts";
 import { Empty, FailureNote, Loaded } from "../../parts/basic/states.tsx";
 import { compact, count, duration, fullTime, plain, time } from "../../words/format.ts";
-import { outcomeWord } from "../../words/status.ts";
+import { Outcome } from "../../parts/basic/outcome.tsx";
+import { outcomeOf } from "../../words/status.ts";
 import { toCommand } from "../../words/words.ts";
 
 type Call = Schemas["Call"];
@@ -77,14 +78,7 @@ const columns = (open: string | undefined, toggle: (id: string) => void): readon
   {
     heading: "Outcome",
     width: "minmax(10rem, 1fr)",
-    cell: ({ first }) =>
-      first.outcome === "ok" ? (
-        <span className="muted">ok</span>
-      ) : (
-        <span className="bad-text">
-          <Name>{first.code ?? outcomeWord(first.outcome)}</Name>
-        </span>
-      ),
+    cell: ({ first }) => <Outcome call={first} />,
   },
   {
     heading: "Who",
@@ -194,7 +188,7 @@ export function Calls() {
               columns={columns(open, (id) => setOpen(open === id ? undefined : id))}
               rows={runs}
               rowKey={({ first }) => first.id}
-              rowClass={({ first }) => (first.outcome === "ok" ? "" : "failed")}
+              rowClass={({ first }) => (outcomeOf(first).tone === "bad" ? "failed" : "")}
               detail={({ first, calls: all }) => (open === first.id && all.length > 1 ? <Folded calls={all} /> : null)}
               onEnd={onEnd}
             />

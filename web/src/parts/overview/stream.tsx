@@ -6,7 +6,7 @@ import { api, valueOf } from "../../api/client.ts";
 import { liveStore } from "../../api/live.ts";
 import { searchStore } from "../../api/search-events.ts";
 import { ago, compact, count, counted, duration, fullTime, plain, time } from "../../words/format.ts";
-import { outcomeWord } from "../../words/status.ts";
+import { outcomeOf } from "../../words/status.ts";
 import { toGroups, type StreamGroup, type StreamLine } from "../../words/stream.ts";
 import { timeRanges, type TimeRange } from "../../words/time-range.ts";
 import { Name } from "../basic/name.tsx";
@@ -41,8 +41,8 @@ export function Stream({ range, isFailedOnly, filters }: StreamProps) {
     const ofCalls = (calls.data?.calls ?? []).map((call) => ({
       ...call,
       kind: "call" as const,
-      about: call.outcome === "ok" ? "" : (call.code ?? outcomeWord(call.outcome)),
-      isFailed: call.outcome !== "ok",
+      about: call.outcome === "ok" ? "" : outcomeOf(call).word,
+      isFailed: outcomeOf(call).tone === "bad",
       tokens: call.resultTokens,
     }));
     const ofSearches = (isFailedOnly ? [] : searches).map(({ time: at, principal, data }, index) => ({

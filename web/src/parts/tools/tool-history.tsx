@@ -5,7 +5,7 @@ import { useOrder } from "../../api/queries.ts";
 import { sentArguments } from "../../api/typed-arguments.ts";
 import { indentedOrAsIs } from "../../words/text/exact-json.ts";
 import { ago, compact, duration, fullTime, plain, shortened } from "../../words/format.ts";
-import { outcomeWord } from "../../words/status.ts";
+import { Outcome } from "../basic/outcome.tsx";
 import { Button } from "../basic/button.tsx";
 import { Section } from "../page.tsx";
 import { FailureNote, Loaded } from "../basic/states.tsx";
@@ -58,11 +58,7 @@ export function ToolHistory({ tool, number, onUse }: ToolHistoryProps) {
                       {ago(call.time)}
                     </Link>
                     <span className="grow">
-                      {call.outcome === "ok" ? (
-                        <span className="muted">ok</span>
-                      ) : (
-                        <span className="bad-text">{plain(call.code ?? outcomeWord(call.outcome))}</span>
-                      )}{" "}
+                      <Outcome call={call} />{" "}
                       <span className="muted">{plain(call.client ?? call.user ?? call.principal)}</span>
                     </span>
                     <span className="number">{duration(call.durationMs)}</span>
