@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { startGateway, type RunningGateway } from "../harness/gateway.ts";
+import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { askOwner } from "../harness/owner-door.ts";
-import { get, run } from "../harness/rest.ts";
+import { get, run, untilOnline } from "../harness/rest.ts";
 import { execute, modernRpc, rpc, send, type RawAnswer } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { openSession, type RawSession } from "../protocol/stream.ts";
@@ -420,6 +420,31 @@ describe("a modern client", () => {
     expect(replayed.json.error?.code).toBe(-32602);
     expect(ran("delete_notes")).toBe(1);
   });
+});
+
+test("a server that asks in the middle, without a state of its own, needs no second yes", async () => {
+  const config = {
+    mcpServers: { asking: badServer("--behaviours=delete-asking", "--era=modern") },
+    toolyard: { approvals: { holdMs: 0, minAnswerMs: 0 } },
+  };
+  gateway = await startGateway({ config, directory: notes.directory });
+  await untilOnline(gateway.url);
+  const params = { name: "execute_mcp_tool", arguments: { tool_path: "asking:delete-asking", arguments: {} } };
+  const ask = async (more: object): Promise<Any> =>
+    (await modernRpc(`${gateway.url}/mcp`, "tools/call", { ...params, ...more }, { elicitation: { form: {} } })).json;
+  const answered = (asked: Any, content: object) => ({
+    ...(asked.requestState === undefined ? {} : { requestState: asked.requestState }),
+    inputResponses: { [String(Object.keys(asked.inputRequests)[0])]: { action: "accept", content } },
+  });
+  const ours = (await ask({})).result;
+  const theirs = (await ask(answered(ours, { decision: "once" }))).result;
+  expect(Object.keys(theirs.inputRequests)).toEqual(["which"]);
+  const going = answered(theirs, { name: "the first" });
+  expect((await ask(going)).result.content[0].text).toContain("the first");
+  // The answer counts once, and nothing goes on without what the gateway gave out.
+  expect((await ask(going)).error?.code).toBe(-32602);
+  const { requestState: _state, ...bare } = going;
+  expect((await ask(bare)).result.inputRequests).not.toHaveProperty("which");
 });
 
 describe("a yes for the session", () => {

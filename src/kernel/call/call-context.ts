@@ -82,6 +82,8 @@ export interface CallContext {
   readonly transparent?: boolean | undefined;
   /** Set when the client was shown the servers' own definitions of tools, including output schemas. */
   readonly sawDefinitions?: boolean | undefined;
+  /** Set when a person has said yes to the call, which its server may interrupt with questions of its own. */
+  isApproved?: boolean | undefined;
   /** Set when a person tries a tool in the dashboard: nothing is learned from it. */
   readonly isTrial?: boolean | undefined;
   /** Set when a program rather than a model reads the result, which is then never cut. */

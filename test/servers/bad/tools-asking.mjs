@@ -45,6 +45,14 @@ export const askingTools = {
       exchange.say(inputResponses);
     },
   },
+  "delete-asking": {
+    description: "Modern: asks which one, without a state of its own, and says what it was answered",
+    run(exchange) {
+      const { inputResponses } = exchange.params;
+      if (inputResponses !== undefined) return exchange.say(inputResponses);
+      exchange.answer({ resultType: "input_required", inputRequests: { which: questions.elicit({}) } });
+    },
+  },
   "url-twice": {
     description: "Modern: asks the user to open two addresses, again for the second, and answers; `fail`: with isError",
     run(exchange) {

@@ -134,7 +134,9 @@ function passOn(answer: ServerAnswer, asked: InputRequired, round: QuestionRound
     .map(([key, request]): Asked => ({ key, ...questionParts(request) }))
     .filter(({ method, params }) => !canAnswer(capabilities, method, params));
   if (unanswerable.length > 0) throw notDeclared(round, unanswerable);
-  const state = ours.length === 0 ? asked.requestState : wrapState(ours, asked.requestState);
+  // A call that a person said yes to is known by its state when it goes on: it must not be asked about again.
+  const needsOwn = ours.length > 0 || (round.context.isApproved === true && asked.requestState === undefined);
+  const state = needsOwn ? wrapState(ours, asked.requestState) : asked.requestState;
   const sealed =
     state === undefined
       ? undefined

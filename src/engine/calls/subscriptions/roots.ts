@@ -5,7 +5,7 @@ import { rootsResult } from "../../../servers/instance/lists/roots-source.ts";
 import { asciiJson } from "../../../wire/json/ascii-json.ts";
 import { scanMembers } from "../../../wire/json/json-scan.ts";
 import type { CallContext } from "../../../kernel/call/call-context.ts";
-import { isJsonObject, type JsonBytes } from "../../../kernel/text/json-bytes.ts";
+import { isJsonObject, type JsonBytes, type JsonObject } from "../../../kernel/text/json-bytes.ts";
 import type { ParamMember } from "../../../servers/upstream/connection.ts";
 
 /**
@@ -42,9 +42,9 @@ export function answersOf({ inputResponses: bytes, client, ownRoots }: CallConte
 }
 
 /**
- * Marks a state of the gateway that contains the server's own. The client is asked everything except for its roots,
- * and returns without them. The server's state is sealed as well, so that a state with this mark that did not come
- * from the gateway could only come from that server, whose roots they are.
+ * Marks a state of the gateway that contains the server's own, if it has one. The client is asked everything except for
+ * its roots, and returns without them. The server's state is sealed as well, so that a state with this mark that did
+ * not come from the gateway could only come from that server, whose roots they are.
  */
 const wrapped = "toolyard-roots:";
 
@@ -59,15 +59,25 @@ export function unwrapState(
   responses: JsonBytes | undefined,
   roots: JsonBytes | undefined,
 ): readonly ParamMember[] {
-  const inside: unknown =
-    roots !== undefined && state.startsWith(wrapped) ? JSON.parse(state.slice(wrapped.length)) : undefined;
-  if (!isJsonObject(inside) || !Array.isArray(inside["keys"]) || roots === undefined) {
+  const inside = readWrapped(state);
+  const keys: readonly unknown[] = inside !== undefined && Array.isArray(inside["keys"]) ? inside["keys"] : [];
+  if (inside === undefined || (keys.length > 0 && roots === undefined)) {
     const own: ParamMember = ["requestState", asciiJson(state)];
     return responses === undefined ? [own] : [["inputResponses", responses], own];
   }
   const given = responses?.toString("latin1").trim().replace(/^\{/, "").replace(/\}$/, "").trim() ?? "";
-  const members = inside["keys"].map((key) => `${asciiJson(key)}:${roots.toString("latin1")}`);
+  const members = keys.map((key) => `${asciiJson(key)}:${roots?.toString("latin1") ?? "null"}`);
   const all = given === "" ? members : [given, ...members];
   const answers: ParamMember = ["inputResponses", Buffer.from(`{${all.join(",")}}`, "latin1")];
   return typeof inside["state"] === "string" ? [answers, ["requestState", asciiJson(inside["state"])]] : [answers];
+}
+
+function readWrapped(state: string): JsonObject | undefined {
+  if (!state.startsWith(wrapped)) return undefined;
+  try {
+    const inside: unknown = JSON.parse(state.slice(wrapped.length));
+    return isJsonObject(inside) && Array.isArray(inside["keys"]) ? inside : undefined;
+  } catch {
+    return undefined;
+  }
 }

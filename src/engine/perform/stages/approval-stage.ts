@@ -39,6 +39,7 @@ export function createApprovalStage(deps: ApprovalStageDeps): ApprovalStage {
     return approver().then(async (approve) => {
       await approve({ ...called, decision, context: work.context });
       requireUnchanged(deps, called);
+      work.context.isApproved = true;
     });
   };
 }
