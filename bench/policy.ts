@@ -1,6 +1,7 @@
 import { noToolRules } from "../test/harness/fake-server.ts";
 import { readFileSync } from "node:fs";
 import { effectOfName, namedEffect } from "../src/catalog/model/effects.ts";
+import { scanDefinition } from "../src/catalog/definitions/scan.ts";
 import type { ToolEntry } from "../src/catalog/model/snapshot.ts";
 import type { ToolEffect } from "../src/kernel/call/tool-effects.ts";
 import { decideCall, type DecidingServer } from "../src/engine/policy/decide.ts";
@@ -63,6 +64,9 @@ const given = { action: "list", id: 7, rows: [{ a: 1 }, { a: 2 }] };
 const fresh = (): void => {
   for (const { name, inputSchema } of definitions) namedEffect(name, { name, inputSchema } as ToolEntry["definition"]);
 };
+const scan = (): void => {
+  for (const one of definitions) scanDefinition(one as unknown as ToolEntry["definition"], { has: () => false });
+};
 printTable(
   "microseconds",
   ["what", "took", "limit"],
@@ -78,6 +82,7 @@ printTable(
       1,
     ],
     ["a new definition", microseconds(5, fresh) / definitions.length, 160],
+    ["looking through a new definition", microseconds(5, scan) / definitions.length, 160],
   ].map(([what, took, limit]) => [String(what), Number(took).toFixed(3), String(limit)]),
 );
 const counts = new Map<ToolEffect, number>();

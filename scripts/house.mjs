@@ -269,6 +269,7 @@ export const wings = [
     name: "catalog",
     about: "what exists, how it is shown and found",
     rooms: [
+      { name: "definitions", about: "definitions of tools that change: which may be used" },
       {
         name: "exposure",
         about: "how a view is shown to a client: pure functions",

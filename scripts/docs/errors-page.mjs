@@ -79,6 +79,10 @@ const groups = [
       APPROVAL_NEEDED:
         "A person has to say yes to this call (`policy.ask`, `tools.ask`), and none has yet. `data.approval` is its id, `data.page` where it is decided.",
       APPROVAL_DENIED: "A person said no to this call, now or within the last minute.",
+      DEFINITION_HELD:
+        "The tool's definition changed, or something was found in it, and no person has allowed it (`definitions`). It is " +
+        "in no list.",
+      DEFINITION_CHANGED: "A decision named a `hash` that is not what the server lists now; `data.hash` is.",
       APPROVAL_UNKNOWN:
         "There is no such call that waits for a yes, or no such remembered yes; or it is another person's.",
       CALL_CANCELLED: "The client cancelled, or closed the connection.",

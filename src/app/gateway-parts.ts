@@ -172,8 +172,8 @@ async function forgetPerson(
 
 function createToolCount(fleet: Fleet, catalog: Pick<CurrentCatalog, "get">, owner: Principal) {
   return ({ id, server: { tools: rules } }: Pick<Instance, "id" | "server">): number =>
-    (catalog.get(fleet.clients.baseOf(id) ?? id)?.tools ?? []).filter((tool) =>
-      mayUse(owner, { rules, tool: tool.upstreamName }),
+    (catalog.get(fleet.clients.baseOf(id) ?? id)?.tools ?? []).filter(
+      (tool) => tool.held === undefined && mayUse(owner, { rules, tool: tool.upstreamName }),
     ).length;
 }
 

@@ -21,6 +21,7 @@ import { wirePins } from "./records/personal-wiring.ts";
 import { createRecords } from "./records/records-wing.ts";
 import { createCallUsage, createUsageWing } from "./records/usage-wing.ts";
 import { createWebhookWiring } from "./records/webhook-wiring.ts";
+import { createDefinitionDesk, createDefinitions } from "./servers/definition-wiring.ts";
 import { createLoopGuard } from "./servers/loop-guard.ts";
 import { createServers } from "./servers/servers-wing.ts";
 
@@ -47,8 +48,10 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
   const traces = tracing?.source;
   const audit = createAudit(shared);
   const people = createPeople({ ...shared, kept, publicUrl, deny: audit.deny });
+  const definitions = createDefinitions({ ...shared, late, store: kept });
   const servers = createServers({
     ...{ ...shared, memory, tap, loopGuard, catalog, traces, keeper: kept.catalogs, people: people.owners },
+    definitions,
     openSecrets: deps.store.secrets,
     onLogin: audit.login,
     loginPage: people.team && ((instance) => connectPage(publicUrl, instance)),
@@ -81,7 +84,7 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
   return {
     ...{ events, late, kept, catalog, publicUrl, secrets, redaction, tracing, audit, people, servers, records },
     ...{ viewOf: views.viewOf, namesInTurns: views.namesInTurns, discovery, engine, pins, usage, mcp },
-    ...{ live, messages, webhooks, metrics },
+    ...{ live, messages, webhooks, metrics, definitions: createDefinitionDesk(definitions, { fleet, events }) },
   };
 }
 

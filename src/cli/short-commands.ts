@@ -1,4 +1,5 @@
 import { approvals, policy } from "./tools/approvals-command.ts";
+import { definitions } from "./tools/definitions-command.ts";
 import { call } from "./tools/call-command.ts";
 import { complete, completion } from "./completion/completion-command.ts";
 import { prompts, read, resources, tools } from "./tools/list-commands.ts";
@@ -34,6 +35,7 @@ export const everydayCommands = { call, complete, completion, prompts, read, res
  */
 export const shortCommands = {
   policy,
+  definitions,
   ...everydayCommands,
   app,
   approvals,

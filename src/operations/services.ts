@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import type { ChosenVersion, DefinitionBook, Verdict } from "../catalog/definitions/definition-book.ts";
 import type { Discovery } from "../catalog/discovery/discovery.ts";
 import type { Pins } from "../catalog/discovery/pins.ts";
 import type { KeptSearches } from "../catalog/discovery/kept-searches.ts";
@@ -48,6 +49,19 @@ import type { ResourceLeases } from "./tools/resource-leases.ts";
 import type { TrialTurns } from "./servers/trial-turns.ts";
 import type { JsonObject } from "../kernel/text/json-bytes.ts";
 import type { Principal } from "../kernel/principal.ts";
+
+/** What people decide about definitions of tools. */
+export interface DefinitionDesk extends Pick<DefinitionBook, "pinOf" | "textsOf"> {
+  /**
+   * Decides about versions of a server's tools, and applies that to all instances of the server. `via` is the way in
+   * which the decision came. Rejects when it cannot be written.
+   */
+  decide(
+    instance: Instance,
+    chosen: readonly ChosenVersion[],
+    verdict: Verdict & { readonly via: string },
+  ): Promise<void>;
+}
 
 export interface TokensQuestion {
   readonly principal: Principal;
@@ -173,7 +187,8 @@ export interface Services {
    * call when it ends.
    */
   readonly track: (principal: Principal, controller: AbortController) => () => void;
-  readonly fleet: Pick<Fleet, "adopting">;
+  readonly fleet: Pick<Fleet, "adopting" | "all" | "catalogOf">;
+  readonly definitions: DefinitionDesk;
   readonly viewOf: (principal: Principal) => View;
   readonly namesInTurns: LazyNames;
   /** Resolves when servers that were never seen before have come up, or the signal aborts. */

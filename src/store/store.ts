@@ -1,4 +1,5 @@
 import type { KeySource } from "../config/key-source.ts";
+import type { DefinitionStore } from "../catalog/definitions/definition-book.ts";
 import type { UseMemoryStore } from "../catalog/discovery/memory-of-use.ts";
 import type { VectorStore } from "../catalog/discovery/meaning/embeddings.ts";
 import type { PinStore } from "../catalog/discovery/pins.ts";
@@ -42,6 +43,8 @@ export interface GatewayStore {
   keptSearches(): Promise<KeptSearchStore>;
   /** Calls that wait for a person's yes, and what was said yes to. Loads the code for it; opened once. */
   approvals(): Promise<ApprovalStore>;
+  /** What definitions of tools were. */
+  readonly definitions: DefinitionStore;
   /** Tools that people pinned who are not in the database. */
   readonly pins: PinStore;
   readonly namespaceUsage: NamespaceUsageStore;

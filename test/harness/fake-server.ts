@@ -98,6 +98,11 @@ export function createFakeWorld(): FakeWorld {
         save: async (id, kept) => void world.kept.set(id, kept),
         remove: async (id) => void world.kept.delete(id),
       },
+      definitions: {
+        open: async () => undefined,
+        review: async () => undefined,
+        recall: (_server, catalog) => catalog,
+      },
       catalog: {
         get: (id) => current.get(id),
         put: (part) => current.put(part),
@@ -183,6 +188,7 @@ export function fakeServer(over: Partial<ServerConfig> = {}): ServerConfig {
     retry: true,
     strictResults: false,
     annotations: "raise",
+    definitions: undefined,
     maxResultTokens: undefined,
     requestLogging: "metadata",
     interactive: false,

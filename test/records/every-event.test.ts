@@ -14,12 +14,14 @@ import { askOwner } from "../harness/owner-door.ts";
 import { get, post, run } from "../harness/rest.ts";
 import { execute, rpc, send } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
+import { openDefined, type Defined } from "../safety/defined.ts";
 import { startWebhookReceiver, webhookSettings, type WebhookReceiver, type WrittenEvent } from "./webhook-receiver.ts";
 
 const alice = createToken();
 const bearer = { authorization: `Bearer ${alice.token}` };
 
 let directory: string;
+let changing: Defined;
 let receiver: WebhookReceiver;
 let remote: BadHttpServer;
 let gateway: RunningGateway;
@@ -34,6 +36,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "toolyard-events-"));
   broken = join(directory, "broken");
   pids = join(directory, "pids");
+  changing = await openDefined();
   receiver = await startWebhookReceiver();
   remote = await startBadHttpServer(0, "--session");
   const bad = badServer("--resources");
@@ -45,6 +48,7 @@ beforeAll(async () => {
       remote: { type: "http", url: remote.url },
       twins: badServer("--duplicate", "--behaviours", "none"),
       asker: { ...badServer("--behaviours=echo"), tools: { ask: ["echo"] } },
+      changing: changing.entry,
       dead: { ...badServer("--behaviours=dead"), command: join(directory, "missing") },
       hers: { ...badServer("--behaviours=canary"), scope: "user" },
     },
@@ -62,7 +66,7 @@ beforeAll(async () => {
       events: webhookSettings(receiver),
     },
   };
-  for (const name of ["bad", "fragile", "sleeper", "remote", "twins", "dead", "asker"])
+  for (const name of ["bad", "fragile", "sleeper", "remote", "twins", "dead", "asker", "changing"])
     config.mcpServers[name] = { ...config.mcpServers[name], scope: "shared" };
   gateway = await startGateway({ config, directory });
   await until(async () => (await get(`${gateway.url}/api/servers`, bearer)).status === 200);
@@ -71,6 +75,7 @@ afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
   await receiver[Symbol.asyncDispose]();
   await remote[Symbol.asyncDispose]();
+  await changing[Symbol.asyncDispose]();
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -116,7 +121,7 @@ const ofAlice = { principal: "alice", team: "acme" };
 /** Every type that leaves the gateway: a type without a row here is no valid program. */
 const rows: Readonly<Record<Exclude<PublishedType, "auth.login" | "gateway.stopping">, Row>> = {
   "gateway.listening": { cause: nothing, event: { server: null, data: { address: expect.stringMatching(/^http:/) } } },
-  "config.changed": { cause: nothing, event: { data: { file: expect.any(String), added: 8, changed: 0, removed: 0 } } },
+  "config.changed": { cause: nothing, event: { data: { file: expect.any(String), added: 9, changed: 0, removed: 0 } } },
   "mcp.server.started": {
     cause: nothing,
     which: ({ server }) => server === "bad",
@@ -159,6 +164,28 @@ const rows: Readonly<Record<Exclude<PublishedType, "auth.login" | "gateway.stopp
       await asOwner("DELETE", `/api/grants/${grants[0]?.id}`);
     },
     event: { ...ofAlice, data: { tool: "asker:echo", through: "owner" } },
+  },
+  "definition.changed": {
+    cause: async () => {
+      await until(async () => await isOnline("changing"));
+      changing.list([{ name: "plain", description: "Other words" }]);
+    },
+    event: { ...ofShared("changing"), data: { tools: ["plain"], by: "gateway", through: "gateway" } },
+  },
+  "definition.held": {
+    cause: async () => changing.list([{ name: "plain", description: "Other words" }, { name: "delete_all" }]),
+    event: {
+      ...ofShared("changing"),
+      data: { tools: ["delete_all"], page: expect.stringMatching(/\/ui\/servers\/changing$/) },
+    },
+  },
+  "definition.decided": {
+    cause: async () => {
+      await came("definition.held");
+      const { servers } = (await asOwner("GET", "/api/definitions?state=held")) as { servers: { hash: string }[] };
+      await asOwner("POST", "/api/definitions/changing/approve", { hash: servers[0]?.hash });
+    },
+    event: { ...ofShared("changing"), data: { tools: ["delete_all"], verdict: "approve", through: "owner" } },
   },
   "mcp.server.respawned": {
     cause: async () => {

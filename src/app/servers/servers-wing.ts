@@ -11,7 +11,7 @@ import type { TraceSource } from "../../kernel/runtime/tracing.ts";
 import type { LoadLate } from "../../kernel/runtime/late-module.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import { createFleet, type Fleet } from "../../servers/instance/fleet/fleet.ts";
-import type { CatalogKeeper } from "../../servers/instance/instance-deps.ts";
+import type { CatalogKeeper, DefinitionReview } from "../../servers/instance/instance-deps.ts";
 import { createStartQueue } from "../../servers/instance/starts/start-queue.ts";
 import type { Owners } from "../../servers/instance/fleet/desired-instances.ts";
 import { traceOpening } from "../../servers/instance/starts/traced-opening.ts";
@@ -40,6 +40,7 @@ export interface ServersDeps {
   /** Removes every secret from what a server wrote. */
   readonly redact: (text: string) => string;
   readonly keeper: CatalogKeeper;
+  readonly definitions: DefinitionReview;
   readonly people: Owners;
   /** The page where a person logs in for an instance; undefined where people have no pages. */
   readonly loginPage: ((instance: InstanceId) => string) | undefined;
@@ -83,6 +84,7 @@ export function createServers(deps: ServersDeps): Servers {
     loginOf: logins.loginOf,
     loginPage: deps.loginPage && ((id) => deps.loginPage?.(fleet.clients.baseOf(id) ?? id) ?? ""),
     keeper: deps.keeper,
+    definitions: deps.definitions,
     people: deps.people,
     catalog: deps.catalog,
     events,

@@ -105,7 +105,7 @@ function keysFor(part: InstanceCatalog): Record<Shared, string> {
   return {
     tools: key(
       "tools",
-      tools.map(({ upstreamName, hash }) => [upstreamName, hash]),
+      tools.map(({ upstreamName, hash, held: why }) => [upstreamName, hash, why ?? null]),
     ),
     resources: key("resources", definitions(resources)),
     templates: key("templates", definitions(templates)),

@@ -141,6 +141,7 @@ function toToolEntry(server: ServerConfig, tool: ToolDefinition): ToolEntry {
     path: `${server.slug}:${name}` as ToolPath,
     definition,
     hash: createHash("sha256").update(stringifyExact(definition)).digest("hex"),
+    ...(definition === tool ? {} : { original: tool }),
   });
 }
 

@@ -51,6 +51,10 @@ export interface ToolEntry {
   readonly definition: ToolDefinition;
   /** SHA-256 of the definition, in hexadecimal: the key of compiled validators and of embeddings. */
   readonly hash: string;
+  /** As the server wrote it, where the configuration changed something. */
+  readonly original?: ToolDefinition;
+  /** Why it waits for a person to look at its definition: then it is in no list, and is not called. */
+  readonly held?: string;
 }
 
 export interface ResourceEntry {

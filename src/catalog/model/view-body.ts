@@ -25,8 +25,10 @@ export function createViewBodies(source: ViewSource, maySee: MaySee): ViewBodies
 
   function toServer(principal: Principal, standing: StatusView, namespace: string): ViewServer {
     const catalog = source.catalogOf(standing.instance);
-    const tools = catalog === undefined ? [] : subsetOf(catalog.tools, (tool) => maySee(principal, standing, tool));
-    return Object.freeze({ ...standing, namespace, catalog, tools });
+    const seen = catalog === undefined ? [] : subsetOf(catalog.tools, (tool) => maySee(principal, standing, tool));
+    const held = seen.filter((tool) => tool.held !== undefined);
+    const tools = held.length === 0 ? seen : subsetOf(seen, (tool) => tool.held === undefined);
+    return Object.freeze({ ...standing, namespace, catalog, tools, ...(held.length === 0 ? {} : { held }) });
   }
 
   return {

@@ -31,8 +31,10 @@ export interface ViewServer {
   readonly shown: boolean;
   /** What it offers, also while that is not shown. Undefined when it was never known. */
   readonly catalog: InstanceCatalog | undefined;
-  /** Tools that the policy lets this principal see. */
+  /** Tools that the policy lets this principal see, and that are not held back. */
   readonly tools: readonly ToolEntry[];
+  /** Those of them that wait for a person to look at their definitions; absent where none does. */
+  readonly held?: readonly ToolEntry[];
 }
 
 /** The catalog as one principal may see it. Immutable: a reader keeps the view that it began with. */
@@ -53,7 +55,7 @@ export interface View {
 }
 
 /** What `servers/instance` knows about one principal's servers, in the configuration's order. */
-export type StatusView = Omit<ViewServer, "catalog" | "tools">;
+export type StatusView = Omit<ViewServer, "catalog" | "tools" | "held">;
 
 export interface ViewSource {
   /**

@@ -89,6 +89,22 @@ ${startsOne}`,
 revoke. It is typed on a terminal; elsewhere allow ends with code 2.`,
     load: async () => (await import("../short-commands.ts")).shortCommands.approvals,
   },
+  definitions: {
+    words: 2,
+    usage:
+      "toolyard definitions [SERVER] [--all] [options]\n" +
+      "       toolyard definitions diff|approve|block SERVER[:TOOL] [options]",
+    about: "Shows definitions of tools that changed, and allows or blocks those that wait for a person.",
+    options: {
+      ...common,
+      ...elsewhere,
+      all: { about: "also those that are as they were first seen" },
+      json: { about: "print one JSON object" },
+    },
+    notes: `Without a tool, approve and block decide about everything of the server that waits. A yes is typed on a
+terminal; elsewhere approve ends with code 2.`,
+    load: async () => (await import("../short-commands.ts")).shortCommands.definitions,
+  },
   policy: {
     words: 2,
     usage: "toolyard policy explain TOOL [--args JSON] [options]",

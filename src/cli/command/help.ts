@@ -5,7 +5,7 @@ import { columnsOf, wrapText } from "../terminal/fitted-text.ts";
 /** The commands by what somebody wants to do. Each is in one of the groups. */
 export const commandGroups: Readonly<Record<string, string>> = {
   Start: "serve status open stop service stdio",
-  "Use tools": "search call approvals tools show policy resources read prompts",
+  "Use tools": "search call approvals tools show policy definitions resources read prompts",
   Servers: "servers login logout restart logs",
   "AI clients": "import clients connect disconnect hook",
   Teams: "user team invite token app session client template install uninstall installations secret key",

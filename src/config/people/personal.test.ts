@@ -42,6 +42,7 @@ function server(transport: Transport, required: Partial<ServerConfig["required"]
     retry: true,
     strictResults: false,
     annotations: "raise",
+    definitions: undefined,
     maxResultTokens: undefined,
     requestLogging: "metadata",
     interactive: false,

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { phraseLengthLimit, phraseLimit } from "../../kernel/call/tool-phrases.ts";
 import { toolEffects, type ToolEffect } from "../../kernel/call/tool-effects.ts";
 import { filledText } from "../file/check.ts";
-import { number, other } from "./setting-row.ts";
+import { choice, number, other } from "./setting-row.ts";
 
 const phrase = v.pipe(filledText, v.maxLength(phraseLengthLimit, `expected at most ${phraseLengthLimit} characters`));
 const phraseList = v.pipe(
@@ -56,6 +56,36 @@ export const policyRows = {
     example: ["destroy", "send"],
   }),
 };
+
+const definitionModes = ["check", "hold", "note"] as const;
+
+/** `toolyard.definitions`. */
+export const definitionRows = {
+  changes: choice({
+    choices: definitionModes,
+    fallback: undefined,
+    fallbackText: "`check`; with `--team`, `hold`",
+    about:
+      "what becomes of tools whose definitions change: `check` holds those back that became worse, `hold` every " +
+      "change of meaning and every new tool, `note` none",
+    reason: "of 38 releases of real servers 21 changed definitions, and `check` would have held 2 tools back",
+  }),
+  newServers: choice({
+    choices: ["use", "hold"],
+    fallback: "use",
+    about: "whether tools of a server that was never seen wait for a person",
+    reason: "its entry was written by a person",
+  }),
+};
+
+/** `definitions` of an entry. */
+export const definitionsRow = choice({
+  choices: definitionModes,
+  fallback: undefined,
+  fallbackText: "`definitions.changes`",
+  about: "what becomes of the server's tools when their definitions change",
+  example: "hold",
+});
 
 /** `toolyard.approvals`. */
 export const approvalRows = {

@@ -7,7 +7,7 @@ import { longestMs } from "../../kernel/limits.ts";
 import { assertionRows, externalRows } from "../rows/external-rows.ts";
 import { instanceRows, serverTimes, startTimeout } from "../rows/instance-rows.ts";
 import { limitRows } from "../rows/limit-rows.ts";
-import { approvalRows, pinRow, policyRows } from "../rows/tool-rows.ts";
+import { approvalRows, definitionRows, pinRow, policyRows } from "../rows/tool-rows.ts";
 import { providerRows } from "../rows/provider-rows.ts";
 import { overrideRows } from "../entry/server-fields.ts";
 import {
@@ -353,6 +353,7 @@ export const settingsTable = {
   }),
   policy: group("what a tool may do without a person's yes", policyRows),
   approvals: group("how a person is asked for a yes", approvalRows),
+  definitions: group("definitions of tools that change", definitionRows),
   results: group("the size of answers", {
     discoverTokens: number({
       fallback: 4_000,

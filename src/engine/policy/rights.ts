@@ -40,6 +40,8 @@ export const gatewayUpkeep: Right = Object.freeze({ role: "admin", scope: "mcp:a
 export const dataOwner: Right = Object.freeze({ role: "owner", scope: "mcp:admin" });
 export const teamReading: Right = Object.freeze({ role: "member", scope: "mcp:read" });
 export const teamAdmin: Right = Object.freeze({ role: "team-admin", scope: "mcp:admin" });
+/** What those who run a team decide about. */
+export const definitionReading: Right = Object.freeze({ role: "team-admin", scope: "mcp:read" });
 export const teamOwner: Right = Object.freeze({ role: "team-owner", scope: "mcp:admin" });
 
 export interface Rights {

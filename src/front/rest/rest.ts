@@ -27,6 +27,7 @@ import { historyOperations, logOperations } from "../../operations/records/log-o
 import { instanceOperations } from "../../operations/servers/instance-operations.ts";
 import { pinOperations } from "../../operations/tools/pin-operations.ts";
 import { approvalOperations } from "../../operations/tools/approval-operations.ts";
+import { definitionOperations } from "../../operations/tools/definition-operations.ts";
 import { keptSearchOperations } from "../../operations/tools/kept-search-operations.ts";
 import { namespaceOperations } from "../../operations/tools/namespace-operations.ts";
 import { questionOperations } from "../../operations/tools/question-operations.ts";
@@ -87,6 +88,7 @@ export function createRoutes(deps: RestDeps, services = toServices(deps)): reado
     ...of(toolRuleOperations),
     ...of(searchOperations),
     ...of(approvalOperations),
+    ...of(definitionOperations),
     ...of(keptSearchOperations),
     ...of(pinOperations),
     ...of(resourceOperations),

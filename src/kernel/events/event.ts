@@ -159,6 +159,21 @@ export type GatewayEvent =
     })
   /** A request of a client that reached no server was recorded, a search among them. For those who follow records. */
   | { readonly type: "call.recorded"; readonly atMs: number }
+  /** Definitions of tools changed and are in use, or wait for a person; or a person decided about them. */
+  | (AboutInstallation & {
+      readonly type: "definition.changed" | "definition.held" | "definition.decided";
+      /** The server's own names; the first twenty. */
+      readonly tools: readonly string[];
+      /** Reasons against them, and things noticed. */
+      readonly reasons?: readonly string[] | undefined;
+      /** What was decided: `approve`, `block`. */
+      readonly verdict?: string | undefined;
+      readonly by: string;
+      /** `gateway`, or the way in which the decision came. */
+      readonly through: string;
+      /** Where a person decides, if the gateway has an address. */
+      readonly page?: string | undefined;
+    })
   | {
       readonly type: "config.changed";
       readonly atMs: number;

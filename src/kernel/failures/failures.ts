@@ -238,6 +238,18 @@ export const failures = {
     retry: false,
     hint: "`toolyard approvals` and GET /api/approvals list what waits.",
   },
+  DEFINITION_HELD: {
+    http: 409,
+    rpc: -31033,
+    retry: false,
+    hint: "A person has to look at the tool's definition: `toolyard definitions`, or the server's page in the dashboard.",
+  },
+  DEFINITION_CHANGED: {
+    http: 409,
+    rpc: -31034,
+    retry: true,
+    hint: "Look at the definition as it is now: `toolyard definitions diff SERVER`.",
+  },
   CALL_CANCELLED: { http: 499, rpc: -31022, retry: true, hint: "Call again if the result is still needed." },
   RESULT_TOO_LARGE: {
     http: 502,

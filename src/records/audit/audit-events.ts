@@ -24,6 +24,10 @@ export function auditEvents(events: Pick<EventBus, "on">, audit: Pick<AuditLog, 
       const { type, by: actor, through: via, tool: object, id, principal, client, verdict } = event;
       audit.note({ actor, via, action: type, object, detail: { id, principal, client, verdict } });
     }),
+    events.on(["definition.changed", "definition.held", "definition.decided"], (event) => {
+      const { type, by: actor, through: via, server: object, instance, tools, reasons, verdict } = event;
+      audit.note({ actor, via, action: type, object, detail: { instance, tools, reasons, verdict } });
+    }),
     events.on(["mcp.server.started", "mcp.server.respawned"], (event) => {
       const { server, instance, by, type } = event;
       const detail = { server, pid: type === "mcp.server.started" ? event.pid : undefined };

@@ -1,5 +1,6 @@
 import type { InstanceSettings, Limits, ServerConfig } from "../../config/config.ts";
 import type { LoginOf } from "./starts/login-notice.ts";
+import type { DefinitionBook } from "../../catalog/definitions/definition-book.ts";
 import type { RawLists } from "../../catalog/model/instance-catalog.ts";
 import type { InstanceCatalog } from "../../catalog/model/snapshot.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
@@ -51,10 +52,14 @@ export interface CatalogKeeper {
   remove(instance: InstanceId): Promise<void>;
 }
 
+/** Which of a server's tools may be used, by what their definitions were; `app` gives the book of them. */
+export type DefinitionReview = Pick<DefinitionBook, "open" | "review" | "recall">;
+
 /** Everything that an instance needs from other parts of the program. */
 export interface InstanceDeps {
   readonly open: OpenConnection;
   readonly keeper: CatalogKeeper;
+  readonly definitions: DefinitionReview;
   readonly catalog: {
     get(instance: InstanceId): InstanceCatalog | undefined;
     put(catalog: InstanceCatalog): void;

@@ -63,6 +63,8 @@ export interface Instance {
    * tools.
    */
   reconfigure(next: ServerConfig): Promise<void>;
+  /** Applies what was decided about its definitions. */
+  recall(): void;
   /**
    * Tells that a call found the server unreachable, or was refused for want of a login. Returns the failure as it is to
    * be told: where a page for logging in is known, with that page.

@@ -10,6 +10,7 @@ const oddityKinds = Object.freeze({
   "resources.odd": ["resource has an odd definition", "resources have odd definitions"],
   "templates.odd": ["resource template has an odd definition", "resource templates have odd definitions"],
   "prompts.odd": ["prompt has an odd definition", "prompts have odd definitions"],
+  "definitions.held": ["tool is held for review", "tools are held for review"],
   "items.skipped": ["listed item is left out", "listed items are left out"],
   "results.odd": ["result was odd", "results were odd"],
   "sessions.lost": ["new session was not opened", "new sessions were not opened"],

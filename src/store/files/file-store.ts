@@ -13,6 +13,7 @@ import type {
   Store,
 } from "../store.ts";
 import { createCatalogFiles } from "./catalog-files.ts";
+import { createDefinitionFiles } from "./definition-files.ts";
 import { claimPlace, listGateways, makePlace, placeOf } from "./safe/gateway-places.ts";
 import { openKeyRing } from "./safe/key-ring-file.ts";
 import { createPinsFile } from "./pins-file.ts";
@@ -64,6 +65,8 @@ function parseToken(token: unknown): InstanceTokenRecord | undefined {
     ? { hash, instance: instance as InstanceId, principal: principal as PrincipalId, createdAtMs, madeUnder }
     : undefined;
 }
+
+const unreadDefinitions = "a server's earlier definitions cannot be read: its tools are seen as new";
 
 const loadLearned = async () => await import("./learned-file.ts");
 
@@ -159,6 +162,7 @@ function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): G
         warnOf("approvals", "approvals cannot be read, and were set aside: every call that needs a yes asks again"),
       );
     },
+    definitions: createDefinitionFiles(join(folder, "definitions"), warnOf("definitions", unreadDefinitions)),
     pins: createPinsFile(
       join(folder, "pins.json"),
       warnOf("pins", "pinned tools cannot be read, and were set aside: those of the configuration hold"),

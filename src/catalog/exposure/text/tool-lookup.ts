@@ -102,7 +102,40 @@ export function toCall(view: View, tool: ToolEntry, given: CallArguments): Extra
   return { kind: "call", instance: serverOf(view, tool).instance, tool, arguments: given, warning: undefined };
 }
 
+/** Answers a call of a tool that waits for a person to look at its definition. */
+export function heldTool({ slug }: Pick<ViewServer, "slug">, { path, held }: ToolEntry): GatewayError {
+  return new GatewayError("DEFINITION_HELD", `${path} waits for a person to look at its definition: ${held}`, {
+    hint: `A person has to look at it: \`toolyard definitions diff ${slug}\`, or the page of ${slug} in the dashboard.`,
+  });
+}
+
+/** The held tool of this name in any spelling. */
+function findHeld(view: View, spelling: string): GatewayError | undefined {
+  for (const server of view.servers)
+    for (const tool of server.held ?? []) {
+      const { name } = tool.definition;
+      const spellings = [name, tool.path, tool.upstreamName, `${server.slug}:${tool.upstreamName}`];
+      if (isNamed([...spellings, `${server.namespace}:${name}`], spelling)) return heldTool(server, tool);
+    }
+  return undefined;
+}
+
+/** Whether a spelling is one of these names but for case and separators. */
+export function isNamed(names: readonly string[], spelling: string): boolean {
+  const given = plainName(spelling);
+  return names.some((name) => plainName(name) === given);
+}
+
+function plainName(name: string): string {
+  return name
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, " ");
+}
+
 function unknownTool(view: View, spelling: string): GatewayError {
+  const held = findHeld(view, spelling);
+  if (held !== undefined) return held;
   const server = ownerOf(view, spelling);
   const closest = nearestIn(spelling, view.servers.map(indexOf), nearestShown);
   const name = JSON.stringify(spelling.slice(0, 200));

@@ -71,8 +71,9 @@ export function createMembership(
       byOwner.add(owner ?? undefined, instance);
       onAdded(whose);
       // One that cannot be used adopts nothing. A person may have a hundred of them, which would be as many files.
-      if (instance.state.kind !== "disabled" && instance.state.kind !== "unconfigured")
-        instance.adopt(await deps.keeper.load(id));
+      if (instance.state.kind === "disabled" || instance.state.kind === "unconfigured") return;
+      const [kept] = await Promise.all([deps.keeper.load(id), deps.definitions.open(server)]);
+      instance.adopt(kept);
     },
     dismiss(instance, why) {
       instances.delete(instance.id);

@@ -20,6 +20,8 @@ import type { JsonObject } from "../../../kernel/text/json-bytes.ts";
 export interface Refresher {
   /** Applies lists that were kept on disk. */
   adopt(lists: RawLists): void;
+  /** Applies what was decided about definitions to the lists that are in force. */
+  recall(): void;
   /**
    * Fetches all lists, applies them when they are complete, and resolves to the kinds that changed. Until then, and
    * when it fails, the old ones remain valid.
@@ -32,7 +34,7 @@ export interface Refresher {
 /** The kinds of lists that servers announce changes of; templates belong to resources. */
 export type ListKind = "tools" | "resources" | "prompts";
 
-type Deps = Pick<InstanceDeps, "catalog" | "events" | "log" | "clock" | "limits" | "keeper">;
+type Deps = Pick<InstanceDeps, "catalog" | "events" | "log" | "clock" | "limits" | "keeper" | "definitions">;
 
 /**
  * `life` tells the configuration that is valid now: names and descriptions of tools may change while the server runs.
@@ -46,6 +48,14 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
   function putInForce({ catalog, skipped, mended }: BuiltCatalog): readonly ListKind[] {
     report.skipped(skipped);
     noteOddities(life.oddities, skipped, mended);
+    return put(catalog);
+  }
+
+  /** With the tools held back whose definitions wait for a person, as they are judged at this moment. */
+  function put(listed: InstanceCatalog): readonly ListKind[] {
+    const catalog = deps.definitions.recall(life.server, listed);
+    const held = catalog.tools.filter((tool) => tool.held !== undefined).map(({ upstreamName }) => upstreamName);
+    life.oddities.replace("definitions.held", held);
     const before = deps.catalog.get(instance);
     const kinds = before === undefined ? (["tools", "resources", "prompts"] as const) : changedKinds(before, catalog);
     if (before === undefined || kinds.length > 0) {
@@ -63,6 +73,10 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
       card.adopt(lists);
       putInForce(buildInstanceCatalog(life.server, instance, lists));
     },
+    recall() {
+      const now = deps.catalog.get(instance);
+      if (now !== undefined) put(now);
+    },
     async refresh(connection, signal) {
       const startedMs = deps.clock.monotonic();
       const { server } = life;
@@ -74,7 +88,7 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
       };
       const fetched = await fetchLists(connection, { transport, limits, onCut: report.cut }, signal);
       const lists = card.addTo(fetched, connection);
-      const built = await build(life, lists);
+      const built = await build(life, lists, deps.definitions);
       // The instance may have been removed meanwhile; then nothing may be applied.
       signal.throwIfAborted();
       const kinds = putInForce(built);
@@ -88,7 +102,7 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
       deps.events.emit({
         type: "mcp.tools.discovered",
         ...life.about(),
-        tools: catalog.tools,
+        tools: catalog.tools.filter(({ held }) => held === undefined),
         resources: catalog.resources.length,
         prompts: catalog.prompts.length,
         durationMs,
@@ -96,7 +110,7 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
       });
       await save(lists);
       card.readOnce(connection, signal, async (shown) => {
-        const known = await build(life, shown);
+        const known = await build(life, shown, deps.definitions);
         if (signal.aborted) return;
         putInForce(known);
         await save(shown);
@@ -112,10 +126,15 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
 }
 
 /** In turns, because a server may list ten thousand tools. */
-async function build(life: Pick<Life, "id" | "server">, lists: RawLists): Promise<BuiltCatalog> {
+async function build(
+  life: Pick<Life, "id" | "server" | "about">,
+  lists: RawLists,
+  definitions: InstanceDeps["definitions"],
+): Promise<BuiltCatalog> {
   for (;;) {
     const { server } = life;
     const built = await slices.run(buildingCatalog(server, life.id, lists));
+    await definitions.review(server, life.about(), built.catalog.tools);
     // Names and descriptions may have been changed meanwhile.
     if (life.server === server) return built;
   }
@@ -155,7 +174,7 @@ function noteOddities(oddities: Oddities, skipped: readonly SkippedItem[], mende
 /** Compares by content, so that a refresh with the same lists changes nothing for anybody. */
 function changedKinds(before: InstanceCatalog, after: InstanceCatalog): readonly ListKind[] {
   const kinds: ListKind[] = [];
-  if (!sameList(before.tools, after.tools, (tool) => tool.hash)) kinds.push("tools");
+  if (!sameList(before.tools, after.tools, ({ hash, held = "" }) => `${hash}${held}`)) kinds.push("tools");
   const text = (entry: { readonly definition: object }): string => digestOf(entry.definition);
   // A skill's files are resources, and there is no notification for skills themselves (SEP-2640).
   if (

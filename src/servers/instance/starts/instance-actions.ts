@@ -1,3 +1,4 @@
+import { unseen } from "../../../catalog/definitions/definition-book.ts";
 import { traitsOf } from "../../../config/entry/transports.ts";
 import type { Handshake } from "../../upstream/connection.ts";
 import { parseHandshake } from "../../upstream/ladder.ts";
@@ -44,7 +45,7 @@ export interface InstanceCore<Parts extends OrdersParts = OrdersParts> {
 }
 
 /** The operations that others request of an instance: its beginning, its end, and what people do by hand. */
-export type Orders = Pick<Instance, "adopt" | "restart" | "stop" | "reconfigure" | "remove">;
+export type Orders = Pick<Instance, "adopt" | "recall" | "restart" | "stop" | "reconfigure" | "remove">;
 
 /** Makes these operations for one instance. */
 export function createOrders(core: InstanceCore, deps: InstanceDeps): Orders {
@@ -58,10 +59,13 @@ export function createOrders(core: InstanceCore, deps: InstanceDeps): Orders {
         refresher.adopt(kept.lists);
         core.noteEarlierLife(kept.lists.eras, parseHandshake(kept.lists.handshake));
         deps.starts.noteInstalled(server.transport);
-        if (traitsOf(server.transport).mayIdle) life.apply({ kind: "idle" });
+        // The kept list has a definition that was never judged: the server is asked.
+        const isDoubtful = deps.catalog.get(life.id)?.tools.some(({ held }) => held === unseen) === true;
+        if (traitsOf(server.transport).mayIdle && !isDoubtful) life.apply({ kind: "idle" });
       }
       if (life.state.kind === "new") core.parts().attempts.start("first");
     },
+    recall: refresher.recall,
     async restart(signal, by) {
       const parts = core.parts();
       parts.users.processEnded("it was restarted by hand");
@@ -84,8 +88,10 @@ export function createOrders(core: InstanceCore, deps: InstanceDeps): Orders {
       life.reconfigure(next);
       // Without lists there is nothing to read again, and a change of one team's server must not read many files.
       if (deps.catalog.get(life.id) === undefined) return;
-      const kept = await deps.keeper.load(life.id);
-      if (kept?.hash === life.server.hash && deps.catalog.get(life.id) !== undefined) refresher.adopt(kept.lists);
+      const [kept] = await Promise.all([deps.keeper.load(life.id), deps.definitions.open(next)]);
+      if (deps.catalog.get(life.id) === undefined) return;
+      if (kept?.hash === life.server.hash) refresher.adopt(kept.lists);
+      else refresher.recall();
     },
     async remove(why) {
       const { made } = core;
