@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { runCommand } from "../harness/command.ts";
 import { startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { askOwner } from "../harness/owner-door.ts";
 import { get, run } from "../harness/rest.ts";
@@ -192,6 +193,20 @@ describe("a person's decision", () => {
     // What a person blocked is not used because the next one is a little better.
     defined.list([{ name: "plain", description: "Z" }]);
     await becomes({ plain: "held" });
+  });
+
+  test("is typed on a terminal, or is none; a no takes none, and the differences are shown without control characters", async () => {
+    await start({ definitions: "hold" });
+    defined.list([{ name: "plain", description: "X\u001b[2J" }]);
+    await becomes({ plain: "held" });
+    const where = ["--config", gateway.configFile, "--data-dir", join(defined.directory, "data")];
+    const shown = await runCommand(["definitions", "diff", "notes", ...where]);
+    expect(shown.stdout).toContain("notes:plain: held");
+    expect(shown.stdout).not.toContain("\u001b[2J");
+    expect((await runCommand(["definitions", "approve", "notes", ...where])).code).toBe(2);
+    expect((await runCommand(["definitions", "block", "notes:plain", ...where])).stdout).toContain("is blocked");
+    expect(await states()).toEqual({ plain: "blocked" });
+    expect((await runCommand(["definitions", "notes", ...where])).stdout).toMatch(/notes:plain\s+blocked/);
   });
 
   test("cannot be said over REST without a login", async () => {

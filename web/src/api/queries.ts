@@ -82,6 +82,16 @@ export const queries = {
     queryKey: ["grants"],
     queryFn: async () => await valueOf(api.GET("/api/grants")),
   }),
+  definitions: queryOptions({
+    queryKey: ["definitions"],
+    queryFn: async () => await valueOf(api.GET("/api/definitions")),
+  }),
+  /** Of a server, or of an installation by its id. */
+  definitionDiff: (server: string) =>
+    queryOptions({
+      queryKey: ["definitions", server],
+      queryFn: async () => await valueOf(api.GET("/api/definitions/{server}/diff", { params: { path: { server } } })),
+    }),
   pins: queryOptions({
     queryKey: ["pins"],
     queryFn: async () => await valueOf(api.GET("/api/pins")),
@@ -220,6 +230,7 @@ const touched: readonly (readonly [prefix: string, keys: readonly (readonly stri
   ["config.", [["config"], ["status"], ["tools"], ["clients"]]],
   ["auth.", [["sessions"]]],
   ["approval.", [["approvals"], ["grants"]]],
+  ["definition.", [["definitions"], ["tools"], ["status"]]],
 ];
 
 /** A state has to be on the screen soon; sums may come a little later, so that a burst of calls is read once. */

@@ -18,6 +18,11 @@ export function mayManageTeam({ roles, team }: Rights, slug: string): boolean {
   return team === slug && (roles.includes("team-admin") || roles.includes("team-owner"));
 }
 
+/** Whether somebody decides about definitions of tools: of all servers, or of those that their team installed. */
+export function mayDecideDefinitions({ roles }: Rights): boolean {
+  return ["admin", "team-admin", "team-owner"].some((role) => roles.includes(role));
+}
+
 /** Whether somebody is in a team that they do not work in now: the gateway then shows nothing of it. */
 export function isOtherTeam({ roles, team, teams }: Rights & Pick<Session, "teams">, slug: string): boolean {
   return !roles.includes("admin") && team !== slug && teams.some((one) => one.team === slug);

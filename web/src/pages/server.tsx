@@ -19,6 +19,7 @@ import { Empty, LoadedPage } from "../parts/basic/states.tsx";
 import { ServerIcon } from "../parts/servers/server-icon.tsx";
 import { StatusMark } from "../parts/basic/status-mark.tsx";
 import { TabLinks } from "../parts/basic/tab-links.tsx";
+import { ToolDefinitions } from "../parts/tools/tool-definitions.tsx";
 import { ToolTable } from "../parts/tools/tool-table.tsx";
 import { ago, agoByHour, bytes, count, duration, fullTime, plain, tokenCount } from "../words/format.ts";
 import { needsPerson } from "../words/status.ts";
@@ -141,7 +142,12 @@ function Shown({
           <ServerOrigins slug={server.server} />
         </>
       )}
-      {tab === "status" && <Standing server={server} />}
+      {tab === "status" && (
+        <>
+          <ToolDefinitions server={server.server} />
+          <Standing server={server} />
+        </>
+      )}
     </Page>
   );
 }

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { RotateCw } from "lucide-react";
 import { api, valueOf, type Schemas } from "../../api/client.ts";
 import { queries, useOrder } from "../../api/queries.ts";
-import { useWho } from "../../api/who.ts";
+import { mayDecideDefinitions, useWho } from "../../api/who.ts";
 import { count, counted, plain } from "../../words/format.ts";
 import { byNeed, isUsable, needsPerson, reasonText } from "../../words/status.ts";
 import { Section } from "../page.tsx";
@@ -22,6 +22,11 @@ export function NeedsYou({ status }: { readonly status: Schemas["GatewayStatus"]
   const ill = status.servers.filter(needsPerson);
   const { data: asked } = useQuery(queries.approvals);
   const waiting = (asked?.approvals ?? []).filter(({ state }) => state === "waiting").length;
+  const { data: changed } = useQuery({ ...queries.definitions, enabled: mayDecideDefinitions(useWho()) });
+  const held = (changed?.servers ?? []).flatMap(({ id, server, definitions }) => {
+    const tools = definitions.filter(({ state }) => state === "held").length;
+    return tools === 0 ? [] : [{ id, server, tools }];
+  });
   const problems = [
     ...(status.configProblem === null
       ? []
@@ -48,7 +53,7 @@ export function NeedsYou({ status }: { readonly status: Schemas["GatewayStatus"]
         </ol>
       </Empty>
     );
-  const things = ill.length + problems.length + (waiting > 0 ? 1 : 0);
+  const things = ill.length + problems.length + held.length + (waiting > 0 ? 1 : 0);
   if (things === 0) return <Quiet servers={status.servers} />;
   return (
     <Section title="Needs you" about={counted(things, "thing")}>
@@ -58,6 +63,13 @@ export function NeedsYou({ status }: { readonly status: Schemas["GatewayStatus"]
             <Link to="/approvals">{counted(waiting, "call")} waiting for your yes</Link>
           </li>
         )}
+        {held.map(({ id, server, tools }) => (
+          <li key={id}>
+            <Link to="/servers/$server" params={{ server }}>
+              {counted(tools, "tool")} of {plain(server)} held for review
+            </Link>
+          </li>
+        ))}
         {problems.map(({ text, hint }) => (
           <li key={text}>
             <strong>{plain(text)}</strong> <span className="muted">{plain(hint)}</span>
