@@ -28,6 +28,8 @@ import {
 const hostile = {
   command: process.execPath,
   args: [fileURLToPath(new URL("../servers/hostile-server.mjs", import.meta.url))],
+  // Its tools would be held for review otherwise.
+  definitions: "note",
 };
 
 describe("the description of the API", () => {

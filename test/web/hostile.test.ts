@@ -22,6 +22,8 @@ const server = {
   args: [fileURLToPath(new URL("../servers/hostile-server.mjs", import.meta.url))],
   displayName: '<img src=x onerror="window.hacked=1">',
   requestLogging: "full",
+  // Its tools would be held for review otherwise.
+  definitions: "note",
 };
 
 describe.skipIf(!hasBrowser)("a server that writes markup", () => {
