@@ -76,7 +76,7 @@ export async function walk({ page, url, look, useClient }) {
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText("Saved. The gateway applies it within a second.").waitFor();
   await page.getByRole("button", { name: "Undo the last change" }).click();
-  await page.getByText("Not saved yet.", { exact: true }).waitFor();
+  await page.getByText("Not saved yet. What changes in the file is shown below.", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText("Saved. The gateway applies it within a second.").waitFor();
 }

@@ -148,7 +148,9 @@ describe("searching as somebody else", () => {
       {},
       as("alice"),
     );
-    await run(gateway.url, "own:canary", {}, as("alice"));
+    // The same client calls what it found.
+    const call = { name: "execute_mcp_tool", arguments: { tool_path: "own:canary", arguments: {} } };
+    await modernRpc(`${gateway.url}/mcp`, "tools/call", call, {}, as("alice"));
     const learned = async (of: string): Promise<number | undefined> => {
       const { queries } = await search(gateway.url, { ...body, as: of }, as("root"));
       return queries[0]?.tools[0]?.explanation?.learned.likeness;
