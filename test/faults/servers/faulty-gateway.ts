@@ -52,8 +52,8 @@ export async function startFaulty(options: FaultyOptions): Promise<FaultyGateway
   const { servers: _servers, settings, ...rest } = options;
   const gateway = await startGateway({
     ...rest,
-    // Results are looked at whole; what is cut of large ones is tested in test/results. Odd definitions are used without
-    // a review, which test/safety is about.
+    // Results are looked at whole; what is cut of large ones is tested in test/results. Odd definitions are used
+    // without a review, which test/safety is about.
     config: {
       mcpServers,
       toolyard: { results: { maxTokens: 0 }, definitions: { changes: "note" }, ...settings },
