@@ -135,3 +135,27 @@ describe("a decision", () => {
     }
   });
 });
+
+test("what a server changes all the time is kept within bounds, its latest versions first", async () => {
+  const names = Array.from({ length: 2_000 }, (_, at) => `t${at}`);
+  const long = "word ".repeat(400);
+  for (let version = 0; version < 12; version += 1)
+    await judged(lists(...names.map((name) => ({ name, description: `${long}${version}` }))));
+  const [text = ""] = files.values();
+  const rows = text.split("\n").slice(1);
+  // Twenty thousand versions, and eight megabytes of their texts.
+  expect(rows).toHaveLength(20_000);
+  expect(text.length).toBeLessThan(8_388_608 + rows.length * 600);
+  expect(JSON.parse(rows.at(-1) ?? "")).toHaveProperty("text");
+  expect(JSON.parse(rows[0] ?? "")).not.toHaveProperty("text");
+}, 120_000);
+
+test("a tool that only another team's server has is not told of", async () => {
+  const of = (team: string) =>
+    ({ ...server, installed: { id: `i_${team}`, team } as NonNullable<ServerConfig["installed"]> }) as ServerConfig;
+  await judged(lists({ name: "secret_payroll_tool" }), of("red"));
+  const speaking = lists({ name: "t", description: "Better than secret_payroll_tool" });
+  expect(await judged(speaking, of("blue"))).toEqual([]);
+  const own = { ...of("red"), installed: { ...of("red").installed, id: "i_other" } } as ServerConfig;
+  expect(await judged(speaking, own)).toEqual(["t"]);
+});

@@ -72,6 +72,8 @@ export interface DefinitionBook {
 }
 
 interface Owner {
+  /** Of the installation; null for servers of the configuration. */
+  readonly team: string | null;
   pins: Pins;
   /** The end of the work on it that was begun last: one after the other. */
   work: Promise<unknown>;
@@ -84,24 +86,26 @@ function createOwners(store: DefinitionStore) {
   const owners = new Map<string, Owner>();
   const opening = new Map<string, Promise<void>>();
 
-  async function load(key: string): Promise<void> {
+  async function load(key: string, team: string | null): Promise<void> {
     const text = await store.read(key);
-    owners.set(key, { pins: readPins(text), work: Promise.resolve(), toldMs: Number.NEGATIVE_INFINITY });
+    owners.set(key, { team, pins: readPins(text), work: Promise.resolve(), toldMs: Number.NEGATIVE_INFINITY });
     opening.delete(key);
   }
 
   return {
-    async open(key: string): Promise<Owner> {
+    async open(server: ServerConfig): Promise<Owner> {
+      const key = definitionOwner(server);
       if (!owners.has(key)) {
-        if (!opening.has(key)) opening.set(key, load(key));
+        if (!opening.has(key)) opening.set(key, load(key, server.installed?.team ?? null));
         await opening.get(key);
       }
       return owners.get(key) as Owner;
     },
     pinsOf: (server: ServerConfig): Pins => owners.get(definitionOwner(server))?.pins ?? noPins,
-    /** Whether another owner has a tool of this name. */
-    isElsewhere(key: string, name: string): boolean {
-      for (const [other, { pins }] of owners) if (other !== key && pins.has(name)) return true;
+    /** Whether another server has a tool of this name: one for all, or of the same team. Other teams' are not told. */
+    isElsewhere(own: Owner, name: string): boolean {
+      for (const other of owners.values())
+        if (other !== own && (other.team ?? own.team) === own.team && other.pins.has(name)) return true;
       return false;
     },
   };
@@ -121,7 +125,7 @@ export function createDefinitionBook(deps: DefinitionBookDeps): DefinitionBook {
   const { store, clock, settings } = deps;
   const owners = createOwners(store);
   const modeOf = (server: ServerConfig): DefinitionMode => server.definitions ?? settings().changes;
-  const open = async (server: ServerConfig): Promise<Owner> => await owners.open(definitionOwner(server));
+  const open = async (server: ServerConfig): Promise<Owner> => await owners.open(server);
 
   function tell(owner: Owner, about: AboutInstallation, { held, changed }: Judged): void {
     const nowMs = clock.now();
@@ -143,7 +147,7 @@ export function createDefinitionBook(deps: DefinitionBookDeps): DefinitionBook {
     const judged = await judge({
       ...{ pins: owner.pins, tools, kept: await store.read(key), nowMs: clock.now() },
       ...{ mode: modeOf(server), newServers: settings().newServers },
-      others: { has: (name) => owners.isElsewhere(key, name) },
+      others: { has: (name) => owners.isElsewhere(owner, name) },
     });
     owner.pins = judged.pins;
     // What cannot be written is judged again after a restart, by what was known before.

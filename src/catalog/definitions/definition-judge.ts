@@ -244,6 +244,9 @@ function parseLine(line: string): KeptDefinition | undefined {
   }
 }
 
+/** Characters of texts that are kept of one owner. Those of versions that came last stay. */
+const mostText = 8_388_608;
+
 /** Of the versions that are known; others are forgotten. */
 function* writingLines(
   pins: Pins,
@@ -251,9 +254,12 @@ function* writingLines(
 ): Generator<undefined, readonly string[]> {
   const wanted = new Set([...pins.values()].flatMap((versions) => [...versions.keys()]));
   const lines: string[] = [];
-  for (const line of known.values()) {
+  let room = mostText;
+  for (const { text, ...line } of [...known.values()].toReversed()) {
     yield;
-    if (wanted.has(line.hash)) lines.push(JSON.stringify(line));
+    if (!wanted.has(line.hash)) continue;
+    room -= text?.length ?? 0;
+    lines.push(JSON.stringify(text !== undefined && room >= 0 ? { ...line, text } : line));
   }
-  return lines;
+  return lines.toReversed();
 }

@@ -37,6 +37,9 @@ export const noPins: Pins = new Map();
 
 /** Versions of one tool: those of a rollout, of eras, and of people whose lists differ. */
 const mostVersions = 50;
+/** Of all tools of an owner: a server with thousands of tools that changes all of them each time has fewer of each. */
+const mostVersionsInAll = 20_000;
+const fewestVersions = 2;
 /** A server may list other names each time. Forgotten first: what was listed longest ago. */
 const mostTools = 20_000;
 
@@ -45,16 +48,18 @@ export function addPin(pins: Map<string, Versions>, tool: string, [hash, pin]: r
   const versions = new Map(pins.get(tool));
   versions.delete(hash);
   versions.set(hash, pin);
-  while (versions.size > mostVersions) versions.delete(leastNeeded(versions));
+  const most = Math.min(mostVersions, Math.max(fewestVersions, Math.floor(mostVersionsInAll / pins.size)));
+  while (versions.size > most) versions.delete(leastNeeded(versions));
   pins.delete(tool);
   pins.set(tool, versions);
 }
 
-/** Takes out tools that are too many. Those of `listed` stay. */
+/** Takes out tools that are too many. Those of `listed` stay, and those of which a person blocked something. */
 export function limitPins(pins: Map<string, Versions>, listed: ReadonlySet<string>): void {
   for (const name of pins.keys()) {
     if (pins.size <= mostTools) break;
-    if (!listed.has(name)) pins.delete(name);
+    if (!listed.has(name) && ![...(pins.get(name)?.values() ?? [])].some(({ state }) => state === "blocked"))
+      pins.delete(name);
   }
 }
 

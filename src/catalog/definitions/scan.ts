@@ -99,10 +99,17 @@ function isPicture(text: string): boolean {
 /** A compound name of eight characters or more in a text that is a tool of another server. */
 function otherTool(text: string, others: Others): string | undefined {
   if (text.length < 8 || !compound.test(text)) return undefined;
-  for (const [word] of text.matchAll(/[A-Za-z0-9_-]{8,120}/g)) if (compound.test(word) && others.has(word)) return word;
+  const seen = new Set<string>();
+  for (const [word] of text.matchAll(/[A-Za-z0-9_-]{8,120}/g)) {
+    if (seen.has(word) || !compound.test(word)) continue;
+    if (others.has(word)) return word;
+    if (seen.add(word).size === mostNames) return undefined;
+  }
   return undefined;
 }
 
+/** Names in one text that are looked up among those of all servers. */
+const mostNames = 500;
 const compound = /[a-zA-Z0-9][_-][a-zA-Z0-9]|[a-z][A-Z]/;
 
 /** Letters of another script among Latin ones, which look like them. */

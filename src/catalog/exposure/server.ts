@@ -6,7 +6,7 @@ import type { Era } from "../../kernel/call/call-context.ts";
 import type { Exposure, ListKind, Reader } from "./exposure.ts";
 import type { ExposureRequest, Intent } from "./intent.ts";
 import { toListing, toolFor } from "./native.ts";
-import { heldTool, isNamed } from "./text/tool-lookup.ts";
+import { findHeldOf, heldTool } from "./text/tool-lookup.ts";
 
 /** One server unchanged: names, URIs and results (docs/exposures/server.md). */
 export function createServerExposure(slug: string): Exposure {
@@ -69,9 +69,7 @@ function resolveOwn(server: ViewServer, request: ExposureRequest): Intent {
       const tool = server.tools.find((candidate) => candidate.definition.name === request.name);
       if (tool !== undefined)
         return { kind: "call", instance: server.instance, tool, arguments: request.arguments, warning: undefined };
-      const held = server.held?.find(({ definition, upstreamName }) =>
-        isNamed([definition.name, upstreamName], request.name),
-      );
+      const held = findHeldOf(server, request.name);
       if (held !== undefined) throw heldTool(server, held);
       const hidden =
         server.catalog?.tools.some(

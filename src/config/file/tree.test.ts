@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { allSteps } from "../../kernel/runtime/slices.ts";
 import { parsingTree } from "./tree.ts";
 
-/** Without the way back to the parent, which nobody uses. */
+/** Without the way back to the parent, which is not used. */
 function plain(node: Node): object {
   const { parent: _parent, children, ...rest } = node;
   return children === undefined ? rest : { ...rest, children: children.map(plain) };

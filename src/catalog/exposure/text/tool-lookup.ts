@@ -111,23 +111,47 @@ export function heldTool({ slug }: Pick<ViewServer, "slug">, { path, held }: Too
 
 /** The held tool of this name in any spelling. */
 function findHeld(view: View, spelling: string): GatewayError | undefined {
-  for (const server of view.servers)
-    for (const tool of server.held ?? []) {
-      const { name } = tool.definition;
-      const spellings = [name, tool.path, tool.upstreamName, `${server.slug}:${tool.upstreamName}`];
-      if (isNamed([...spellings, `${server.namespace}:${name}`], spelling)) return heldTool(server, tool);
-    }
+  if (view.servers.every(({ held }) => held === undefined)) return undefined;
+  const given = plainName(spelling);
+  for (const server of view.servers) {
+    const tool = heldBy(server).get(given);
+    if (tool !== undefined) return heldTool(server, tool);
+  }
   return undefined;
 }
 
-/** Whether a spelling is one of these names but for case and separators. */
-export function isNamed(names: readonly string[], spelling: string): boolean {
-  const given = plainName(spelling);
-  return names.some((name) => plainName(name) === given);
+/** The held tool of one server that a name without the server means, but for case and separators. */
+export function findHeldOf(server: ViewServer, name: string): ToolEntry | undefined {
+  return server.held && heldBy(server).get(plainName(name));
 }
+
+/** Made at the first wrong name: a server may have ten thousand tools that are held. */
+const heldByName = new WeakMap<readonly ToolEntry[], ReadonlyMap<string, ToolEntry>>();
+const noneHeld: ReadonlyMap<string, ToolEntry> = new Map();
+
+/** Held tools by each of their names, without case and separators; of several the first. */
+function heldBy({ held, slug, namespace }: ViewServer): ReadonlyMap<string, ToolEntry> {
+  if (held === undefined) return noneHeld;
+  let names = heldByName.get(held);
+  if (names === undefined) {
+    const made = new Map<string, ToolEntry>();
+    for (const tool of held) {
+      const { upstreamName, path, definition } = tool;
+      const spellings = [definition.name, path, upstreamName, `${slug}:${upstreamName}`];
+      for (const one of [...spellings, `${namespace}:${definition.name}`].map(plainName))
+        if (!made.has(one)) made.set(one, tool);
+    }
+    heldByName.set(held, (names = made));
+  }
+  return names;
+}
+
+/** Of a name that a peer may have made as long as a whole request. */
+const longestName = 2_000;
 
 function plainName(name: string): string {
   return name
+    .slice(0, longestName)
     .trim()
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, " ");

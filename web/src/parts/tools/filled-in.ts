@@ -6,7 +6,7 @@ export interface FilledIn {
   take(values: Values): void;
   note(fieldId: string): void;
   /**
-   * Without the optional members that the form library added by itself, so that it has something to show: a list
+   * Without the optional members that the form library added, so that it has something to show: a list
    * without entries, the first of several forms of an object. A tool would take them for what a person wants.
    */
   withoutGuesses(values: Values, schema: Values): Values;
