@@ -2,7 +2,8 @@
  * How long one turn of the event loop gets, whatever a peer sends: every input of `stalls/input-rows.ts` is driven with
  * every shape of its kind against a running gateway, while a client in a process of its own calls a server. Prints for
  * each input the longest turn of the gateway's main thread, with the shape that took it, and the victim's longest wait.
- * Goal: 50 ms. On an idle machine:
+ * Goal: 50 ms. A turn is counted at most with the processor time that the gateway had in it (all its threads), so that
+ * other work on the machine does not make it longer; the victim's wait has no such help:
  * `npm run bench bench/stalls.ts [-- --only=tools.desc --shapes=han,bearer --main=FILE]`
  */
 import { fork, spawn } from "node:child_process";
@@ -123,7 +124,7 @@ async function openStage(main: string): Promise<Stage> {
     victim.send("tell");
     const [wait] = (await once(victim, "message")) as [number];
     const text = await until(() => readFileSync(lagFile, "utf8") || undefined);
-    return { turn: (JSON.parse(text) as { readonly max: number }).max, wait };
+    return { turn: (JSON.parse(text) as { readonly turn: number }).turn, wait };
   }
 
   return {

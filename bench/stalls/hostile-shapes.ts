@@ -87,6 +87,11 @@ export const fileShapes = {
   lookAlikes: numbered((at) => `"аο${at}":{"command":"x"}`, '{"mcpServers":{', "}}"),
   sameServer: of('"a":{},', '{"mcpServers":{', '"b":{}}}'),
   settings: numbered((at) => `"portt${at}":1`, '{"toolyard":{', "}}"),
+  people: numbered(
+    (at) => `"p${at}":{"tokenHash":"sha256:${at.toString(16).padStart(64, "0")}","team":"t${at % 50}"}`,
+    '{"toolyard":{"principals":{',
+    "}}}",
+  ),
   patterns: numbered(
     (at) => `"*a*b*${at}*"`,
     '{"mcpServers":{"p":{"command":"x","enabled":false,"tools":{"deny":[',

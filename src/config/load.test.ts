@@ -154,8 +154,13 @@ test.each<[string, string, string]>([
   ["nothing but blanks", `[${" ".repeat(4_800_000)}`, "more than 1000000 blanks"],
   [
     "too many servers",
-    JSON.stringify({ mcpServers: Object.fromEntries(Array.from({ length: 10_001 }, (_, at) => [`s${at}`, {}])) }),
-    "10001 servers; a gateway has 10000 at most",
+    JSON.stringify({ mcpServers: Object.fromEntries(Array.from({ length: 2_001 }, (_, at) => [`s${at}`, {}])) }),
+    "2001 servers; a gateway has 2000 at most",
+  ],
+  [
+    "too many settings",
+    JSON.stringify({ toolyard: Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`portt${at}`, 1])) }),
+    "toolyard: more than 10000 values and keys",
   ],
 ])("FAULT 87: a hostile file is refused at once: %s", async (_what, text, why) => {
   await expect(loadText(text)).rejects.toThrow(why);
@@ -172,7 +177,7 @@ test("FAULT 87: what is hostile and allowed is read, and others get their turns 
   setImmediate(count);
   const config = await loadValue({
     mcpServers: {
-      ...Object.fromEntries(times(2_000, (at) => [`s${at}`, { comand: "x", bogus: 1, args: 3 }])),
+      ...Object.fromEntries(times(1_996, (at) => [`s${at}`, { comand: "x", bogus: 1, args: 3 }])),
       nested: { command: "x", args: ["${A:-".repeat(50_000), `${"${A:-".repeat(20_000)}${"}".repeat(20_000)}`] },
       open: { command: "x", args: ["${".repeat(130_000), "${A".repeat(80_000), "${A:-{".repeat(40_000)] },
       lacking: { command: "x", args: times(40_000, () => "${NOPE}") },
@@ -180,7 +185,7 @@ test("FAULT 87: what is hostile and allowed is read, and others get their turns 
     },
   });
   isRead = true;
-  expect(config.servers).toHaveLength(2_004);
+  expect(config.servers).toHaveLength(2_000);
   expect(config.warnings.at(-1)).toMatch(/toolyard\.json: and \d+ more warnings$/);
   expect(turns).toBeGreaterThan(10);
 });

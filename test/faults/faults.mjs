@@ -603,7 +603,7 @@ export const faultGroups = [
       {
         number: "87",
         what:
-          "The file is half written, empty, not JSON, not UTF-8, too large (5 MiB, 200,000 values, keys and signs, a million blanks, a text of 256 KiB, or 10,000 servers), has a key twice, or" +
+          "The file is half written, empty, not JSON, not UTF-8, too large (5 MiB, 200,000 values, keys and signs, a million blanks, a text of 256 KiB, 10,000 values in `toolyard`, or 2,000 servers), has a key twice, or" +
           " has values of the wrong type.",
         gets:
           "It is refused with line and column; a running gateway keeps the old configuration, one that " +

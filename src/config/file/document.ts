@@ -3,7 +3,7 @@ import { backslash, lineFeed, quote, space } from "../../wire/json/characters.ts
 import { allSteps } from "../../kernel/runtime/slices.ts";
 import { foreignFormat } from "./foreign-format.ts";
 import { InvalidConfig } from "./problems.ts";
-import { mostLevels, parsingTree, tooDeep, type Misfit } from "./tree.ts";
+import { endOfComment, mostLevels, parsingTree, slash, tooDeep, type Misfit } from "./tree.ts";
 
 export type Path = readonly (string | number)[];
 
@@ -17,6 +17,8 @@ export interface Document {
   keys(path: Path): readonly string[];
   /** The kind of value at `path`, without a look at its contents. Undefined when there is nothing. */
   kind(path: Path): Node["type"] | undefined;
+  /** Whether there are more values and keys at `path` than this. */
+  hasMoreThan(most: number, path: Path): boolean;
   /** The value at `path` as new plain data (objects without prototype). Undefined when there is nothing. */
   value(path: Path): unknown;
   /**
@@ -54,6 +56,8 @@ export function parseDocument(text: string, fileName: string): Document {
 export function* parsingDocument(text: string, fileName: string): Generator<undefined, Document> {
   const source = text.replace(/^\uFEFF/, "");
   const lines = createLines(source);
+  // Places are told at once; of a long text their lines are counted before, in steps.
+  if (source.length > mostForProblems) yield* lines.counting();
   const placeAt = (offset: number): string => `${fileName}:${lines.placeOf(offset)}`;
   const root = yield* parsingRoot(source, fileName, placeAt);
   const search: KeySearch = { placeAt, wrongKeys: [], byObject: new Map() };
@@ -78,6 +82,7 @@ export function* parsingDocument(text: string, fileName: string): Generator<unde
         : [];
     },
     kind: (path) => find(path)?.type,
+    hasMoreThan: (most, path) => countNodes(find(path), most + 1) > most,
     value(path) {
       const node = find(path);
       return node && (getNodeValue(node) as unknown);
@@ -96,6 +101,15 @@ export function* parsingDocument(text: string, fileName: string): Generator<unde
       return placeAt(node.offset);
     },
   };
+}
+
+function countNodes(node: Node | undefined, most: number): number {
+  let count = node === undefined || node.type === "property" ? 0 : 1;
+  for (const child of node?.children ?? []) {
+    if (count >= most) break;
+    count += countNodes(child, most - count);
+  }
+  return count;
 }
 
 /** The members of objects, in a table where they are many: files list thousands of servers. */
@@ -126,8 +140,7 @@ type PlaceAt = (offset: number) => string;
 
 function* parsingRoot(source: string, fileName: string, placeAt: PlaceAt): Generator<undefined, Node> {
   if (source.trim() === "") throw new InvalidConfig([`${placeAt(0)}: expected a JSON object, but the file is empty`]);
-  const quick = withinSize(source, placeAt);
-  yield;
+  const quick = yield* keepingWithinSize(source, placeAt);
   const tree = yield* parsingTree(quick);
   if ("code" in tree) {
     const foreign = foreignFormat(source, fileName);
@@ -149,13 +162,18 @@ const longestText = 262_144;
  * The same text with line breaks for long runs of spaces between values: the parser takes five times as long for a
  * space. Throws InvalidConfig for a file with too much in it.
  */
-function withinSize(source: string, placeAt: (offset: number) => string): string {
+function* keepingWithinSize(source: string, placeAt: PlaceAt): Generator<undefined, string> {
   const pieces: string[] = [];
   let kept = 0;
   let tokens = 0;
   let blanks = 0;
   let isNew = true;
+  let nextStep = stepLength;
   for (let at = 0; at < source.length; at += 1) {
+    if (at > nextStep) {
+      nextStep = at + stepLength;
+      yield;
+    }
     const code = source.charCodeAt(at);
     const start = at;
     if (code === space) {
@@ -181,21 +199,14 @@ function withinSize(source: string, placeAt: (offset: number) => string): string
 }
 
 const fewSpaces = 8;
-const slash = 0x2f;
+/** Characters between two steps. */
+const stepLength = 65_536;
 const signs = '{}[],:/"';
 
 function closingQuote(source: string, start: number): number {
   let at = start + 1;
   while (at < source.length && source.charCodeAt(at) !== quote) at += source.charCodeAt(at) === backslash ? 2 : 1;
   return at;
-}
-
-/** Its last character; the first one of a `/` that begins none. */
-function endOfComment(source: string, start: number): number {
-  const second = source[start + 1];
-  if (second !== "/" && second !== "*") return start;
-  const end = source.indexOf(second === "/" ? "\n" : "*/", start + 2);
-  return end === -1 ? source.length : end + (second === "*" ? 1 : 0);
 }
 
 /** A text with a mistake is parsed a second time in one turn, to tell the mistakes behind the first one. */
@@ -345,15 +356,16 @@ function createLines(source: string) {
   let blocks: { readonly lines: Uint32Array; readonly starts: Uint32Array } | undefined;
 
   /** Of each block: the number of the line in which it begins, and where that line begins. */
-  function countBlocks(): NonNullable<typeof blocks> {
+  function* counting(): Generator<undefined, NonNullable<typeof blocks>> {
     const count = Math.floor(source.length / blockLength) + 1;
     const [lines, starts] = [new Uint32Array(count), new Uint32Array(count)];
     let [line, start] = [1, 0];
     for (let block = 0; block < count; block += 1) {
       [lines[block], starts[block]] = [line, start];
       [line, start] = goOn(block * blockLength, (block + 1) * blockLength, [line, start]);
+      if (block % 64 === 63) yield;
     }
-    return { lines, starts };
+    return (blocks = { lines, starts });
   }
 
   function goOn(from: number, to: number, [line, start]: readonly [number, number]): [number, number] {
@@ -364,9 +376,10 @@ function createLines(source: string) {
   }
 
   return {
+    counting,
     /** `line:column`, both from 1. What it costs does not depend on how long the line is. */
     placeOf(offset: number): string {
-      blocks ??= countBlocks();
+      blocks ??= allSteps(counting());
       const block = Math.floor(Math.min(offset, source.length) / blockLength);
       const before = [blocks.lines[block] as number, blocks.starts[block] as number] as const;
       const [line, start] = goOn(block * blockLength, offset, before);

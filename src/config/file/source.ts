@@ -32,8 +32,8 @@ export function findServers(document: Document): ServerPlace[] {
   return places;
 }
 
-/** As many instances as a gateway can have. */
-const mostServers = 10_000;
+/** Parts that are made of all servers of a person, lists and views, are made in one turn of the event loop. */
+const mostServers = 2_000;
 
 /**
  * The objects that hold server entries, whichever client's key they stand under. null is how programs write that there

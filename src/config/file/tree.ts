@@ -46,6 +46,7 @@ export function* parsingTree(source: string): Generator<undefined, Node | Misfit
   let root: Growing | undefined;
   for (let count = 1; ; count += 1) {
     if (count % tokensInStep === 0) yield;
+    skipComments(source, scanner);
     const kind: number = scanner.scan();
     const misfit = (code: string): Misfit => ({ offset: scanner.getTokenOffset(), code });
     const isBlank = kind > number && kind < unknown;
@@ -70,6 +71,25 @@ export function* parsingTree(source: string): Generator<undefined, Node | Misfit
     root ??= node;
     if (isOpen(node)) open.push({ node, expected: "member" });
   }
+}
+
+/** The scanner looks at each character of a comment, of which a file may consist. One without an end is left to it. */
+function skipComments(source: string, scanner: JSONScanner): void {
+  for (let at = scanner.getPosition(); source.charCodeAt(at) === slash; at = scanner.getPosition()) {
+    const last = endOfComment(source, at);
+    if (last === at || last === source.length) return;
+    scanner.setPosition(last + 1);
+  }
+}
+
+export const slash = 0x2f;
+
+/** Its last character; the first one of a `/` that begins none; the length of a text that ends before it. */
+export function endOfComment(source: string, start: number): number {
+  const second = source[start + 1];
+  if (second !== "/" && second !== "*") return start;
+  const end = source.indexOf(second === "/" ? "\n" : "*/", start + 2);
+  return end === -1 ? source.length : end + (second === "*" ? 1 : 0);
 }
 
 const scanErrors = [

@@ -44,6 +44,8 @@ export function readSettings(document: Document, variables: Variables, predefine
   const problems = createProblems();
   const fill = (name: string, isAllowed: (path: Path) => boolean) => {
     const origin: Origin = { document, path: [name] };
+    if (document.hasMoreThan(mostValues, [name]))
+      refuse(origin, `more than ${mostValues} values and keys; people in such numbers belong into the team's database`);
     const filled = substitute(writtenAt(origin), { variables, predefined });
     for (const missing of filled.missing) {
       if (isAllowed(missing.path)) continue;
@@ -75,6 +77,9 @@ export function readSettings(document: Document, variables: Variables, predefine
     ],
   };
 }
+
+/** Settings are checked and filled in in one turn of the event loop. */
+const mostValues = 10_000;
 
 /** A member may be absent, but `null` is a wrong type here as everywhere else. */
 function writtenAt({ document, path }: Origin): unknown {

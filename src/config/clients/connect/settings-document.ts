@@ -98,6 +98,8 @@ function plainDocument(root: unknown, fileName: string, place: (path: Path) => s
     fileName,
     wrongKeys: [],
     wrongKeysIn: () => [],
+    // Values of other programs' files are never read whole.
+    hasMoreThan: () => false,
     kind: (path) => kindOf(at(path)),
     keys: (path) => {
       const value = at(path);
