@@ -1,6 +1,6 @@
 // Preloaded into a measured program: writes at its end, and at SIGUSR2, how late its event loop was, in ms, to the file
-// LOOP_LAG names. SIGUSR2 begins anew, so that the start is not measured. `turn` is the longest turn of the loop, but no
-// longer than the processor time that this process had in it: what others on the machine take is not its own.
+// LOOP_LAG names. SIGUSR2 begins anew, so that the start is not measured. `turn` is the longest turn of the loop, but
+// no longer than the processor time that this process had in it: what others on the machine take is not its own.
 import { writeFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { isMainThread } from "node:worker_threads";

@@ -152,7 +152,9 @@ function* assembling(source: ReadSource, options: Omit<LoadOptions, "file">): Ge
   const { read, built, passwords, facts, inherited } = yield* readDocument(source, { variables, programs: env, cores });
   const { servers } = built;
   const problems = createProblems();
+  yield;
   const people = problems.attempt(() => buildPeople(read, document, servers));
+  yield;
   const settings = problems.attempt(() =>
     buildSettings({ read, document, given, servers, cwd, directory, defaultDataDir: homeDirectories.data, facts }),
   );
@@ -197,7 +199,9 @@ function* readDocument(
   const inEntries = new Set(places.flatMap(({ path }) => document.wrongKeysIn(path)));
   problems.add(...document.wrongKeys.flatMap((wrong) => (inEntries.has(wrong) ? [] : [wrong.problem])));
   const { names: predefined, secrets: passwords } = predefinedNames(document, directory, variables);
+  yield;
   const read = problems.attempt(() => readSettings(document, variables, predefined));
+  yield;
   const facts = { cores, isShared: isShared(read?.written ?? {}) };
   const inherited = serverDefaults(read?.written ?? {}, facts);
   const found = { document, directory, variables, programs, predefined, envFiles };
