@@ -66,10 +66,11 @@ const nothing = { members: [], inner: undefined } as const;
 
 /**
  * Reads one JSON-RPC message (faults 1-8, 14, 17). Throws MessageError, or GatewayError BODY_TOO_DEEP before any
- * value is built. Callers handle batches themselves: see {@link isBatch}.
+ * value is built. Callers handle batches themselves: see {@link isBatch}. `isReadable`: {@link requireReadable} was
+ * called before.
  */
-export function readClientMessage(bytes: Buffer, maxDepth: number): ClientMessage {
-  if (!isUtf8(bytes)) throw notUtf8();
+export function readClientMessage(bytes: Buffer, maxDepth: number, isReadable = false): ClientMessage {
+  if (!isReadable) requireReadable(bytes, maxDepth);
   const { value, members, inner } = parseBody(bytes, maxDepth);
   const idMember = findMember(members, "id");
   const id = value["id"];
@@ -92,13 +93,25 @@ export function readClientMessage(bytes: Buffer, maxDepth: number): ClientMessag
 }
 
 /**
+ * Throws what {@link readClientMessage} does for bytes that are not UTF-8, and for more than can be parsed in one turn:
+ * of a large message this takes as long as parsing it, and so has a turn of its own.
+ */
+export function requireReadable(bytes: Buffer, maxDepth: number): void {
+  if (!isUtf8(bytes)) throw notUtf8();
+  try {
+    requireFewParts(bytes, maxDepth);
+  } catch (error) {
+    throw toRefusal(error, maxDepth);
+  }
+}
+
+/**
  * Throws what {@link readClientMessage} does for bytes that are no JSON text within the limit of depth, whatever else
  * they are.
  */
 export function requireJson(bytes: Buffer, maxDepth: number): void {
-  if (!isUtf8(bytes)) throw notUtf8();
+  requireReadable(bytes, maxDepth);
   try {
-    requireFewParts(bytes, maxDepth);
     skipValue(bytes, skipSpace(bytes, 0, bytes.length), bytes.length, maxDepth);
     JSON.parse(bytes.toString("utf8"));
   } catch (error) {
@@ -122,7 +135,6 @@ function parseBody(
 ): { value: JsonObject; members: readonly Member[]; inner: readonly Member[] | undefined } {
   if (bytes.length === 0) throw new MessageError("PARSE_ERROR", "the body is empty");
   try {
-    requireFewParts(bytes, maxDepth);
     const { members, inner } = startsWith(bytes, openBrace)
       ? scanNested(bytes, 0, bytes.length, maxDepth - 1, "params")
       : nothing;

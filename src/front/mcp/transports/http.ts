@@ -6,7 +6,7 @@ import { peerOfSession } from "../caller.ts";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../../kernel/principal.ts";
-import { isBatch, readClientMessage, type ClientMessage } from "../../../wire/mcp/client-message.ts";
+import { isBatch, readClientMessage, requireReadable, type ClientMessage } from "../../../wire/mcp/client-message.ts";
 import { eraOfRevision } from "../../../wire/mcp/revisions.ts";
 import type { Presence } from "../../../people/identity/session-validity.ts";
 import type { PublicUrl } from "../../http/public-url.ts";
@@ -55,7 +55,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
 
   /** Any message but a request to be run needs the servers' capabilities at once, or no answer. */
   function receiveUnknown(incoming: Incoming & { readonly known: Promise<void> }, body: Buffer, since: number): void {
-    const message = isBatch(body) ? undefined : readClientMessage(body, deps.limits.jsonDepth);
+    const message = isBatch(body) ? undefined : read(body);
     if (message?.kind === "request" && !standsAlone.has(message.method)) receive(incoming, body, since);
     else void incoming.known.then(() => attempt(incoming, () => receive(incoming, body, since)));
   }
@@ -66,10 +66,23 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
       legacy.receiveBatch(incoming, body);
       return;
     }
-    const message = readClientMessage(body, deps.limits.jsonDepth);
+    const message = read(body);
     // Judging it took a turn of its own.
     if (body.length > largeBody) setImmediate(() => attempt(incoming, () => pass(incoming, message)));
     else pass(incoming, message);
+  }
+
+  /** A large body was judged by `receiveLarge`. */
+  function read(body: Buffer): ClientMessage {
+    return readClientMessage(body, deps.limits.jsonDepth, body.length > largeBody);
+  }
+
+  /** Putting its pieces together took a turn, judging it takes one, and reading it takes another. */
+  function receiveLarge(incoming: Incoming, body: Buffer, since: number): void {
+    attempt(incoming, () => {
+      if (!isBatch(body)) requireReadable(body, deps.limits.jsonDepth);
+      setImmediate(() => receiveInTime(incoming, body, since));
+    });
   }
 
   function pass(incoming: Incoming, message: ClientMessage): void {
@@ -108,8 +121,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
         readBody(request, bodyLimits, principal.user ?? principal.id, (error, body) => {
           const incoming = tapped({ request, response, endpoint, principal }, body);
           if (error !== undefined) refuse(response, error);
-          // Putting its pieces together took a turn of its own.
-          else if (body.length > largeBody) setImmediate(() => receiveInTime(incoming, body, since));
+          else if (body.length > largeBody) setImmediate(() => receiveLarge(incoming, body, since));
           else receiveInTime(incoming, body, since);
         });
         return;
