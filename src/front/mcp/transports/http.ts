@@ -90,18 +90,6 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
     else legacy.receive(incoming, message);
   }
 
-  /** Shows the message to those who look at messages. */
-  function tapped(incoming: Incoming, body: Buffer | undefined): Incoming {
-    const { tap } = deps;
-    if (tap.take === undefined || body === undefined) return incoming;
-    const { request, principal, endpoint } = incoming;
-    const id = request.headers["mcp-session-id"];
-    const session = typeof id === "string" ? deps.sessions.find(id, principal, endpoint.path) : undefined;
-    const peer = session === undefined ? strangerOf(principal) : peerOfSession(session);
-    tap.take(peer, "in", body);
-    return { ...incoming, peer };
-  }
-
   function attempt(incoming: Incoming, work: () => void): void {
     try {
       work();
@@ -119,7 +107,7 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
       case "POST": {
         const since = deps.presence.losses;
         readBody(request, bodyLimits, principal.user ?? principal.id, (error, body) => {
-          const incoming = tapped({ request, response, endpoint, principal }, body);
+          const incoming = tapped(deps, { request, response, endpoint, principal }, body);
           if (error !== undefined) refuse(response, error);
           else if (body.length > largeBody) setImmediate(() => receiveLarge(incoming, body, since));
           else receiveInTime(incoming, body, since);
@@ -138,6 +126,21 @@ export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
         );
     }
   };
+}
+
+/** Shows the message to those who look at messages. */
+function tapped(
+  { tap, sessions }: Pick<McpHttpDeps, "tap" | "sessions">,
+  incoming: Incoming,
+  body: Buffer | undefined,
+): Incoming {
+  if (tap.take === undefined || body === undefined) return incoming;
+  const { request, principal, endpoint } = incoming;
+  const id = request.headers["mcp-session-id"];
+  const session = typeof id === "string" ? sessions.find(id, principal, endpoint.path) : undefined;
+  const peer = session === undefined ? strangerOf(principal) : peerOfSession(session);
+  tap.take(peer, "in", body);
+  return { ...incoming, peer };
 }
 
 /** A client without a session: its name is in its message, if anywhere. */
