@@ -1,5 +1,12 @@
 import type { Activity } from "../operations/services.ts";
-import { readActivity, readListedBy, type ListedBy, readOverview, type Overview } from "./records/status-report.ts";
+import {
+  readActivity,
+  readListedBy,
+  readOverview,
+  type ListedBy,
+  type Overview,
+  type OverviewAsk,
+} from "./records/status-report.ts";
 import type { Readable, Writable } from "node:stream";
 import type { Config, ServerConfig } from "../config/config.ts";
 import { serveStdio } from "../front/mcp/transports/stdio.ts";
@@ -28,8 +35,8 @@ export interface Gateway extends AsyncDisposable {
     Instance,
     "id" | "server" | "owner" | "state" | "connection" | "stderr" | "settled" | "statusView"
   >[];
-  /** What its owner sees of it now. */
-  overview(): Promise<Overview>;
+  /** What its owner sees of it now. Tokens are estimates until they are counted. */
+  overview(ask?: OverviewAsk): Promise<Overview>;
   /** What a screen shows of it that is drawn again and again. */
   glance(): Promise<Activity>;
   /** Who asked for the list of tools since it was started, oldest first. */
@@ -75,7 +82,7 @@ export function buildGateway(config: Config, deps: GatewayDeps): Gateway {
       return parts.waitingStarts;
     },
     instances: () => parts.fleet.all(),
-    overview: async () => await readOverview(parts),
+    overview: async (ask) => await readOverview(parts, ask),
     glance: async () => await readActivity(parts),
     listedBy: () => readListedBy(parts),
     rootsHint: parts.rootsHint,

@@ -125,3 +125,8 @@ interface Worded {
 export function isComing(status: InstanceStatus): boolean {
   return ["provisioning", "command_received", "connecting", "discovering_tools", "restarting"].includes(status);
 }
+
+/** The word of a status with its reason, which often begins with that very word. */
+export function withReason(word: string, reason: string): string {
+  return reason.toLowerCase().startsWith(word.toLowerCase()) ? reason : `${word}: ${reason}`;
+}

@@ -176,6 +176,24 @@ describe("the guided start", () => {
       expect(readFileSync(join(parentPath, name)).includes("typed-secret"), name).toBe(false);
   });
 
+  test("in 80 columns commands are shown once, and no question is broken within a word", async () => {
+    const files = ["--one=/a/folder/with/a/long/name", "--two=/another/folder/with/a/long/name", "--three=last-word"];
+    const entry = { ...ownServer(), env: { SHOWN: "${GUIDE_TEST_KEY_WITH_QUITE_A_LONG_NAME}" } };
+    await writeClaude({ bad: { ...entry, args: [...entry.args, ...files] } });
+    await using terminal = await open({ columns: 80 });
+    await answer(terminal, "Which servers should it start with?", keys.enter);
+    await terminal.sees("Which of them?");
+    expect(terminal.all().split("last-word")).toHaveLength(2);
+    await answer(terminal, "Which of them?", keys.enter);
+    await answer(terminal, "Write this to", keys.enter);
+    await terminal.sees("GUIDE_TEST_KEY_WITH_QUITE_A_LONG_NAME of bad is not set.");
+    await terminal.sees("(Enter leaves it");
+    const words = new Set(terminal.all().split(/\s+/));
+    for (const word of ["encrypted", "(Enter", "leaves", "out):"]) expect(words).toContain(word);
+    for (const line of terminal.screen()) expect(line.length).toBeLessThan(80);
+    await answer(terminal, "out):", keys.ctrlC);
+  });
+
   test("the lines to be written are shown to those who ask, and no is no", async () => {
     await writeClaude({ bad: ownServer() });
     await using terminal = await open();
@@ -198,7 +216,7 @@ describe("the guided start", () => {
     await answer(terminal, "no-such-program-anywhere --flag", keys.enter);
     await answer(terminal, "What should it be called?", keys.enter);
     await answer(terminal, "Write this to", keys.enter);
-    await terminal.sees(/! no-such-program-anywhere {2}cannot start: .*no-such-program-anywhere/);
+    await terminal.sees(/! no-such-program-anywhere {2}cannot start "no-such-program-anywhere"/);
     await answer(terminal, "Keep no-such-program-anywhere in the configuration?", "n");
     await terminal.sees("Taken out: no-such-program-anywhere.");
     expect(readFileSync(ownFile(), "utf8")).not.toContain("no-such-program");

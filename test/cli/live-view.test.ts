@@ -53,7 +53,7 @@ describe("toolyard on a terminal with a configuration", () => {
     await call(url, "bad:pid");
     await shows(terminal, /^ {3}\d\d:\d\d:\d\d +bad:pid +ok +\d+ ms/m);
     await call(url, "bad:fail");
-    await shows(terminal, /^! +\d\d:\d\d:\d\d +bad:fail +tool_error +\d+ ms/m);
+    await shows(terminal, /^! +\d\d:\d\d:\d\d +bad:fail +tool failed +\d+ ms/m);
     const never = call(url, "bad:hang").catch(() => undefined);
     await shows(terminal, /^> +\d\d:\d\d:\d\d +bad:hang +goes on +/m);
     await shows(terminal, /2 servers, \d+ tools {3}\d+ calls in 24 h, 1 failed, 1 now/);
@@ -87,6 +87,26 @@ describe("toolyard on a terminal with a configuration", () => {
     terminal.resize(130, 30);
     await shows(terminal, /^ {2}SERVER +STATUS +TOOLS +CALLS +FAILED +P95 +NEXT$/m);
     await until(() => terminal.screen().filter((line) => line.startsWith("Toolyard ")).length === 1);
+  });
+
+  test("in 80 columns no command, no name and no path of a call is cut", async () => {
+    const long = "a-server-with-quite-a-long-name-of-its-own-and-no-other";
+    const works = "another-server-with-quite-a-long-name-that-works";
+    const mcpServers = { [long]: { command: "no-such-command-anywhere" }, [works]: badServer() };
+    await using terminal = await open({ mcpServers }, { columns: 80, rows: 24 });
+    const url = await addressOf(terminal);
+    await shows(terminal, new RegExp(`^ {4}toolyard logs ${long}$`, "m"));
+    await shows(terminal, /^ {2}another-server\S+ +online/m);
+    await call(url, `${works}:fail`);
+    await shows(terminal, /^! .*tool failed/m);
+    for (const line of terminal.screen()) {
+      expect(line.length, line).toBeLessThan(80);
+      expect(line).not.toContain("…");
+    }
+    expect(terminal.screen().length).toBeLessThanOrEqual(24);
+    const text = terminal.screen().join("").replaceAll(/\s/g, "");
+    expect(text).toContain(long);
+    expect(text.replaceAll(/toolfailed\d+ms/g, "")).toContain(`${works}:fail`);
   });
 
   test("very many servers are folded, and what needs somebody comes before the others", async () => {
@@ -158,7 +178,7 @@ describe("toolyard on a terminal beside a gateway that runs", () => {
     await shows(terminal, /bad:pid +ok +\d+ ms/);
     await shows(terminal, new RegExp(`the gateway of process ${String(gateway.process.pid)}: Ctrl-C leaves this view`));
     await call(gateway.url, "bad:fail");
-    await shows(terminal, /^! +\d\d:\d\d:\d\d +bad:fail +tool_error +\d+ ms/m);
+    await shows(terminal, /^! +\d\d:\d\d:\d\d +bad:fail +tool failed +\d+ ms/m);
     const never = call(gateway.url, "bad:hang").catch(() => undefined);
     await shows(terminal, /^> +\d\d:\d\d:\d\d +bad:hang +goes on +/m);
     terminal.type(keys.ctrlC);

@@ -55,7 +55,7 @@ describe("toolyard calls", () => {
     await run(gateway.url, "two:fail", { text: "no" });
     await run(gateway.url, "one:fail", { text: "no" });
     const table = (await toolyard("calls")).stdout.trimEnd().split("\n");
-    expect(table[0]).toMatch(/^TIME +CALL +WHO +RESULT +TOOK +TOKENS IN +OUT$/);
+    expect(table[0]).toMatch(/^TIME +CALL +WHO +RESULT +TOOK +WAITED +TOKENS IN +OUT$/);
     expect(table.slice(-3).map((line) => line.split(/ {2,}/).slice(1, 4))).toEqual([
       ["one:echo", "local", "ok"],
       ["two:fail", "local", "tool failed"],
@@ -122,9 +122,24 @@ test("on a terminal, what -f prints has headings, and what is long moves nothing
     .text()
     .split(/\r?\n/)
     .filter((line) => /^(TIME|\d\d:\d\d)/.test(line));
-  expect(lines[0]).toMatch(/^TIME +CALL +WHO +RESULT +TOOK {2}TOKENS IN +OUT$/);
+  expect(lines[0]).toMatch(/^TIME +CALL +WHO +RESULT +TOOK +WAITED {2}TOKENS IN +OUT$/);
   const [end] = new Set(lines.map((line) => line.length));
   expect(lines.slice(0, -1).map((line) => line.length)).toEqual(lines.slice(1).map(() => end));
+});
+
+test("how long a call waited for its server is in a column of its own", async () => {
+  await using fresh = await startGateway({ config: { mcpServers: { late: badServer() } } });
+  await untilOnline(fresh.url);
+  const place = ["--config", fresh.configFile, "--data-dir", join(fresh.directory, "data")];
+  await until(async () => {
+    const restarted = post(`${fresh.url}/api/instances/late/restart`);
+    await run(fresh.url, "late:echo", { n: 1 });
+    await restarted;
+    const { stdout } = await runCommand(["calls", "--limit", "1", ...place]);
+    const [headings = [], cells = []] = stdout.split("\n").map((line) => line.split(/ {2,}/));
+    const shown = ["TOOK", "WAITED"].map((heading) => cells[headings.indexOf(heading)] ?? "");
+    return shown.every((cell) => /^[\d.]+ m?s$/.test(cell));
+  });
 });
 
 describe("toolyard logs", () => {

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { badServer, startGateway } from "../harness/gateway.ts";
+import { runCommand } from "../harness/command.ts";
+import { get } from "../harness/rest.ts";
 import { rpc, send } from "../harness/rpc.ts";
 import { onlyPlace } from "../harness/places.ts";
 import { addressOn, runOnTerminal, type TerminalCommand } from "../harness/terminal.ts";
@@ -15,12 +17,15 @@ beforeEach(async () => {
 });
 afterEach(async () => await rm(directory, { recursive: true, force: true }));
 
+const place = () => ["--config", join(directory, "toolyard.json"), "--data-dir", join(directory, "data")];
+
 async function serve(servers: object, ...args: string[]): Promise<TerminalCommand> {
-  const config = join(directory, "toolyard.json");
-  await writeFile(config, JSON.stringify({ mcpServers: servers }));
-  return runOnTerminal({
-    args: ["serve", "--config", config, "--port", "0", "--data-dir", join(directory, "data"), ...args],
-  });
+  return await serveIn(120, servers, args);
+}
+
+async function serveIn(columns: number, servers: object, args: readonly string[] = []): Promise<TerminalCommand> {
+  await writeFile(join(directory, "toolyard.json"), JSON.stringify({ mcpServers: servers }));
+  return runOnTerminal({ args: ["serve", "--port", "0", ...place(), ...args], columns });
 }
 
 /** Starts the server if it must, so that it is up afterwards. */
@@ -41,10 +46,32 @@ describe("on a terminal", () => {
     expect(text).toMatch(/^ {2}SERVER +STATUS +TOOLS +TOKENS$/m);
     expect(text).toMatch(/^ {2}bad +online +\d+ +[\d,]+$/m);
     expect(text).toMatch(/^ {2}broken +cannot start +- +- +.*no-such-command-anywhere/m);
-    expect(text).toMatch(/2 servers, \d+ tools\. A model reads about \d+ tokens of definitions, instead of [\d,]+ for/);
+    expect(text).toMatch(/2 servers, \d+ tools\. A model reads \d+ tokens of definitions, instead of [\d,]+ for/);
     expect(text).toContain(`  Address   ${url}/mcp\n`);
     expect(text).toContain(`claude mcp add --transport http toolyard ${url}/mcp\n`);
     expect(text).toContain(`  Log       ${logFile()}\n`);
+  });
+
+  test("in 80 columns sentences are broken between words, and what is to be copied has a line of its own", async () => {
+    await using terminal = await serveIn(80, { bad: badServer(), broken });
+    await until(() => terminal.text().includes("Connect"));
+    const lines = terminal.text().split("\n");
+    const link = lines.find((line) => line.includes("/ui/#code=")) ?? "";
+    expect(link).toMatch(/^ {4}http:\S+$/);
+    expect(link.length).toBeLessThanOrEqual(80);
+    const tooLong = lines.filter((line) => line.length > 80);
+    // Nothing but one word, which the terminal itself goes on with in the next line.
+    for (const line of tooLong) expect(line).toMatch(/^ {4}(\S+|claude mcp add .*)$/);
+  });
+
+  test("tokens are the same number at the start, in the command and in REST", async () => {
+    await using terminal = await serve({ bad: badServer() });
+    const url = await addressOn(terminal);
+    const started = await until(() => /A model reads (\d+) tokens of definitions/.exec(terminal.text())?.[1]);
+    const { stdout } = await runCommand(["tokens", ...place()]);
+    expect(/here: the list of \/mcp \(meta\) +(\S+)/.exec(stdout)?.[1]).toBe(started);
+    const report = (await get(`${url}/api/usage/tokens`)).json as { readonly here: { readonly tokens: number } };
+    expect(String(report.here.tokens)).toBe(started);
   });
 
   test("the last screen says of what is off whether somebody switched it off, or its entry is wrong", async () => {

@@ -72,8 +72,8 @@ async function record(): Promise<{ readonly guided: string; readonly live: strin
     await client.callTool({ name: "execute_mcp_tool", arguments: { tool_path: path, arguments: args } });
   await callTool("everything:get-sum", { a: 2, b: 40 });
   await callTool("files:read_text_file", { path: join(home, "work", "nothing.txt") });
-  await terminal.sees(/files:read_text_file +tool_error/);
-  await terminal.sees("Saved today: about");
+  await terminal.sees(/files:read_text_file +tool failed/);
+  await terminal.sees(/Saved today: (about )?[\d,]+ tokens/);
   await terminal.sees("2 calls in 24 h, 1 failed");
   const all = terminal.all();
   const at = all.lastIndexOf("\nToolyard ");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
-import { run, untilOnline } from "../harness/rest.ts";
+import { post, run, untilOnline } from "../harness/rest.ts";
 import { rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { axeProblems, hasBrowser, launchBrowser, linkTo, openDashboard, problemsOfLooks, visit } from "./dashboard.ts";
@@ -44,17 +44,26 @@ describe.skipIf(!hasBrowser)("the first glance", () => {
     await saved.getByText("Tokens not sent today").waitFor();
     await saved.getByText("Of a 200,000-token context").waitFor();
     const needs = page.getByRole("region", { name: "Needs you" });
-    await needs.getByRole("link", { name: "Correct its entry" }).waitFor();
+    await needs.getByRole("link", { name: "Fill in values" }).waitFor();
     // All is not well, and no line says so.
     expect(await page.getByText("Nothing needs you").count()).toBe(0);
     const happened = page.getByRole("region", { name: "What happened" });
     await happened.getByText("live", { exact: true }).waitFor();
     await rpc(`${gateway.url}/mcp`, "tools/call", { name: "discover_mcp_tools", arguments: { query: "echo a text" } });
-    await happened.getByRole("listitem").filter({ hasText: "Search: one:" }).first().waitFor();
+    const search = happened.getByRole("listitem").filter({ hasText: "Search: echo a text" });
+    await search.getByText("found one:").waitFor();
+    expect(await search.count()).toBe(1);
     await run(gateway.url, "memory:search_nodes", { query: "a" });
     await happened.getByRole("link", { name: "memory:search_nodes" }).last().waitFor();
     await run(gateway.url, "memory:search_nodes", { query: 7 });
     await happened.getByText("ARGUMENTS_INVALID").waitFor();
+    // A call that reaches no server is among them, although no event tells of it.
+    await run(gateway.url, "memory:no_such_tool", {});
+    await happened.getByText("TOOL_UNKNOWN").waitFor();
+    await page.getByText("calls reached a server").waitFor();
+    // A reload keeps searches: they are recorded.
+    await page.reload();
+    await search.getByText("found one:").waitFor();
     await happened.getByRole("link", { name: "Failed" }).click();
     await until(async () => (await happened.getByText("Search:").count()) === 0);
     await happened.getByText("ARGUMENTS_INVALID").waitFor();
@@ -62,6 +71,39 @@ describe.skipIf(!hasBrowser)("the first glance", () => {
     expect(misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
     await context.close();
   }, 240_000);
+
+  test("a call that waited for its server says so beside its duration", async () => {
+    const { context, page } = await openDashboard(browser, gateway);
+    await visit(page, gateway, "/calls");
+    await until(async () => {
+      const restarted = post(`${gateway.url}/api/instances/one/restart`);
+      await run(gateway.url, "one:echo", { n: 1 });
+      await restarted;
+      return (await page.getByText(/^waited [\d.]+ m?s$/).count()) > 0;
+    });
+    await untilOnline(gateway.url);
+    await context.close();
+  }, 120_000);
+
+  test("the chart has the colours of its legend", async () => {
+    const { context, page } = await openDashboard(browser, gateway, { colorScheme: "dark" });
+    await run(gateway.url, "memory:search_nodes", { query: "a" });
+    await run(gateway.url, "memory:search_nodes", { query: 7 });
+    await visit(page, gateway, "/");
+    await page.locator(".chart canvas").waitFor();
+    const missing = async (): Promise<readonly string[]> =>
+      await page.evaluate(() => {
+        const canvas = document.querySelector<HTMLCanvasElement>(".chart canvas");
+        const pixels = canvas?.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data ?? [];
+        const seen = new Set<string>();
+        for (let at = 0; at < pixels.length; at += 4)
+          seen.add(`rgb(${pixels[at]}, ${pixels[at + 1]}, ${pixels[at + 2]})`);
+        const legend = [...document.querySelectorAll(".chart .legend .dot")];
+        return legend.map((dot) => getComputedStyle(dot).backgroundColor).filter((color) => !seen.has(color));
+      });
+    await until(async () => (await missing()).length === 0);
+    await context.close();
+  }, 120_000);
 
   test("finds servers, tools, pages and actions with the keyboard alone", async () => {
     const { context, page } = await openDashboard(browser, gateway);
@@ -148,6 +190,18 @@ describe.skipIf(!hasBrowser)("the first glance", () => {
     await page.getByLabel("Sort by").selectOption("Server");
     await until(async () => (await names())[0] === "broken");
     expect(await page.locator(".as-cards").count()).toBe(1);
+    // The order of tools is in the address, and one field or heading sets it at every width.
+    await visit(page, gateway, "/tools?sort=tokens");
+    expect(await page.getByLabel("Sort by").inputValue()).toBe("Tokens");
+    expect(await page.getByLabel("Order").count()).toBe(0);
+    await page.getByLabel("Sort by").selectOption("Tool");
+    await page.waitForURL(/[?&]sort=tool$/);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.getByRole("button", { name: "Tool", exact: true }).click();
+    await page.waitForURL(/[?&]sort=-tool$/);
+    expect(await page.getByRole("columnheader", { name: "Tool", exact: true }).getAttribute("aria-sort")).toBe(
+      "descending",
+    );
     await context.close();
   }, 120_000);
 

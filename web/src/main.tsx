@@ -4,7 +4,6 @@ import { RouterProvider } from "@tanstack/react-router";
 import { createRoot } from "react-dom/client";
 import { startLive } from "./api/live.ts";
 import { followEvents, followSession, queryClient } from "./api/queries.ts";
-import { followSearches } from "./api/search-events.ts";
 import { findSession, followOtherTabs } from "./api/session.ts";
 import { router } from "./router.tsx";
 import { startTheme } from "./theme.ts";
@@ -24,7 +23,6 @@ followSession();
 void findSession();
 followOtherTabs();
 followEvents();
-followSearches();
 startLive();
 
 const root = document.getElementById("root");

@@ -17,6 +17,14 @@ export interface Overview {
   readonly areTokensExact: boolean;
 }
 
+export interface OverviewAsk {
+  /** Waits until the tokens are counted, as `toolyard tokens` does. They are kept for the next start. */
+  readonly isCounted?: boolean;
+}
+
+/** After it, estimates are shown where the counting goes on. */
+const longestCountMs = 10_000;
+
 export interface ServerOverview {
   readonly slug: string;
   readonly title: string;
@@ -52,16 +60,16 @@ export interface ToolOverview {
 }
 
 /**
- * The gateway as its owner sees it now. Visits every tool, some at a time, so that it is for screens and pages, not for
- * calls.
+ * The gateway as its owner sees it now, after its tokens were counted where that is asked for. Visits every tool, some
+ * at a time, so that it is for screens and pages, not for calls.
  */
-export async function readOverview({
-  viewOf,
-  owner,
-  usage: { costs, here: hereOf },
-  discovery,
-}: Pick<GatewayParts, "viewOf" | "owner" | "usage" | "discovery">): Promise<Overview> {
+export async function readOverview(
+  { viewOf, owner, usage, discovery }: Pick<GatewayParts, "viewOf" | "owner" | "usage" | "discovery">,
+  { isCounted = false }: OverviewAsk = {},
+): Promise<Overview> {
+  const { costs, here: hereOf } = usage;
   const view = viewOf(owner);
+  if (isCounted) await usage.count(view, longestCountMs);
   await costs.prepare(view);
   const here = await hereOf(view);
   const flat = costs.flat(view);

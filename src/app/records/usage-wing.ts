@@ -1,6 +1,7 @@
 import type { Discovery } from "../../catalog/discovery/discovery.ts";
 import { flatExposure } from "../../catalog/exposure/meta/flat.ts";
 import type { Pins } from "../../catalog/discovery/pins.ts";
+import { type Exposure, type PinnedTools } from "../../catalog/exposure/exposure.ts";
 import { pinTools } from "../../catalog/exposure/pinned-tools.ts";
 import type { LazyNames } from "../../catalog/model/names/lazy-names.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
@@ -39,6 +40,8 @@ export interface UsageWing {
   toolTokens(view: View): Promise<(server: ViewServer, tool: ToolEntry) => TokenSum>;
   /** What the list of `/mcp` and its instructions cost the view's principal, with what that person pinned. */
   here(view: View): Promise<TokenSum>;
+  /** Counts that list and the flat one exactly, for as long as that may take; the rest is counted after it. */
+  count(view: View, waitMs: number): Promise<void>;
   /** Writes the counts of calls and of finding that are not written yet: before the store is closed. */
   stop(): Promise<void>;
 }
@@ -86,6 +89,10 @@ export function createUsageWing(deps: UsageWingDeps): UsageWing {
     usage.write();
     history.write();
   });
+  const count = async (view: View, { exposure, pinned }: ShownList, waitMs: number): Promise<void> => {
+    const counted = costs.count(view, exposure, { pinned });
+    if (waitMs > 0) await untilAborted(counted, AbortSignal.timeout(waitMs)).catch(() => undefined);
+  };
   const phrases = async (view: View): Promise<PhraseReport> => await phrasesOf(view, deps);
   return {
     usage,
@@ -95,13 +102,15 @@ export function createUsageWing(deps: UsageWingDeps): UsageWing {
     async tokens({ principal, exposure: name, of, waitMs }) {
       const view = viewOf(principal);
       const { exposure, pinned } = await listAt(name === undefined ? "/mcp" : `/mcp/${name}`, view, deps);
-      const counted = costs.count(view, exposure, { pinned });
-      if (waitMs > 0) await untilAborted(counted, AbortSignal.timeout(waitMs)).catch(() => undefined);
+      await count(view, { exposure, pinned }, waitMs);
       return await readTokenReport({ costs, finding: history, phrases }, { view, exposure, pinned, principal: of });
     },
     async toolTokens(view) {
       await costs.prepare(view);
       return (server, tool) => costs.tool(view, server, tool);
+    },
+    async count(view, waitMs) {
+      await count(view, await listAt("/mcp", view, deps), waitMs);
     },
     async here(view) {
       const { exposure, pinned } = await listAt("/mcp", view, deps);
@@ -116,7 +125,12 @@ export function createUsageWing(deps: UsageWingDeps): UsageWing {
   };
 }
 
-async function listAt(path: string, view: View, { endpointOf, pins }: UsageWingDeps) {
+interface ShownList {
+  readonly exposure: Exposure;
+  readonly pinned?: PinnedTools | undefined;
+}
+
+async function listAt(path: string, view: View, { endpointOf, pins }: UsageWingDeps): Promise<ShownList> {
   const exposure = endpointOf(path)?.exposure ?? flatExposure;
   if (exposure.hasPins !== true) return { exposure };
   const { paths } = await pins.of(view.principal);

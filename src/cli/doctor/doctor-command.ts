@@ -59,12 +59,11 @@ function toLine({ kind, what, where, todo }: Finding): string {
 /** Undefined where a gateway runs: it would be measured with its load. */
 async function start(
   context: CommandContext,
-  { config, dataDir, isRunning }: Started,
+  { config, dataDir, isRunning, servers }: Started,
   { tell, signal }: { readonly tell: Tell; readonly signal: AbortSignal },
 ): Promise<number | undefined> {
   if (isRunning) return undefined;
-  const used = config.servers.filter(({ disabledReason }) => disabledReason === undefined);
-  if (used.length > 0) tell(...fromTrials(await runTrial(context, config, used, dataDir)));
+  if (servers.length > 0) tell(...fromTrials(await runTrial(context, config, servers, dataDir)));
   const measure = async () => await measureStart(context, config, signal);
   const { startMs, finding } = await whileWaiting("Starting `toolyard stdio` once", measure);
   tell(finding);

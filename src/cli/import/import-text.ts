@@ -83,11 +83,10 @@ export async function askWhatToImport(
   const { isCancel, multiselect, select } = await import("@clack/prompts");
   const chosen = await multiselect({
     message: "Which of them? (space changes, enter goes on)",
-    options: servers.map((server) => ({
-      value: server.key,
-      label: plainText(server.key),
-      hint: [commandText(server), ...server.marks].join("  ! "),
-    })),
+    // Their commands were shown in full before this question.
+    options: servers.map(({ key, marks }) => {
+      return { value: key, label: plainText(key), ...(marks.length === 0 ? {} : { hint: marks.join(", ") }) };
+    }),
     initialValues: servers.filter((server) => server.isPreselected).map(({ key }) => key),
     required: false,
   });

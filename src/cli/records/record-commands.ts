@@ -3,7 +3,7 @@ import type { listCalls } from "../../operations/records/call-operations.ts";
 import { countText } from "../../kernel/text/number-text.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn, textOption } from "../../config/given.ts";
-import { toCell, toClockText, toMsText, toInstanceText } from "../terminal/record-cells.ts";
+import { outcomeText, toCell, toClockText, toMsText, toInstanceText } from "../terminal/record-cells.ts";
 import { printRecords, type RowsShown } from "./records-output.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
@@ -36,18 +36,20 @@ const callsShown: RowsShown<CallJson> = {
   columns: [
     { heading: "TIME", width: 8 },
     { heading: "CALL", width: 30, fit: "wrap" },
-    { heading: "WHO", width: 20, rank: 3 },
+    { heading: "WHO", width: 18, rank: 4 },
     { heading: "RESULT", width: 17, style: (result) => (result === "ok" ? undefined : "red") },
-    { heading: "TOOK", width: 11, align: "right" },
-    { heading: "TOKENS IN", width: 9, align: "right", rank: 2 },
+    { heading: "TOOK", width: 7, align: "right" },
+    { heading: "WAITED", width: 7, align: "right", rank: 2 },
+    { heading: "TOKENS IN", width: 9, align: "right", rank: 3 },
     { heading: "OUT", width: 10, align: "right", rank: 1 },
   ],
   toCells: (call, now) => [
     toClockText(call.time, now),
     toCell(callText(call), 60),
     toCell(call.client === null ? (call.user ?? call.principal) : `${call.user ?? call.principal}/${call.client}`, 40),
-    toCell(outcomeText(call), 30),
-    call.waitMs < 1 ? toMsText(call.durationMs) : `${toMsText(call.durationMs)} +${toMsText(call.waitMs)}`,
+    toCell(outcomeText(call.outcome, call.code), 30),
+    toMsText(call.durationMs),
+    call.waitMs < 1 ? "-" : toMsText(call.waitMs),
     countText(call.argumentTokens),
     `${countText(call.resultTokens)}${call.isResultCut ? " cut" : ""}`,
   ],
@@ -57,12 +59,6 @@ const callsShown: RowsShown<CallJson> = {
 function callText({ method, server, name }: CallJson): string {
   if (method === "tools/call") return name;
   return [server, method, name].filter((word) => word !== "").join(" ");
-}
-
-function outcomeText({ outcome, code }: CallJson): string {
-  if (outcome === "tool_error") return "tool failed";
-  if (outcome === "error") return code === null ? "error" : `error ${code}`;
-  return outcome === "failed" ? (code ?? "failed") : outcome;
 }
 
 type LogJson = TypesOf<typeof listLogs>["answer"]["logs"][number];

@@ -196,7 +196,7 @@ async function confirmText({ target }: Asked, chosen: Chosen, shown: readonly Pl
   const unfold = { value: "show" as const, label: "Show the lines first" };
   for (let isShown = false; ; isShown = true) {
     const answer = await select<"yes" | "show" | "no">({
-      message: `Write this to ${plainText(target.file)}?`,
+      message: besideBar(`Write this to ${plainText(target.file)}?`),
       options: [
         { value: "yes", label: "Yes", hint: `${target.text === undefined ? "a new file of " : ""}${changed} lines` },
         ...(isShown ? [] : [unfold]),

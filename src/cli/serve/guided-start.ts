@@ -15,19 +15,19 @@ import { readTarget } from "../../operations/machine/clients/import-target.ts";
 import { withServers, writeTarget, type ImportTarget } from "../../operations/machine/clients/import-target.ts";
 import { ownGateway, showLive } from "./live-view.ts";
 import { findRunning, showRunning } from "./running-view.ts";
-import { besideBar, wrapText } from "../terminal/fitted-text.ts";
+import { belowBar, besideBar, wrapText } from "../terminal/fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import type { Stopping } from "./stopping.ts";
 import type { TerminalScreen } from "../terminal/terminal-screen.ts";
 import { thingsToAsk } from "./example-questions.ts";
 import { askYes } from "../terminal/yes-or-no.ts";
 import { sleep } from "../../kernel/runtime/abort.ts";
-import { isComing } from "../../kernel/status-words.ts";
+import { isComing, withReason } from "../../kernel/status-words.ts";
 import type { ServerStatus } from "../../records/gateway-status.ts";
 import { toCell, toInstanceText } from "../terminal/record-cells.ts";
 
 interface TrialOptions {
-  readonly gateway: Pick<Gateway, "glance">;
+  readonly gateway: Pick<Gateway, "glance" | "overview">;
   readonly screen: TerminalScreen;
   readonly stopping: AbortSignal;
 }
@@ -45,7 +45,13 @@ async function watchTrial({ gateway, screen, stopping }: TrialOptions): Promise<
   const failed: ServerStatus[] = [];
   const startedMs = performance.now();
   for (;;) {
-    const { servers } = (await gateway.glance()).status;
+    let { servers } = (await gateway.glance()).status;
+    const isNew = ({ instance, status }: ServerStatus): boolean => status === "online" && !told.has(instance);
+    if (servers.some((server) => isNew(server) && !server.tokensExact)) {
+      // The number that is shown now is the one that is shown later.
+      await gateway.overview({ isCounted: true });
+      ({ servers } = (await gateway.glance()).status);
+    }
     // One that lacks a value was not switched off by a person.
     const wanted = servers.filter(({ status, next }) => status !== "disabled" || next?.step === "correct");
     for (const server of wanted) {
@@ -73,7 +79,7 @@ function resultLine(server: ServerStatus): string {
   const name = toInstanceText(server);
   if (server.status !== "online") {
     const advice = server.next?.command ?? "";
-    return `  ! ${name}  ${server.word}: ${toCell(server.reason, 160)}${advice === "" ? "" : `  (${advice})`}`;
+    return `  ! ${name}  ${withReason(server.word, toCell(server.reason, 160))}${advice === "" ? "" : `  (${advice})`}`;
   }
   const tools = `${countText(server.tools)} ${server.tools === 1 ? "tool" : "tools"}`;
   return `  + ${name}  answers as MCP ${server.revision ?? ""}: ${tools}, ${server.tokensExact ? "" : "about "}${countText(server.tokens)} tokens`;
@@ -198,7 +204,7 @@ async function guide(running: VisitedGateway, guided: Guided): Promise<void> {
   if (failures.size > 0 && written !== undefined) await offerToTakeOut(context, written, failures);
   await tellSaving(gateway);
   if (!(await connectClients({ gateway, context, stopping: asked }))) {
-    outro(besideBar(`${file} stays as it is: \`toolyard\` goes on from there.`));
+    outro(belowBar(`${file} stays as it is: \`toolyard\` goes on from there.`));
     stopping.ask("the guided start was left");
     return;
   }
@@ -207,7 +213,7 @@ async function guide(running: VisitedGateway, guided: Guided): Promise<void> {
   const { servers } = await gateway.overview();
   const asks = (await thingsToAsk(servers)).map((ask) => `  "${ask}"`);
   if (asks.length > 0) say.message(besideBar(["Ask your client, for example:", ...asks].join("\n")));
-  outro(besideBar("It serves now, while this terminal is open. `toolyard service install` makes it last."));
+  outro(belowBar("It serves now, while this terminal is open. `toolyard service install` makes it last."));
   await showLiveView(running);
 }
 
@@ -229,7 +235,7 @@ async function offerToTakeOut(
 }
 
 async function tellSaving(gateway: Pick<Gateway, "overview">): Promise<void> {
-  const { tokensFlat, tokensHere, areTokensExact } = await gateway.overview();
+  const { tokensFlat, tokensHere, areTokensExact } = await gateway.overview({ isCounted: true });
   if (tokensFlat <= tokensHere) return;
   const { log: say } = await import("@clack/prompts");
   const about = areTokensExact ? "" : "about ";

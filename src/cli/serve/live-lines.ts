@@ -4,11 +4,11 @@ import type { Activity, PendingCall } from "../../operations/services.ts";
 import type { EventOf } from "../../kernel/events/event.ts";
 import type { ServerStatus } from "../../records/gateway-status.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
-import { toCell, toInstanceText, toMsText } from "../terminal/record-cells.ts";
+import { outcomeText, toCell, toInstanceText, toMsText } from "../terminal/record-cells.ts";
 import { number, problemsFirst, statusText, styleOfWord, urgency } from "../terminal/status-text.ts";
 import { toTable, type Paint } from "../terminal/table.ts";
 import type { ScreenSize } from "../terminal/terminal-screen.ts";
-import { clipText, wrapText } from "../terminal/fitted-text.ts";
+import { widthOf, wrapText } from "../terminal/fitted-text.ts";
 
 /** A call that has ended. */
 export type EndedCall = Pick<EventOf<"mcp.request.logs">, "atMs" | "path" | "outcome" | "durationMs" | "client">;
@@ -27,7 +27,7 @@ export interface LiveView {
 
 /** As many calls as somebody can follow. */
 const mostCalls = 8;
-const longestPath = 48;
+const longestPath = 128;
 const longestOutcome = 24;
 
 /** The live view, of as many lines as the screen has. */
@@ -41,7 +41,7 @@ export function toLiveLines(view: LiveView, size: ScreenSize, paint: Paint): rea
   const foot = wrapped([savedLine(view.glance), ...addressLines(view)]);
   const rows = size.rows - 1 - head.length - above.length - foot.length;
   const calls = callLines(view, Math.max(0, Math.min(mostCalls, Math.floor(rows / 3))), { columns, paint });
-  const servers = serverLines(view, { rows: rows - calls.length, columns, paint });
+  const servers = serverLines(view, rows - calls.length, { columns, paint });
   return [...head.map((line) => paint("bold", line)), ...above, ...servers, ...calls, ...foot];
 }
 
@@ -81,46 +81,62 @@ interface Area {
 }
 
 /** Servers that need attention come first, then the most used; the rest is counted. */
-function serverLines(
-  { glance: { status }, nowMs }: LiveView,
-  { rows, columns, paint }: Area & { rows: number },
-): string[] {
+function serverLines({ glance: { status }, nowMs }: LiveView, rows: number, area: Area): readonly string[] {
   const servers = status.servers.toSorted((one, other) => urgency(other) - urgency(one) || other.calls - one.calls);
-  if (servers.length === 0)
-    return rows < 1 ? [] : ["  no servers yet: `toolyard import` takes over those of AI clients"];
+  const none = wrapText("  no servers yet: `toolyard import` takes over those of AI clients", area.columns, "  ");
+  if (servers.length === 0) return none.length <= rows ? none : [];
   if (rows < 2) return [];
-  const fits = servers.length + 1 <= rows ? servers.length : Math.max(0, rows - 2);
-  const shown = new Set(servers.slice(0, fits));
-  // Otherwise in the order of the configuration, so that lines do not jump about.
-  const visible = problemsFirst(status.servers.filter((server) => shown.has(server)));
-  const table = serverTable(visible, nowMs, { columns, paint });
-  const hidden = servers.slice(fits);
-  return hidden.length === 0 ? [...table] : [...table, clipText(foldedLine(hidden), columns)];
+  return mostThatFit(Math.min(servers.length, rows - 1), rows, (count) => {
+    const shown = new Set(servers.slice(0, count));
+    // Otherwise in the order of the configuration, so that lines do not jump about.
+    const visible = problemsFirst(status.servers.filter((server) => shown.has(server)));
+    const hidden = servers.slice(count);
+    const folded = hidden.length === 0 ? [] : wrapText(foldedLine(hidden), area.columns, "  ");
+    return [...serverTable(visible, nowMs, area), ...folded];
+  });
 }
 
+/** Lines of as many things as there are rows for: one of them may take several. */
+function mostThatFit(most: number, rows: number, linesOf: (count: number) => readonly string[]): readonly string[] {
+  for (let count = most; count >= 0; count -= 1) {
+    const lines = linesOf(count);
+    if (lines.length <= rows) return lines;
+  }
+  return [];
+}
+
+/** What to do goes beside its server where that needs no second line, and otherwise below it. */
 function serverTable(servers: readonly ServerStatus[], nowMs: number, { columns, paint }: Area): readonly string[] {
+  const rows = servers.map((server) => [
+    `  ${toInstanceText(server)}`,
+    server.dormant ? server.word : statusText(server, nowMs),
+    number(server.tools),
+    number(server.calls),
+    number(server.errors),
+    server.p95Ms === null ? "-" : toMsText(server.p95Ms),
+    server.next?.command ?? server.next?.text ?? "",
+  ]);
+  const widest = (at: number): number => rows.reduce((most, row) => Math.max(most, widthOf(row[at] ?? "") + gap), 0);
+  const isBeside = Math.min(widest(0), leastName + gap) + widest(1) + widest(6) - gap <= columns;
   return toTable(
     [
-      { heading: "  SERVER" },
+      { heading: "  SERVER", fit: "wrap", least: leastName },
       { heading: "STATUS", style: styleOfWord },
-      { heading: "TOOLS", align: "right", rank: 3 },
-      { heading: "CALLS", align: "right", rank: 2 },
-      { heading: "FAILED", align: "right", rank: 5 },
-      { heading: "P95", align: "right", rank: 4 },
-      { heading: "NEXT", fit: "cut", least: 36, rank: 1 },
+      { heading: "TOOLS", align: "right", rank: 2 },
+      { heading: "CALLS", align: "right", rank: 1 },
+      { heading: "FAILED", align: "right", rank: 4 },
+      { heading: "P95", align: "right", rank: 3 },
+      isBeside ? { heading: "NEXT" } : { heading: "NEXT", fit: "below" },
     ],
-    servers.map((server) => [
-      `  ${toInstanceText(server)}`,
-      statusText(server, nowMs),
-      number(server.tools),
-      number(server.calls),
-      number(server.errors),
-      server.p95Ms === null ? "-" : toMsText(server.p95Ms),
-      server.next?.command ?? server.next?.text ?? "",
-    ]),
+    rows,
     { room: columns, paint },
   );
 }
+
+/** Longer names are broken where another column would have to be left out. */
+const leastName = 42;
+/** Spaces between two columns of a table. */
+const gap = 2;
 
 function foldedLine(servers: readonly ServerStatus[]): string {
   const words = new Map<string, number>();
@@ -130,7 +146,11 @@ function foldedLine(servers: readonly ServerStatus[]): string {
 }
 
 /** Those that go on, the longest first, and below them those that have ended. */
-function callLines({ glance, ended, nowMs, glancedMs }: LiveView, rows: number, { paint, columns }: Area): string[] {
+function callLines(
+  { glance, ended, nowMs, glancedMs }: LiveView,
+  rows: number,
+  { paint, columns }: Area,
+): readonly string[] {
   const running = glance.pending
     .toSorted((one, other) => other.runningMs - one.runningMs)
     .slice(0, Math.max(0, rows - 1));
@@ -146,21 +166,23 @@ function callLines({ glance, ended, nowMs, glancedMs }: LiveView, rows: number, 
       outcome === "ok" ? " " : "!",
       clock(atMs),
       toCell(path, longestPath),
-      toCell(outcome, longestOutcome),
+      toCell(outcomeText(outcome), longestOutcome),
       toMsText(durationMs),
       client === undefined ? "" : toCell(client, longestOutcome),
     ]),
   ];
   const callColumns = [
     { heading: "" },
-    { heading: "", rank: 3 },
-    { heading: "", fit: "cut" },
+    { heading: "", rank: 1 },
+    { heading: "", fit: "wrap", least: 40 },
     { heading: "" },
     { heading: "" },
-    { heading: "", fit: "cut", least: 8, rank: 2 },
+    { heading: "", rank: 2 },
   ] as const;
-  const [, ...lines] = toTable(callColumns, cells, { room: columns, paint });
-  return [paint("dim", "  CALLS"), ...lines.map((line) => (line.startsWith("!") ? paint("red", line) : line))];
+  return mostThatFit(cells.length, rows, (count) => {
+    const [, ...lines] = toTable(callColumns, cells.slice(0, count), { room: columns, paint });
+    return [paint("dim", "  CALLS"), ...lines.map((line) => (line.startsWith("!") ? paint("red", line) : line))];
+  });
 }
 
 function pathOf({ server, method, name }: PendingCall): string {

@@ -4,7 +4,7 @@ import type { Gateway } from "../../app/gateway.ts";
 import type { Overview, ServerOverview } from "../../app/records/status-report.ts";
 import type { Config } from "../../config/config.ts";
 import { tellOthers } from "../../operations/machine/doctor/machine-users.ts";
-import { wrapText } from "../terminal/fitted-text.ts";
+import { widthOf, wrapText } from "../terminal/fitted-text.ts";
 import { toCell } from "../terminal/record-cells.ts";
 import { styleOfWord } from "../terminal/status-text.ts";
 import { isComing, statusWord } from "../../kernel/status-words.ts";
@@ -69,7 +69,7 @@ export async function reportStartup(report: StartupReport): Promise<void> {
   );
   screen.show([]);
   if (stopping.aborted) return;
-  const overview = await gateway.overview();
+  const overview = await gateway.overview({ isCounted: true });
   const others = await tellOthers(report.config);
   const asks = await thingsToAsk(overview.servers);
   if (!stopping.aborted) screen.print(toLastScreen(report, { overview, others, asks }));
@@ -102,15 +102,14 @@ function toLastScreen(
   const paragraphs = [
     missing === "" ? `${toServerTable(overview.servers, columns)}\n\n${wrapped(toTotals(overview))}\n` : missing,
     hints.map(({ server, hint }) => `${wrapped(`  ${server} ${hint}`)}\n`).join(""),
-    // Lines to be copied must not be broken.
     [
-      `  Dashboard ${dashboardUrl}`,
+      ...toCopy("Dashboard", dashboardUrl, columns),
       `            (works once within five minutes; then \`toolyard open\`)`,
-      `  Address   ${url}/mcp`,
-      `  Connect   claude mcp add --transport http toolyard ${url}/mcp${tokenHint(gateway)}`,
+      ...toCopy("Address", `${url}/mcp`, columns),
+      ...toCopy("Connect", `claude mcp add --transport http toolyard ${url}/mcp${tokenHint(gateway)}`, columns),
       `            (other clients and endpoints: ${url}/)`,
-      ...(logFile === undefined ? [] : [`  Log       ${logFile}`]),
-      ...(others === undefined ? [] : [`  Others    ${others}`]),
+      ...(logFile === undefined ? [] : toCopy("Log", logFile, columns)),
+      ...(others === undefined ? [] : wrapText(`  Others    ${others}`, columns, " ".repeat(12))),
       "",
     ].join("\n"),
     asks.length === 0
@@ -118,6 +117,12 @@ function toLastScreen(
       : `  Then ask your client, for example:\n${asks.map((ask) => `${wrapped(`    "${ask}"`)}\n`).join("")}`,
   ];
   return `\n${paragraphs.filter((paragraph) => paragraph !== "").join("\n")}\n`;
+}
+
+/** A text to be copied must not be broken: where it is too long for its line, it gets one of its own. */
+function toCopy(label: string, text: string, columns: number): readonly string[] {
+  const line = `  ${label.padEnd(10)}${text}`;
+  return widthOf(line) <= columns ? [line] : [`  ${label}`, `    ${text}`];
 }
 
 interface LastFacts {

@@ -76,6 +76,11 @@ export function besideBar(text: string): string {
     .join("\n");
 }
 
+/** The same where the bar ends: its other lines begin below the first. */
+export function belowBar(text: string): string {
+  return besideBar(text).replaceAll("\n", "\n   ");
+}
+
 const barColumns = 4;
 
 /** Below a line that is indented, its rest is indented as well. */

@@ -16,6 +16,13 @@ export function toMsText(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : toDurationText(ms);
 }
 
+/** How a call ended: `ok`, `tool failed`, or the code of what went wrong. */
+export function outcomeText(outcome: string, code: string | null = null): string {
+  if (outcome === "tool_error") return "tool failed";
+  if (outcome === "error") return code === null ? "error" : `error ${code}`;
+  return outcome === "failed" ? (code ?? "failed") : outcome;
+}
+
 /** A text of somebody else on one line. */
 export function toCell(text: string, characters: number): string {
   return clipText(plainText(text).replace(/\s+/g, " ").trim(), characters);
@@ -23,7 +30,7 @@ export function toCell(text: string, characters: number): string {
 
 /** Characters of the id of a client that distinguish it from the others of one server. */
 const clientCharacters = 6;
-const longestName = 40;
+const longestName = 80;
 
 /**
  * An instance for people: its server, whose it is, and for which client. `--json` has the whole ids, which only

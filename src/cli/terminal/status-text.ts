@@ -39,7 +39,12 @@ const measured: readonly StatusColumn[] = [
 
 function columnsWith({ indent, isLong }: TableStyle): readonly StatusColumn[] {
   return [
-    { heading: `${indent}SERVER`, cell: (server) => `${indent}${toInstanceText(server)}` },
+    {
+      heading: `${indent}SERVER`,
+      fit: "wrap",
+      least: leastName,
+      cell: (server) => `${indent}${toInstanceText(server)}`,
+    },
     { heading: "STATUS", style: (text) => styleOfWord(text), cell: statusText },
     { heading: "TOOLS", align: "right", rank: 1, cell: ({ tools }) => number(tools) },
     { heading: "TOKENS", align: "right", rank: 2, cell: tokensText },
@@ -47,6 +52,9 @@ function columnsWith({ indent, isLong }: TableStyle): readonly StatusColumn[] {
     { heading: "NEXT", fit: "below", cell: nextText },
   ];
 }
+
+/** Longer names are broken where another column would have to be left out. */
+const leastName = 42;
 
 interface TableStyle {
   readonly indent: string;

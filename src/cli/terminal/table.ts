@@ -132,7 +132,7 @@ function toLines(
 ): readonly string[] {
   const cells = beside.map(({ column, index, width }) => {
     const cell = row[index] ?? "";
-    return column.fit === "cut" ? [clipText(cell, width)] : wrapText(cell, width);
+    return column.fit === "cut" ? [clipText(cell, width)] : wrapText(cell, width, /^ */.exec(cell)?.[0]);
   });
   const height = cells.reduce((most, { length }) => Math.max(most, length), 1);
   const lines = Array.from({ length: height }, (_, at) =>

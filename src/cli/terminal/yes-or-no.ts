@@ -1,3 +1,4 @@
+import { besideBar } from "./fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 
 /** Whether somebody is there to be asked. */
@@ -17,7 +18,7 @@ export async function askYes(question: string, preset = true): Promise<boolean> 
 /** Asks a person to type a word. Whatever else is typed, Escape and Ctrl-C are a no. */
 export async function askTyped(question: string, word: string): Promise<boolean> {
   const { text } = await import("@clack/prompts");
-  const given = await text({ message: question, output: process.stderr });
+  const given = await text({ message: besideBar(question), output: process.stderr });
   return typeof given === "string" && given.trim().toLowerCase() === word;
 }
 
@@ -47,6 +48,6 @@ export async function askWhich(question: string, choices: readonly Choice[]): Pr
 /** Asks for a text that is not shown. Undefined after Escape and Ctrl-C. */
 export async function askSecret(question: string): Promise<string | undefined> {
   const { isCancel, password } = await import("@clack/prompts");
-  const given = await password({ message: question, output: process.stderr });
+  const given = await password({ message: besideBar(question), output: process.stderr });
   return isCancel(given) || given === "" ? undefined : given;
 }

@@ -109,6 +109,8 @@ test("each thing that is broken is told with what to do about it", async () => {
     "lacks: the variable NOT_SET_ANYWHERE is not set":
       "Run `toolyard config keep NOT_SET_ANYWHERE`, or set it in the environment in which the gateway is started.",
   });
+  for (const server of ["gone", "tool", "ends", "far", "lacks"])
+    expect(found.of("fail").filter(({ what }) => what.startsWith(`${server}: `))).toHaveLength(1);
   const ends = Object.entries(told).find(([what]) => what.startsWith("ends: cannot start"));
   expect(ends?.[0]).toContain("(last output: no database)");
   expect(ends?.[1]).toContain("Its last output says why");
@@ -203,6 +205,18 @@ describe("with a running gateway", () => {
     expect(other.of("warn").map(({ what }) => what)).toContainEqual(
       expect.stringContaining(`runs version 0.0.9, and this is ${version}`) as string,
     );
+  });
+
+  test("one that is down is told once, where its command or its address says why", async () => {
+    await configure({ gone: { command: "psql-mcp" }, far: { url: "http://127.0.0.1:1/mcp" }, bad: badServer() });
+    const config = readFileSync(shop.file, "utf8");
+    await using gateway = await startGateway({ config, directory: shop.directory, env: shop.environment });
+    await until(async () => (await standingOf(gateway.url, "gone")).status === "error");
+    await until(async () => (await standingOf(gateway.url, "far")).status === "offline");
+    expect((await examine([], env())).of("fail").map(({ what }) => what)).toEqual([
+      "gone: command psql-mcp was not found in PATH",
+      "far: http://127.0.0.1:1 does not answer (ECONNREFUSED)",
+    ]);
   });
 
   test("and after it, its records are looked at", async () => {

@@ -223,6 +223,7 @@ export interface ToolRow {
 /** What a change of this kind may have changed. Order matters: the first that fits. */
 const touched: readonly (readonly [prefix: string, keys: readonly (readonly string[])[]])[] = [
   ["mcp.request.logs", [["calls"], ["usage"], ["status"]]],
+  ["search.done", [["calls"]]],
   ["mcp.server.logs", [["logs"]]],
   ["mcp.tools.discovered", [["tools"], ["pins"], ["status"], ["usage"]]],
   ["mcp.server.", [["status"], ["resources"], ["prompts"]]],

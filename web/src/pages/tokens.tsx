@@ -7,7 +7,7 @@ import { DataTable, type Column } from "../parts/basic/data-table.tsx";
 import { ListCopies } from "../parts/servers/list-copies.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Empty, Loaded } from "../parts/basic/states.tsx";
-import { count, counted, plain, tokenCount } from "../words/format.ts";
+import { count, counted, percent, plain, tokenCount } from "../words/format.ts";
 import { toCommand } from "../words/words.ts";
 
 type Cost = Schemas["TokenReport"]["servers"][number];
@@ -48,8 +48,6 @@ const columns = (whole: number): readonly Column<Cost>[] => [
   },
 ];
 
-const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
-
 function Share({ part }: { readonly part: number }) {
   return (
     <span className="share">
@@ -57,7 +55,7 @@ function Share({ part }: { readonly part: number }) {
         <span className="slice" style={{ flexGrow: part }} />
         <span style={{ flexGrow: 1 - part }} />
       </span>
-      <span className="number">{percent.format(part)}</span>
+      <span className="number">{percent(part)}</span>
     </span>
   );
 }
@@ -79,14 +77,14 @@ function Report({ report }: { readonly report: Schemas["TokenReport"] }) {
   return (
     <>
       <dl className="numbers">
-        <Figure name="Flat" value={flat.tokens} isExact={flat.isExact}>
+        <Figure name="All tools, listed" value={flat.tokens} isExact={flat.isExact}>
           What the list of all tools at <code>/mcp/flat</code>, and its instructions, cost you now.
         </Figure>
-        <Figure name={`Here: ${here.exposure}`} value={here.tokens} isExact={here.isExact}>
-          What the list and instructions of <code>/mcp</code> cost.
+        <Figure name="This gateway’s list" value={here.tokens} isExact={here.isExact}>
+          What the list and instructions of <code>/mcp</code> ({here.exposure}) cost.
         </Figure>
         <Figure name="Saved when a conversation begins" value={savedAtStart.tokens} isExact={savedAtStart.isExact}>
-          Flat minus here. Negative if the short list costs more than all tools.
+          All tools minus this list. Negative if the short list costs more than all tools.
         </Figure>
         <Figure name="Spent on searches today" value={spentOnFinding.tokens} isExact={false}>
           {counted(spentOnFinding.answers, "answer")} of searches cost {count(spentOnFinding.answerTokens)}, and{" "}

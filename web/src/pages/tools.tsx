@@ -18,11 +18,6 @@ const changeChoices = [
   ["reads", "Only reads"],
   ["writes", "May change something"],
 ] as const;
-
-const orders = [
-  ["", "By server"],
-  ["tokens", "Most tokens first"],
-] as const;
 const none: ReadonlySet<string> = new Set();
 
 /** One table of all tools, with rules for those that are chosen. */
@@ -82,12 +77,6 @@ export function Tools() {
           value={changes ?? ""}
           onChange={({ target }) => set({ changes: target.value })}
         />
-        <SelectField
-          label="Order"
-          choices={orders}
-          value={sort ?? ""}
-          onChange={({ target }) => set({ sort: target.value })}
-        />
       </div>
       <PinnedTools />
       {mayManage && (
@@ -98,7 +87,10 @@ export function Tools() {
           />
         </Suspense>
       )}
-      <ToolTable server={server} match={match} changes={changes} sort={sort} choice={mayManage ? choice : undefined} />
+      <ToolTable
+        {...{ server, match, changes, sort, choice: mayManage ? choice : undefined }}
+        onSort={(next) => set({ sort: next })}
+      />
     </Page>
   );
 }

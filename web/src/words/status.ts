@@ -75,6 +75,11 @@ export interface Remedy {
   readonly tab: "log" | "entry" | "status";
 }
 
+/** Whether the entry is wrong only because a variable in it has no value: its page asks for the value. */
+export function isOfValue({ step, command }: NonNullable<ServerStatus["next"]>): boolean {
+  return step === "correct" && command !== null;
+}
+
 export const remedies: Readonly<Record<NonNullable<ServerStatus["next"]>["step"], Remedy>> = {
   "log-in": { word: "Log in", tab: "entry" },
   "fill-in": { word: "Fill in values", tab: "entry" },
@@ -84,6 +89,11 @@ export const remedies: Readonly<Record<NonNullable<ServerStatus["next"]>["step"]
   "try-now": { word: "See its log", tab: "log" },
   "see-log": { word: "See its log", tab: "log" },
 };
+
+/** The first tools that a recorded search found. */
+export function foundText({ message }: { readonly message: string | null }): string {
+  return message === null || message === "" ? "nothing found" : `found ${message}`;
+}
 
 /** How a call ended: `ok`, the code of a failure, `tool error`. One that waits for a person has not failed. */
 export function outcomeOf(call: { readonly outcome: string; readonly code: string | null }): {

@@ -3,7 +3,7 @@ export interface StreamLine {
   readonly id: string;
   readonly kind: "search" | "call";
   readonly time: string;
-  /** Path of a tool, or of the first tool that a search found. */
+  /** Path of a tool, or the words of a search. */
   readonly name: string;
   /** What a search found, or why a call failed. */
   readonly about: string;

@@ -9,7 +9,7 @@ import { switchedOff } from "../../../config/entry/servers.ts";
 import { missingIn } from "../../../config/file/substitution.ts";
 import { hasProcess } from "../../../config/entry/transports.ts";
 import { countText } from "../../../kernel/text/number-text.ts";
-import { isComing } from "../../../kernel/status-words.ts";
+import { isComing, withReason } from "../../../kernel/status-words.ts";
 import type { ServerStatus } from "../../../records/gateway-status.ts";
 import { plainText, shorten } from "../../../kernel/text/plain-text.ts";
 import { findInPath, isExecutable } from "../../../config/words/command-words.ts";
@@ -42,8 +42,17 @@ export function checkEntries(servers: readonly ServerConfig[]): readonly Finding
   });
 }
 
+/** Of servers, with the keys of those that cannot work because of it: nothing more has to be said about them. */
+export interface ServersFinding {
+  readonly finding: Finding;
+  readonly broken: readonly string[];
+}
+
 /** Each program once: whether it is there, and its version where it is one that runs many servers. */
-export async function checkCommands(servers: readonly ServerConfig[], env: Environment): Promise<readonly Finding[]> {
+export async function checkCommands(
+  servers: readonly ServerConfig[],
+  env: Environment,
+): Promise<readonly ServersFinding[]> {
   const commands = new Map<string, { readonly path: string | undefined; readonly keys: string[] }>();
   for (const { key, transport } of servers) {
     if (!hasProcess(transport)) continue;
@@ -61,11 +70,11 @@ export async function checkCommands(servers: readonly ServerConfig[], env: Envir
   return await Promise.all(
     [...commands].map(async ([id, { path, keys }]) => {
       const command = id.slice(0, id.indexOf("\0"));
-      if (path !== undefined) return fine(`command ${await withVersion(command, path, env)}`);
+      if (path !== undefined) return { finding: fine(`command ${await withVersion(command, path, env)}`), broken: [] };
       const who = plainText(keys.join(", "));
       const todo = origins[command] ?? `Install it, or run \`toolyard servers remove ${plainText(keys[0] ?? "")}\`.`;
       const where = isAbsolute(command) ? "is not there, or may not be run" : "was not found in PATH";
-      return broken(`${who}: command ${plainText(command)} ${where}`, todo);
+      return { finding: broken(`${who}: command ${plainText(command)} ${where}`, todo), broken: keys };
     }),
   );
 }
@@ -88,8 +97,7 @@ async function withVersion(command: string, path: string, env: Environment): Pro
 }
 
 /** What a server's address answered. */
-export interface SeenAddress {
-  readonly finding: Finding;
+export interface SeenAddress extends ServersFinding {
   readonly date: string | null;
   readonly atMs: number;
 }
@@ -105,11 +113,12 @@ export async function checkAddress(
   const { origin } = new URL(transport.url);
   try {
     const date = await askDate(origin, AbortSignal.any([signal, AbortSignal.timeout(addressMs)]));
-    return { finding: fine(`${plainText(key)}: ${origin} answers`), date, atMs: Date.now() };
+    return { finding: fine(`${plainText(key)}: ${origin} answers`), broken: [], date, atMs: Date.now() };
   } catch (error) {
     signal.throwIfAborted();
     const what = `${plainText(key)}: ${origin} does not answer (${toReason(error)})`;
-    return { finding: broken(what, "Check the URL and the network."), date: null, atMs: Date.now() };
+    const finding = broken(what, "Check the URL and the network.");
+    return { finding, broken: [key], date: null, atMs: Date.now() };
   }
 }
 
@@ -126,16 +135,18 @@ async function askDate(origin: string, signal: AbortSignal): Promise<string | nu
   });
 }
 
-/** Servers as the running gateway has them. */
-export function fromStatus(servers: readonly ServerStatus[]): readonly Finding[] {
-  // Those that cannot be used were told with their entries.
-  const told = servers.filter(({ status, reason }) => status !== "disabled" || reason === switchedOff);
-  return told.map(({ instance, word, status, dormant, tools, reason, next }) => {
+/** Servers as the running gateway has them, without those that are down for a reason that was told. */
+export function fromStatus(servers: readonly ServerStatus[], told: ReadonlySet<string>): readonly Finding[] {
+  const untold = servers.filter(({ server, status, reason }) =>
+    // Those that cannot be used were told with their entries.
+    status === "disabled" ? reason === switchedOff : status === "online" || !told.has(server),
+  );
+  return untold.map(({ instance, word, status, dormant, tools, reason, next }) => {
     const name = plainText(instance);
     if (status === "online")
       return fine(`${name}: ${dormant ? `${word}, a call starts it` : word}, ${toolCount(tools)}`);
     if (status === "disabled") return fine(`${name}: ${word}`);
-    const what = `${name}: ${word}: ${shorten(plainText(reason), 200)}`;
+    const what = `${name}: ${withReason(word, shorten(plainText(reason), 200))}`;
     if (isComing(status)) return doubtful(what, "Wait, and look again.");
     return broken(
       what,
@@ -153,7 +164,7 @@ export function fromTrials(trials: readonly ServerTrial[]): readonly Finding[] {
     if (trial.isUsable) return fine(`${name}: it answers, ${toolCount(trial.tools.length)}`);
     const last = trial.output.at(-1);
     const output = last === undefined ? "" : ` (last output: ${shorten(plainText(last).trim(), 120)})`;
-    const what = `${name}: ${trial.word}: ${shorten(plainText(trial.reason), 200)}${output}`;
+    const what = `${name}: ${withReason(trial.word, shorten(plainText(trial.reason), 200))}${output}`;
     return broken(what, toAdvice(trial) ?? "Look at its own documentation.");
   });
 }

@@ -1,4 +1,5 @@
-import type { Config } from "../../../config/config.ts";
+import type { Config, ServerConfig } from "../../../config/config.ts";
+import { toSlug } from "../../../config/words/slug.ts";
 import { switchedOff } from "../../../config/entry/servers.ts";
 import { toGatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { plainText } from "../../../kernel/text/plain-text.ts";
@@ -37,6 +38,8 @@ export interface Started {
   readonly config: Config;
   readonly dataDir: string;
   readonly isRunning: boolean;
+  /** Servers that may work: of the others it was told why they do not. */
+  readonly servers: readonly ServerConfig[];
 }
 
 /** Looks at everything that a gateway needs, and says what to do. Starts nothing by itself. */
@@ -71,17 +74,20 @@ async function examineRest(asked: Examined, config: Config): Promise<void> {
   const others = await checkOtherUsers(config);
   if (others !== undefined) tell(others);
   const used = config.servers.filter(({ disabledReason }) => disabledReason === undefined);
-  tell(...(await checkCommands(used, place.env)));
+  const commands = await checkCommands(used, place.env);
+  tell(...commands.map(({ finding }) => finding));
   const look = async () => await Promise.all(used.map(async (server) => await checkAddress(server, signal)));
   const seen = (await during("Asking the addresses of servers", look)).filter((address) => address !== undefined);
   const clock = checkClock(seen);
   tell(...seen.map(({ finding }) => finding), ...(clock === undefined ? [] : [clock]));
+  const told = new Set([...commands, ...seen].flatMap(({ broken: keys }) => keys));
   if (gateway !== undefined) {
-    tell(...(await examineGateway(gateway, place)));
+    tell(...(await examineGateway(gateway, place, new Set([...told].map(toSlug)))));
     const lookAtPeople = async () => await checkTeam(gateway, place.env, signal);
     tell(...(await during("Asking the gateway of its people", lookAtPeople)));
   }
-  const startMs = await asked.start?.({ config, dataDir, isRunning: gateway !== undefined });
+  const servers = used.filter(({ key }) => !told.has(key));
+  const startMs = await asked.start?.({ config, dataDir, isRunning: gateway !== undefined, servers });
   const longestCallMs = Math.max(0, ...used.map(({ callTimeoutMs }) => callTimeoutMs));
   const clients = { place, url: gateway?.url ?? null, triesTokens: asked.start !== undefined, signal };
   const lookAtClients = async () => await asked.checkClients({ ...clients, measured: { longestCallMs, startMs } });
@@ -91,7 +97,11 @@ async function examineRest(asked: Examined, config: Config): Promise<void> {
 }
 
 /** The gateway itself, then its servers as it has them. */
-async function examineGateway(gateway: SeenGateway, { version }: Surroundings): Promise<readonly Finding[]> {
+async function examineGateway(
+  gateway: SeenGateway,
+  { version }: Surroundings,
+  told: ReadonlySet<string>,
+): Promise<readonly Finding[]> {
   try {
     const status = await gateway.status();
     const where = `the gateway of process ${gateway.pid}${gateway.url === null ? "" : ` at ${gateway.url}`}`;
@@ -104,7 +114,7 @@ async function examineGateway(gateway: SeenGateway, { version }: Surroundings): 
       about,
       ...(status.restart === null ? [] : [doubtful(status.restart, again)]),
       ...status.store.problems.map(({ message, hint }) => broken(message, hint)),
-      ...fromStatus(status.servers),
+      ...fromStatus(status.servers, told),
     ];
   } catch (error) {
     const { message, hint } = toGatewayError(error);

@@ -1,5 +1,5 @@
 import type { Era } from "../../../kernel/call/call-context.ts";
-import type { InstanceStatus } from "../../../kernel/status-words.ts";
+import { type InstanceStatus, withReason } from "../../../kernel/status-words.ts";
 import type { NextStep } from "../../../records/server-standing.ts";
 import { countText } from "../../../kernel/text/number-text.ts";
 import { plainText, shorten } from "../../../kernel/text/plain-text.ts";
@@ -67,7 +67,7 @@ export function toTrialText(trial: ServerTrial): readonly string[] {
   const what = toAdvice(trial);
   const lines = output.filter((line) => line.trim() !== "");
   return [
-    `${plainText(key)}: ${word}: ${shorten(oneLine(trial.reason), 400)}`,
+    `${plainText(key)}: ${withReason(word, shorten(oneLine(trial.reason), 400))}`,
     ...(what === undefined ? [] : [`  ${what}`]),
     ...(lines.length === 0 ? [] : ["  last output:"]),
     ...lines.slice(-mostLines).map((line) => `    ${shorten(plainText(line), lineCharacters)}`),

@@ -14,7 +14,7 @@ import { saveBlob } from "../../parts/api/save-blob.ts";
 import { Empty, FailureNote, Loaded } from "../../parts/basic/states.tsx";
 import { compact, count, duration, fullTime, plain, time } from "../../words/format.ts";
 import { Outcome } from "../../parts/basic/outcome.tsx";
-import { outcomeOf } from "../../words/status.ts";
+import { foundText, outcomeOf } from "../../words/status.ts";
 import { toCommand } from "../../words/words.ts";
 
 type Call = Schemas["Call"];
@@ -47,6 +47,10 @@ function fold(calls: readonly Call[]): readonly Run[] {
   return runs;
 }
 
+const isSearch = ({ method }: Call): boolean => method === "search";
+/** What a search costs is in the sums of the page about tokens. */
+const unknown = <span className="muted">–</span>;
+
 const columns = (open: string | undefined, toggle: (id: string) => void): readonly Column<Run>[] => [
   {
     heading: "Time",
@@ -62,11 +66,13 @@ const columns = (open: string | undefined, toggle: (id: string) => void): readon
     width: "minmax(12rem, 2fr)",
     cell: ({ first, calls }) => (
       <>
+        {isSearch(first) && "Search: "}
         <Link to="/calls/$id" params={{ id: first.id }}>
           <code>
             <Name>{first.name}</Name>
           </code>
         </Link>
+        {isSearch(first) && <span className="second">{plain(foundText(first))}</span>}
         {calls.length > 1 && (
           <Button look="plain" aria-expanded={open === first.id} onClick={() => toggle(first.id)}>
             ×{count(calls.length)}
@@ -95,20 +101,35 @@ const columns = (open: string | undefined, toggle: (id: string) => void): readon
       </span>
     ),
   },
-  { heading: "Duration", width: "6rem", align: "right", cell: ({ first }) => duration(first.durationMs) },
+  {
+    heading: "Duration",
+    width: "7rem",
+    align: "right",
+    cell: ({ first: { durationMs, waitMs } }) => (
+      <>
+        {duration(durationMs)}
+        {waitMs >= 1 && (
+          <span className="second" title="For the server's start, or for a person: not part of the duration.">
+            waited {duration(waitMs)}
+          </span>
+        )}
+      </>
+    ),
+  },
   {
     heading: "Tokens in",
     width: "5.5rem",
     align: "right",
     from: 760,
-    cell: ({ first }) => `~${compact(first.argumentTokens)}`,
+    cell: ({ first }) => (isSearch(first) ? unknown : `~${compact(first.argumentTokens)}`),
   },
   {
     heading: "Tokens out",
     width: "6rem",
     align: "right",
     from: 760,
-    cell: ({ first }) => `~${compact(first.resultTokens)}${first.isResultCut ? ", cut" : ""}`,
+    cell: ({ first }) =>
+      isSearch(first) ? unknown : `~${compact(first.resultTokens)}${first.isResultCut ? ", cut" : ""}`,
   },
 ];
 

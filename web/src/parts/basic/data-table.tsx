@@ -28,6 +28,9 @@ export interface DataTableProps<Row> {
   readonly onEnd?: (() => void) | undefined;
   /** Shown below a row that is unfolded. */
   readonly detail?: (row: Row) => ReactNode;
+  /** In an address: the heading that sorts, in small letters, with `-` before it where the order is turned. */
+  readonly sort?: string | undefined;
+  readonly onSort?: ((sort: string) => void) | undefined;
 }
 
 const rowPx = 40;
@@ -42,9 +45,15 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null);
   const width = useWidth(scroller);
   const areCards = width < cardsPx;
-  const [sort, setSort] = useState<Sort>();
+  const [own, setOwn] = useState("");
+  const sort = toSort(props.onSort === undefined ? own : (props.sort ?? ""), props.columns);
+  const setSort = (next: Sort | undefined): void => (props.onSort ?? setOwn)(sortText(next));
   const columns = props.columns.filter(({ from = 0 }) => from <= (areCards ? 0 : width));
-  const sorted = useMemo(() => sortRows(rows, props.columns, sort), [rows, props.columns, sort]);
+  const { heading, isTurned = false } = sort ?? {};
+  const sorted = useMemo(
+    () => sortRows(rows, props.columns, heading === undefined ? undefined : { heading, isTurned }),
+    [rows, props.columns, heading, isTurned],
+  );
   const isPlain = rows.length <= plainRows;
   const virtual = useVirtualizer({
     count: sorted.length,
@@ -118,6 +127,17 @@ function useWidth(place: RefObject<HTMLElement | null>): number {
 interface Sort {
   readonly heading: string;
   readonly isTurned: boolean;
+}
+
+function toSort<Row>(text: string, columns: readonly Column<Row>[]): Sort | undefined {
+  const isTurned = text.startsWith("-");
+  const name = isTurned ? text.slice(1) : text;
+  const column = columns.find(({ heading, sortBy }) => sortBy !== undefined && heading.toLowerCase() === name);
+  return column === undefined ? undefined : { heading: column.heading, isTurned };
+}
+
+function sortText(sort: Sort | undefined): string {
+  return sort === undefined ? "" : `${sort.isTurned ? "-" : ""}${sort.heading.toLowerCase()}`;
 }
 
 /** In the given order until somebody sorts. */

@@ -36,11 +36,11 @@ export function CallsChart({ range }: { readonly range: TimeRange }) {
       about={
         counts.data !== undefined && (
           <>
-            <Link to="/calls">{counted(calls, "call")}</Link>,{" "}
+            <Link to="/calls">{counted(calls, "call")}</Link> reached a server,{" "}
             <Link to="/calls" search={{ failed: "true" }}>
               {count(errors)} failed
-            </Link>{" "}
-            in {inWords}
+            </Link>
+            , in {inWords}
           </>
         )
       }

@@ -22,14 +22,20 @@ export function Chart({ label, isOfDays, times, lines }: ChartProps) {
     const element = place.current;
     if (element === null) return undefined;
     const style = getComputedStyle(element);
-    const color = (name: string): string => style.getPropertyValue(name).trim();
+    // A canvas knows colours only as they are computed: of a property of our own, that is its text.
+    const color = (name: string): string => {
+      element.style.color = `var(${name})`;
+      const computed = style.color;
+      element.style.color = "";
+      return computed;
+    };
     const bars = UPlot.paths.bars?.({ size: [0.8, 28] });
     const ticksOf = new Intl.DateTimeFormat(
       "en",
       isOfDays ? { day: "numeric", month: "short" } : { hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
     );
     const axis = {
-      stroke: style.color,
+      stroke: color("--muted"),
       grid: { stroke: style.borderTopColor, width: 1 },
       ticks: { show: false },
       font: "11px system-ui",

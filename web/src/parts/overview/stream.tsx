@@ -4,9 +4,8 @@ import { ChevronRight, Search, X } from "lucide-react";
 import { useMemo, useSyncExternalStore, type ReactElement } from "react";
 import { api, valueOf } from "../../api/client.ts";
 import { liveStore } from "../../api/live.ts";
-import { searchStore } from "../../api/search-events.ts";
 import { ago, compact, count, counted, duration, fullTime, plain, time } from "../../words/format.ts";
-import { outcomeOf } from "../../words/status.ts";
+import { foundText, outcomeOf } from "../../words/status.ts";
 import { toGroups, type StreamGroup, type StreamLine } from "../../words/stream.ts";
 import { timeRanges, type TimeRange } from "../../words/time-range.ts";
 import { Name } from "../basic/name.tsx";
@@ -16,6 +15,7 @@ import { ServerIcon } from "../servers/server-icon.tsx";
 
 const mostCalls = 80;
 const mostLines = 10;
+const unseenMs = 10_000;
 
 interface StreamProps {
   readonly range: TimeRange;
@@ -28,7 +28,6 @@ interface StreamProps {
 export function Stream({ range, isFailedOnly, filters }: StreamProps) {
   const { hours, inWords } = timeRanges[range];
   const live = useSyncExternalStore(liveStore.subscribe, liveStore.get);
-  const searches = useSyncExternalStore(searchStore.subscribe, searchStore.get);
   const calls = useQuery({
     queryKey: ["calls", "stream", range, isFailedOnly],
     queryFn: async () => {
@@ -36,29 +35,23 @@ export function Stream({ range, isFailedOnly, filters }: StreamProps) {
       const query = { limit: mostCalls, from, ...(isFailedOnly ? { failed: "true" as const } : {}) };
       return await valueOf(api.GET("/api/calls", { params: { query } }));
     },
+    // No event tells of calls that reached no server.
+    refetchInterval: unseenMs,
   });
   const groups = useMemo(() => {
-    const ofCalls = (calls.data?.calls ?? []).map((call) => ({
+    const lines = (calls.data?.calls ?? []).map((call) => ({
       ...call,
-      kind: "call" as const,
-      about: call.outcome === "ok" ? "" : outcomeOf(call).word,
+      ...(call.method === "search"
+        ? { kind: "search" as const, about: foundText(call), tokens: null }
+        : {
+            kind: "call" as const,
+            about: call.outcome === "ok" ? "" : outcomeOf(call).word,
+            tokens: call.resultTokens,
+          }),
       isFailed: outcomeOf(call).tone === "bad",
-      tokens: call.resultTokens,
     }));
-    const ofSearches = (isFailedOnly ? [] : searches).map(({ time: at, principal, data }, index) => ({
-      id: `search ${at} ${index}`,
-      kind: "search" as const,
-      time: at,
-      principal: principal ?? "",
-      client: data.client ?? null,
-      name: data.first ?? "",
-      about: data.results === 0 ? "nothing found" : `first of ${count(data.results)} found`,
-      isFailed: false,
-      durationMs: data.duration_ms,
-      tokens: null,
-    }));
-    return toGroups([...ofCalls, ...ofSearches], mostLines);
-  }, [calls.data, searches, isFailedOnly]);
+    return toGroups(lines, mostLines);
+  }, [calls.data]);
   return (
     <Section
       title="What happened"
@@ -123,20 +116,10 @@ function Line({ line }: { readonly line: StreamLine }) {
         <span className="hidden">{word}</span>
       </span>
       <span className="grow">
-        {kind === "search" ? (
-          <>
-            Search{name === "" ? "" : ": "}
-            {name !== "" && (
-              <Link to="/run/$tool" params={{ tool: name }}>
-                <Name>{name}</Name>
-              </Link>
-            )}
-          </>
-        ) : (
-          <Link to="/calls/$id" params={{ id: line.id }}>
-            <Name>{name}</Name>
-          </Link>
-        )}
+        {kind === "search" && "Search: "}
+        <Link to="/calls/$id" params={{ id: line.id }}>
+          <Name>{name}</Name>
+        </Link>
         {times > 1 && <span className="muted"> ×{count(times)}</span>}{" "}
         <span className={isFailed ? "bad-text" : "muted"}>{plain(about)}</span>
       </span>

@@ -2,6 +2,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import type { Schemas } from "../../api/client.ts";
+import { Name } from "../basic/name.tsx";
 import { fullTime, plain, time } from "../../words/format.ts";
 
 type Line = Schemas["LogLine"];
@@ -79,7 +80,7 @@ function LogRow({ line, isOfOne }: { readonly line: Line; readonly isOfOne: bool
       </time>
       {!isOfOne && (
         <Link to="/servers/$server" params={{ server: line.server }} search={{ instance: line.instance, tab: "log" }}>
-          {line.server}
+          <Name>{line.server}</Name>
         </Link>
       )}
       <span className="level">{line.level}</span>

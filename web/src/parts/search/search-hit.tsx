@@ -56,7 +56,7 @@ interface WhyProps {
 function Why({ strength, explanation }: WhyProps) {
   const bar = (
     <>
-      <span>
+      <span className="strength-word">
         Strength <strong className="number">{strength.toFixed(2)}</strong>
       </span>
       <span className="bar" aria-hidden>

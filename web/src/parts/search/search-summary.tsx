@@ -31,7 +31,7 @@ export function Summary({ report, limit, isOther }: SummaryProps) {
   return (
     <p className="muted" role="status">
       {report.failed === null
-        ? `${count(found)} of ${count(total)} found in ${searchTime(report.search_time_ms)} by ${report.engine ?? "no engine"}${report.meaning === "used" ? " and embeddings" : ""}; about ${count(report.answer_tokens)} tokens for a model. `
+        ? `${count(found)} of ${count(total)} found in ${searchTime(report.search_time_ms)} by ${report.engine === "lexical" ? "words" : (report.engine ?? "no engine")}${report.meaning === "used" ? " and embeddings" : ""}; about ${count(report.answer_tokens)} tokens for a model. `
         : plain(report.failed)}
       {report.degraded !== null && `Found ${plain(degradedText(report.degraded))}. `}
       {only !== undefined && further.length === 0 && !isOther && (

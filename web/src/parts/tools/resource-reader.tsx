@@ -37,7 +37,7 @@ export function ResourceReader({ uri, onRead }: ReaderProps) {
       >
         <TextField
           label="Address"
-          placeholder="Of a resource, or of what was kept of a long result"
+          placeholder="Of a resource, or of a long result"
           size={44}
           value={address}
           onChange={({ target }) => setAddress(target.value)}

@@ -85,8 +85,9 @@ interface ToolTableProps {
   readonly server?: string | undefined;
   readonly match: string;
   readonly changes?: string | undefined;
-  /** `tokens` has the dearest first. */
+  /** See `DataTable`. */
   readonly sort?: string | undefined;
+  readonly onSort?: ((sort: string) => void) | undefined;
   /** For people who may choose tools to change their rules. */
   readonly choice?: Choice | undefined;
 }
@@ -121,7 +122,7 @@ function chooser({ chosen, onChoose }: Choice): Column<Row> {
 }
 
 /** All tools that can be called, or those of one server. */
-export function ToolTable({ server, match, changes = "", sort, choice }: ToolTableProps) {
+export function ToolTable({ server, match, changes = "", sort, onSort, choice }: ToolTableProps) {
   const tools = useQuery(queries.tools);
   const usage = useQuery(queries.usage(24, "tool"));
   const lastUse = useLastUse("tool");
@@ -141,9 +142,8 @@ export function ToolTable({ server, match, changes = "", sort, choice }: ToolTab
         const use = used.get(tool.tool_path);
         const { calls = 0, errors = 0 } = use ?? {};
         return { ...tool, calls, errors, lastUse: lastUse(tool.tool_path), rule: ruleText(ruled?.rules ?? [], tool) };
-      })
-      .sort(sort === "tokens" ? (one, other) => other.tokens - one.tokens : () => 0);
-  }, [tools.data, usage.data, ruled, lastUse, server, match, changes, sort]);
+      });
+  }, [tools.data, usage.data, ruled, lastUse, server, match, changes]);
   const shown = useMemo(() => {
     const all = mayManage ? [...columns, ruleColumn] : columns;
     return choice === undefined ? all : [chooser(choice), ...all];
@@ -175,13 +175,16 @@ export function ToolTable({ server, match, changes = "", sort, choice }: ToolTab
                 <div className="actions">
                   <ListCopies
                     command={
-                      changes === "" && sort !== "tokens" ? toCommand("tools", [server ?? ""], { match }) : undefined
+                      changes === "" && sort === undefined ? toCommand("tools", [server ?? ""], { match }) : undefined
                     }
                     rows={rows}
                   />
                 </div>
               </div>
-              <DataTable label="Tools" columns={shown} rows={rows} rowKey={({ tool_path: tool }) => tool} />
+              <DataTable
+                {...{ label: "Tools", columns: shown, rows, sort, onSort }}
+                rowKey={({ tool_path: tool }) => tool}
+              />
             </>
           );
         if (match !== "" || changes !== "") return <Empty title="No tool fits these filters" />;
