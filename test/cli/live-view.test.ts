@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDrawnTerminal, keys, type DrawnTerminal, type DrawnTerminalOptions } from "../harness/drawn-terminal.ts";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
@@ -187,6 +188,27 @@ describe("toolyard on a terminal beside a gateway that runs", () => {
     expect((await get(`${gateway.url}/api/status`)).status).toBe(200);
     await gateway.stop();
     await never;
+  });
+
+  test("one whose records cannot be read is shown all the same, and says so", async () => {
+    const preload = pathToFileURL(join(import.meta.dirname, "../harness/worker-fault.mjs")).href;
+    const env = { NODE_OPTIONS: `--import ${preload}` };
+    await using gateway = await startGateway({ config: { mcpServers: { bad: badServer() } }, env });
+    await call(gateway.url, "bad:pid");
+    // The wait for the next thread grows with each death, so that there is time to look.
+    await until(async () => {
+      gateway.process.kill("SIGUSR2");
+      return (await get(`${gateway.url}/readyz`)).json["records"] === "degraded";
+    });
+    await using terminal = await beside(gateway);
+    await until(() => {
+      gateway.process.kill("SIGUSR2");
+      return /^ {2}records: the thread that has the database is gone/m.test(terminal.screen().join("\n"));
+    });
+    await shows(terminal, /^ {2}bad +online/m);
+    expect(terminal.all()).not.toContain("The gateway has ended.");
+    terminal.type(keys.ctrlC);
+    expect(await terminal.exited).toBe(0);
   });
 
   test("also without a configuration of its own, and says when the gateway has ended", async () => {

@@ -56,6 +56,7 @@ function troubles({ restart, unready, store }: Activity["status"]): readonly str
   return [
     ...(restart === null ? [] : [`  restart it: ${plainText(restart)}`]),
     ...(unready === null ? [] : [`  not ready: ${plainText(unready)}`]),
+    ...store.problems.flatMap(({ message }) => (unready?.includes(message) === true ? [] : [`  records: ${message}`])),
     ...(store.droppedRows === 0 ? [] : [`  ${counted(store.droppedRows, "record")} lost since the start`]),
   ];
 }

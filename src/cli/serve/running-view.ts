@@ -1,6 +1,7 @@
 import type { TypesOf } from "../../operations/operation.ts";
 import type { listCalls } from "../../operations/records/call-operations.ts";
 import type { showActivity } from "../../operations/records/status-operations.ts";
+import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { ownersClient, type GatewayClient } from "../gateway/gateway-client.ts";
@@ -21,9 +22,9 @@ export async function showRunning(holder: GatewayHolder): Promise<number> {
   const leaving = new AbortController();
   const leave = (): void => leaving.abort(new Error("the view was left"));
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, leave);
-  let isGone = false;
-  const onEnd = (): void => {
-    isGone = !leaving.signal.aborted;
+  let end: string | undefined;
+  const onEnd = (error?: unknown): void => {
+    if (!leaving.signal.aborted) end = hasEnded(error) ? "The gateway has ended." : failureText(error);
     leave();
   };
   await showLive({
@@ -34,26 +35,43 @@ export async function showRunning(holder: GatewayHolder): Promise<number> {
     terminal: process.stderr,
     stopping: leaving.signal,
   });
-  printText(process.stderr, isGone ? "The gateway has ended." : `The gateway goes on at ${holder.url ?? ""}.`);
+  printText(process.stderr, end ?? `The gateway goes on at ${holder.url ?? ""}.`);
   return 0;
+}
+
+function hasEnded(error: unknown): boolean {
+  return error === undefined || toGatewayError(error).code === "GATEWAY_UNREACHABLE";
+}
+
+function failureText(error: unknown): string {
+  const { message, hint } = toGatewayError(error);
+  return `${message}\n${hint}`;
 }
 
 /** Calls of before that are shown at once. */
 const mostBefore = 8;
 
-/** Asks over REST. `onEnd` is called when there is no answer any more. */
-function askedGateway(client: GatewayClient, leaving: AbortSignal, onEnd: () => void): ShownGateway {
+/**
+ * Asks over REST. `onEnd` is called when there is no answer any more. A gateway whose records cannot be read is shown
+ * without the calls that have ended.
+ */
+function askedGateway(client: GatewayClient, leaving: AbortSignal, onEnd: (error?: unknown) => void): ShownGateway {
   return {
     async glance() {
       try {
         return await client.ask<typeof showActivity>("GET /api/status/activity", {});
       } catch (error) {
-        onEnd();
+        onEnd(error);
         throw error;
       }
     },
     onCall(listener) {
-      void followCalls(client, leaving, listener).then(onEnd, onEnd);
+      void followCalls(client, leaving, listener).then(
+        () => onEnd(),
+        (error: unknown) => {
+          if (hasEnded(error)) onEnd();
+        },
+      );
       return () => undefined;
     },
   };
