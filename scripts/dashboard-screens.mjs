@@ -105,6 +105,8 @@ async function take({ url, browser, options, pictures }) {
         .getByText(/^about [\d,]+$/)
         .first()
         .waitFor({ state: "detached" });
+    // What a list takes is an estimate until it has been counted.
+    await page.waitForFunction(() => !/\babout \d/.test(document.querySelector(".hero")?.textContent ?? ""));
     await page.screenshot({ path: join(images, `dashboard-${name}.png`) });
   }
 }

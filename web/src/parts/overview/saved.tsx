@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { queries } from "../../api/queries.ts";
-import { count, counted, percent, roughly } from "../../words/format.ts";
+import { count, counted, percent, roughly, tokenCount } from "../../words/format.ts";
 import { Loaded } from "../basic/states.tsx";
 
 type Report = Schemas["TokenReport"];
@@ -54,7 +54,7 @@ function Today({ report }: ReportProps) {
   return (
     <Figure name="Tokens not sent today" isLarge value={count(net)}>
       {conversations === 0
-        ? `No conversation yet. Each begins with ${count(savedAtStart.tokens)} tokens less. `
+        ? `No conversation yet. Each begins with ${tokenCount(savedAtStart)} tokens less. `
         : `${counted(conversations, "conversation")}, after ${count(spentOnFinding.tokens)} tokens for searches. `}
       <Link to="/tokens">How it is counted</Link>
     </Figure>
@@ -85,8 +85,8 @@ function Month({ report }: ReportProps) {
 function Context({ report: { flat, here, servers } }: ReportProps) {
   const tools = servers.reduce((sum, server) => sum + server.tools, 0);
   const rows = [
-    ["part-2", `All ${counted(tools, "tool")}, listed`, flat.tokens],
-    ["part-1", "This gateway’s list", here.tokens],
+    ["part-2", `All ${counted(tools, "tool")}, listed`, flat],
+    ["part-1", "This gateway’s list", here],
   ] as const;
   return (
     <Figure
@@ -99,14 +99,18 @@ function Context({ report: { flat, here, servers } }: ReportProps) {
     >
       <span className="context" aria-hidden>
         {rows.map(([part, , value]) => (
-          <span key={part} className={part} style={{ width: `${Math.min(100, (100 * value) / contextTokens)}%` }} />
+          <span
+            key={part}
+            className={part}
+            style={{ width: `${Math.min(100, (100 * value.tokens) / contextTokens)}%` }}
+          />
         ))}
       </span>
       {rows.map(([part, name, value]) => (
         <span key={part} className="context-row">
           <span className={`dot ${part}`} aria-hidden />
           <span className="grow">{name}</span>
-          <span className="number">{count(value)}</span>
+          <span className="number">{tokenCount(value)}</span>
         </span>
       ))}
     </Figure>
