@@ -8,6 +8,7 @@ import { get, run, untilOnline } from "../harness/rest.ts";
 import { execute, modernRpc, rpc, send, type RawAnswer } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { openSession, type RawSession } from "../protocol/stream.ts";
+import { killBetweenYesAndAnswer } from "./approval-kills.ts";
 import { openNotes, type Notes } from "./notes.ts";
 
 let notes: Notes;
@@ -136,21 +137,10 @@ describe("a client that cannot ask", () => {
   });
 
   test("that is killed between a yes, the run and its answer runs once at most, and asks again at worst", async () => {
-    const cycles = Number(process.env["TOOLYARD_TEST_CYCLES"] ?? 8);
-    for (let id = 1; id <= cycles; id += 1) {
-      await start();
-      await call("delete_notes", { id });
-      const waiting = (await inbox()).find(({ state }) => state === "waiting");
-      await decide(waiting.id, "allow");
-      const calling = call("delete_notes", { id }).catch(() => undefined);
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 12));
-      await gateway.stop("SIGKILL");
-      await calling;
-      await start();
-      await call("delete_notes", { id });
-      await gateway.stop("SIGKILL");
-      expect(notes.calls().filter((call) => call === `["delete_notes",{"id":${id}}]`).length).toBeLessThanOrEqual(1);
-    }
+    const cycles = Number(process.env["TOOLYARD_TEST_CYCLES"] ?? 50);
+    const { runs } = await killBetweenYesAndAnswer(notes, cycles);
+    expect(runs[2]).toBe(0);
+    expect(runs[0] + runs[1]).toBe(cycles);
     await start();
   }, 240_000);
 

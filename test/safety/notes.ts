@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const server = fileURLToPath(new URL("notes-server.mjs", import.meta.url));
+const itsServer = fileURLToPath(new URL("notes-server.mjs", import.meta.url));
 
 /** The server with notes in a directory of its own, which the gateway under test takes too. */
 export interface Notes extends AsyncDisposable {
@@ -15,8 +15,8 @@ export interface Notes extends AsyncDisposable {
   calls(): readonly string[];
 }
 
-/** Makes the directory; disposing deletes it. */
-export async function openNotes(): Promise<Notes> {
+/** Makes the directory; disposing deletes it. A bundle that stands elsewhere says where the server's file is. */
+export async function openNotes(server = itsServer): Promise<Notes> {
   const directory = await mkdtemp(join(tmpdir(), "toolyard-approvals-"));
   const log = join(directory, "ran");
   writeFileSync(log, "");
