@@ -18,7 +18,7 @@ export const sizeExceptions = {
   "front/mcp/endpoint/request-context.ts": hot,
   "front/mcp/answers/result-text.ts": hot,
   "kernel/failures/failures.ts": table,
-  "records/telemetry/event-meters.ts": table,
+  "records/telemetry/metrics.ts": table,
   "wire/json/json-scan.ts": hot,
   "wire/mcp/client-message.ts": hot,
 };

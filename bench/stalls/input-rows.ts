@@ -230,7 +230,7 @@ export const notInputs: Readonly<Record<string, string>> = {
 /** Places that take so few bytes that no shape takes long, with the limit. A test compares it with their code. */
 export const smallInputs: Readonly<Record<string, string>> = {
   "src/catalog/discovery/phrases/endpoint-writer.ts": "answerByteLimit = 256 * 1024",
-  "src/people/authorization-server/oauth/rewritten-request.ts": "mostBytes = 56 * 1024",
+  "src/people/authorization-server/oauth/client-requests.ts": "mostBytes = 56 * 1024",
   "src/front/web/pages/forms.ts": "mostBytes = 16 * 1024",
   "src/records/events/webhook-post.ts": "mostAnswerBytes = 65_536",
   "src/wire/http/plain-request.ts": "usualBytes = 256 * 1024",

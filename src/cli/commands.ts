@@ -3,8 +3,7 @@ import { account, common, elsewhere, settingOptions, type Command } from "./comm
 import { everydayCommandRows } from "./command/everyday-command-rows.ts";
 import { installCommandRows } from "./command/install-command-rows.ts";
 import { peopleCommandRows } from "./command/people-command-rows.ts";
-import { recordCommandRows } from "./command/record-command-rows.ts";
-import { upkeepCommandRows } from "./command/database-command-rows.ts";
+import { recordCommandRows, upkeepCommandRows } from "./command/record-command-rows.ts";
 
 export const commands: Readonly<Record<string, Command>> = {
   serve: {
@@ -61,7 +60,6 @@ on in a view that is drawn in place, with the log in its file. Elsewhere there i
     notes: `Logins are kept in the data directory, encrypted with a key file beside them or with TOOLYARD_KEY
 (32 bytes in base64, or a passphrase; set the same one for the gateway). Those at gateways are kept where --data-dir
 says, whatever a configuration does.`,
-    load: async () => (await import("./short-commands.ts")).shortCommands.login,
   },
   logout: {
     words: 1,
@@ -71,7 +69,6 @@ says, whatever a configuration does.`,
       ...account,
       gateway: { word: "URL", about: "log out at a server behind this gateway for teams, where you are logged in" },
     },
-    load: async () => (await import("./short-commands.ts")).shortCommands.logout,
   },
   status: {
     words: 0,
@@ -83,7 +80,6 @@ says, whatever a configuration does.`,
       watch: { about: "keep running, and show every change" },
       json: { about: "print one JSON object for each gateway, or with --watch for each change" },
     },
-    load: async () => (await import("./short-commands.ts")).shortCommands.status,
   },
   open: {
     words: 0,
@@ -92,7 +88,6 @@ says, whatever a configuration does.`,
     options: { ...common, print: { about: "only print the address" } },
     notes: `The address works once, on this machine, within five minutes. It then logs that browser in for as long as it is used
 at least every twelve hours, and for a week at most.`,
-    load: async () => (await import("./short-commands.ts")).shortCommands.open,
   },
   servers: {
     words: Number.POSITIVE_INFINITY,
@@ -125,7 +120,6 @@ at least every twelve hours, and for a week at most.`,
     notes: `\`add NAME -- command args…\` starts a command, \`add NAME URL\` reaches an address. A package, a name of the MCP
 registry (\`add io.github.owner/server\`) and a tested server (\`add github\`) need no name. An added server is started
 first, and only written if it answers. A running gateway applies the change at once. See [servers](servers.md).`,
-    load: async () => (await import("./short-commands.ts")).shortCommands.servers,
   },
   config: {
     words: Number.POSITIVE_INFINITY,
@@ -147,7 +141,6 @@ first, and only written if it answers. A running gateway applies the change at o
 with what the running gateway has in force. \`schema\` prints the JSON Schema of the file, for editors. \`get\`, \`set\`
 and \`unset\` are for servers of a gateway for teams; a value \`-\` is read from standard input. \`keep NAME\` asks for the
 value of a variable, or reads it from standard input, and keeps it encrypted; see [values](login.md#values-of-variables).`,
-    load: async () => (await import("./short-commands.ts")).shortCommands.config,
   },
   doctor: {
     words: 0,
@@ -160,7 +153,6 @@ value of a variable, or reads it from standard input, and keeps it encrypted; se
     },
     notes: `Ends with code 1 when something has to be repaired. Servers of a running gateway are taken as it has them; without
 one, --start starts them, tries them and stops them again. Of AI clients it reads the files, and asks the address that they name.`,
-    load: async () => (await import("./short-commands.ts")).shortCommands.doctor,
   },
   calls: {
     words: 0,
@@ -176,7 +168,6 @@ one, --start starts them, tries them and stops them again. Of AI clients it read
       limit: { word: "N", about: "how many of the latest calls (default: 20; with -f 10)" },
       json: { about: "print each as one line of JSON" },
     },
-    load: async () => (await import("./short-commands.ts")).shortCommands.calls,
   },
   logs: {
     words: 1,
@@ -191,7 +182,6 @@ one, --start starts them, tries them and stops them again. Of AI clients it read
       whole: { about: "lines that are JSON as they were written, instead of the message in them" },
       json: { about: "print each as one line of JSON" },
     },
-    load: async () => (await import("./short-commands.ts")).shortCommands.logs,
   },
   tokens: {
     words: 0,
@@ -199,7 +189,6 @@ one, --start starts them, tries them and stops them again. Of AI clients it read
     about: "Shows what tools cost a model in tokens, and what finding them saves.",
     options: { ...common, ...elsewhere, json: { about: "print one JSON object for each gateway" } },
     notes: `Counted as o200k counts; other models differ by up to 10 to 20 %. Numbers marked with ~ are estimates.`,
-    load: async () => (await import("./short-commands.ts")).shortCommands.tokens,
   },
   usage: {
     words: 0,
@@ -221,7 +210,6 @@ one, --start starts them, tries them and stops them again. Of AI clients it read
       limit: { word: "N", about: "how many sums at most (default: 1000)" },
       json: { about: "print one JSON object" },
     },
-    load: async () => (await import("./short-commands.ts")).shortCommands.usage,
   },
   service: {
     words: 1,
@@ -234,21 +222,18 @@ one, --start starts them, tries them and stops them again. Of AI clients it read
     },
     notes: `A systemd user unit on Linux, a launch agent on macOS, a scheduled task on Windows, for you alone. The log is in
 the data directory. Without a terminal and without --yes, it ends with code 2 when there is something to do.`,
-    load: async () => (await import("./short-commands.ts")).shortCommands.service,
   },
   restart: {
     words: 1,
     usage: "toolyard restart <server|instance> [options]",
     about: "Restarts a server in the running gateway, even one that failed too often.",
     options: { ...common, ...elsewhere },
-    load: async () => (await import("./short-commands.ts")).shortCommands.restart,
   },
   stop: {
     words: 0,
     usage: "toolyard stop [options]",
     about: "Stops the running gateway after the calls in progress have been answered, and waits for its end.",
     options: common,
-    load: async () => (await import("./short-commands.ts")).shortCommands.stop,
   },
   ...recordCommandRows,
   ...peopleCommandRows,

@@ -6,7 +6,7 @@ import { UntrustedConfig } from "../config/found-config.ts";
 import type { FailureCode } from "../kernel/failures/failures.ts";
 import { toGatewayError, type GatewayError } from "../kernel/failures/gateway-error.ts";
 import { commandHelp, generalHelp, usageOf } from "./command/help.ts";
-import type { Command, Options } from "./command/command-row.ts";
+import type { Command, Options, RunCommand } from "./command/command-row.ts";
 import { anyCommandOptions, commands } from "./commands.ts";
 import type { CommandContext } from "./command/command-context.ts";
 import type { GivenFlags, GivenLists } from "../config/given.ts";
@@ -22,12 +22,12 @@ async function main(argv: readonly string[]): Promise<number> {
   const [first] = argv;
   // What the scripts of `completion` call. A person's words come after it, so that it has no options of its own.
   if (first === "complete")
-    return await (await import("./short-commands.ts")).shortCommands.complete(argv.slice(1), toContext(), allOptions());
+    return await (await import("./short-commands.ts")).complete(argv.slice(1), toContext(), allOptions());
   // As git, npm and docker have it beside the option.
   if (first === "help") return await main([...argv.slice(1, 2), "--help"]);
   const named = first !== undefined && Object.hasOwn(commands, first) ? first : undefined;
   if (named === undefined && first !== undefined && !first.startsWith("-")) {
-    const { unknownCommand } = (await import("./short-commands.ts")).shortCommands;
+    const { unknownCommand } = await import("./short-commands.ts");
     return mistyped(unknownCommand(first, Object.keys(commands)));
   }
   const name = named ?? "serve";
@@ -36,7 +36,7 @@ async function main(argv: readonly string[]): Promise<number> {
   try {
     parsed = parse(argv.slice(named === undefined ? 0 : 1), command.options);
   } catch (error) {
-    const { wrongOption } = (await import("./short-commands.ts")).shortCommands;
+    const { wrongOption } = await import("./short-commands.ts");
     return mistyped(wrongOption(error, named, Object.keys({ ...command.options, ...anyCommandOptions })));
   }
   if (parsed.values["version"] === true) {
@@ -52,17 +52,22 @@ async function main(argv: readonly string[]): Promise<number> {
     printText(process.stderr, `toolyard: what is ${JSON.stringify(tooMuch)}? ${usageOf(name)}`);
     return wrongUsage;
   }
-  return await runTrusted(await command.load(), toContext(parsed, named === undefined));
+  return await runTrusted(await (command.load ?? (() => loadShort(name)))(), toContext(parsed, named === undefined));
+}
+
+async function loadShort(name: string): Promise<RunCommand> {
+  const all: Readonly<Record<string, unknown>> = await import("./short-commands.ts");
+  return all[name] as RunCommand;
 }
 
 /** A configuration that was found and not allowed yet is asked about, and the command begins again after a yes. */
-async function runTrusted(run: Awaited<ReturnType<Command["load"]>>, context: CommandContext): Promise<number> {
+async function runTrusted(run: RunCommand, context: CommandContext): Promise<number> {
   for (;;) {
     try {
       return await run(context);
     } catch (error) {
       if (!(error instanceof UntrustedConfig)) throw error;
-      const { askTrust } = (await import("./short-commands.ts")).shortCommands;
+      const { askTrust } = await import("./short-commands.ts");
       if (!(await askTrust(context, error))) throw error;
     }
   }

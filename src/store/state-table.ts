@@ -4,8 +4,11 @@
  * snake case. Rows are plain values, because they travel to the worker thread as JSON.
  */
 export interface Table<Columns extends ColumnsOf> {
+  /** Names of the columns, in the order of `toValues`. */
+  readonly columns: readonly (keyof KeptRow<Columns> & string)[];
   readonly toRow: (kept: KeptRow<Columns>) => Row<Columns>;
   readonly toKept: (row: Row<Columns>) => KeptRow<Columns>;
+  readonly toValues: (row: Row<Columns>) => readonly unknown[];
 }
 
 /** How the values of a column are kept. A member whose value may be undefined is absent where it is. */
@@ -88,6 +91,7 @@ export function table<Columns extends ColumnsOf>(columns: Columns): Table<Column
     ...{ member, name, keep, read },
   }));
   return {
+    columns: all.map(({ name }) => name) as never,
     toRow(kept) {
       const row: Record<string, unknown> = {};
       for (const { member, name, read } of all) {
@@ -99,6 +103,10 @@ export function table<Columns extends ColumnsOf>(columns: Columns): Table<Column
     toKept(row) {
       const values = row as Record<string, unknown>;
       return Object.fromEntries(all.map(({ member, name, keep }) => [name, keep(values[member])])) as KeptRow<Columns>;
+    },
+    toValues(row) {
+      const values = row as Record<string, unknown>;
+      return all.map(({ member, keep }) => keep(values[member]));
     },
   };
 }

@@ -16,7 +16,7 @@ const source = fileURLToPath(new URL("../../src", import.meta.url));
 const knowers = [
   "app/servers/connections.ts",
   "cli/clients/client-commands.ts",
-  "cli/doctor/doctor-start.ts",
+  "cli/doctor/doctor-command.ts",
   "cli/servers/add-server.ts",
   "config/clients/connect/client-entry.ts",
   "config/entry/read-entry.ts",

@@ -19,7 +19,7 @@ import { measureSchema } from "../../src/engine/validation/validator-cache.ts";
 import type { JsonObject } from "../../src/kernel/text/json-bytes.ts";
 import { bytesPerCharacter, toValidator } from "../../src/engine/validation/validators.ts";
 import type { PrincipalId } from "../../src/kernel/ids.ts";
-import { createSpillFiles } from "../../src/store/files/spill-files.ts";
+import { createSpillFiles } from "../../src/store/files/file-store.ts";
 import { keptText } from "../harness/kept-text.ts";
 import { createManualClock } from "../harness/manual-clock.ts";
 import { sampleInstance } from "../sample-catalog.ts";

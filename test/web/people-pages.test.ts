@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { pageStyle } from "../../src/front/web/pages/page-look.ts";
+import { pageStyle } from "../../src/front/web/pages/page.ts";
 import { badServer } from "../harness/gateway.ts";
 import { password, startTeamWorld, type TeamWorld } from "../people/team-world.ts";
 import { axeProblems, hasBrowser, launchBrowser, logInAs, overflow, waitMs } from "./dashboard.ts";

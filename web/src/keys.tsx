@@ -5,13 +5,8 @@ import { Facts } from "./parts/basic/facts.tsx";
 import { pagesFor } from "./pages-list.ts";
 import type { Session } from "./api/session.ts";
 
-interface KeysProps {
-  readonly session: Session;
-  readonly onSearch: () => void;
-}
-
 /** Keys that work everywhere but where somebody types; Ctrl K works there, too. */
-export function Keys({ session, onSearch }: KeysProps) {
+export function Keys({ session, onSearch }: { readonly session: Session; readonly onSearch: () => void }) {
   const navigate = useNavigate();
   const [isOpen, setOpen] = useState(false);
   const { use, run } = pagesFor(session);

@@ -7,13 +7,8 @@ import { TextField } from "./parts/forms/field.tsx";
 import { FailureNote } from "./parts/basic/states.tsx";
 import { plain } from "./words/format.ts";
 
-interface LoginProps {
-  readonly failure: ApiFailure | undefined;
-  readonly ways: LoginWays;
-}
-
 /** Where no one is logged in. People have a page for that, and come back from it to the page that they asked for. */
-export function Login({ failure, ways }: LoginProps) {
+export function Login({ failure, ways }: { readonly failure: ApiFailure | undefined; readonly ways: LoginWays }) {
   const isElsewhere = ways.hasPeople && ways.person === null && failure === undefined;
   const next = location.pathname + location.search;
   useEffect(() => {

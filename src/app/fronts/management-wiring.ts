@@ -10,7 +10,7 @@ import type { Management, MachineOrders } from "../../operations/request/managem
 import type { GatewayParts } from "../gateway-parts.ts";
 import { createConfigEditor } from "./config-editor.ts";
 import { findLoginTarget } from "../../operations/machine/servers/configured-server.ts";
-import { openBrowser } from "../../operations/machine/surroundings/browser.ts";
+import { openBrowser } from "../../operations/machine/surroundings/own-command.ts";
 import { abortAfter, untilAborted } from "../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { tryApart } from "./trial-process.ts";

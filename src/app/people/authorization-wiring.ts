@@ -11,7 +11,7 @@ import {
 import { createDocumentFetch } from "../../people/authorization-server/oauth/client-documents.ts";
 import { loadLibrary } from "../../people/authorization-server/oauth/library.ts";
 import type { AssertionRules } from "../../people/authorization-server/oauth/assertion-grant.ts";
-import type { CheckAssertion } from "../../people/identity/assertions.ts";
+import type { CheckAssertion } from "../../people/identity/trusted-issuers.ts";
 import type { Sealing } from "../../people/authorization-server/oauth/sealed-rows.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
 import type { TeamPeople } from "./team-people.ts";
@@ -59,7 +59,7 @@ function toAssertionRules({ config, late }: GatewayParts, clock: Clock): Asserti
   return {
     teamClaim,
     async check(assertion) {
-      const load = async () => await import("../../people/identity/assertions.ts");
+      const load = async () => await import("../../people/identity/trusted-issuers.ts");
       check ??= (await late.load("the check of assertions", load)).createAssertionCheck(issuers, clock);
       return await check(assertion);
     },

@@ -1,4 +1,4 @@
-import type { listConnections } from "../../operations/gateway/owner-operations.ts";
+import type { listConnections } from "../../operations/gateway/database-operations.ts";
 import {
   findClients,
   toClientLines,

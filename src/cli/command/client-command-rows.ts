@@ -42,14 +42,12 @@ export const clientCommandRows = {
     },
     notes: `Nothing is started, and clients' files are not changed. The configuration's comments and order stay, and
 a backup is put beside it. Without a terminal and without --yes, it ends with code 2 when there is something to do.`,
-    load: async () => (await import("../short-commands.ts")).shortCommands.import,
   },
   clients: {
     words: 0,
     usage: "toolyard clients [options]",
     about: "Lists the AI clients on this machine, their files, and which gateway they are connected to.",
     options: { ...common, json: { about: "print one JSON object" } },
-    load: async () => (await import("../short-commands.ts")).shortCommands.clients,
   },
   connect: {
     words: 1,
@@ -67,7 +65,6 @@ a backup is put beside it. Without a terminal and without --yes, it ends with co
     },
     notes: `Without a client, it says which there are. Each change is kept in the data directory, with the file as it was.
 Without a terminal and without --yes, it ends with code 2 when there is something to do.`,
-    load: async () => (await import("../short-commands.ts")).shortCommands.connect,
   },
   hook: {
     words: 1,
@@ -84,6 +81,5 @@ it ends with code 2, which refuses the call.`,
     usage: "toolyard disconnect <client> [options]",
     about: "Takes the gateway out of an AI client's file, and switches on again what `connect` had switched off.",
     options: clientFile,
-    load: async () => (await import("../short-commands.ts")).shortCommands.disconnect,
   },
 } as const satisfies Readonly<Record<string, Command>>;

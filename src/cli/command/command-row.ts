@@ -25,9 +25,11 @@ export interface Command {
   readonly options: Options;
   /** What cannot be seen from the options alone. */
   readonly notes?: string;
-  /** Called only for the command that was asked for. */
-  readonly load: () => Promise<(context: CommandContext) => Promise<number>>;
+  /** Called only for the command that was asked for. Default: what `short-commands.ts` has under its name. */
+  readonly load?: () => Promise<RunCommand>;
 }
+
+export type RunCommand = (context: CommandContext) => Promise<number>;
 
 /** The flags of settings: those of every command that reads the configuration, or those of `serve` only. */
 export function settingOptions(which: "common" | "serve"): Options {

@@ -36,7 +36,6 @@ export const everydayCommandRows = {
     notes: `The number beside a tool is a distance: 0 is a perfect match, 1 is none. Nothing is learned from these searches
 here. --check ends with code 1 when a tool ranks lower than when it was kept, or is not found any more. Those searches
 are the owner's, which the dashboard shows to those logged in by \`toolyard open\`. ${startsOne}`,
-    load: async () => (await import("../short-commands.ts")).shortCommands.search,
   },
   call: {
     words: Number.POSITIVE_INFINITY,
@@ -53,7 +52,6 @@ are the owner's, which the dashboard shows to those logged in by \`toolyard open
 What a server asks in the middle of a call is asked on the terminal, and declined where there is none. Ctrl-C cancels
 the call. Ends with code 1 when the tool failed; its text is on stderr then.
 ${startsOne}`,
-    load: async () => (await import("../short-commands.ts")).shortCommands.call,
   },
   tools: {
     words: 1,
@@ -61,7 +59,6 @@ ${startsOne}`,
     about: "Lists tools, with what they do by their own account and what their definitions cost a model.",
     options: { ...common, ...elsewhere, ...matching, ...perLine },
     notes: startsOne,
-    load: async () => (await import("../short-commands.ts")).shortCommands.tools,
   },
   show: {
     words: 1,
@@ -69,7 +66,6 @@ ${startsOne}`,
     about: "Shows the facts about one tool (its arguments, description, cost and use) or one server.",
     options: { ...common, ...elsewhere, json: { about: "print one JSON object, with the whole definition" } },
     notes: startsOne,
-    load: async () => (await import("../short-commands.ts")).shortCommands.show,
   },
   approvals: {
     words: 2,
@@ -87,7 +83,6 @@ ${startsOne}`,
     },
     notes: `A yes counts for one call with the same arguments, for the client's session, or until it is taken back with
 revoke. It is typed on a terminal; elsewhere allow ends with code 2.`,
-    load: async () => (await import("../short-commands.ts")).shortCommands.approvals,
   },
   definitions: {
     words: 2,
@@ -103,7 +98,6 @@ revoke. It is typed on a terminal; elsewhere allow ends with code 2.`,
     },
     notes: `Without a tool, approve and block decide about everything of the server that waits. A yes is typed on a
 terminal; elsewhere approve ends with code 2.`,
-    load: async () => (await import("../short-commands.ts")).shortCommands.definitions,
   },
   policy: {
     words: 2,
@@ -116,7 +110,6 @@ terminal; elsewhere approve ends with code 2.`,
       json: { about: "print one JSON object" },
     },
     notes: startsOne,
-    load: async () => (await import("../short-commands.ts")).shortCommands.policy,
   },
   resources: {
     words: 1,
@@ -124,7 +117,6 @@ terminal; elsewhere approve ends with code 2.`,
     about: "Lists resources and templates, with URIs as `toolyard read` takes them.",
     options: { ...common, ...elsewhere, ...matching, ...perLine },
     notes: startsOne,
-    load: async () => (await import("../short-commands.ts")).shortCommands.resources,
   },
   read: {
     words: 1,
@@ -132,7 +124,6 @@ terminal; elsewhere approve ends with code 2.`,
     about: "Reads a resource by any form of its URI.",
     options: { ...common, ...elsewhere, ...ofResult },
     notes: startsOne,
-    load: async () => (await import("../short-commands.ts")).shortCommands.read,
   },
   prompts: {
     words: 1,
@@ -140,7 +131,6 @@ terminal; elsewhere approve ends with code 2.`,
     about: "Lists prompts, under the names that clients see.",
     options: { ...common, ...elsewhere, ...matching, ...perLine },
     notes: startsOne,
-    load: async () => (await import("../short-commands.ts")).shortCommands.prompts,
   },
   completion: {
     words: 1,
@@ -151,6 +141,5 @@ terminal; elsewhere approve ends with code 2.`,
   fish: toolyard completion fish > ~/.config/fish/completions/toolyard.fish
   PowerShell: add \`toolyard completion powershell | Out-String | Invoke-Expression\` to $PROFILE.
 Servers and tools are those that a gateway has seen: nothing is started.`,
-    load: async () => (await import("../short-commands.ts")).shortCommands.completion,
   },
 } as const satisfies Readonly<Record<string, Command>>;

@@ -1,9 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { commands } from "../commands.ts";
+import * as shortCommands from "../short-commands.ts";
 import { commandGroups, commandHelp, generalHelp } from "./help.ts";
 
 test("each command is in one group", () => {
   expect(Object.values(commandGroups).join(" ").split(" ").toSorted()).toEqual(Object.keys(commands).toSorted());
+});
+
+test("each command is loaded by its row, or has the name of a short command", () => {
+  const rest = Object.keys(commands).filter((name) => commands[name]?.load === undefined);
+  expect(rest.filter((name) => !(name in shortCommands))).toEqual([]);
+  expect(Object.keys(commands).filter((name) => !rest.includes(name))).toEqual(["serve", "stdio", "hook"]);
 });
 
 describe.each([40, 80, 110])("on a terminal of %i columns", (columns) => {

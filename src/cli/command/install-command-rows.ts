@@ -24,21 +24,18 @@ export const installCommandRows: Readonly<Record<string, Command>> = {
       },
     },
     notes: `A template is one of \`toolyard template list\`, or \`file:NAME\` for a server of the configuration file.`,
-    load: async () => (await import("../short-commands.ts")).shortCommands.install,
   },
   uninstall: {
     words: 1,
     usage: "toolyard uninstall <server> --team TEAM [options]",
     about: "Takes a server away from a team, with everything that was set for it; its processes end.",
     options: ofTeam,
-    load: async () => (await import("../short-commands.ts")).shortCommands.uninstall,
   },
   installations: {
     words: 0,
     usage: "toolyard installations [options]",
     about: "Lists the servers that teams installed, and the values missing before they can be used.",
     options: ofTeam,
-    load: async () => (await import("../short-commands.ts")).shortCommands.installations,
   },
   template: {
     words: 2,
@@ -53,7 +50,6 @@ export const installCommandRows: Readonly<Record<string, Command>> = {
       },
     },
     notes: `With --team, \`add\` makes one for that team alone.`,
-    load: async () => (await import("../short-commands.ts")).shortCommands.template,
   },
   secret: {
     words: 2,
@@ -61,7 +57,6 @@ export const installCommandRows: Readonly<Record<string, Command>> = {
     about: "Sets the secrets of a team, which templates use as ${secret:NAME}. They are never shown.",
     options: ofTeam,
     notes: `\`set\` reads the secret from standard input, so that it is in no history and no list of processes.`,
-    load: async () => (await import("../short-commands.ts")).shortCommands.secret,
   },
   key: {
     words: 1,
@@ -75,6 +70,5 @@ export const installCommandRows: Readonly<Record<string, Command>> = {
     },
     notes: `With a key of your own, start the gateway with the new one in TOOLYARD_KEY and the old one in
 TOOLYARD_KEY_PREVIOUS first; after this command the old one is not needed any more.`,
-    load: async () => (await import("../short-commands.ts")).shortCommands.key,
   },
 };

@@ -34,7 +34,6 @@ export const peopleCommandRows: Readonly<Record<string, Command>> = {
 the password of a user, once and within the hour; without a name, one that makes the first admin. \`reset\` revokes all
 tokens of the user, logs them out everywhere and unlinks accounts elsewhere but the one that they came with. \`account\` says whose an account at another authorization server or
 identity provider is. Disabling, resetting and removing end what the user has opened at once.`,
-    load: async () => (await import("../short-commands.ts")).shortCommands.user,
   },
   team: {
     words: 2,
@@ -67,7 +66,6 @@ identity provider is. Disabling, resetting and removing end what the user has op
 has already stay. Secrets and values of variables become secrets of the team. Without a terminal and without --yes, it
 ends with code 2 when there is something to do. \`owner\` hands the team over: its former owner is an admin of it then. \`limits\` without options takes the
 limits away.`,
-    load: async () => (await import("../short-commands.ts")).shortCommands.team,
   },
   invite: {
     words: 2,
@@ -83,7 +81,6 @@ limits away.`,
     },
     notes: `The person who opens the link joins the team, with the account that they have or with one that they make there.
 Programs send the part after /invite/ to POST /api/invites/accept.`,
-    load: async () => (await import("../short-commands.ts")).shortCommands.invite,
   },
   token: {
     words: 2,
@@ -102,7 +99,6 @@ Programs send the part after /invite/ to POST /api/invites/accept.`,
     },
     notes: `Without --user, \`new\` asks no gateway: it prints the token and its hash for the configuration. Revoking
 ends what was opened with the token at once.`,
-    load: async () => (await import("../short-commands.ts")).shortCommands.token,
   },
   app: {
     words: 2,
@@ -115,7 +111,6 @@ ends what was opened with the token at once.`,
       json: { about: "print one JSON object" },
     },
     notes: "Streams and calls of an app end at once, and it has to ask again.",
-    load: async () => (await import("../short-commands.ts")).shortCommands.app,
   },
   session: {
     words: 2,
@@ -128,7 +123,6 @@ ends what was opened with the token at once.`,
       json: { about: "print one JSON object" },
     },
     notes: "`toolyard user reset NAME` ends all of a user's, and tokens, apps and accounts elsewhere as well.",
-    load: async () => (await import("../short-commands.ts")).shortCommands.session,
   },
   client: {
     words: 2,
@@ -147,6 +141,5 @@ ends what was opened with the token at once.`,
     },
     notes: `Most apps register themselves. \`rm\` also takes everybody's access of that app back, at once. Without
 --redirect, \`add\` makes a client for a service that asks at /oauth/introspect what a token is.`,
-    load: async () => (await import("../short-commands.ts")).shortCommands.client,
   },
 };

@@ -1,19 +1,19 @@
 import { spawn } from "node:child_process";
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, watch } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import {
-  type GatewayHolder,
   compareServed,
   differingVariables,
+  type GatewayHolder,
   type Likeness,
   type Served,
 } from "../../store/gateway-holder.ts";
 import { readConfig, storeIn } from "../../operations/machine/surroundings/surroundings.ts";
-import { openPlace, servedBy, type CommandContext } from "../command/command-context.ts";
-import { watchWrites } from "../terminal/folder-writes.ts";
+import { type CommandContext, openPlace, servedBy } from "../command/command-context.ts";
 import { givenOption, textOption } from "../../config/given.ts";
+import { sleep } from "../../kernel/runtime/abort.ts";
 
 export interface BackgroundOptions {
   readonly context: CommandContext;
@@ -186,5 +186,43 @@ function lastLines(file: string): string {
     return readFileSync(file, "utf8").trim().split("\n").slice(-5).join("\n").slice(-2_000);
   } catch {
     return "";
+  }
+}
+
+/** Watches writes in a folder. Disposing ends it. */
+interface FolderWrites extends Disposable {
+  /** Resolves with the next write, at once if there was one since the last pause, and after `mostMs` in any case. */
+  pause(mostMs: number, signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * Watches for files of a folder that are written or replaced, apart from `ignored`. Where the system has no watch to
+ * give, each pause takes as long as it may.
+ */
+function watchWrites(folder: string, ignored: string): FolderWrites {
+  let isWritten = false;
+  let next = new AbortController();
+  const watcher = openWatch(folder, (name) => {
+    if (name === ignored) return;
+    isWritten = true;
+    next.abort(new Error("written"));
+  });
+  return {
+    async pause(mostMs, signal) {
+      if (!isWritten) await sleep(mostMs, AbortSignal.any([signal, next.signal])).catch(() => undefined);
+      signal.throwIfAborted();
+      isWritten = false;
+      next = new AbortController();
+    },
+    [Symbol.dispose]: () => watcher?.close(),
+  };
+}
+
+function openWatch(folder: string, onWrite: (name: string | null) => void): ReturnType<typeof watch> | undefined {
+  try {
+    const watcher = watch(folder, { persistent: false }, (_, name) => onWrite(name));
+    return watcher.on("error", () => undefined);
+  } catch {
+    return undefined;
   }
 }

@@ -8,7 +8,7 @@ import type { CommandContext } from "../command/command-context.ts";
 import { textOption } from "../../config/given.ts";
 import { interrupted } from "../terminal/waiting-line.ts";
 import { plainText, shorten } from "../../kernel/text/plain-text.ts";
-import { isGatewayAddress } from "./gateway-address.ts";
+import { isGatewayAddress } from "./gateway-login.ts";
 import type { DoorOf } from "./owner-client.ts";
 import { ownersWay, readAll, type RestAnswer, type RestRequest, type RestWay } from "./rest-way.ts";
 import { findGateway, findGateways } from "./running-gateways.ts";
@@ -23,6 +23,8 @@ type Part<Name extends string, Value, IsOptional = false> = string extends keyof
     : { readonly [name in Name]: Value };
 type Body<Value> = unknown extends Value ? { readonly body?: JsonObject } : { readonly body: Value };
 
+export type Order<O> = readonly [route: TypesOf<O>["route"], given: Given<TypesOf<O>>];
+
 /**
  * A gateway, asked over REST: one on this machine as the owner of its data directory, or one elsewhere as the person
  * who is logged in there.
@@ -35,9 +37,9 @@ export interface GatewayClient {
    * Carries out an operation: `ask<typeof addInvite>("POST /api/teams/{team}/invites", { params, body })`. Rejects with
    * the failure that the gateway answers, and with GATEWAY_UNREACHABLE.
    */
-  ask<O>(route: TypesOf<O>["route"], given: Given<TypesOf<O>>): Promise<TypesOf<O>["answer"]>;
+  ask<O>(...order: Order<O>): Promise<TypesOf<O>["answer"]>;
   /** The same as the text that was answered: JSON whose numbers may be larger than JavaScript's. */
-  text<O>(route: TypesOf<O>["route"], given: Given<TypesOf<O>>): Promise<string>;
+  text<O>(...order: Order<O>): Promise<string>;
   /**
    * The lines of an answer of another type than JSON, as they come, until the signal aborts. Rejects as `ask` does, and
    * with GATEWAY_UNREACHABLE for an answer that is cut off.

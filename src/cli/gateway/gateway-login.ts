@@ -1,21 +1,20 @@
 import { Readable } from "node:stream";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { addressRulesFor } from "../../servers/logins/protocol/addresses.ts";
+import { addressRulesFor, isLoopbackHost } from "../../servers/logins/protocol/addresses.ts";
 import {
-  parseCredential,
-  serializeCredential,
   type Credential,
   type CredentialStore,
+  parseCredential,
+  serializeCredential,
 } from "../../servers/logins/credential.ts";
 import { createOutgoing, type LoginPlace, type Outgoing } from "../../servers/logins/outgoing.ts";
 import type { LoginOptions } from "../../servers/logins/login-flow.ts";
 import { renewTokens, revokeTokens } from "../../servers/logins/renew.ts";
-import { storeIn } from "../../operations/machine/surroundings/surroundings.ts";
-import { openOwnDataDirectory } from "../../operations/machine/surroundings/surroundings.ts";
-import { type CommandContext } from "../command/command-context.ts";
-import { placeOfGateway } from "../../operations/machine/surroundings/login-gateway.ts";
-import { toGatewayBase } from "./gateway-address.ts";
+import { openOwnDataDirectory, storeIn } from "../../operations/machine/surroundings/surroundings.ts";
+import type { CommandContext } from "../command/command-context.ts";
+import { placeOfGateway } from "../../operations/machine/surroundings/local-gateways.ts";
 import type { RestWay } from "./rest-way.ts";
+import { exposureNames } from "../../config/rows/exposures.ts";
 
 /** The scopes of a person's commands there. `--scope` restricts them. */
 const usualScopes = "mcp:read mcp:tools:execute mcp:admin";
@@ -151,5 +150,28 @@ async function usableToken({ base, vault, outgoing }: Account, signal: AbortSign
 function loggedOut(base: string): GatewayError {
   return new GatewayError("LOGIN_FAILED", `no one is logged in at ${base} here`, {
     hint: `Run \`toolyard login ${base}\`.`,
+  });
+}
+
+/** Whether somebody names a gateway elsewhere, and no server of this one. */
+export function isGatewayAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
+}
+
+/**
+ * Where a client may be told to connect: the path of every kind of endpoint behind the gateway's own address. People
+ * copy these, and mean the gateway.
+ */
+const endpointPath = new RegExp(
+  `(?:/i/[^/]+)?/(?:mcp|sse)(?:/(?:${exposureNames.join("|")})(?:/[^/]+)?)?(?:/messages)?$`,
+);
+
+/** The gateway's own address, without a slash at its end. Throws LOGIN_FAILED where others on the way could read. */
+export function toGatewayBase(address: string): string {
+  const url = new URL(address);
+  const base = url.origin + url.pathname.replace(/\/+$/, "").replace(endpointPath, "");
+  if (url.protocol !== "http:" || isLoopbackHost(url.hostname)) return base;
+  throw new GatewayError("LOGIN_FAILED", `${url.origin} is not encrypted: everybody on the way could read the login`, {
+    hint: `Write https://${url.host}${url.pathname === "/" ? "" : url.pathname}.`,
   });
 }

@@ -1,7 +1,7 @@
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn, textOption } from "../../config/given.ts";
 import { toTable, type Column } from "../terminal/table.ts";
-import type { GatewayClient } from "./gateway-client.ts";
+import { openGatewayClient, type GatewayClient, type Order } from "./gateway-client.ts";
 import { openStartedGateway, tellUnlisted, waitForServers } from "./started-gateway.ts";
 
 /** How things of one kind are listed. */
@@ -63,4 +63,11 @@ export function printAnswer<Answer extends object>(
 /** The same where there is nothing to say but that it was done. */
 export function printDone(context: CommandContext): number {
   return printAnswer(context, {}, () => undefined);
+}
+
+/** Carries out an operation at the gateway that is meant. Says nothing but that it was done. Rejects as `ask` does. */
+export async function orderDone<O>(context: CommandContext, ...order: Order<O>): Promise<number> {
+  const gateway = await openGatewayClient(context);
+  await gateway.ask<O>(...order);
+  return printDone(context);
 }

@@ -7,7 +7,7 @@ import type {
 import type { addClient, listClients, removeClient } from "../../operations/people/client-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn, listOption, textOption } from "../../config/given.ts";
-import { printAnswer, printDone } from "../gateway/list-output.ts";
+import { printAnswer, orderDone } from "../gateway/list-output.ts";
 import { openGatewayClient } from "../gateway/gateway-client.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { printTable } from "../terminal/table.ts";
@@ -18,9 +18,7 @@ export async function app(context: CommandContext): Promise<number> {
   const [task = "list", id] = context.positionals;
   const query = { user: textOption(context, "user") };
   if (task === "revoke" && id !== undefined) {
-    const gateway = await openGatewayClient(context);
-    await gateway.ask<typeof revokeAnyApp>("DELETE /api/auth/apps/{id}", { params: { id }, query });
-    return printDone(context);
+    return await orderDone<typeof revokeAnyApp>(context, "DELETE /api/auth/apps/{id}", { params: { id }, query });
   }
   if (task !== "list") return misused("app list, or app revoke ID");
   const gateway = await openGatewayClient(context);
@@ -38,9 +36,7 @@ export async function session(context: CommandContext): Promise<number> {
   const [task = "list", id] = context.positionals;
   const query = { user: textOption(context, "user") };
   if (task === "end" && id !== undefined) {
-    const gateway = await openGatewayClient(context);
-    await gateway.ask<typeof endAnySession>("DELETE /api/auth/sessions/{id}", { params: { id }, query });
-    return printDone(context);
+    return await orderDone<typeof endAnySession>(context, "DELETE /api/auth/sessions/{id}", { params: { id }, query });
   }
   if (task !== "list") return misused("session list, or session end ID");
   const gateway = await openGatewayClient(context);
@@ -61,9 +57,7 @@ export async function client(context: CommandContext): Promise<number> {
   const [task = "list", name] = context.positionals;
   if (task === "list") return await listRegistered(context);
   if (task === "rm" && name !== undefined) {
-    const gateway = await openGatewayClient(context);
-    await gateway.ask<typeof removeClient>("DELETE /api/auth/clients/{id}", { params: { id: name } });
-    return printDone(context);
+    return await orderDone<typeof removeClient>(context, "DELETE /api/auth/clients/{id}", { params: { id: name } });
   }
   if (task !== "add" || name === undefined) return misused("client list, client add NAME, or client rm ID");
   const redirectUris = [...listOption(context, "redirect")];

@@ -5,15 +5,14 @@ import type { addTeam, changeTeam, removeTeam, setOwner } from "../../operations
 import type { TeamLimits } from "../../store/people-rows.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { givenOption, textOption, typedTeam } from "../../config/given.ts";
-import { printAnswer, printDone } from "../gateway/list-output.ts";
+import { printAnswer, printDone, orderDone } from "../gateway/list-output.ts";
 import { mostRows, openGatewayClient, type GatewayClient } from "../gateway/gateway-client.ts";
 import { allRows } from "../../kernel/all-rows.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { printTable } from "../terminal/table.ts";
 import { misused } from "../terminal/wrong-usage.ts";
-import { minuteOf, readTeamRole, showToken } from "./people-options.ts";
+import { minuteOf, readTeamRole, showToken, allTeams } from "./team-lists.ts";
 import { importTeam } from "./team-import.ts";
-import { allTeams } from "./team-lists.ts";
 
 /** `toolyard team add|list|members|role|owner|limits|import|remove`. */
 export async function team(context: CommandContext): Promise<number> {
@@ -48,32 +47,27 @@ const teamTasks: Readonly<Record<string, (context: CommandContext, slug: string)
   async role(context, slug) {
     const [member, role] = [textOption(context, "user"), readTeamRole(context)];
     if (member === undefined || role === undefined) return misused("team role TEAM --user USER --role ROLE");
-    const gateway = await openGatewayClient(context);
     const given = { params: { team: slug, member }, body: { role } };
-    await gateway.ask<typeof changeMember>("PATCH /api/teams/{team}/members/{member}", given);
-    return printDone(context);
+    return await orderDone<typeof changeMember>(context, "PATCH /api/teams/{team}/members/{member}", given);
   },
   async owner(context, slug) {
     const member = textOption(context, "user");
     if (member === undefined) return misused("team owner TEAM --user USER");
-    const gateway = await openGatewayClient(context);
-    await gateway.ask<typeof setOwner>("PUT /api/teams/{team}/owner", { params: { team: slug }, body: { member } });
-    return printDone(context);
+    return await orderDone<typeof setOwner>(context, "PUT /api/teams/{team}/owner", {
+      params: { team: slug },
+      body: { member },
+    });
   },
   async limits(context, slug) {
-    const gateway = await openGatewayClient(context);
     const given = { params: { team: slug }, body: { limits: readLimits(context) } };
-    await gateway.ask<typeof changeTeam>("PATCH /api/teams/{team}", given);
-    return printDone(context);
+    return await orderDone<typeof changeTeam>(context, "PATCH /api/teams/{team}", given);
   },
   async import(context, slug) {
     const file = textOption(context, "file");
     return file === undefined ? misused("team import TEAM --file FILE") : await importTeam(context, slug, file);
   },
   async remove(context, slug) {
-    const gateway = await openGatewayClient(context);
-    await gateway.ask<typeof removeTeam>("DELETE /api/teams/{team}", { params: { team: slug } });
-    return printDone(context);
+    return await orderDone<typeof removeTeam>(context, "DELETE /api/teams/{team}", { params: { team: slug } });
   },
 };
 

@@ -20,13 +20,13 @@ import type {
   revokeTokens,
   setRole,
 } from "../../operations/people/user-operations.ts";
-import { printAnswer, printDone } from "../gateway/list-output.ts";
+import { printAnswer, orderDone } from "../gateway/list-output.ts";
 import { mostRows, openGatewayClient, type GatewayClient } from "../gateway/gateway-client.ts";
 import { allRows } from "../../kernel/all-rows.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { printTable } from "../terminal/table.ts";
 import { misused } from "../terminal/wrong-usage.ts";
-import { minuteOf, readDays, readTeamRole, showToken } from "./people-options.ts";
+import { minuteOf, readDays, readTeamRole, showToken } from "./team-lists.ts";
 
 const wrongUsage = 2;
 
@@ -78,28 +78,20 @@ const userTasks: Readonly<Record<string, UserTask>> = {
   async account(context, name) {
     const [issuer, subject] = [textOption(context, "issuer"), textOption(context, "subject")];
     if (issuer === undefined || subject === undefined) return misused("user account NAME --issuer URL --subject ID");
-    const gateway = await openGatewayClient(context);
     const given = { params: { id: name }, body: { issuer, subject } };
-    await gateway.ask<typeof linkAccount>("PUT /api/users/{id}/account", given);
-    return printDone(context);
+    return await orderDone<typeof linkAccount>(context, "PUT /api/users/{id}/account", given);
   },
   async email(context, name) {
     const given = textOption(context, "email");
     if (given === undefined) return misused("user email NAME --email ADDRESS");
-    const gateway = await openGatewayClient(context);
     const body = { email: given === "none" ? null : given };
-    await gateway.ask<typeof renameUser>("PATCH /api/users/{id}", { params: { id: name }, body });
-    return printDone(context);
+    return await orderDone<typeof renameUser>(context, "PATCH /api/users/{id}", { params: { id: name }, body });
   },
   async disable(context, id) {
-    const gateway = await openGatewayClient(context);
-    await gateway.ask<typeof disableUser>("POST /api/users/{id}/disable", { params: { id } });
-    return printDone(context);
+    return await orderDone<typeof disableUser>(context, "POST /api/users/{id}/disable", { params: { id } });
   },
   async enable(context, id) {
-    const gateway = await openGatewayClient(context);
-    await gateway.ask<typeof enableUser>("POST /api/users/{id}/enable", { params: { id } });
-    return printDone(context);
+    return await orderDone<typeof enableUser>(context, "POST /api/users/{id}/enable", { params: { id } });
   },
   async role(context, id) {
     const role = textOption(context, "role");
@@ -107,9 +99,7 @@ const userTasks: Readonly<Record<string, UserTask>> = {
       throw new GatewayError("PEOPLE_CONFLICT", "the role of a user is admin or user", {
         hint: "Give one of the two with --role.",
       });
-    const gateway = await openGatewayClient(context);
-    await gateway.ask<typeof setRole>("PUT /api/users/{id}/role", { params: { id }, body: { role } });
-    return printDone(context);
+    return await orderDone<typeof setRole>(context, "PUT /api/users/{id}/role", { params: { id }, body: { role } });
   },
   async reset(context, id) {
     const gateway = await openGatewayClient(context);
@@ -117,9 +107,7 @@ const userTasks: Readonly<Record<string, UserTask>> = {
     return printAnswer(context, answer, ({ revoked }) => process.stdout.write(`${revoked} tokens revoked\n`));
   },
   async remove(context, id) {
-    const gateway = await openGatewayClient(context);
-    await gateway.ask<typeof removeUser>("DELETE /api/users/{id}", { params: { id } });
-    return printDone(context);
+    return await orderDone<typeof removeUser>(context, "DELETE /api/users/{id}", { params: { id } });
   },
 };
 
@@ -155,9 +143,7 @@ async function personalToken(context: CommandContext): Promise<number> {
   const owner = textOption(context, "user");
   if (task === "list") return await printTokens(context, owner);
   if (task === "revoke" && id !== undefined) {
-    const gateway = await openGatewayClient(context);
-    await gateway.ask<typeof revokeToken>("DELETE /api/tokens/{id}", { params: { id } });
-    return printDone(context);
+    return await orderDone<typeof revokeToken>(context, "DELETE /api/tokens/{id}", { params: { id } });
   }
   if (task !== "new" || owner === undefined) return misused("token new, token list, or token revoke ID");
   const gateway = await openGatewayClient(context);

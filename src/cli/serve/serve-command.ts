@@ -227,7 +227,7 @@ async function openVisit(context: CommandContext): Promise<TerminalVisit | numbe
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY && process.stderr.isTTY;
   if (!context.isBare || !isTerminal || isOn(context, "verbose") || readLogFormat(context) !== undefined)
     return undefined;
-  return await (await import("../short-commands.ts")).shortCommands.visit(context);
+  return await (await import("../short-commands.ts")).visit(context);
 }
 
 function readIdleExit(context: CommandContext): number | undefined {

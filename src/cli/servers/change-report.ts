@@ -1,5 +1,5 @@
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { compareConfig } from "../../operations/gateway/owner-operations.ts";
+import type { compareConfig } from "../../operations/gateway/database-operations.ts";
 import { ownersClient, readStatus } from "../gateway/gateway-client.ts";
 import { findGateways } from "../gateway/running-gateways.ts";
 import { showWaiting } from "../terminal/waiting-line.ts";

@@ -1,6 +1,6 @@
 import { findProblems, readConfig } from "../../operations/machine/surroundings/surroundings.ts";
 import { basename } from "node:path";
-import type { compareConfig } from "../../operations/gateway/owner-operations.ts";
+import type { compareConfig } from "../../operations/gateway/database-operations.ts";
 import { configurationSchema } from "../../config/settings/config-schema.ts";
 import { listValues } from "../../app/fronts/config-values.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";

@@ -1,28 +1,31 @@
 import type { Config } from "../../config/config.ts";
 import { addressRulesFor } from "../../servers/logins/protocol/addresses.ts";
 import {
-  parseCredential,
-  serializeCredential,
   type Credential,
   type CredentialStore,
+  parseCredential,
+  serializeCredential,
 } from "../../servers/logins/credential.ts";
 import type { LoginRoute } from "../../servers/logins/flow/login-route.ts";
 import { createLoginRoute } from "../../servers/logins/http-route.ts";
 import type { LoginOptions } from "../../servers/logins/login-flow.ts";
 import { createOutgoing } from "../../servers/logins/outgoing.ts";
 import { revokeTokens } from "../../servers/logins/renew.ts";
-import { type GivenText, givenOption, isOn, textOption } from "../../config/given.ts";
-import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { givenOption, type GivenText, isOn, textOption } from "../../config/given.ts";
+import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { findLoginTarget, type LoginTarget } from "../../operations/machine/servers/configured-server.ts";
-import { openBrowser } from "../../operations/machine/surroundings/browser.ts";
+import { openBrowser } from "../../operations/machine/surroundings/own-command.ts";
 import { openDataDirectory, readConfig, storeIn } from "../../operations/machine/surroundings/surroundings.ts";
 import type { CommandContext } from "../command/command-context.ts";
-import { openLoginAudit } from "./login-audit.ts";
-import { isGatewayAddress } from "../gateway/gateway-address.ts";
-import { logInAtGateway, logOutAtGateway } from "../gateway/gateway-login.ts";
+import { isGatewayAddress, logInAtGateway, logOutAtGateway } from "../gateway/gateway-login.ts";
 import { loginElsewhere, logoutElsewhere } from "./login-elsewhere.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { misused } from "../terminal/wrong-usage.ts";
+import { sleep } from "../../kernel/runtime/abort.ts";
+import { systemClock } from "../../kernel/runtime/clock.ts";
+import { createAuditLog } from "../../records/audit/audit-log.ts";
+import { loginFacts } from "../../records/audit/audit-events.ts";
+import { openUnservedStore, type UnservedStore } from "../gateway/unserved-store.ts";
 
 /**
  * `toolyard login <server>`: logs in at a server through the browser (OAuth). A gateway that runs on the same data
@@ -208,4 +211,66 @@ function toPort(given: GivenText | undefined): number {
       hint: "Give the port that the client was registered with, or leave it out.",
     });
   return port;
+}
+
+/** Where a command lists a login that it makes or removes. To be opened before it does. */
+interface LoginAudit extends AsyncDisposable {
+  /** Resolves when it is on the disk. Where that fails, it is said and the login stays. */
+  note(instance: string, what: "login" | "logout"): Promise<void>;
+}
+
+/**
+ * Opens the audit while no gateway runs with the configuration. A gateway that runs notices logins by itself, and lists
+ * them. Rejects with STORE_UNAVAILABLE where the audit is strict and cannot be written.
+ */
+async function openLoginAudit(context: CommandContext, config: Config): Promise<LoginAudit> {
+  const { audit, store } = config.settings.records;
+  if (audit === "off" || store === "off") return listsNothing;
+  let opened: UnservedStore | undefined;
+  try {
+    opened = await open(context, config);
+    const problem = opened?.records.health().problems.find(({ database }) => database !== "records");
+    if (problem !== undefined) throw new GatewayError("STORE_UNAVAILABLE", problem.message, { hint: problem.hint });
+  } catch (error) {
+    await opened?.[Symbol.asyncDispose]();
+    if (audit === "strict") throw error;
+    complain(error);
+    return listsNothing;
+  }
+  return opened === undefined ? listsNothing : listIn(opened);
+}
+
+const listsNothing: LoginAudit = Object.freeze({
+  note: async () => undefined,
+  [Symbol.asyncDispose]: async () => undefined,
+});
+
+/** For a gateway that starts, or another command that has the files open. */
+const waitMs = 10_000;
+const againMs = 50;
+
+/** Undefined where a gateway runs. */
+async function open(context: CommandContext, config: Config): Promise<UnservedStore | undefined> {
+  const deadlineMs = systemClock.monotonic() + waitMs;
+  for (;;) {
+    const found = await openUnservedStore(context, config);
+    if ("records" in found) return found;
+    if (found.url !== null || systemClock.monotonic() > deadlineMs) return undefined;
+    await sleep(againMs, new AbortController().signal);
+  }
+}
+
+function listIn(store: UnservedStore): LoginAudit {
+  // Nothing in an entry of a login is secret.
+  const log = createAuditLog({ clock: systemClock, redact: (text) => text });
+  log.open(store.records);
+  return {
+    note: async (instance, what) => void (await log.write(loginFacts(instance, what)).catch(complain)),
+    [Symbol.asyncDispose]: async () => await store[Symbol.asyncDispose](),
+  };
+}
+
+function complain(error: unknown): void {
+  const { message, hint } = toGatewayError(error);
+  process.stderr.write(`toolyard: not in the audit: ${plainText(message)}\n  ${plainText(hint ?? "")}\n`);
 }

@@ -9,13 +9,13 @@ import { scanMembers } from "../../wire/json/json-scan.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { toArgumentsText } from "./argument-words.ts";
-import { toFailure, type GatewayClient } from "../gateway/gateway-client.ts";
+import { type GatewayClient, toFailure } from "../gateway/gateway-client.ts";
 import { openStartedGateway, whenListed } from "../gateway/started-gateway.ts";
 import { refuseUsage } from "../terminal/wrong-usage.ts";
 import { readTool } from "./show-command.ts";
-import { createProgressLine } from "../terminal/progress-line.ts";
 import { answerQuestion } from "../terminal/question-form.ts";
 import { printResult } from "./result-output.ts";
+import { createTerminalScreen } from "../terminal/terminal-screen.ts";
 
 /** `toolyard call <tool> [name=value … | JSON | -]`: calls a tool, and prints its result. */
 export async function call(context: CommandContext): Promise<number> {
@@ -133,3 +133,37 @@ async function printAnswer(context: CommandContext, text: string): Promise<numbe
 
 /** The gateway has judged the depth already. */
 const deepest = 10_000;
+
+interface Output {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+  write(text: string): unknown;
+}
+
+/** How far a call is, on one line of a terminal. Nothing is written elsewhere. */
+interface ProgressLine {
+  /** Takes the params of notifications/progress. */
+  show(params: JsonObject): void;
+  /** Removes the line. */
+  end(): void;
+}
+
+function createProgressLine(output: Output): ProgressLine {
+  if (output.isTTY !== true) return { show: () => undefined, end: () => undefined };
+  const screen = createTerminalScreen(
+    (text) => void output.write(text),
+    () => ({ columns: output.columns || 80, rows: output.rows || 24 }),
+  );
+  return { show: (params) => screen.show([toProgressText(params)]), end: () => screen.show([]) };
+}
+
+/** `3 of 10: reading`, as far as the server says it. */
+function toProgressText({ progress, total, message }: JsonObject): string {
+  const done = `${numberText(progress)}${total === undefined ? "" : ` of ${numberText(total)}`}`;
+  return plainText(typeof message === "string" && message !== "" ? `${done}: ${message}` : done);
+}
+
+function numberText(value: unknown): string {
+  return typeof value === "number" ? String(Math.round(value * 100) / 100) : "?";
+}

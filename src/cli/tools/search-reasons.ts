@@ -25,7 +25,7 @@ const fieldWords: Readonly<Record<FieldName, string>> = {
 /** Why a tool was found, as lines of reasons with their shares of the score, the largest first. */
 export function toReasons(explanation: Explanation, columns = Number.POSITIVE_INFINITY): readonly string[] {
   const { words, phrases, coverage, intent, serverFit, learned } = explanation;
-  const reasons: Reason[] = [
+  const reasons: { readonly share: number; readonly text: string }[] = [
     ...words.map((word) => ({ share: word.share, text: toWordText(word) })),
     ...phrases.map(({ asked, where, share }) => ({
       share,
@@ -40,11 +40,6 @@ export function toReasons(explanation: Explanation, columns = Number.POSITIVE_IN
     .toSorted((one, other) => other.share - one.share)
     .map(({ text, share }) => `${text} ${toPercent(share)}`);
   return wrap([...told, ...toIntentText(intent)], Math.min(columns - indent, widestLine));
-}
-
-interface Reason {
-  readonly share: number;
-  readonly text: string;
 }
 
 function toWordText({ asked, found }: WordShare): string {

@@ -10,7 +10,7 @@ import { atOnce } from "../../../test/harness/at-once.ts";
 import { slices } from "../../kernel/runtime/slices.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
-import { createSpillFiles } from "../../store/files/spill-files.ts";
+import { createSpillFiles } from "../../store/files/file-store.ts";
 import { ResultBytes } from "../../wire/mcp/result-bytes.ts";
 import { readPage } from "../results/kept-page.ts";
 import { createKeptResults, type KeptResults } from "../results/kept-results.ts";

@@ -6,7 +6,7 @@ import { createManualClock, type ManualClock } from "../../../test/harness/manua
 import { keptText } from "../../../test/harness/kept-text.ts";
 import { until } from "../../../test/harness/until.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
-import { createSpillFiles } from "../../store/files/spill-files.ts";
+import { createSpillFiles } from "../../store/files/file-store.ts";
 import { createKeptResults, type KeptLimits, type KeptResults } from "./kept-results.ts";
 
 const anna = "anna" as PrincipalId;

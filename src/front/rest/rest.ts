@@ -18,7 +18,7 @@ import { createProtocolRoutes } from "./routes-protocol.ts";
 import { createInstanceStatusRoutes } from "./routes-instance-status.ts";
 import { createSystemRoutes, createUpkeepRoutes } from "./routes-system.ts";
 import { instanceLoginOperations } from "../../operations/servers/instance-login-operations.ts";
-import { databaseOperations } from "../../operations/gateway/database-operations.ts";
+import { databaseOperations, ownerOperations } from "../../operations/gateway/database-operations.ts";
 import { auditOperations } from "../../operations/records/audit-operations.ts";
 import { machineOperations } from "../../operations/gateway/machine-operations.ts";
 import { configOperations } from "../../operations/gateway/config-operations.ts";
@@ -42,7 +42,6 @@ import { serverEntryOperations } from "../../operations/servers/server-entry-ope
 import { unlistedOperations, serverOperations } from "../../operations/servers/server-operations.ts";
 import { statusOperations } from "../../operations/records/status-operations.ts";
 import { supportOperations, systemOperations } from "../../operations/gateway/support-operations.ts";
-import { ownerOperations } from "../../operations/gateway/owner-operations.ts";
 import { toolOperations } from "../../operations/tools/tool-operations.ts";
 import { toolRuleOperations } from "../../operations/tools/tool-rule-operations.ts";
 import { inviteOperations } from "../../operations/people/invite-operations.ts";

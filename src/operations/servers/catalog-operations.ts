@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { operation, type Operation } from "../operation.ts";
-import { onMachine } from "../request/orders.ts";
+import { onMachine } from "../request/manager.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import type { ServerOffer } from "../machine/servers/server-offers.ts";

@@ -4,9 +4,8 @@ import { switchChanges, type EntryChange } from "../../config/entry/entry-change
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { toCachedText } from "../cached-text.ts";
-import { order, outcome } from "../request/orders.ts";
+import { order, outcome, requireLoginForPrograms, requireManager, requireVersion } from "../request/manager.ts";
 import type { ConfigEntries, ConfigEntry } from "../request/management.ts";
-import { requireLoginForPrograms, requireManager, requireVersion } from "../request/manager.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import { operation, type Operation } from "../operation.ts";

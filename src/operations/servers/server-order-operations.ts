@@ -3,13 +3,20 @@ import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import { instanceStatuses } from "../../kernel/status-words.ts";
-import { onMachine, order, outcome, type OnMachine, type Outcome } from "../request/orders.ts";
+import {
+  onMachine,
+  order,
+  outcome,
+  type OnMachine,
+  type Outcome,
+  requireLoginForPrograms,
+  requireManager,
+} from "../request/manager.ts";
 import type { NewInFile } from "../machine/servers/added-server.ts";
 import type { ChangedGateway } from "../machine/servers/await-config.ts";
 import type { AddedWords } from "../machine/servers/server-words.ts";
 import type { ServerTrial } from "../machine/servers/trial-result.ts";
 import type { MachineCode } from "../request/management.ts";
-import { requireLoginForPrograms, requireManager } from "../request/manager.ts";
 import { requireEntry } from "./server-entry-operations.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";

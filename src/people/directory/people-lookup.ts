@@ -6,7 +6,6 @@ import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { ChangeActor } from "./change-queue.ts";
 import type { Member } from "./books/member.ts";
 import type { TeamDirectory } from "./team-directory.ts";
-import { mayManage, type Standing } from "./team-rights.ts";
 
 /** A token that was just made: the only time that anybody sees it. */
 export interface MadeToken {
@@ -230,4 +229,24 @@ export function quote(text: string): string {
 /** Whether a text has the form of an address; its owner is known from the provider that vouches for it. */
 export function isMailAddress(text: string): boolean {
   return text.length <= 254 && /^[^\s@]+@[^\s@]+$/.test(text);
+}
+
+/** What somebody is to a team. `gateway` is above all teams: an admin of the gateway, or its owner. */
+type Standing = "gateway" | TeamRole | undefined;
+
+/** What one may be to do something in a team, from little to much. */
+const order = ["member", "admin", "owner", "gateway"] as const;
+
+export function isAtLeast(standing: Standing, least: (typeof order)[number]): boolean {
+  return standing !== undefined && order.indexOf(standing) >= order.indexOf(least);
+}
+
+/**
+ * Whether somebody may give a role in a team, or take it away: admins of a team manage its members, its owners manage
+ * its admins, and another owner is made by handing the team over alone.
+ */
+export function mayManage(standing: Standing, role: TeamRole): boolean {
+  if (standing === "gateway") return true;
+  if (standing === "owner") return role !== "owner";
+  return standing === "admin" && role === "member";
 }

@@ -1,12 +1,11 @@
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { ForeignToken } from "../directory/books/external-token-cache.ts";
 import type { Member } from "../directory/books/member.ts";
-import { chooseMember, textsOf, whyNot, type Claims } from "./foreign-claims.ts";
 import {
   checkSignedToken,
+  createTrustedIssuers,
   isSignedToken,
   skewMs,
-  createTrustedIssuers,
   type TrustedIssuers,
 } from "./trusted-issuers.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
@@ -32,14 +31,8 @@ export interface ForeignTokensDeps {
   readonly userOf: (account: { readonly issuer: string; readonly subject: string }) => Promise<string | undefined>;
   readonly membersOf: (userId: string) => readonly Member[];
   /** Told of people who come with a good token and are not let in. */
-  readonly onStranger: (about: Stranger) => void;
+  readonly onStranger: (about: { readonly issuer: string; readonly subject: string; readonly why: string }) => void;
   readonly clock: Pick<Clock, "now" | "monotonic">;
-}
-
-export interface Stranger {
-  readonly issuer: string;
-  readonly subject: string;
-  readonly why: string;
 }
 
 /** Access tokens (RFC 9068), and what servers sign that do not say what it is. An id token is for somebody else. */
@@ -140,4 +133,39 @@ function createIntrospection({ issuer, issuers, client }: IntrospectionOptions):
     const isOurs = claims["active"] === true && (claims["iss"] === undefined || claims["iss"] === issuer);
     return isOurs ? { ...claims, iss: issuer } : undefined;
   };
+}
+
+/** What a token or an assertion of somebody else says. */
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** The one that the claim names; without a claim, the only one that there is. */
+export function chooseMember(
+  members: readonly Member[],
+  claims: Claims,
+  teamClaim: string | undefined,
+): Member | undefined {
+  const named = teamClaim === undefined ? undefined : claimAt(claims, teamClaim);
+  if (named !== undefined) return members.find(({ team }) => team.slug === named);
+  return members.length === 1 ? members[0] : undefined;
+}
+
+export function whyNot(members: readonly Member[], teamClaim: string | undefined): string {
+  if (members.length === 0) return "this account is nobody's here, or its user is in no team";
+  return `the user is in several teams, or not in the one of the token (teamClaim: ${teamClaim ?? "not set"})`;
+}
+
+/** A claim by its name, or by the path to it: `realm.team`. */
+export function claimAt(claims: Claims, path: string): unknown {
+  if (Object.hasOwn(claims, path)) return claims[path];
+  let value: unknown = claims;
+  for (const name of path.split(".")) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[name];
+  }
+  return value;
+}
+
+/** A claim that is one text or a list of them. */
+export function textsOf(claim: unknown): readonly string[] {
+  return [claim].flat().filter((one) => typeof one === "string");
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startTokenIssuer, type TokenIssuer } from "../../../test/harness/token-issuer.ts";
 import { systemClock } from "../../kernel/runtime/clock.ts";
-import { claimAt } from "./foreign-claims.ts";
+import { claimAt } from "./foreign-tokens.ts";
 import { checkSignedToken, isSignedToken, createTrustedIssuers } from "./trusted-issuers.ts";
 
 let issuer: TokenIssuer;

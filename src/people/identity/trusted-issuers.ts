@@ -1,11 +1,11 @@
 import {
+  createRemoteJWKSet,
+  customFetch,
   decodeJwt,
   decodeProtectedHeader,
   errors,
-  jwtVerify,
   type JWTPayload,
-  createRemoteJWKSet,
-  customFetch,
+  jwtVerify,
   type JWTVerifyGetKey,
 } from "jose";
 import type { Clock } from "../../kernel/runtime/clock.ts";
@@ -23,7 +23,7 @@ export interface SignedTokenRules {
 }
 
 /** Claims whose signature, issuer, times and kind were checked. */
-export type CheckedClaims = JWTPayload & { readonly iss: string; readonly sub: string; readonly exp: number };
+type CheckedClaims = JWTPayload & { readonly iss: string; readonly sub: string; readonly exp: number };
 
 /** Clocks of two machines differ by so much at most. */
 export const skewMs = 60_000;
@@ -186,4 +186,21 @@ function createKeys(url: string, outgoing: Outgoing, keyPauseMs: number): JWTVer
 
 function unusable(issuer: string, why: string, cause?: unknown): GatewayError {
   return new GatewayError("LOGIN_FAILED", `the issuer ${new URL(issuer).origin} ${why}`, { cause });
+}
+
+/**
+ * The claims of an identity assertion (ID-JAG) of one of the issuers; undefined for one that is not good. Rejects with
+ * LOGIN_FAILED while its issuer cannot be asked. The caller, who gives something out for it, checks whom it is for.
+ */
+export type CheckAssertion = (assertion: string) => Promise<CheckedClaims | undefined>;
+
+const rules = {
+  kinds: new Set(["oauth-id-jag+jwt"]),
+  algorithms: ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"],
+  claims: ["aud", "client_id", "jti", "iat"],
+};
+
+export function createAssertionCheck(issuers: readonly string[], clock: Pick<Clock, "monotonic">): CheckAssertion {
+  const trusted = createTrustedIssuers({ issuers, clock });
+  return async (assertion) => await checkSignedToken(assertion, trusted, rules);
 }

@@ -5,7 +5,7 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { until } from "../../../test/harness/until.ts";
 import { systemClock } from "../../kernel/runtime/clock.ts";
-import { createTokenCountsFile } from "../../store/files/namespace-usage-file.ts";
+import { createTokenCountsFile } from "../../store/files/learned-file.ts";
 import { createTokenCounts, textKeyOf, type TokenCounts } from "./token-counts.ts";
 import type { TokenLimits } from "./token-thread.ts";
 

@@ -1,30 +1,31 @@
-import { hkdfSync } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { createHash, hkdfSync } from "node:crypto";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readFileSync } from "node:fs";
 import type { KeySource } from "../../config/key-source.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import type {
   GatewayStore,
-  StoreBackend,
-  StoreOptions,
   InstanceTokenRecord,
   InstanceTokenStore,
+  SpillStore,
   Store,
+  StoreBackend,
+  StoreOptions,
 } from "../store.ts";
 import { createCatalogFiles } from "./catalog-files.ts";
-import { createDefinitionFiles } from "./definition-files.ts";
 import { claimPlace, listGateways, makePlace, placeOf } from "./safe/gateway-places.ts";
 import { openKeyRing } from "./safe/key-ring-file.ts";
 import { createPinsFile } from "./pins-file.ts";
-import { createNamespaceUsageFile, createTokenCountsFile } from "./namespace-usage-file.ts";
+import { createNamespaceUsageFile, createTokenCountsFile } from "./learned-file.ts";
 import { replaceFile } from "./safe/replace-file.ts";
 import { seal, unseal } from "./safe/sealing.ts";
 import { createVaultKey, previousKey } from "./safe/vault-key.ts";
-import { createSpillFiles } from "./spill-files.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import { readStartTime } from "../../servers/process/process-table.ts";
+import type { DefinitionStore } from "../../catalog/definitions/definition-book.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 /** Increased when the format of the file changes. */
 const format = 2;
@@ -210,4 +211,68 @@ function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): G
 /** Opens the store of a data directory, for gateways and commands alike. */
 export function openStore(options: Omit<StoreOptions, "startTimeOf">): Store {
   return fileBackend.open({ ...options, startTimeOf: readStartTime });
+}
+
+/**
+ * Texts that are kept for minutes, each in a file of its own that only its owner may read. What an earlier process
+ * left there is removed at once.
+ */
+export function createSpillFiles(folder: string, onFailure: (error: unknown) => void): SpillStore {
+  const emptied = rm(folder, { recursive: true, force: true }).catch(onFailure);
+  let made: Promise<unknown> | undefined;
+  const pathOf = (id: string): string => join(folder, `${id}.txt`);
+  return {
+    async write(id, text) {
+      await (made ??= emptied.then(async () => await mkdir(folder, { recursive: true, mode: 0o700 })));
+      // No fsync: it is of no use to a later process.
+      await writeFile(pathOf(id), text, { mode: 0o600 });
+    },
+    read: async (id) => await readFile(pathOf(id)).catch(() => undefined),
+    remove(id) {
+      if (made !== undefined) rm(pathOf(id), { force: true }).catch(onFailure);
+    },
+    async [Symbol.asyncDispose]() {
+      await emptied;
+      if (made === undefined) return;
+      await made.catch(() => undefined);
+      await rm(folder, { recursive: true, force: true }).catch(onFailure);
+    },
+  };
+}
+
+/**
+ * Keeps the definitions of servers in one file per owner in `directory`. A file that cannot be read counts
+ * as absent, which is reported to `onFailure`.
+ */
+function createDefinitionFiles(directory: string, onFailure: (error: unknown) => void): DefinitionStore {
+  // Owners have addresses in them, which may be secret.
+  const pathOf = (owner: string): string => {
+    const [name = ""] = owner.replace(/[^A-Za-z0-9_\n-]/g, "_").split("\n");
+    return join(
+      directory,
+      `${name.slice(0, 60)}-${createHash("sha256").update(owner).digest("hex").slice(0, 16)}.jsonl`,
+    );
+  };
+
+  return {
+    async read(owner) {
+      try {
+        return await readFile(pathOf(owner), "utf8");
+      } catch (error) {
+        if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) onFailure(error);
+        return undefined;
+      }
+    },
+    async write(owner, text) {
+      try {
+        await mkdir(directory, { recursive: true, mode: 0o700 });
+        await replaceFile(pathOf(owner), text);
+      } catch (error) {
+        const isFull = error instanceof Error && "code" in error && error.code === "ENOSPC";
+        throw new GatewayError(isFull ? "STORE_FULL" : "STORE_UNAVAILABLE", "definitions cannot be written", {
+          cause: error,
+        });
+      }
+    },
+  };
 }

@@ -1,6 +1,9 @@
-import type { CompiledQuery } from "kysely";
-import { sqliteCode, sqliteCodes, type SqlDatabase, type SqlStatement, type SqlValue } from "./sqlite/sql-driver.ts";
+import type { CompiledQuery, Kysely } from "kysely";
+import { type SqlDatabase, sqliteCode, sqliteCodes, type SqlStatement, type SqlValue } from "./sqlite/sql-driver.ts";
 import { toStorable } from "./row-text.ts";
+import { recordTables } from "../record-rows.ts";
+import type { RowOf } from "../state-table.ts";
+import type { RecordsTables } from "./tables.ts";
 
 /** Puts rows of one kind into their tables, inside a transaction that the caller has begun. */
 export interface RowWriter<Row> {
@@ -14,6 +17,29 @@ export interface RowWriter<Row> {
 /** A statement that is compiled once and used for every row. */
 export function prepareQuery(database: SqlDatabase, query: CompiledQuery): SqlStatement {
   return database.prepare(query.sql);
+}
+
+/** Writes rows of a table with a statement that is compiled once; with `replaces`, over the row with the same key. */
+export function prepareInsert<Name extends keyof typeof recordTables>(
+  database: SqlDatabase,
+  db: Kysely<RecordsTables>,
+  name: Name,
+  replaces = false,
+): (row: RowOf<(typeof recordTables)[Name]>) => void {
+  const table = recordTables[name];
+  const statement = prepareQuery(database, toInsert(db, name, { replaces }));
+  return (row) => void runWith(statement, table.toValues(row as never));
+}
+
+/** An insert of that many rows, whose values follow when it is run. */
+export function toInsert(
+  db: Kysely<RecordsTables>,
+  name: keyof typeof recordTables,
+  { rows = 1, replaces = false }: { readonly rows?: number; readonly replaces?: boolean },
+): CompiledQuery {
+  const empty = Object.fromEntries(recordTables[name].columns.map((column) => [column, null])) as never;
+  const values = Array.from({ length: rows }, () => empty);
+  return (replaces ? db.replaceInto(name) : db.insertInto(name)).values(values).compile();
 }
 
 /** Runs a prepared statement with values that SQLite can hold; everything but numbers, texts and null is refused. */
@@ -62,4 +88,38 @@ export function isRowFault(error: unknown): boolean {
   const code = sqliteCode(error);
   const isRefused = code === sqliteCodes.constraint || code === sqliteCodes.mismatch;
   return isRefused || error instanceof BadValue || error instanceof TypeError;
+}
+
+interface NewestRows {
+  readonly table: "request_body" | "server_log";
+  /** How many of each instance are kept. */
+  readonly kept: number;
+}
+
+/**
+ * Takes rows that were just written, and deletes all of their instances but the newest. One look into the index for
+ * each instance: counting its rows would take seconds.
+ */
+export function createForgetting(
+  database: SqlDatabase,
+  db: Kysely<RecordsTables>,
+  { table, kept }: NewestRows,
+): (written: readonly { readonly instance: string }[]) => void {
+  const older = db
+    .deleteFrom(table)
+    .where("instance", "=", "")
+    .where("id", "<", (inner) =>
+      inner
+        .selectFrom(table)
+        .select("id")
+        .where("instance", "=", "")
+        .orderBy("id", "desc")
+        .limit(1)
+        .offset(kept - 1),
+    );
+  const forget = prepareQuery(database, older.compile());
+  return (written) => {
+    for (const instance of new Set(written.map((row) => row.instance)))
+      runWith(forget, [instance, instance, 1, kept - 1]);
+  };
 }

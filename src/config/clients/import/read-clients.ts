@@ -10,8 +10,13 @@ import { translateEntry, type ImportedEntry } from "../connect/client-entry.ts";
 import { findGatewayIn, type GatewayFound } from "../connect/known-gateways.ts";
 import { toolNamespace } from "../connect/own-entry.ts";
 import { parseSettings } from "../connect/settings-document.ts";
-import { isFolderThere, listSettingsFiles, readSettingsText } from "../connect/settings-text.ts";
-import { switchedOff, type OffFacts } from "../connect/switched-off.ts";
+import {
+  isFolderThere,
+  listSettingsFiles,
+  readSettingsText,
+  switchedOff,
+  type OffFacts,
+} from "../connect/settings-text.ts";
 
 /** The surroundings that decide which clients are found. */
 export interface ReadClientsOptions extends ClientSurroundings {

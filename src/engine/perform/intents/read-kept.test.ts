@@ -6,7 +6,7 @@ import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { PrincipalId } from "../../../kernel/ids.ts";
 import { slices } from "../../../kernel/runtime/slices.ts";
 import type { Principal } from "../../../kernel/principal.ts";
-import { createSpillFiles } from "../../../store/files/spill-files.ts";
+import { createSpillFiles } from "../../../store/files/file-store.ts";
 import { createKeptResults } from "../../results/kept-results.ts";
 import { readKept } from "./read-kept.ts";
 

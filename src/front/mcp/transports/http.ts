@@ -19,7 +19,7 @@ import { createModernHttp, type ModernHttpDeps } from "./http-modern.ts";
 import { createHttpRun, toTap, type HttpRunDeps, type Incoming } from "./http-run.ts";
 import { claimedRevision } from "../sessions/modern.ts";
 import { refuse } from "../answers/replies.ts";
-import type { StartupWait } from "../endpoint/startup-wait.ts";
+import type { StartupWait } from "../endpoint/endpoint.ts";
 
 /** What every transport of MCP works with: Streamable HTTP, HTTP+SSE and stdio. */
 export interface McpHttpDeps extends HttpRunDeps, ModernHttpDeps, LegacyHttpDeps {

@@ -15,7 +15,7 @@ import { answerBatch, type BatchDeps } from "./batch.ts";
 import type { Caller } from "../caller.ts";
 import { joinText } from "../answers/result-text.ts";
 import { peerOfStream, type SseStream } from "./sse-stream.ts";
-import type { StartupWait } from "../endpoint/startup-wait.ts";
+import type { StartupWait } from "../endpoint/endpoint.ts";
 
 /** The transport that Streamable HTTP replaced. */
 export interface McpSse extends Pick<SseStreams, "expire" | "endWhere"> {

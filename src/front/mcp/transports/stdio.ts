@@ -5,9 +5,8 @@ import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import { createLineSplitter } from "../../../servers/upstream/messages/line-splitter.ts";
 import { failureText } from "../../../wire/mcp/error-object.ts";
-import type { Endpoint } from "../endpoint/endpoint.ts";
+import type { Endpoint, StartupWait } from "../endpoint/endpoint.ts";
 import { createLineWriter } from "./line-channel.ts";
-import type { StartupWait } from "../endpoint/startup-wait.ts";
 import { createStdioClient, type StdioClient, type StdioClientDeps } from "./stdio-client.ts";
 
 export interface StdioFrontOptions {

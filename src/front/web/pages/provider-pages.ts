@@ -3,7 +3,7 @@ import { sha256 } from "../../../people/authorization-server/access-changes.ts";
 import { readCookie } from "../../../people/identity/session-cookie.ts";
 import { loginCookieName, type WantedEntry } from "../../../people/sign-in/login-states.ts";
 import type { ProviderLogins } from "../../../people/sign-in/provider-logins.ts";
-import { readSmallBody } from "../../../people/authorization-server/oauth/rewritten-request.ts";
+import { readSmallBody } from "../../../people/authorization-server/oauth/client-requests.ts";
 import { toCookie, type Forms } from "./forms.ts";
 import { invitePath } from "./invite-page.ts";
 import { sessionCookie } from "./login-pages.ts";

@@ -7,8 +7,7 @@ import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { dataDirectoryOf, type Surroundings } from "../surroundings/surroundings.ts";
 import { checkToken } from "./connection-token.ts";
 import { askEndpoint } from "../surroundings/asked-endpoint.ts";
-import { logsPeopleIn } from "../surroundings/login-gateway.ts";
-import { findOwnGateways } from "../surroundings/local-gateways.ts";
+import { logsPeopleIn, findOwnGateways } from "../surroundings/local-gateways.ts";
 import { ownCommandFor } from "../surroundings/own-command.ts";
 
 /** What somebody should know of a connection. */
@@ -168,15 +167,9 @@ async function whatListens(place: Surroundings, config: Config, url: string): Pr
       ];
 }
 
-interface StdioFacts {
-  readonly config: Config;
-  readonly row: ClientRow;
-  readonly isTokenGiven: boolean;
-}
-
 function stdioWay(
   place: Surroundings,
-  { config, row, isTokenGiven }: StdioFacts,
+  { config, row, isTokenGiven }: { readonly config: Config; readonly row: ClientRow; readonly isTokenGiven: boolean },
   notes: readonly ConnectionNote[],
 ): ChosenWay {
   const own = ownCommandFor(place, row.isTerminal === true);

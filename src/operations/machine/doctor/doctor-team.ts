@@ -2,8 +2,7 @@ import { toGatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { isJsonObject } from "../../../kernel/text/json-bytes.ts";
 import type { Surroundings } from "../surroundings/surroundings.ts";
 import { checkClock } from "./doctor-machine.ts";
-import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
-import type { PeopleStanding, SeenGateway } from "./seen-gateway.ts";
+import { broken, doubtful, fine, type Finding, type PeopleStanding, type SeenGateway } from "./doctor-finding.ts";
 import { requestPlainly, toReason } from "../../../wire/http/plain-request.ts";
 import { plainText } from "../../../kernel/text/plain-text.ts";
 
@@ -20,7 +19,7 @@ export async function checkTeam(
 ): Promise<readonly Finding[]> {
   const standing = await gateway.people();
   if (standing === undefined) return [];
-  const seen: Dated[] = [];
+  const seen: { readonly date: string | null; readonly atMs: number }[] = [];
   const ask: Ask = async (url) => {
     const answer = await read(url, AbortSignal.any([signal, AbortSignal.timeout(answerMs)]), env);
     seen.push({ date: answer.date, atMs: Date.now() });
@@ -39,11 +38,6 @@ export async function checkTeam(
 }
 
 type Ask = (url: string) => Promise<Answer>;
-
-interface Dated {
-  readonly date: string | null;
-  readonly atMs: number;
-}
 
 function checkPeople({ users, admins, refusal }: PeopleStanding): Finding {
   if (refusal !== null) return broken(plainText(refusal), "Mend that: no one is let in before.");

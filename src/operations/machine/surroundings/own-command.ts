@@ -1,6 +1,7 @@
 import { accessSync, constants, realpathSync } from "node:fs";
 import type { Surroundings } from "./surroundings.ts";
 import { delimiter, join, sep } from "node:path";
+import { spawn } from "node:child_process";
 
 /** A command that clients can start, whatever folder they are in. */
 export interface OwnCommand {
@@ -65,4 +66,20 @@ export function ownCommandFor(
 ): OwnCommand {
   const { execPath: node, platform } = process;
   return findOwnCommand({ mainFile, node, path: env["PATH"], platform, isTerminal });
+}
+
+/**
+ * Opens an http or https URL in the user's browser. The program gets it as one argument, never through a shell.
+ * Whether it worked is not known, so the URL is printed as well.
+ */
+export function openBrowser(url: string, platform: NodeJS.Platform): void {
+  const [command, ...args] = openerOf(platform);
+  const child = spawn(command, [...args, url], { stdio: "ignore", detached: true, shell: false });
+  child.on("error", () => undefined);
+  child.unref();
+}
+
+function openerOf(platform: NodeJS.Platform): readonly [string, ...string[]] {
+  if (platform === "darwin") return ["open"];
+  return platform === "win32" ? ["rundll32", "url.dll,FileProtocolHandler"] : ["xdg-open"];
 }

@@ -4,7 +4,7 @@ import type { AccessStore } from "../../../store/access-store.ts";
 import type { GrantRow } from "../../../store/access-rows.ts";
 import type { Member } from "../../directory/books/member.ts";
 import type { TeamDirectory } from "../../directory/team-directory.ts";
-import { chooseMember, textsOf, whyNot, type Claims } from "../../identity/foreign-claims.ts";
+import { chooseMember, textsOf, whyNot, type Claims } from "../../identity/foreign-tokens.ts";
 import { sha256, type Change, type ChangeAccess } from "../access-changes.ts";
 import type { Library, LibraryClient, LibraryContext, LibraryProvider } from "./library.ts";
 import type { ConsentFacts } from "./oauth-adapter.ts";

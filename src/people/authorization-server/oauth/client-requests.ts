@@ -1,10 +1,9 @@
-import type { IncomingMessage } from "node:http";
+import { IncomingMessage } from "node:http";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
-import { createAttempts, sendersOf, type Attempts } from "../login-attempts.ts";
+import { type Attempts, createAttempts, sendersOf } from "../login-attempts.ts";
 import { normalizeClient } from "./client-metadata.ts";
 import { oauthPaths } from "./provider.ts";
-import { readSmallBody, withBody } from "./rewritten-request.ts";
 
 /**
  * Makes what apps send into what the library takes. Rejects with RATE_LIMITED when too many register or try codes of
@@ -108,4 +107,46 @@ function normalizeRegistration(body: string): string {
     // The library names the fault.
     return body;
   }
+}
+
+/** Registrations and token requests are a few hundred bytes. */
+const mostBytes = 56 * 1024;
+
+/** Rejects with BODY_TOO_LARGE. */
+export async function readSmallBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > mostBytes) throw new GatewayError("BODY_TOO_LARGE", `the body has more than ${mostBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** The same request with another body. */
+function withBody(request: IncomingMessage, body: string): IncomingMessage {
+  const rewritten = new IncomingMessage(request.socket);
+  const { method, url, httpVersion, headers } = request;
+  const length = String(Buffer.byteLength(body));
+  Object.assign(rewritten, { method, url, httpVersion, complete: true });
+  rewritten.headers = { ...headers, "content-length": length };
+  delete rewritten.headers["transfer-encoding"];
+  rewritten.push(body);
+  rewritten.push(null);
+  return rewritten;
+}
+
+/**
+ * Makes a request look as if it had come to the gateway's own address: the library makes its URLs from the headers of a
+ * request, and anybody can write there what they like.
+ */
+export function asReachedAt(request: IncomingMessage, base: string, target: string): void {
+  const { host, protocol, pathname } = new URL(base);
+  for (const name of Object.keys(request.headers)) if (name.startsWith("x-forwarded-")) delete request.headers[name];
+  delete request.headers["forwarded"];
+  Object.assign(request.headers, { host, "x-forwarded-proto": protocol.slice(0, -1) });
+  request.url = target;
+  const prefix = pathname === "/" ? "" : pathname;
+  Object.assign(request, { originalUrl: `${prefix}${target}` });
 }

@@ -8,12 +8,11 @@ import { randomId } from "../../../kernel/text/random-id.ts";
 import type { TeamDirectory } from "../../directory/team-directory.ts";
 import type { ChangeAccess } from "../access-changes.ts";
 import { assertionGrantType, createAssertionGrant, type AssertionRules } from "./assertion-grant.ts";
-import { createNormalizer } from "./client-requests.ts";
+import { createNormalizer, asReachedAt } from "./client-requests.ts";
 import type { FetchDocument } from "./client-documents.ts";
 import type { Interaction, Library, LibraryAdapter, LibraryClient, LibraryProvider } from "./library.ts";
 import { createOAuthAdapter, type ConsentFacts, type OAuthAdapterDeps } from "./oauth-adapter.ts";
 import { createProvider, interactionPath, type DevicePages } from "./provider.ts";
-import { asReachedAt } from "./rewritten-request.ts";
 import type { Sealing } from "./sealed-rows.ts";
 
 /** OAuth towards the apps that people connect. `base` is the gateway's address as the request reached it. */

@@ -4,8 +4,7 @@ import type { IdentityRow } from "../../../store/access-rows.ts";
 import type { MembershipRow, TeamRole, TeamRow, UserRow } from "../../../store/people-rows.ts";
 import type { Plan } from "../change-queue.ts";
 import { findInvite } from "./invite-plans.ts";
-import { conflict, revise, type PeopleLookup, type PlanFacts } from "../people-lookup.ts";
-import { isAtLeast } from "../team-rights.ts";
+import { conflict, revise, type PeopleLookup, type PlanFacts, isAtLeast } from "../people-lookup.ts";
 
 /** Somebody who logged in at an identity provider, in its words, which have been checked. */
 export interface ComingPerson {

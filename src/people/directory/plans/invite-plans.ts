@@ -2,8 +2,7 @@ import { randomId } from "../../../kernel/text/random-id.ts";
 import type { PasswordRow } from "../../../store/access-rows.ts";
 import type { InviteRow, TeamRole, TeamRow, UserRow } from "../../../store/people-rows.ts";
 import type { Plan } from "../change-queue.ts";
-import { conflict, forbidden, unknown, type MadeToken, type PlanFacts } from "../people-lookup.ts";
-import { mayManage } from "../team-rights.ts";
+import { conflict, forbidden, unknown, type MadeToken, type PlanFacts, mayManage } from "../people-lookup.ts";
 
 export interface NewInvite {
   readonly team: string;

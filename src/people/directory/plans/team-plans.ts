@@ -1,7 +1,15 @@
 import type { TeamLimits, TeamRow, MembershipRow, TeamRole } from "../../../store/people-rows.ts";
 import type { Plan } from "../change-queue.ts";
-import { conflict, forbidden, requireRevision, revise, type MadeToken, type PlanFacts } from "../people-lookup.ts";
-import { isAtLeast, mayManage } from "../team-rights.ts";
+import {
+  conflict,
+  forbidden,
+  requireRevision,
+  revise,
+  type MadeToken,
+  type PlanFacts,
+  isAtLeast,
+  mayManage,
+} from "../people-lookup.ts";
 
 export interface NewTeam {
   readonly slug: string;

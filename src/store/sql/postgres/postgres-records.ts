@@ -1,14 +1,15 @@
-import { sql, type Insertable, type Kysely } from "kysely";
-import { logLevels, type RequestRecord, type ServerLogLine, type UsageHour } from "../../record-rows.ts";
+import { sql, type Kysely } from "kysely";
+import { recordTables, type UsageHour } from "../../record-rows.ts";
+import type { RowOf } from "../../state-table.ts";
 import type { RecordKind, RecordRows } from "../../record-store.ts";
 import type { RetentionLimits } from "../requests/retention-limits.ts";
 import { isRowsFault } from "./postgres-errors.ts";
 import { putKnownInstance, toKnownInstance } from "../requests/known-instances.ts";
-import { requestColumns, toRequestValues } from "../requests/request-log.ts";
 import { bucketColumns, type RecordsTables } from "../tables.ts";
 import { addedColumns, usageKey } from "../records/usage.ts";
 
 type Db = Kysely<RecordsTables>;
+type Tables = typeof recordTables;
 type Writers = { readonly [Kind in RecordKind]: (db: Db, rows: readonly RecordRows[Kind][]) => Promise<void> };
 
 /** In one statement: with 26 columns not more values than PostgreSQL takes, which are 65,535. */
@@ -49,23 +50,14 @@ export async function writeRecords<Kind extends RecordKind>(
 function writersFor(limits: RetentionLimits): Writers {
   return {
     async request(db, rows) {
-      await db.insertInto("request_log").values(rows.map(toRequestRow)).execute();
+      await insert(db, "request_log", rows);
       const bodies = rows.flatMap(({ id, instance, body }) => (body === null ? [] : [{ id, instance, ...body }]));
       if (bodies.length === 0) return;
-      await db
-        .insertInto("request_body")
-        .values(
-          bodies.map(({ areArgumentsCut, isResultCut, ...row }) => ({
-            ...row,
-            arguments_cut: Number(areArgumentsCut),
-            result_cut: Number(isResultCut),
-          })),
-        )
-        .execute();
+      await insert(db, "request_body", bodies);
       await forgetOlder(db, "request_body", limits.bodies, bodies);
     },
     async log(db, rows) {
-      await db.insertInto("server_log").values(rows.map(toLogRow)).execute();
+      await insert(db, "server_log", rows);
       await forgetOlder(db, "server_log", limits.logLines, rows);
     },
     usage: async (db, rows) => {
@@ -73,52 +65,37 @@ function writersFor(limits: RetentionLimits): Writers {
       for (const row of rows) await addUsage(db, row);
     },
     async event(db, rows) {
-      const values = rows.map(({ atMs, ...row }) => ({ ...row, at_ms: atMs }));
-      await db.insertInto("event").values(values).execute();
+      await insert(db, "event", rows);
       // One after the other, and the last one counts: a key that occurs twice in one statement is refused.
       const known = new Map(rows.flatMap((row) => toKnownInstance(row) ?? []).map((row) => [row.instance, row]));
       for (const row of known.values()) await putKnownInstance(db, row).execute();
     },
     async tools(db, rows) {
-      for (const { installation, server, discoveredAtMs, tools } of rows) {
-        await db.deleteFrom("tool_metadata").where("installation", "=", installation).execute();
-        const about = { installation, server, discovered_at_ms: discoveredAtMs };
-        const values = tools.map(({ schemaHash, ...tool }) => ({ ...about, ...tool, schema_hash: schemaHash }));
-        if (values.length > 0) await db.insertInto("tool_metadata").values(values).execute();
+      for (const { tools, ...about } of rows) {
+        await db.deleteFrom("tool_metadata").where("installation", "=", about.installation).execute();
+        const all = tools.map((tool) => ({ ...about, ...tool }));
+        if (all.length > 0) await insert(db, "tool_metadata", all);
       }
     },
     async session(db, rows) {
-      for (const { startedMs, isLazy, isExact, ...row } of rows)
-        await replace(db, "finding_session", ["id"], {
-          ...row,
-          started_ms: startedMs,
-          is_lazy: Number(isLazy),
-          is_exact: Number(isExact),
-        });
+      for (const row of rows) await replace(db, "finding_session", ["id"], row);
     },
     async spent(db, rows) {
-      for (const { dayMs, life, principal, sinceMs, answers, ...counts } of rows)
-        await replace(db, "finding_day", ["day_ms", "life", "principal"], {
-          day_ms: dayMs,
-          life,
-          principal,
-          since_ms: sinceMs,
-          answers,
-          answer_tokens: counts.answerTokens,
-          wrapped_calls: counts.wrappedCalls,
-          wrapping_tokens: counts.wrappingTokens,
-        });
+      for (const row of rows) await replace(db, "finding_day", ["day_ms", "life", "principal"], row);
     },
   };
 }
 
-function toRequestRow(record: RequestRecord): Insertable<RecordsTables["request_log"]> {
-  const values = toRequestValues(record).map((value) => (typeof value === "boolean" ? Number(value) : value));
-  return Object.fromEntries(requestColumns.map((name, at) => [name, values[at]])) as never;
-}
-
-function toLogRow({ id, atMs, team, instance, server, level, line }: ServerLogLine): RecordsTables["server_log"] {
-  return { id, at_ms: atMs, team, instance, server, level: logLevels.indexOf(level), line };
+async function insert<Name extends keyof Tables>(
+  db: Db,
+  name: Name,
+  rows: readonly RowOf<Tables[Name]>[],
+): Promise<void> {
+  const values = rows.map((row) => recordTables[name].toKept(row as never));
+  await db
+    .insertInto(name)
+    .values(values as never)
+    .execute();
 }
 
 /** Deletes all but the newest of each instance that was written for. */
@@ -145,23 +122,10 @@ async function forgetOlder(
 }
 
 async function addUsage(db: Db, row: UsageHour): Promise<void> {
-  const key = { hour_ms: row.hourMs, team: row.team ?? "", principal: row.principal, instance: row.instance };
-  const sums = { calls: row.calls, duration_ms_sum: row.durationMsSum, duration_ms_max: row.durationMsMax };
-  const buckets = Object.fromEntries(bucketColumns.map((name, at) => [name, row.buckets[at]])) as never;
+  const buckets = Object.fromEntries(bucketColumns.map((name, at) => [name, row.buckets[at]]));
   await db
     .insertInto("usage_hour")
-    .values({
-      ...key,
-      tool: row.tool,
-      client: row.client ?? "",
-      code: row.code,
-      server: row.server,
-      ...sums,
-      argument_tokens: row.argumentTokens,
-      result_tokens: row.resultTokens,
-      cut: row.cut,
-      ...(buckets as Record<(typeof bucketColumns)[number], number>),
-    })
+    .values({ ...recordTables.usage_hour.toKept(row), ...(buckets as Record<(typeof bucketColumns)[number], number>) })
     .onConflict((conflict) =>
       conflict.columns([...usageKey]).doUpdateSet({
         ...Object.fromEntries(
@@ -173,12 +137,13 @@ async function addUsage(db: Db, row: UsageHour): Promise<void> {
     .execute();
 }
 
-async function replace<Table extends "finding_session" | "finding_day">(
+async function replace<Name extends "finding_session" | "finding_day">(
   db: Db,
-  table: Table,
-  key: readonly (keyof RecordsTables[Table] & string)[],
-  row: RecordsTables[Table],
+  table: Name,
+  key: readonly (keyof RecordsTables[Name] & string)[],
+  given: RowOf<Tables[Name]>,
 ): Promise<void> {
+  const row: Readonly<Record<string, unknown>> = recordTables[table].toKept(given as never);
   const others = Object.keys(row).filter((name) => !key.includes(name as never));
   const values = others.map((name) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`);
   const columns = Object.keys(row).map((name) => sql.ref(name));

@@ -1,11 +1,9 @@
 import type { Kysely } from "kysely";
-import { readEvents } from "./event-rows.ts";
-import { readFinding } from "./finding-rows.ts";
+import { readEvents, readTools, readFinding } from "./event-rows.ts";
 import { eraseCalls, readCall, readCalls } from "../requests/request-log.ts";
 import { readLogs } from "./server-log.ts";
 import type { AnswersFrom } from "../sql-messages.ts";
 import type { RecordsTables } from "../tables.ts";
-import { readTools } from "./tool-metadata.ts";
 import { readUsage } from "./usage.ts";
 
 /** How questions are answered from the records, in whichever database they are. One of them erases what it finds. */

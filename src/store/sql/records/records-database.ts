@@ -1,19 +1,17 @@
 import type { Kysely } from "kysely";
 import type { RecordKind, RecordRows } from "../../record-store.ts";
 import { createRequestBacklog, type RequestBacklog } from "../requests/request-backlog.ts";
-import { createSessionWriter, createSpentWriter } from "./finding-rows.ts";
-import { createEventWriter } from "./event-rows.ts";
+import { createEventWriter, createToolWriter } from "./event-rows.ts";
 import { createRequestWriter } from "../requests/request-log.ts";
 import type { RetainedRecords } from "./retention.ts";
 import type { RetentionLimits } from "../requests/retention-limits.ts";
-import { isRowFault, type RowWriter } from "../row-writer.ts";
+import { isRowFault, prepareInsert, type RowWriter } from "../row-writer.ts";
 import { rowsFromText } from "../row-text.ts";
 import { createLogWriter } from "./server-log.ts";
 import type { SqlDatabase } from "../sqlite/sql-driver.ts";
 import { createKysely, inTransaction } from "../sqlite/sqlite-dialect.ts";
 import type { AppendRequest } from "../sql-messages.ts";
 import type { RecordsTables } from "../tables.ts";
-import { createToolWriter } from "./tool-metadata.ts";
 import { createUsageWriter } from "./usage.ts";
 import type { RowText } from "../requests/packed-calls.ts";
 
@@ -37,8 +35,8 @@ export function prepareRecords(database: SqlDatabase, limits: RetentionLimits): 
     usage: createUsageWriter(database, db),
     event: createEventWriter(database, db),
     tools: createToolWriter(database, db),
-    session: createSessionWriter(database, db),
-    spent: createSpentWriter(database, db),
+    session: { write: prepareInsert(database, db, "finding_session", true) },
+    spent: { write: prepareInsert(database, db, "finding_day", true) },
   };
   const backlog = createRequestBacklog({
     database,

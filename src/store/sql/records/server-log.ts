@@ -1,9 +1,8 @@
 import { sql, type Kysely } from "kysely";
-import { logLevels, type ServerLogLine } from "../../record-rows.ts";
+import { logLevels, recordTables, type ServerLogLine } from "../../record-rows.ts";
 import type { LogQuery, Page } from "../../record-store.ts";
-import { createForgetting } from "../requests/newest-rows.ts";
+import { createForgetting, prepareInsert, type RowWriter } from "../row-writer.ts";
 import { filterEqual, floorOf, idRange, readPage } from "../paging.ts";
-import { prepareQuery, runWith, type RowWriter } from "../row-writer.ts";
 import { toStorable } from "../row-text.ts";
 import type { SqlDatabase } from "../sqlite/sql-driver.ts";
 import type { RecordsTables } from "../tables.ts";
@@ -14,14 +13,9 @@ export function createLogWriter(
   db: Kysely<RecordsTables>,
   kept: number,
 ): RowWriter<ServerLogLine> {
-  const row = { id: 0, at_ms: 0, team: null, instance: "", server: "", level: 0, line: "" };
-  const insert = prepareQuery(database, db.insertInto("server_log").values(row).compile());
-  const forget = createForgetting(database, db, { table: "server_log", kept });
   return {
-    write({ id, atMs, team, instance, server, level, line }) {
-      runWith(insert, [id, atMs, team, instance, server, logLevels.indexOf(level), line]);
-    },
-    finish: forget,
+    write: prepareInsert(database, db, "server_log"),
+    finish: createForgetting(database, db, { table: "server_log", kept }),
   };
 }
 
@@ -50,16 +44,5 @@ export async function readLogs(db: Kysely<RecordsTables>, query: LogQuery): Prom
         .limit(query.limit)
         .execute(),
   });
-  return {
-    next: page.next,
-    rows: page.rows.map((row) => ({
-      id: row.id,
-      atMs: row.at_ms,
-      team: row.team,
-      instance: row.instance,
-      server: row.server,
-      level: logLevels[row.level] ?? "info",
-      line: row.line,
-    })),
-  };
+  return { next: page.next, rows: page.rows.map(recordTables.server_log.toRow) };
 }

@@ -1,5 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from "kysely";
-import { latencyBoundsMs, type UsageHour } from "../../record-rows.ts";
+import { latencyBoundsMs, recordTables, type UsageHour } from "../../record-rows.ts";
 import type { UsageDimension, UsageQuery, UsageSum } from "../../record-store.ts";
 import { installationOf, isOfInstallation } from "../requests/known-instances.ts";
 import { filterEqual } from "../paging.ts";
@@ -21,12 +21,10 @@ export const addedColumns = [
 
 /** Counts of an hour are added to those that are there. */
 export function createUsageWriter(database: SqlDatabase, db: Kysely<RecordsTables>): RowWriter<UsageHour> {
-  const key = { hour_ms: 0, team: "", principal: "", instance: "", tool: "", client: "", code: "", server: "" };
-  const sums = { calls: 0, duration_ms_sum: 0, duration_ms_max: 0, argument_tokens: 0, result_tokens: 0, cut: 0 };
-  const buckets = { b0: 0, b1: 0, b2: 0, b3: 0, b4: 0, b5: 0, b6: 0, b7: 0, b8: 0, b9: 0, b10: 0, b11: 0 };
+  const names = [...recordTables.usage_hour.columns, ...bucketColumns];
   const upsert = db
     .insertInto("usage_hour")
-    .values({ ...key, ...sums, ...buckets })
+    .values(Object.fromEntries(names.map((name) => [name, 0])) as never)
     .onConflict((conflict) =>
       conflict.columns([...usageKey]).doUpdateSet({
         ...Object.fromEntries(
@@ -38,11 +36,9 @@ export function createUsageWriter(database: SqlDatabase, db: Kysely<RecordsTable
   const statement = prepareQuery(database, upsert.compile());
   return {
     write(row) {
-      const { team, principal, instance, tool, client, code, server, buckets } = row;
+      const { buckets } = row;
       if (buckets.length !== latencyBoundsMs.length + 1) throw new BadValue("it has not as many buckets as there are");
-      const key = [row.hourMs, team ?? "", principal, instance, tool, client ?? "", code, server];
-      const sums = [row.calls, row.durationMsSum, row.durationMsMax, row.argumentTokens, row.resultTokens, row.cut];
-      runWith(statement, [...key, ...sums, ...buckets]);
+      runWith(statement, [...recordTables.usage_hour.toValues(row), ...buckets]);
     },
   };
 }

@@ -1,35 +1,20 @@
 import type { Kysely, SelectQueryBuilder } from "kysely";
-import type { RequestOutcome, RequestRecord } from "../../record-rows.ts";
+import { recordTables, type RequestBody, type RequestRecord } from "../../record-rows.ts";
 import type { CallQuery, CallRow, ErasedCalls, KeptRequest, Page } from "../../record-store.ts";
 import { installationOf, isOfInstallation } from "./known-instances.ts";
-import { createForgetting } from "./newest-rows.ts";
+import {
+  createForgetting,
+  createManyRows,
+  prepareInsert,
+  prepareQuery,
+  toInsert,
+  type RowWriter,
+} from "../row-writer.ts";
 import { filterEqual, floorOf, idRange, readPage } from "../paging.ts";
-import { createManyRows, prepareQuery, runWith, type RowWriter } from "../row-writer.ts";
-import type { SqlDatabase, SqlStatement } from "../sqlite/sql-driver.ts";
+import type { SqlDatabase } from "../sqlite/sql-driver.ts";
 import type { RecordsTables } from "../tables.ts";
 
-/** In the order of `toRequestValues`. */
-export const requestColumns = [
-  "id",
-  "at_ms",
-  "team",
-  "principal",
-  "client",
-  "instance",
-  "server",
-  "via",
-  "method",
-  "name",
-  "outcome",
-  "code",
-  "duration_ms",
-  "wait_ms",
-  "argument_tokens",
-  "result_tokens",
-  "result_cut",
-  "trace_id",
-  "message",
-] as const;
+const { request_log, request_body } = recordTables;
 
 /** In one statement, which takes two thirds of the time of so many. */
 const manyRows = 50;
@@ -40,32 +25,20 @@ export function createRequestWriter(
   db: Kysely<RecordsTables>,
   bodies: number,
 ): RowWriter<RequestRecord> {
-  const row = { id: 0, at_ms: 0, team: null, principal: "", client: null, instance: "", server: "", via: "" };
-  const rest = { method: "", name: "", outcome: "", code: null, duration_ms: 0, wait_ms: 0 };
-  const counts = { argument_tokens: 0, result_tokens: 0, result_cut: 0, trace_id: null, message: null };
-  const values = { ...row, ...rest, ...counts };
-  const prepare = (rows: number): SqlStatement =>
-    prepareQuery(
-      database,
-      db
-        .insertInto("request_log")
-        .values(Array.from({ length: rows }, () => values))
-        .compile(),
-    );
-  const insert = prepare(1);
-  const insertMany = createManyRows(prepare(manyRows), requestColumns.length);
-  const body = { id: 0, instance: "", arguments: "", arguments_cut: 0, result: "", result_cut: 0 };
-  const insertBody = prepareQuery(database, db.insertInto("request_body").values(body).compile());
+  const insert = prepareInsert(database, db, "request_log");
+  const insertMany = createManyRows(
+    prepareQuery(database, toInsert(db, "request_log", { rows: manyRows })),
+    request_log.columns.length,
+  );
+  const insertBody = prepareInsert(database, db, "request_body");
   const forget = createForgetting(database, db, { table: "request_body", kept: bodies });
 
-  function writeBody({ id, instance, body: said }: RequestRecord): void {
-    if (said === null) return;
-    const { arguments: given, areArgumentsCut, result, isResultCut } = said;
-    runWith(insertBody, [id, instance, given, areArgumentsCut, result, isResultCut]);
+  function writeBody({ id, instance, body }: RequestRecord): void {
+    if (body !== null) insertBody({ id, instance, ...body });
   }
 
   function write(record: RequestRecord): void {
-    runWith(insert, toRequestValues(record));
+    insert(record);
     writeBody(record);
   }
 
@@ -75,7 +48,7 @@ export function createRequestWriter(
       const whole = records.length - (records.length % manyRows);
       for (let from = 0; from < whole; from += manyRows) {
         const some = records.slice(from, from + manyRows);
-        insertMany(some.flatMap(toRequestValues));
+        insertMany(some.flatMap(request_log.toValues));
         for (const record of some) writeBody(record);
       }
       for (const record of records.slice(whole)) write(record);
@@ -84,30 +57,6 @@ export function createRequestWriter(
       forget(records.filter(({ body }) => body !== null));
     },
   };
-}
-
-export function toRequestValues(record: RequestRecord): readonly unknown[] {
-  return [
-    record.id,
-    record.atMs,
-    record.team,
-    record.principal,
-    record.client,
-    record.instance,
-    record.server,
-    record.via,
-    record.method,
-    record.name,
-    record.outcome,
-    record.code,
-    record.durationMs,
-    record.waitMs,
-    record.argumentTokens,
-    record.resultTokens,
-    record.isResultCut,
-    record.traceId,
-    record.message,
-  ];
 }
 
 type Calls = SelectQueryBuilder<RecordsTables, "request_log", object>;
@@ -119,7 +68,7 @@ export async function readCalls(db: Kysely<RecordsTables>, query: CallQuery): Pr
     floor: Object.keys(others).length === 0 ? undefined : floorOf(found(db.selectFrom("request_log")), "id"),
     rows: async (above) =>
       await filterCalls(found(db.selectFrom("request_log")), others)
-        .select(requestColumns)
+        .selectAll("request_log")
         .select(installationOf("request_log").as("installation"))
         .select((inner) =>
           inner
@@ -134,7 +83,7 @@ export async function readCalls(db: Kysely<RecordsTables>, query: CallQuery): Pr
   return {
     next: page.next,
     rows: page.rows.map((row) => ({
-      ...toCall(row),
+      ...request_log.toRow(row),
       installation: row.installation,
       hasBody: Boolean(row.has_body),
     })),
@@ -183,49 +132,20 @@ function filterCalls(from: Calls, { failed, tool, installation, ...equal }: Filt
 export async function readCall(db: Kysely<RecordsTables>, id: number): Promise<KeptRequest | undefined> {
   const row = await db
     .selectFrom("request_log")
-    .select(requestColumns)
+    .selectAll("request_log")
     .select(installationOf("request_log").as("installation"))
     .where("id", "=", id)
     .executeTakeFirst();
   if (row === undefined) return undefined;
   const body = await db.selectFrom("request_body").selectAll().where("id", "=", id).executeTakeFirst();
   return {
-    ...toCall(row),
+    ...request_log.toRow(row),
     installation: row.installation,
-    body:
-      body === undefined
-        ? null
-        : {
-            arguments: body.arguments,
-            areArgumentsCut: body.arguments_cut === 1,
-            result: body.result,
-            isResultCut: body.result_cut === 1,
-          },
+    body: body === undefined ? null : toBody(body),
   };
 }
 
-type Row = Pick<RecordsTables["request_log"], (typeof requestColumns)[number]>;
-
-function toCall(row: Row): Omit<RequestRecord, "body"> {
-  return {
-    id: row.id,
-    atMs: row.at_ms,
-    team: row.team,
-    principal: row.principal,
-    client: row.client,
-    instance: row.instance,
-    server: row.server,
-    via: row.via,
-    method: row.method,
-    name: row.name,
-    outcome: row.outcome as RequestOutcome,
-    code: row.code,
-    durationMs: row.duration_ms,
-    waitMs: row.wait_ms,
-    argumentTokens: row.argument_tokens,
-    resultTokens: row.result_tokens,
-    isResultCut: row.result_cut === 1,
-    traceId: row.trace_id,
-    message: row.message,
-  };
+function toBody(kept: RecordsTables["request_body"]): RequestBody {
+  const { id: _id, instance: _instance, ...body } = request_body.toRow(kept);
+  return body;
 }

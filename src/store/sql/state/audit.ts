@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Kysely } from "kysely";
-import type { AuditEntry, AuditRow } from "../../record-rows.ts";
+import { auditTables, type AuditEntry, type AuditRow } from "../../record-rows.ts";
 import type { AuditPlace, AuditQuery, AuditVerdict, Page, AuditCheckpoint } from "../../record-store.ts";
 import { filterEqual, floorOf, readPage } from "../paging.ts";
 import { toStorable } from "../row-text.ts";
@@ -27,6 +27,8 @@ export interface AuditChain {
    */
   prune(beforeMs: number, nowMs: number): Promise<boolean>;
 }
+
+const { audit } = auditTables;
 
 /** Entries that go in one transaction. */
 const prunedAtOnce = 1_000;
@@ -77,11 +79,8 @@ async function appendAll(
 }
 
 function toRow(given: AuditEntry, before: AuditPlace, key: Uint8Array): StateTables["audit"] {
-  const { atMs, ...entry } = toStorableEntry(given);
-  const place = { seq: before.seq + 1, prev: before.hash };
-  const hash = sealEntry({ ...entry, atMs, ...place }, key);
-  const { actor, via, team, action, object, outcome, ip, detail } = entry;
-  return { ...place, at_ms: atMs, actor, via, team, action, object, outcome, ip, detail, hash };
+  const row = { ...toStorableEntry(given), seq: before.seq + 1, prev: before.hash };
+  return audit.toKept({ ...row, hash: sealEntry(row, key) });
 }
 
 async function putMeta(db: Kysely<StateTables>, key: string, value: string): Promise<void> {
@@ -162,7 +161,7 @@ export async function readAudits(db: Kysely<StateTables>, query: AuditQuery): Pr
         .limit(limit)
         .execute(),
   });
-  return { next: page.next, rows: page.rows.map(toAuditRow) };
+  return { next: page.next, rows: page.rows.map(audit.toRow) };
 }
 
 /** As much as is read in one turn of the worker: 15 ms, most of it for the seals. */
@@ -195,7 +194,7 @@ export async function verifyAudit(
       .orderBy("seq")
       .limit(verifiedAtOnce)
       .execute();
-    for (const row of rows.map(toAuditRow)) {
+    for (const row of rows.map(audit.toRow)) {
       const reason = findFault(row, last, key);
       if (reason !== undefined) return broken(last.seq + 1, reason);
       last = { seq: row.seq, hash: row.hash };
@@ -231,12 +230,6 @@ function findFault(row: AuditRow, last: AuditPlace, key: Uint8Array): string | u
 
 function isSame(left: string, right: string): boolean {
   return left.length === right.length && timingSafeEqual(Buffer.from(left), Buffer.from(right));
-}
-
-function toAuditRow(row: StateTables["audit"]): AuditRow {
-  const { at_ms: atMs, outcome, seq, actor, via, team, action, object, ip, detail, prev, hash } = row;
-  const told = { atMs, actor, via, team, action, object, outcome: outcome as AuditEntry["outcome"], ip, detail };
-  return { ...told, seq, prev, hash };
 }
 
 // Where the chain begins once old entries were removed: the last of those, sealed with the chain's key, so that no one

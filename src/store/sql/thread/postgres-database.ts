@@ -1,21 +1,20 @@
 import { createAuditChain, verifyAudit } from "../state/audit.ts";
 import type { FeedNews } from "../postgres/change-feed.ts";
 import type { PgModule } from "../postgres/postgres-dialect.ts";
-import { codeOf } from "../postgres/postgres-errors.ts";
+import { codeOf, nameDatabase } from "../postgres/postgres-errors.ts";
 import { createPostgresLink, defaultLinkLimits, Exhausted, type PostgresLink } from "../postgres/postgres-link.ts";
-import { checkPostgres } from "../postgres/postgres-check.ts";
-import { schemaOf } from "../postgres/postgres-migrate.ts";
+import { schemaOf, stepsDone } from "../postgres/postgres-migrate.ts";
 import { writeRecords } from "../postgres/postgres-records.ts";
 import { recordReads } from "../records/record-reads.ts";
 import { createRetentionRounds } from "../records/retention.ts";
 import { rowsFromText } from "../row-text.ts";
 import type { AppendRequest, BatchResult, QuestionName, SqlWorkerData } from "../sql-messages.ts";
-import { stateReads, stateWrites, type StateDatabase } from "../state/state-answers.ts";
+import { type StateDatabase, stateReads, stateWrites } from "../state/state-answers.ts";
 import { isBehind, lastChange, putChange } from "../state/state-changes.ts";
 import { toldOf } from "./change-notices.ts";
 import type { SqliteDatabase } from "./sqlite-database.ts";
 import { BadBackup, Behind, Refused, toRefusal } from "../store-refusal.ts";
-import { upkeepQuestions } from "../../store-upkeep.ts";
+import { type DatabaseCheck, upkeepQuestions } from "../../store-upkeep.ts";
 import { sql } from "kysely";
 
 export interface PostgresDatabaseOptions {
@@ -207,4 +206,40 @@ function toPostgresRefusal(error: unknown, link: PostgresLink): Refused {
     return new Refused({ database: null, kind: "away", message, hint });
   }
   return toRefusal(error, link.problem);
+}
+
+/** Looks at what an administrator can do something about. What the server itself looks after, it does not repeat. */
+async function checkPostgres(link: PostgresLink, url: string): Promise<readonly DatabaseCheck[]> {
+  const place = nameDatabase(url);
+  const { problem } = link;
+  if (problem !== undefined)
+    return (["state", "records"] as const).map((database) => {
+      return { database, place, engine: "PostgreSQL", bytes: 0, steps: [], faults: [problem.message] };
+    });
+  return await link.inState("read", async (db) => {
+    const about = sql<{ version: string; isAbove: number }>`select current_setting('server_version') as version,
+      (rolsuper or rolbypassrls) as "isAbove" from pg_roles where rolname = current_user`;
+    const [server] = (await about.execute(db)).rows;
+    const checks: DatabaseCheck[] = [];
+    for (const database of ["state", "records"] as const) {
+      const size = sql<{ bytes: number }>`select coalesce(sum(pg_total_relation_size(c.oid)), 0) as bytes
+        from pg_class c where c.relkind = 'r' and c.relnamespace = ${schemaOf[database]}::regnamespace`;
+      const open = sql<{ name: string }>`select c.table_name as name from information_schema.columns c
+        join pg_class t on t.relname = c.table_name and t.relnamespace = ${schemaOf[database]}::regnamespace
+        where c.table_schema = ${schemaOf[database]} and c.column_name in ('team', 'team_id')
+          and not t.relforcerowsecurity`;
+      const faults = (await open.execute(db)).rows.map(({ name }) => `rows of ${name} are not kept apart by team`);
+      if (server?.isAbove === 1)
+        faults.push("its user is a superuser or has BYPASSRLS, so that security of rows does not hold for the gateway");
+      checks.push({
+        database,
+        place,
+        engine: `PostgreSQL ${server?.version}`,
+        bytes: (await size.execute(db)).rows[0]?.bytes ?? 0,
+        steps: await stepsDone(db as never, database),
+        faults,
+      });
+    }
+    return checks;
+  });
 }

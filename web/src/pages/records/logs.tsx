@@ -85,12 +85,7 @@ interface Seen {
 
 const mostEvents = 500;
 
-interface EventsProps {
-  readonly match: string;
-  readonly onMatch: (match: string) => void;
-}
-
-function Events({ match, onMatch }: EventsProps) {
+function Events({ match, onMatch }: { readonly match: string; readonly onMatch: (match: string) => void }) {
   const [events, setEvents] = useState<readonly Seen[]>([]);
   const [isPaused, setPaused] = useState(false);
   useEffect(() => {

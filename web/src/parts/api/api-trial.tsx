@@ -21,13 +21,8 @@ import { Modal } from "../forms/confirm.tsx";
 import { SelectField, TextField } from "../forms/field.tsx";
 import { ObjectEditor } from "../settings/object-editor.tsx";
 
-interface ApiTrialProps {
-  readonly route: ApiRoute;
-  readonly description: OpenApi;
-}
-
 /** Sends one operation with the session of the page, and shows what the gateway answers. */
-export function ApiTrial({ route, description }: ApiTrialProps) {
+export function ApiTrial({ route, description }: { readonly route: ApiRoute; readonly description: OpenApi }) {
   const { method, requestBody, parameters = [] } = route;
   const types = answerTypes(route);
   const [values, setValues] = useState<ApiValues>({});

@@ -75,6 +75,47 @@ export function useRevisedChange<Value, Given, Answer>(change: RevisedChange<Val
   };
 }
 
+interface RevisedFormProps<Given> {
+  readonly change: {
+    readonly error: unknown;
+    readonly isPending: boolean;
+    readonly mutate: (given: Given) => void;
+  };
+  readonly given: Given;
+  readonly isChanged: boolean;
+  /** As `Conflict` has them. */
+  readonly rows: ConflictProps["rows"];
+  readonly renew: () => void;
+  /** The fields. */
+  readonly children: ReactNode;
+  /** Beside its button. */
+  readonly actions?: ReactNode;
+}
+
+/** A form of what others may change, too: it saves what was changed, with Enter or its button. */
+export function RevisedForm<Given>(props: RevisedFormProps<Given>) {
+  const { change, given, isChanged, rows, renew, children, actions } = props;
+  const save = (): void => change.mutate(given);
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isChanged && !change.isPending) save();
+      }}
+    >
+      {children}
+      <Conflict error={change.error} rows={rows} isBusy={change.isPending} onKeep={save} onTake={renew} />
+      <div className="actions">
+        <Button look="main" type="submit" isBusy={change.isPending || !isChanged}>
+          Save
+        </Button>
+        {actions}
+      </div>
+    </form>
+  );
+}
+
 interface ConflictProps {
   readonly error: unknown;
   /** What differs: what it is about, theirs, and one's own. */

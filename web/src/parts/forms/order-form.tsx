@@ -18,10 +18,12 @@ interface Field<Values> {
   readonly label: Answering<Values, string>;
   readonly hint?: Answering<Values, ReactNode>;
   /** How a text is typed. Default: on one line. */
-  readonly kind?: "lines" | { readonly type: "number"; readonly min: number; readonly max: number };
+  readonly kind?: "lines" | { readonly type: "number"; readonly min: number; readonly max?: number };
   readonly choices?: readonly (readonly [value: string, text: string])[];
   /** Whether the form waits for it. */
   readonly isNeeded?: boolean;
+  /** Whether it is only shown. */
+  readonly isFixed?: boolean;
 }
 
 /** A field of its own, or nothing where the form need not have it. */
@@ -108,15 +110,24 @@ export function OrderForm<Values extends object, Answer>(props: OrderFormProps<V
           if (isReady && !isPending && !isOver) mutate({});
         }}
       >
-        {(Object.keys(props.fields) as (keyof Values & string)[]).map((name) => (
-          <Shown key={name} name={name} field={props.fields[name]} typed={typed} />
-        ))}
+        <FieldList fields={props.fields} typed={typed} />
         {props.note?.(values, isPending)}
         {data !== undefined && result?.(data)}
         {error !== null && <FailureNote error={error} />}
       </form>
     </Modal>
   );
+}
+
+/** The fields of a form. */
+export function FieldList<Values extends object>({ fields, typed }: FieldListProps<Values>) {
+  const names = Object.keys(fields) as (keyof Values & string)[];
+  return names.map((name) => <Shown key={name} name={name} field={fields[name]} typed={typed} />);
+}
+
+interface FieldListProps<Values> {
+  readonly fields: Fields<Values>;
+  readonly typed: Typed<Values>;
 }
 
 interface ShownProps<Values> {
@@ -135,7 +146,7 @@ function Shown<Values>({ name, field, typed }: ShownProps<Values>) {
   const named = { label, ...(hint === undefined ? {} : { hint }) };
   if (typeof value === "boolean")
     return <CheckField {...named} checked={value} onChange={({ target }) => change(target.checked)} />;
-  const text = { ...named, value: String(value) };
+  const text = { ...named, value: String(value), disabled: field.isFixed === true };
   const { choices, kind } = field;
   if (choices !== undefined)
     return <SelectField {...text} choices={choices} onChange={({ target }) => change(target.value)} />;

@@ -9,16 +9,11 @@ import { OrderForm, type Typed } from "../forms/order-form.tsx";
 import { Empty, Loaded } from "../basic/states.tsx";
 import { ValueField } from "./value-field.tsx";
 
-interface InstallServerProps {
-  readonly team: string;
-  readonly onClose: () => void;
-}
-
 const noLocks: ReadonlySet<string> = new Set();
 const start = { template: "", slug: "", scope: "", values: {} as Readonly<Record<string, string>>, locks: noLocks };
 
 /** Installs a server for a team from a template, with a form of the template's fields. */
-export function InstallServer({ team, onClose }: InstallServerProps) {
+export function InstallServer({ team, onClose }: { readonly team: string; readonly onClose: () => void }) {
   const templates = useQuery(peopleQueries.templates);
   const chosen = ({ template }: typeof start) => templates.data?.find(({ id }) => id === template);
   return (

@@ -1,9 +1,8 @@
 import { useState } from "react";
 import { api, valueOf, type Schemas } from "../../api/client.ts";
 import { revisedOf, type Revised } from "../../api/people-queries.ts";
-import { Button } from "../basic/button.tsx";
-import { Conflict, Steady, useRevisedChange } from "../forms/conflict.tsx";
-import { SelectField, TextField } from "../forms/field.tsx";
+import { RevisedForm, Steady, useRevisedChange } from "../forms/conflict.tsx";
+import { FieldList, type Fields } from "../forms/order-form.tsx";
 import { Section } from "../page.tsx";
 
 type Installation = Schemas["Installation"];
@@ -28,14 +27,14 @@ const loggings = [
   ["metadata", "That it was called"],
   ["off", "Nothing"],
 ] as const;
-const words: Readonly<Record<keyof Given, string>> = {
-  name: "Name",
-  scope: "Runs",
-  locks: "Locked values",
-  requestLogging: "Kept of calls",
-  allow: "Only these tools",
-  deny: "Not these tools",
-};
+const fields = {
+  name: { label: "Name" },
+  scope: { label: "Runs", choices: scopes },
+  locks: { label: "Locked values", hint: "Paths of values that members cannot change, with spaces between them." },
+  requestLogging: { label: "Kept of calls", choices: loggings },
+  allow: { label: "Only these tools", hint: "With spaces between them. Empty: all." },
+  deny: { label: "Not these tools" },
+} satisfies Fields<Given>;
 
 /** How a team offers one of its servers. */
 export function InstallationSettings({
@@ -81,59 +80,16 @@ function Settings({ team, base, renew }: SettingsProps) {
   const isChanged = JSON.stringify(given) !== JSON.stringify(before);
   const set = (next: Partial<Given>): void => setGiven({ ...given, ...next });
   const theirs = change.theirs && toGiven(change.theirs);
+  const rows =
+    theirs &&
+    (Object.keys(fields) as (keyof Given)[])
+      .filter((name) => theirs[name] !== given[name])
+      .map((name) => [fields[name].label, theirs[name], given[name]] as const);
   return (
     <Section title="How it is offered">
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isChanged) change.mutate(given);
-        }}
-      >
-        <TextField label={words.name} value={given.name} onChange={({ target }) => set({ name: target.value })} />
-        <SelectField
-          label={words.scope}
-          choices={scopes}
-          value={given.scope}
-          onChange={({ target }) => set({ scope: target.value })}
-        />
-        <TextField
-          label={words.locks}
-          hint="Paths of values that members cannot change, with spaces between them."
-          value={given.locks}
-          onChange={({ target }) => set({ locks: target.value })}
-        />
-        <SelectField
-          label={words.requestLogging}
-          choices={loggings}
-          value={given.requestLogging}
-          onChange={({ target }) => set({ requestLogging: target.value })}
-        />
-        <TextField
-          label={words.allow}
-          hint="With spaces between them. Empty: all."
-          value={given.allow}
-          onChange={({ target }) => set({ allow: target.value })}
-        />
-        <TextField label={words.deny} value={given.deny} onChange={({ target }) => set({ deny: target.value })} />
-        <Conflict
-          error={change.error}
-          rows={
-            theirs &&
-            (Object.keys(words) as (keyof Given)[])
-              .filter((name) => theirs[name] !== given[name])
-              .map((name) => [words[name], theirs[name], given[name]] as const)
-          }
-          isBusy={change.isPending}
-          onKeep={() => change.mutate(given)}
-          onTake={renew}
-        />
-        <div className="actions">
-          <Button look="main" type="submit" isBusy={change.isPending || !isChanged}>
-            Save
-          </Button>
-        </div>
-      </form>
+      <RevisedForm {...{ change, given, isChanged, rows, renew }}>
+        <FieldList fields={fields} typed={{ values: given, set }} />
+      </RevisedForm>
     </Section>
   );
 }

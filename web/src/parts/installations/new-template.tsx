@@ -17,13 +17,8 @@ const example = `{
 }
 `;
 
-interface NewTemplateProps {
-  readonly team: string;
-  readonly onClose: () => void;
-}
-
 /** Adds a template: an entry as in the configuration, or a `server.json` of the registry. */
-export function NewTemplate({ team, onClose }: NewTemplateProps) {
+export function NewTemplate({ team, onClose }: { readonly team: string; readonly onClose: () => void }) {
   const isAdmin = useWho().roles.includes("admin");
   return (
     <OrderForm

@@ -5,7 +5,7 @@ import { peopleQueries, revisedOf, type Revised } from "../../api/people-queries
 import { ago, plain } from "../../words/format.ts";
 import { toGivenValue, toTypedValue } from "../../words/settings/server-values.ts";
 import { Button } from "../basic/button.tsx";
-import { Conflict, Steady, useRevisedChange } from "../forms/conflict.tsx";
+import { RevisedForm, Steady, useRevisedChange } from "../forms/conflict.tsx";
 import { Section } from "../page.tsx";
 import { Loaded } from "../basic/states.tsx";
 import { ValueField } from "./value-field.tsx";
@@ -88,14 +88,39 @@ function Fields({ team, installation, whose, isAllowed, base, renew, touch }: Fi
   const removable = fields.filter(
     ({ path, type: kind, set, editable }) => kind === "secret" && set && editable && isAllowed && typed[path] !== null,
   );
+  const rows = theirs && [
+    ...(where === wasWhere ? [] : [["where these go", where, wasWhere] as const]),
+    ...theirs.flatMap((field) => {
+      const mine = typed[field.path];
+      const shown = field.type === "secret" && field.set ? "a secret" : toTypedValue(field.value) || "not given";
+      if (mine === undefined) return [];
+      return [
+        [
+          field.path,
+          shown,
+          field.type === "secret" && mine !== null ? "another secret" : (mine ?? "not given"),
+        ] as const,
+      ];
+    }),
+  ];
+  const actions = (
+    <>
+      {isChanged && <Button onClick={() => setTyped({})}>Go back</Button>}
+      {removable.map(({ path }) => (
+        <Button
+          key={path}
+          onClick={() => {
+            touch();
+            setTyped({ ...typed, [path]: null });
+          }}
+        >
+          Take {plain(path)} away
+        </Button>
+      ))}
+    </>
+  );
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isChanged && !change.isPending) change.mutate(typed);
-      }}
-    >
+    <RevisedForm {...{ change, given: typed, isChanged, rows, renew, actions }}>
       {fields.map((field) => (
         <ValueField
           key={field.path}
@@ -108,48 +133,7 @@ function Fields({ team, installation, whose, isAllowed, base, renew, touch }: Fi
           onChange={(text) => type(field, text)}
         />
       ))}
-      <Conflict
-        error={change.error}
-        rows={
-          theirs && [
-            ...(where === wasWhere ? [] : [["where these go", where, wasWhere] as const]),
-            ...theirs.flatMap((field) => {
-              const mine = typed[field.path];
-              const shown =
-                field.type === "secret" && field.set ? "a secret" : toTypedValue(field.value) || "not given";
-              if (mine === undefined) return [];
-              return [
-                [
-                  field.path,
-                  shown,
-                  field.type === "secret" && mine !== null ? "another secret" : (mine ?? "not given"),
-                ] as const,
-              ];
-            }),
-          ]
-        }
-        isBusy={change.isPending}
-        onKeep={() => change.mutate(typed)}
-        onTake={renew}
-      />
-      <div className="actions">
-        <Button look="main" type="submit" isBusy={change.isPending || !isChanged}>
-          Save
-        </Button>
-        {isChanged && <Button onClick={() => setTyped({})}>Go back</Button>}
-        {removable.map(({ path }) => (
-          <Button
-            key={path}
-            onClick={() => {
-              touch();
-              setTyped({ ...typed, [path]: null });
-            }}
-          >
-            Take {plain(path)} away
-          </Button>
-        ))}
-      </div>
-    </form>
+    </RevisedForm>
   );
 }
 

@@ -8,7 +8,7 @@ import { fullTime, plain } from "../../words/format.ts";
 import { toCommand } from "../../words/words.ts";
 import { Button } from "../basic/button.tsx";
 import { ConfirmButton, Modal } from "../forms/confirm.tsx";
-import { Conflict, Steady, useRevisedChange } from "../forms/conflict.tsx";
+import { RevisedForm, Steady, useRevisedChange } from "../forms/conflict.tsx";
 import { DataTable, type Column } from "../basic/data-table.tsx";
 import { SelectField } from "../forms/field.tsx";
 import { ListCopies } from "../servers/list-copies.tsx";
@@ -178,30 +178,11 @@ function Editor({ team, base, renew, onClose }: EditorProps) {
   const isAllowed = mayManageTeam(who, team) && !isOneself && (base.value.role === "member" || mayOwnTeam(who, team));
   const name = plain(user);
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isAllowed && role !== base.value.role) change.mutate(role);
-      }}
-    >
-      <RoleField value={role} onChange={setRole} disabled={!isAllowed} />
-      {!isAllowed && (
-        <p className="muted">
-          {isOneself ? "No one changes their own role." : "Only owners of the team change its admins and owners."}
-        </p>
-      )}
-      <Conflict
-        error={change.error}
-        rows={change.theirs && [["Role", change.theirs.role, role]]}
-        isBusy={change.isPending}
-        onKeep={() => change.mutate(role)}
-        onTake={renew}
-      />
-      <div className="actions">
-        <Button look="main" type="submit" isBusy={change.isPending || !isAllowed || role === base.value.role}>
-          Save
-        </Button>
+    <RevisedForm
+      {...{ change, renew, given: role }}
+      isChanged={isAllowed && role !== base.value.role}
+      rows={change.theirs && [["Role", change.theirs.role, role]]}
+      actions={
         <ConfirmButton
           label={isOneself ? "Leave the team" : "Take out of the team"}
           look="danger"
@@ -215,9 +196,16 @@ function Editor({ team, base, renew, onClose }: EditorProps) {
           isBusy={remove.isPending || (!isAllowed && !isOneself)}
           onYes={() => remove.mutate()}
         />
-      </div>
+      }
+    >
+      <RoleField value={role} onChange={setRole} disabled={!isAllowed} />
+      {!isAllowed && (
+        <p className="muted">
+          {isOneself ? "No one changes their own role." : "Only owners of the team change its admins and owners."}
+        </p>
+      )}
       {remove.error !== null && <FailureNote error={remove.error} />}
-    </form>
+    </RevisedForm>
   );
 }
 

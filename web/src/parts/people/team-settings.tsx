@@ -5,10 +5,9 @@ import { revisedOf, type Revised } from "../../api/people-queries.ts";
 import { useOrder } from "../../api/queries.ts";
 import { mayOwnTeam, useWho } from "../../api/who.ts";
 import { counted, plain } from "../../words/format.ts";
-import { Button } from "../basic/button.tsx";
 import { ConfirmButton } from "../forms/confirm.tsx";
-import { Conflict, Steady, useRevisedChange } from "../forms/conflict.tsx";
-import { TextField } from "../forms/field.tsx";
+import { RevisedForm, Steady, useRevisedChange } from "../forms/conflict.tsx";
+import { FieldList, type Fields } from "../forms/order-form.tsx";
 import { Section } from "../page.tsx";
 import { FailureNote } from "../basic/states.tsx";
 import { NewOwner } from "./team-members.tsx";
@@ -25,85 +24,44 @@ function Settings({ base, renew }: { readonly base: Revised<Team>; readonly rene
   const who = useWho();
   const isAdmin = who.roles.includes("admin");
   const before = toTexts(base.value);
-  const [title, setTitle] = useState(before.title);
-  const [members, setMembers] = useState(before.members);
-  const [servers, setServers] = useState(before.servers);
-  const [programs, setPrograms] = useState(before.programs);
+  const [given, setGiven] = useState(before);
+  const set = (next: Partial<typeof before>): void => setGiven({ ...given, ...next });
   const params = { path: { team } };
   const change = useRevisedChange({
     base,
     read: async () => await revisedOf(api.GET("/api/teams/{team}", { params })),
-    async write(given: ReturnType<typeof toTexts>, etag) {
+    async write({ title, members, servers, programs }: typeof before, etag) {
       const limits = {
-        ...numberOf("members", given.members),
-        ...numberOf("servers", given.servers),
-        ...numberOf("programs", given.programs),
+        ...numberOf("members", members),
+        ...numberOf("servers", servers),
+        ...numberOf("programs", programs),
       };
-      const body = { title: given.title, ...(isAdmin ? { limits } : {}) };
+      const body = { title, ...(isAdmin ? { limits } : {}) };
       return await valueOf(api.PATCH("/api/teams/{team}", { params, headers: { "If-Match": etag }, body }));
     },
     changes: [["people"]],
     onDone: renew,
   });
-  const mine = { title, members, servers, programs };
-  const isChanged = JSON.stringify(mine) !== JSON.stringify(before);
+  const isChanged = JSON.stringify(given) !== JSON.stringify(before);
   const theirs = change.theirs && toTexts(change.theirs);
+  const number = (label: string, min: number) => ({ label, kind: { type: "number", min }, isFixed: !isAdmin }) as const;
+  const fields = {
+    title: { label: "Title" },
+    members: {
+      ...number("Most members", 1),
+      hint: isAdmin ? "Empty: as many as you like." : "Only admins of the gateway set limits.",
+    },
+    servers: number("Most servers of its own", 0),
+    programs: number("Most of these that are programs", 0),
+  } satisfies Fields<typeof before>;
+  const names = Object.keys(fields) as (keyof typeof before)[];
+  const rows = theirs && names.map((name) => [fields[name].label, theirs[name], given[name]] as const);
   return (
     <>
       <Section title="The team">
-        <form
-          className="stack"
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (isChanged) change.mutate(mine);
-          }}
-        >
-          <TextField label="Title" value={title} onChange={({ target }) => setTitle(target.value)} />
-          <TextField
-            label="Most members"
-            type="number"
-            min={1}
-            hint={isAdmin ? "Empty: as many as you like." : "Only admins of the gateway set limits."}
-            disabled={!isAdmin}
-            value={members}
-            onChange={({ target }) => setMembers(target.value)}
-          />
-          <TextField
-            label="Most servers of its own"
-            type="number"
-            min={0}
-            disabled={!isAdmin}
-            value={servers}
-            onChange={({ target }) => setServers(target.value)}
-          />
-          <TextField
-            label="Most of these that are programs"
-            type="number"
-            min={0}
-            disabled={!isAdmin}
-            value={programs}
-            onChange={({ target }) => setPrograms(target.value)}
-          />
-          <Conflict
-            error={change.error}
-            rows={
-              theirs && [
-                ["Title", theirs.title, title],
-                ["Most members", theirs.members, members],
-                ["Most servers", theirs.servers, servers],
-                ["Most programs", theirs.programs, programs],
-              ]
-            }
-            isBusy={change.isPending}
-            onKeep={() => change.mutate(mine)}
-            onTake={renew}
-          />
-          <div className="actions">
-            <Button look="main" type="submit" isBusy={change.isPending || !isChanged}>
-              Save
-            </Button>
-          </div>
-        </form>
+        <RevisedForm {...{ change, given, isChanged, rows, renew }}>
+          <FieldList fields={fields} typed={{ values: given, set }} />
+        </RevisedForm>
       </Section>
       {mayOwnTeam(who, team) && (
         <>

@@ -7,18 +7,13 @@ import { useWho } from "../../api/who.ts";
 import { plain } from "../../words/format.ts";
 import { Button } from "../basic/button.tsx";
 import { ConfirmButton, Modal } from "../forms/confirm.tsx";
-import { Conflict, Steady, useRevisedChange } from "../forms/conflict.tsx";
+import { RevisedForm, Steady, useRevisedChange } from "../forms/conflict.tsx";
 import { CheckField, TextField } from "../forms/field.tsx";
 import { FailureNote, Loaded } from "../basic/states.tsx";
 import { UserAccess } from "./user-access.tsx";
 
-interface UserEditorProps {
-  readonly id: string;
-  readonly onClose: () => void;
-}
-
 /** One user, as an admin of the gateway changes them. */
-export function UserEditor({ id, onClose }: UserEditorProps) {
+export function UserEditor({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const user = useQuery({ ...peopleQueries.user(id), staleTime: 0, gcTime: 0, refetchOnWindowFocus: false });
   return (
     <Modal title={user.data === undefined ? "User" : plain(user.data.value.name)} isOpen onClose={onClose}>
@@ -66,16 +61,16 @@ function Editor({ base, renew, onClose }: EditorProps) {
     onDone: renew,
   });
   const isChanged = name.trim() !== base.value.name || isAdmin !== (base.value.role === "admin");
-  const save = (): void => change.mutate({ name: name.trim(), isAdmin });
+  const given = { name: name.trim(), isAdmin };
   const { theirs } = change;
+  const rows = theirs && [
+    ["Name", theirs.name, given.name] as const,
+    ["Role", theirs.role, isAdmin ? "admin" : "user"] as const,
+    ["State", theirs.status, base.value.status] as const,
+  ];
+  const actions = <Dangers user={base.value} isOneself={isOneself} onClose={onClose} />;
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isChanged) save();
-      }}
-    >
+    <RevisedForm {...{ change, given, isChanged, rows, renew, actions }}>
       <TextField label="Name" value={name} onChange={({ target }) => setName(target.value)} />
       <CheckField
         label="Admin of the gateway"
@@ -84,26 +79,7 @@ function Editor({ base, renew, onClose }: EditorProps) {
         disabled={isOneself}
         onChange={({ target }) => setAdmin(target.checked)}
       />
-      <Conflict
-        error={change.error}
-        rows={
-          theirs && [
-            ["Name", theirs.name, name.trim()],
-            ["Role", theirs.role, isAdmin ? "admin" : "user"],
-            ["State", theirs.status, base.value.status],
-          ]
-        }
-        isBusy={change.isPending}
-        onKeep={save}
-        onTake={renew}
-      />
-      <div className="actions">
-        <Button look="main" type="submit" isBusy={change.isPending || !isChanged}>
-          Save
-        </Button>
-        <Dangers user={base.value} isOneself={isOneself} onClose={onClose} />
-      </div>
-    </form>
+    </RevisedForm>
   );
 }
 

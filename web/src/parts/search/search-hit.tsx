@@ -48,12 +48,7 @@ function slicesOf({ words, phrases, coverage, intent, serverFit, learned }: Expl
   ].filter((slice): slice is [string, number] => Number(slice[1]) > 0);
 }
 
-interface WhyProps {
-  readonly strength: number;
-  readonly explanation: Explanation | undefined;
-}
-
-function Why({ strength, explanation }: WhyProps) {
+function Why({ strength, explanation }: { readonly strength: number; readonly explanation: Explanation | undefined }) {
   const bar = (
     <>
       <span className="strength-word">

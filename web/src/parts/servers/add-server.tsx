@@ -16,11 +16,6 @@ const kinds = [
   ["entry", "An entry as JSON"],
 ] as const;
 
-interface AddServerProps {
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-}
-
 const hints: Readonly<Record<string, string>> = {
   command: "As you would type it: npx -y @modelcontextprotocol/server-memory",
   target: "https://example.com/mcp",
@@ -41,7 +36,7 @@ interface Values {
 const start: Values = { kind: "catalog", offer: undefined, taken: {}, name: "", text: "", pairs: [], test: true };
 
 /** Tries a server and adds it to the configuration, as `toolyard servers add` does. Closed, it keeps the typed text. */
-export function AddServer({ isOpen, onClose }: AddServerProps) {
+export function AddServer({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }) {
   return (
     <OrderForm
       title="Add a server"

@@ -80,12 +80,7 @@ export function Prompts({ match, server, chosen, onChoose }: PromptsProps) {
   );
 }
 
-interface PromptFormProps {
-  readonly prompt: Prompt;
-  readonly place: Ref<HTMLElement>;
-}
-
-function PromptForm({ prompt, place }: PromptFormProps) {
+function PromptForm({ prompt, place }: { readonly prompt: Prompt; readonly place: Ref<HTMLElement> }) {
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
   const fields = (prompt.arguments ?? []) as unknown as readonly PromptArgument[];
   const get = useOrder(

@@ -10,13 +10,8 @@ import { RuleDialog, RulesDialog, type RuleOrder, type RulesOrder } from "./rule
 
 type Rule = Schemas["ToolRule"];
 
-interface ToolRulesProps {
-  readonly chosen: readonly ToolRow[];
-  readonly onDone: () => void;
-}
-
 /** Hides, renames and describes tools: rules in their servers' entries of the configuration file. */
-export function ToolRules({ chosen, onDone }: ToolRulesProps) {
+export function ToolRules({ chosen, onDone }: { readonly chosen: readonly ToolRow[]; readonly onDone: () => void }) {
   const rules = useQuery(queries.toolRules);
   const [several, setSeveral] = useState<RulesOrder>();
   const [single, setSingle] = useState<RuleOrder>();
