@@ -30,7 +30,7 @@ import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { createInterface } from "node:readline";
-import { isJsonObject } from "../../kernel/text/json-bytes.ts";
+import { isJsonObject, parseJson } from "../../kernel/text/json-bytes.ts";
 import { notificationText, requestText } from "../../wire/mcp/envelope.ts";
 
 /** `toolyard doctor`: looks at everything that a gateway needs, and says what to do. 1 when something is broken. */
@@ -215,10 +215,6 @@ function startOwn({ env, cwd }: CommandContext, args: readonly string[]) {
 }
 
 function idOf(line: string): unknown {
-  try {
-    const message: unknown = JSON.parse(line);
-    return isJsonObject(message) ? message["id"] : undefined;
-  } catch {
-    return undefined;
-  }
+  const message = parseJson(line);
+  return isJsonObject(message) ? message["id"] : undefined;
 }

@@ -6,7 +6,7 @@ import { isOn, textOption } from "../../config/given.ts";
 import { outcomeText, toCell, toClockText, toMsText, toInstanceText } from "../terminal/record-cells.ts";
 import { printRecords, type RowsShown } from "./records-output.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
+import { isJsonObject, parseJson } from "../../kernel/text/json-bytes.ts";
 import type { listLogs } from "../../operations/records/log-operations.ts";
 import { logLevels } from "../../store/record-rows.ts";
 import type { Style } from "../terminal/table.ts";
@@ -92,18 +92,9 @@ const messageNames = ["msg", "message", "event", "text", "error"] as const;
 
 /** The message of a line that is JSON; every other line as it was written. */
 function messageText({ line }: LogJson): string {
-  const entry = line.startsWith("{") ? parsed(line) : undefined;
-  const messages = messageNames.map((name) => entry?.[name]);
+  const entry = line.startsWith("{") ? parseJson(line) : undefined;
+  const messages = messageNames.map((name) => (isJsonObject(entry) ? entry[name] : undefined));
   return messages.find((message): message is string => typeof message === "string" && message !== "") ?? line;
-}
-
-function parsed(line: string): JsonObject | undefined {
-  try {
-    const entry: unknown = JSON.parse(line);
-    return isJsonObject(entry) ? entry : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function toCellsWith(textOf: (log: LogJson) => string): RowsShown<LogJson>["toCells"] {

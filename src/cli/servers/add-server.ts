@@ -18,24 +18,16 @@ import { refuseUsage } from "../terminal/wrong-usage.ts";
 import { readAddedWords, readEntryWords, splitPair } from "../../operations/machine/servers/server-words.ts";
 import { reportTrials, runTrial } from "./try-configured.ts";
 import { readFile } from "node:fs/promises";
-import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../../kernel/text/json-bytes.ts";
 
 /** Of one entry; far more than anybody writes. */
 const mostBytes = 1_000_000;
 
 /** The entry in a file, or from standard input where it is called `-`. Rejects with CONFIG_INVALID. */
 async function readEntryFile(file: string, cwd: string): Promise<JsonObject> {
-  const value = parse(file === "-" ? await readInput() : await readText(file, cwd));
+  const value = parseJson(file === "-" ? await readInput() : await readText(file, cwd));
   if (isJsonObject(value)) return value;
   throw refused(file, "expected one JSON object, as a server has it in `mcpServers`");
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 async function readText(file: string, cwd: string): Promise<string> {

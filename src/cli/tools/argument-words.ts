@@ -1,5 +1,5 @@
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../../kernel/text/json-bytes.ts";
 
 /** Reads a file that `key=@file` names, as text. Rejects with CONFIG_INVALID. */
 export type ReadArgumentFile = (path: string) => Promise<string>;
@@ -51,21 +51,21 @@ async function valueOf(value: string, readFile: ReadArgumentFile): Promise<strin
 }
 
 function readJson(word: string, text: string): string {
-  if (parse(text) === undefined)
+  if (parseJson(text) === undefined)
     throw refuse(word, "is not followed by JSON", "Quote it for the shell: n:='{\"a\":1}'");
   return text;
 }
 
 /** Whether a value is one of a list, and not a list that was written as JSON. */
 function isListItem(value: string, { kinds }: ValueTypes): boolean {
-  return kinds.has("array") && !kinds.has("string") && !Array.isArray(parse(value));
+  return kinds.has("array") && !kinds.has("string") && !Array.isArray(parseJson(value));
 }
 
 function toText(value: string, types: ValueTypes): string {
   const { kinds, choices, items } = types;
   const choice = choices.find((one) => String(one) === value);
   if (choice !== undefined) return JSON.stringify(choice);
-  const parsed = parse(value);
+  const parsed = parseJson(value);
   if (kinds.size === 0) return isBareJson(value, parsed) ? value : JSON.stringify(value);
   if (kinds.has("string")) return JSON.stringify(value);
   if (kinds.has("number") && numberText.test(value)) return value;
@@ -112,14 +112,6 @@ function writeNode(node: Node): string {
     return `${JSON.stringify(key)}:${text}`;
   });
   return `{${members.join(",")}}`;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 function refuse(word: string, what: string, hint: string): GatewayError {

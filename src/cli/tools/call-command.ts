@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
-import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../../kernel/text/json-bytes.ts";
 import type { TypesOf } from "../../operations/operation.ts";
 import type { answerAsked } from "../../operations/tools/question-operations.ts";
 import type { showTool } from "../../operations/tools/tool-operations.ts";
@@ -38,7 +38,7 @@ async function readWhole(words: readonly string[]): Promise<string | undefined> 
   if (others.length > 0 || (first !== "-" && !first.trimStart().startsWith("{"))) return undefined;
   const text = first === "-" ? await readAll() : first;
   if (text.trim() === "") return undefined;
-  if (!isJsonObject(parse(text)))
+  if (!isJsonObject(parseJson(text)))
     throw new GatewayError("CONFIG_INVALID", "the arguments are no JSON object", {
       hint: 'Write them as name=value, or as one object in single quotes: \'{"name":"value"}\'.',
     });
@@ -49,14 +49,6 @@ async function readAll(): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString("utf8");
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 async function readArgument({ cwd }: CommandContext, path: string): Promise<string> {

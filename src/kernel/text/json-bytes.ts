@@ -19,22 +19,22 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The value of a text; undefined for one that is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether a text is JSON. */
 export function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return parseJson(text) !== undefined;
 }
 
 /** Parses bytes that should be an object. Undefined when they are another value, or not JSON. */
 export function parseJsonObject(bytes: JsonBytes): JsonObject | undefined {
-  try {
-    const parsed: unknown = JSON.parse(bytes.toString("utf8"));
-    return isJsonObject(parsed) ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = parseJson(bytes.toString("utf8"));
+  return isJsonObject(parsed) ? parsed : undefined;
 }

@@ -2,7 +2,7 @@ import type { MessageTap, TapPeer, TappedBytes, TapWay } from "../../kernel/even
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import { metaKeys } from "../../wire/mcp/revisions.ts";
-import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../../kernel/text/json-bytes.ts";
 
 /** Messages as they pass, for those who look at them. Without readers none is looked at, and nothing is kept. */
 export interface MessageWatch extends Disposable {
@@ -229,12 +229,8 @@ const longestName = 200;
 
 /** Undefined for a batch, and for text that is not JSON. */
 function parsed(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
+  return isJsonObject(value) ? value : undefined;
 }
 
 interface Envelope {

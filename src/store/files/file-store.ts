@@ -16,7 +16,7 @@ import type {
 import { createCatalogFiles } from "./catalog-files.ts";
 import { claimPlace, listGateways, makePlace, placeOf } from "./safe/gateway-places.ts";
 import { openKeyRing } from "./safe/key-ring-file.ts";
-import { createPinsFile } from "./pins-file.ts";
+import { createApprovalsFile, createKeptSearchesFile, createPinsFile } from "./kept-files.ts";
 import { createNamespaceUsageFile, createTokenCountsFile } from "./learned-file.ts";
 import { replaceFile } from "./safe/replace-file.ts";
 import { seal, unseal } from "./safe/sealing.ts";
@@ -147,7 +147,6 @@ function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): G
       );
     },
     async keptSearches() {
-      const { createKeptSearchesFile } = await import("./kept-files.ts");
       return createKeptSearchesFile(
         join(folder, "kept-searches.json"),
         warnOf(
@@ -157,7 +156,6 @@ function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): G
       );
     },
     async approvals() {
-      const { createApprovalsFile } = await import("./kept-files.ts");
       return createApprovalsFile(
         join(folder, "approvals.json"),
         warnOf("approvals", "approvals cannot be read, and were set aside: every call that needs a yes asks again"),

@@ -1,3 +1,5 @@
+import { parsePins, type PinChoice } from "../../config/rows/tool-rows.ts";
+import type { PinStore } from "../../catalog/discovery/pins.ts";
 import { readFileSync } from "node:fs";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
@@ -31,7 +33,7 @@ export function createKeptFile<Kept extends object>(file: KeptFile<Kept>) {
       if (text === undefined) return parse(undefined);
       try {
         const kept: unknown = JSON.parse(text);
-        if (!isJsonObject(kept) || kept["format"] !== format) throw new Error("the file has an unknown format");
+        if (!isJsonObject(kept) || kept["format"] !== format) throw unknownFormat();
         return parse(kept);
       } catch (error) {
         setAside(path, Date.now());
@@ -76,6 +78,43 @@ export function createKeptSearchesFile(path: string, onFailure: (error: unknown)
   };
 }
 
+/**
+ * The pins that people chose who are not in the database. What cannot be pinned is skipped.
+ */
+export function createPinsFile(path: string, onFailure: (error: unknown) => void): PinStore {
+  const file = createKeptFile({
+    ...{ path, format: 1, what: "pinned tools", onFailure },
+    parse(kept): { readonly pins: Readonly<Record<string, PinChoice>> } {
+      const given = kept?.["pins"] ?? {};
+      if (!isJsonObject(given)) throw unknownFormat();
+      const pins = Object.entries(given).map(([person, choice]) => [person, parsePins(choice)] as const);
+      return {
+        pins: Object.fromEntries(pins.filter((pin): pin is readonly [string, PinChoice] => pin[1] !== undefined)),
+      };
+    },
+  });
+  let chosen: ReadonlyMap<string, PinChoice> | undefined;
+  let writing: Promise<unknown> = Promise.resolve();
+  const read = (): ReadonlyMap<string, PinChoice> => (chosen ??= new Map(Object.entries(file.read().pins)));
+
+  async function write(person: string, choice: PinChoice | undefined): Promise<void> {
+    const next = new Map(read());
+    if (choice === undefined) next.delete(person);
+    else next.set(person, choice);
+    await file.write({ pins: Object.fromEntries(next) });
+    chosen = next;
+  }
+
+  return {
+    of: async (person) => read().get(person),
+    async choose(person, choice) {
+      const done = writing.then(async () => await write(person, choice));
+      writing = done.catch(() => undefined);
+      await done;
+    },
+  };
+}
+
 /** Calls that wait for a person's yes, and remembered yeses. Entries that lack what decides are skipped. */
 export function createApprovalsFile(path: string, onFailure: (error: unknown) => void): ApprovalStore {
   return createKeptFile({
@@ -95,8 +134,12 @@ function hasTexts(value: unknown, names: readonly string[]): boolean {
 }
 
 function listOf(value: unknown): readonly unknown[] {
-  if (!Array.isArray(value)) throw new Error("the file has an unknown format");
+  if (!Array.isArray(value)) throw unknownFormat();
   return value;
+}
+
+function unknownFormat(): Error {
+  return new Error("the file has an unknown format");
 }
 
 function parseSearch(search: unknown): KeptSearch | undefined {

@@ -8,7 +8,7 @@ import { asciiJson } from "../json/ascii-json.ts";
 import { backslash, lowerU, openBrace, quote } from "../json/characters.ts";
 import { hasManyParts } from "../json/json-parts.ts";
 import { findMember, scanMembers, type Member, type Span } from "../json/json-scan.ts";
-import { isJsonObject, parseJsonObject, type JsonBytes } from "../../kernel/text/json-bytes.ts";
+import { isJsonObject, parseJsonObject, type JsonBytes, parseJson } from "../../kernel/text/json-bytes.ts";
 
 /** Error codes of JSON-RPC and MCP by name. The codes of the gateway's own failures are in the table of failures. */
 export const rpcCodes = Object.freeze({
@@ -62,7 +62,7 @@ export function failureText(failure: GatewayError, idText?: string): string {
  * has instead of one.
  */
 export function parseErrorObject(error: JsonBytes): { code: number; message: string; data?: unknown } {
-  const parsed = parseJson(error);
+  const parsed = hasManyParts(error) ? undefined : parseJson(error.toString("utf8"));
   if (!isJsonObject(parsed)) return { code: rpcCodes.internalError, message: wordsOf(parsed) ?? noMessage };
   const { code: given, message: told, data, ...rest } = parsed;
   const code = isCode(given) ? given : rpcCodes.internalError;
@@ -132,15 +132,6 @@ function wordsOf(value: unknown): string | undefined {
   if (typeof value === "string") return value === "" ? undefined : value;
   if (typeof value !== "object" || value === null || Object.keys(value).length === 0) return undefined;
   return JSON.stringify(value).slice(0, longestOddText);
-}
-
-function parseJson(bytes: JsonBytes): unknown {
-  if (hasManyParts(bytes)) return undefined;
-  try {
-    return JSON.parse(bytes.toString("utf8"));
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -2,7 +2,7 @@ import { lowerN, nine, one, openBrace, openBracket, space, startsWithMark, zero 
 import { isUtf8 } from "node:buffer";
 import { findMember, scanElements, scanMembers, type Member } from "../json/json-scan.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/text/json-bytes.ts";
+import { isJsonObject, type JsonBytes, type JsonObject, parseJson } from "../../kernel/text/json-bytes.ts";
 import { hasManyParts } from "../json/json-parts.ts";
 import { shortError } from "./error-object.ts";
 import { saysEnvelope } from "./envelope.ts";
@@ -190,11 +190,7 @@ function valueOf(bytes: Buffer, member: Member): unknown {
 
 function parse(bytes: Buffer, member: Member): unknown {
   if (hasManyParts(bytes.subarray(member.start, member.end))) return undefined;
-  try {
-    return JSON.parse(bytes.toString("utf8", member.start, member.end));
-  } catch {
-    return undefined;
-  }
+  return parseJson(bytes.toString("utf8", member.start, member.end));
 }
 
 /** Where the members of an envelope stand: libraries write them first or last, around the result. */

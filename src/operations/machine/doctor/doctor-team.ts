@@ -1,5 +1,5 @@
 import { toGatewayError } from "../../../kernel/failures/gateway-error.ts";
-import { isJsonObject } from "../../../kernel/text/json-bytes.ts";
+import { isJsonObject, parseJson } from "../../../kernel/text/json-bytes.ts";
 import type { Surroundings } from "../surroundings/surroundings.ts";
 import { checkClock } from "./doctor-machine.ts";
 import { broken, doubtful, fine, type Finding, type PeopleStanding, type SeenGateway } from "./doctor-finding.ts";
@@ -147,13 +147,5 @@ interface Answer {
 async function read(url: string, signal: AbortSignal, env: Surroundings["env"]): Promise<Answer> {
   const answer = await requestPlainly({ url, method: "GET", headers: { accept: "application/json" }, signal, env });
   const [location, date = null] = [answer.header("location"), answer.header("date")];
-  return { status: answer.status, location, date, body: parse(answer.text) };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return { status: answer.status, location, date, body: parseJson(answer.text) };
 }

@@ -1,5 +1,5 @@
 import { requestText } from "../../../wire/mcp/envelope.ts";
-import { isJsonObject } from "../../../kernel/text/json-bytes.ts";
+import { isJsonObject, parseJson } from "../../../kernel/text/json-bytes.ts";
 import { requestPlainly, toReason } from "../../../wire/http/plain-request.ts";
 
 /** The answer at an address that a client was given. */
@@ -64,7 +64,7 @@ interface Answer {
 }
 
 function judge({ status, challenge, text }: Answer): EndpointAnswer {
-  const body = parse(text);
+  const body = parseJson(text);
   if (status === 200) return isGateway(body) ? { kind: "toolyard" } : { kind: "other", why: "another server" };
   if (status === 401 && challenge.includes('realm="toolyard"')) return { kind: "refused" };
   const type = isJsonObject(body) ? String(body["type"]) : "";
@@ -77,14 +77,6 @@ function isGateway(body: unknown): boolean {
   const result = isJsonObject(body) ? body["result"] : undefined;
   const meta = isJsonObject(result) ? result["_meta"] : undefined;
   return isJsonObject(meta) && Array.isArray(meta["toolyard/gateways"]);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 async function post({ url, authorization, signal, env = {} }: EndpointAsk): Promise<Answer> {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { sleep } from "../../../kernel/runtime/abort.ts";
-import { isJsonObject, type JsonObject } from "../../../kernel/text/json-bytes.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../../../kernel/text/json-bytes.ts";
 import {
   type GatewayHolder,
   type GatewayLock,
@@ -100,12 +100,7 @@ function toLock(path: string, first: GatewayHolder): GatewayLock {
 }
 
 function parseHolder(text: string): GatewayHolder | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
   if (!isJsonObject(value)) return undefined;
   const { pid, startTime, secret, url, isPortChosen, serves, version } = value;
   if (typeof pid !== "number" || typeof secret !== "string") return undefined;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { createTestStore, entryOf, whenOpened } from "../../../../test/harness/records.ts";
 import type { PinStore } from "../../../catalog/discovery/pins.ts";
-import { createPinsFile } from "../../files/pins-file.ts";
+import { createPinsFile } from "../../files/kept-files.ts";
 
 let folder: string;
 beforeEach(async () => {
