@@ -11,19 +11,10 @@ import { type RestDeps, publicRoute, route, type PublicRequest, type Route } fro
 
 /** An operation as a route of REST. */
 export function operationRoute(deps: RestDeps, services: Services, operation: Operation): Route {
-  const { route: line, id, tag, summary, description, params, query, headers, body, responses } = operation;
+  const { route: line, params, query } = operation;
   const [method, path] = line.split(" ") as [Route["method"], string];
-  const facts = {
-    ...{ method, path },
-    ...(params === undefined ? {} : { params }),
-    ...(query === undefined ? {} : { query }),
-    operation: {
-      ...{ id, tag, summary, responses },
-      ...(description === undefined ? {} : { description }),
-      ...(headers === undefined ? {} : { headers }),
-      ...(body === undefined ? {} : { body }),
-    },
-  };
+  const checked = { ...(params === undefined ? {} : { params }), ...(query === undefined ? {} : { query }) };
+  const facts = { method, path, operation, ...checked };
   if (operation.isPublic === true)
     return publicRoute({
       ...facts,

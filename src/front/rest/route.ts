@@ -14,7 +14,7 @@ import type * as z from "zod";
 import type { Answer, Headers } from "./answer.ts";
 import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { Right } from "../../engine/policy/rights.ts";
-import type { Responses } from "../../operations/responses.ts";
+import type { Operation } from "../../operations/operation.ts";
 
 /** What the REST API needs beside what operations do their work with. */
 export interface RestDeps extends Omit<Services, "texts" | "questions" | "trials" | "leases"> {
@@ -65,16 +65,10 @@ export interface RestRequest<P = unknown, Q = unknown> extends PublicRequest<P, 
 }
 
 /** What the OpenAPI document says of a route besides its parameters. */
-export interface Operation {
-  /** Unique and never changed, because generated clients name their functions after it. */
-  readonly id: string;
-  readonly tag: string;
-  readonly summary: string;
-  readonly description?: string;
-  readonly headers?: z.ZodObject;
-  readonly body?: z.ZodType;
-  readonly responses: Responses;
-}
+export type RouteDescription = Pick<
+  Operation,
+  "id" | "tag" | "summary" | "description" | "headers" | "body" | "responses"
+>;
 
 interface RouteFacts<P extends z.ZodObject, Q extends z.ZodObject> {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -83,7 +77,7 @@ interface RouteFacts<P extends z.ZodObject, Q extends z.ZodObject> {
   readonly params?: P;
   readonly query?: Q;
   /** Absent for routes that the OpenAPI document does not show. */
-  readonly operation?: Operation;
+  readonly operation?: RouteDescription;
 }
 
 interface PrivateRoute<P extends z.ZodObject, Q extends z.ZodObject> extends RouteFacts<P, Q> {

@@ -1,3 +1,4 @@
+import { beginEvents } from "./streams/event-response.ts";
 import type { ServerResponse } from "node:http";
 import * as z from "zod";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
@@ -129,7 +130,6 @@ interface EventFeedOptions {
  * left; it comes back and is told what it missed, or that it missed something (fault 26).
  */
 const mostWaitingBytes = 1024 * 1024;
-const keepAliveMs = 15_000;
 /** When a reader whose stream was cut comes back. */
 const retryMs = 2_000;
 
@@ -151,12 +151,7 @@ function openEventFeed(
     else write(text);
   }
 
-  response.writeHead(200, {
-    ...headers,
-    "Content-Type": eventStreamType,
-    "Cache-Control": "no-cache, no-transform",
-    "X-Accel-Buffering": "no",
-  });
+  beginEvents(response, headers, () => send(keepAliveText));
   const reading = live.follow(
     {
       principal,
@@ -170,10 +165,5 @@ function openEventFeed(
   );
   // A reader who is cut off before the first event can come back to this place.
   write(primeText(reading.position, retryMs));
-  const keepAlive = setInterval(() => send(keepAliveText), keepAliveMs);
-  keepAlive.unref();
-  response.once("close", () => {
-    clearInterval(keepAlive);
-    reading.leave();
-  });
+  response.once("close", () => reading.leave());
 }

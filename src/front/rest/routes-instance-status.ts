@@ -1,3 +1,4 @@
+import { beginEvents } from "./streams/event-response.ts";
 import type { ServerResponse } from "node:http";
 import * as z from "zod";
 import { instanceStatuses } from "../../kernel/status-words.ts";
@@ -121,7 +122,6 @@ interface StatusStreamOptions {
   readonly onGone: (end: () => void) => () => void;
 }
 
-const keepAliveMs = 15_000;
 /** Of a reader that does not read: some hundred statuses. It can ask again, and knows the status then. */
 const mostWaitingBytes = 64 * 1024;
 
@@ -154,22 +154,14 @@ function openStatusStream(options: StatusStreamOptions): void {
     if (until.has(line.status)) response.end();
   }
 
-  response.writeHead(200, {
-    ...headers,
-    "Content-Type": eventStreamType,
-    "Cache-Control": "no-cache, no-transform",
-    "X-Accel-Buffering": "no",
+  // One that was taken away changes its status no more.
+  beginEvents(response, headers, () => {
+    write(keepAliveText);
+    tell();
   });
   const stopListening = onChange(tell);
   const stopWaiting = onGone(() => response.end());
-  // One that was taken away changes its status no more.
-  const keepAlive = setInterval(() => {
-    write(keepAliveText);
-    tell();
-  }, keepAliveMs);
-  keepAlive.unref();
   response.once("close", () => {
-    clearInterval(keepAlive);
     stopListening();
     stopWaiting();
   });

@@ -6,10 +6,11 @@ import { toBrowserName } from "../../people/identity/browser-name.ts";
 import { requireOwner } from "../../operations/request/manager.ts";
 import { answers } from "../../operations/responses.ts";
 import * as schemas from "../../operations/schemas.ts";
-import { jsonAnswer, type Answer } from "./answer.ts";
+import { jsonAnswer, noStore, type Answer } from "./answer.ts";
+import { toIso } from "../../operations/request/people-request.ts";
 import { type RestDeps, route, type RestRequest, type Route } from "./route.ts";
 import { toRequestFacts } from "./operation-route.ts";
-import { notCached, tag, toTime } from "./routes-session.ts";
+import { tag } from "./routes-session.ts";
 
 const sessionList = z
   .object({
@@ -61,14 +62,14 @@ function listSessions(deps: RestDeps): Route {
         id: one.id,
         browser: toBrowserName(one.browser) || one.browser,
         principal,
-        startedAt: toTime(one.createdAtMs),
-        usedAt: toTime(one.usedAtMs),
-        endsAt: toTime(one.endsAtMs),
+        startedAt: toIso(one.createdAtMs),
+        usedAt: toIso(one.usedAtMs),
+        endsAt: toIso(one.endsAtMs),
         isThis: one.id === own,
       }));
       const { principal } = request;
       const clients = deps.connections().filter((one) => seesAll(principal) || one.principal === principal.id);
-      return jsonAnswer({ browsers, clients }, notCached);
+      return jsonAnswer({ browsers, clients }, noStore);
     },
   });
 }
@@ -120,9 +121,9 @@ function endSession(deps: RestDeps): Route {
       const seen = await seenBrowsers(deps, request);
       // Of another's session others than admins are told what they are told of none.
       if (!seesAll(request.principal) && !seen.some(({ one }) => one.id === id))
-        return jsonAnswer({ ended: false }, notCached);
+        return jsonAnswer({ ended: false }, noStore);
       await deps.audit.order({ actor, team, via: "rest", action: "session.end", object: id });
-      return jsonAnswer({ ended: await deps.browsers.sessions.end(id) }, notCached);
+      return jsonAnswer({ ended: await deps.browsers.sessions.end(id) }, noStore);
     },
   });
 }

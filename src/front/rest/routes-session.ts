@@ -6,7 +6,8 @@ import type { BrowserLogin, BrowserSession } from "../../people/identity/browser
 import { hashToken } from "../../people/identity/token.ts";
 import { isLoopback, refuseOtherPages, refusePlainNetwork, toCookie, toEndedCookie } from "../web/session-request.ts";
 import type { VisitingPerson } from "../web/browsers.ts";
-import { jsonAnswer } from "./answer.ts";
+import { jsonAnswer, noStore } from "./answer.ts";
+import { toIso } from "../../operations/request/people-request.ts";
 import { type RestDeps, publicRoute, route, type PublicRequest, type RestRequest, type Route } from "./route.ts";
 import { checkPart } from "../../operations/operation.ts";
 import * as people from "../../operations/people/people-schemas.ts";
@@ -15,7 +16,6 @@ import { membershipsOf, toMembership } from "../../operations/people/me-operatio
 import * as schemas from "../../operations/schemas.ts";
 
 export const tag = "Dashboard";
-export const notCached = { "Cache-Control": "no-store" };
 
 const loginBody = z
   .object({
@@ -86,7 +86,7 @@ function startSession(deps: RestDeps): Route {
       const principal = await deps.browsers.principalOf(started.session, raw);
       return jsonAnswer(
         { ...describe(deps, { session: started.session, principal }), key: started.key },
-        { ...notCached, "Set-Cookie": toCookie(raw, started.cookie) },
+        { ...noStore, "Set-Cookie": toCookie(raw, started.cookie) },
       );
     },
   });
@@ -127,8 +127,8 @@ function showSession(deps: RestDeps): Route {
     handle(request) {
       const { principal, raw } = request;
       const person = principal.via === "session" ? deps.browsers.personOf(raw) : undefined;
-      if (person !== undefined) return jsonAnswer(describe(deps, { person, principal }), notCached);
-      return jsonAnswer(describe(deps, { session: ownSession(deps, request), principal }), notCached);
+      if (person !== undefined) return jsonAnswer(describe(deps, { person, principal }), noStore);
+      return jsonAnswer(describe(deps, { session: ownSession(deps, request), principal }), noStore);
     },
   });
 }
@@ -148,10 +148,10 @@ function endOwnSession(deps: RestDeps): Route {
       if (request.principal.via === "session") {
         refuseOtherPages(request.raw);
         await deps.browsers.personOf(request.raw)?.end();
-        return jsonAnswer({ ended: true }, notCached);
+        return jsonAnswer({ ended: true }, noStore);
       }
       const ended = await deps.browsers.sessions.end(ownSession(deps, request).id);
-      return jsonAnswer({ ended }, { ...notCached, "Set-Cookie": toEndedCookie(request.raw) });
+      return jsonAnswer({ ended }, { ...noStore, "Set-Cookie": toEndedCookie(request.raw) });
     },
   });
 }
@@ -169,7 +169,7 @@ function showLoginWays({ browsers }: RestDeps): Route {
     handle({ raw }) {
       refuseOtherPages(raw);
       const { hasPeople } = browsers;
-      return jsonAnswer({ hasPeople, page: "/auth/login", person: browsers.personOf(raw)?.name ?? null }, notCached);
+      return jsonAnswer({ hasPeople, page: "/auth/login", person: browsers.personOf(raw)?.name ?? null }, noStore);
     },
   });
 }
@@ -203,11 +203,7 @@ function describe(deps: RestDeps, { principal, session: one, person: visiting }:
     teams: book === undefined ? [] : membershipsOf(book, principal).map(toMembership),
     hasPeople: book !== undefined,
     isPerson: visiting !== undefined,
-    startedAt: toTime(one?.createdAtMs ?? visiting?.startedAtMs ?? 0),
-    endsAt: toTime(one?.endsAtMs ?? visiting?.endsAtMs ?? 0),
+    startedAt: toIso(one?.createdAtMs ?? visiting?.startedAtMs ?? 0),
+    endsAt: toIso(one?.endsAtMs ?? visiting?.endsAtMs ?? 0),
   };
-}
-
-export function toTime(ms: number): string {
-  return new Date(ms).toISOString();
 }

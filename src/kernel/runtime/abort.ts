@@ -139,3 +139,10 @@ function withPlace(controller: AbortController): AbortController {
   controller.signal.addEventListener("abort", place, { once: true });
   return controller;
 }
+
+/** A promise, and the function that resolves it. */
+export function createSignal(): { readonly promise: Promise<void>; readonly done: () => void } {
+  let done = (): void => undefined;
+  const promise = new Promise<void>((resolve) => (done = resolve));
+  return { promise, done };
+}

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Operation, Route } from "../route.ts";
+import type { Route, RouteDescription } from "../route.ts";
 
 export interface JsonSchema {
   readonly $ref?: string;
@@ -86,7 +86,7 @@ export function toOpenApi(routes: readonly Route[], version: string): Omit<OpenA
 
 type Named = Record<string, JsonSchema>;
 
-function toOperation({ params, query }: Route, operation: Operation, named: Named): ApiOperation {
+function toOperation({ params, query }: Route, operation: RouteDescription, named: Named): ApiOperation {
   const { id, tag, summary, description, headers, body, responses } = operation;
   const parameters = [
     ...toParameters("path", params, named),

@@ -25,23 +25,34 @@ export interface EventStream {
 const bufferBytes = 8 * 1024 * 1024;
 const keepAliveMs = 15_000;
 
+/** Sends the head of a stream of events, and calls `beat` from time to time until it ends. Returns what stops that. */
+export function beginEvents(
+  response: ServerResponse,
+  headers: Readonly<Record<string, string>>,
+  beat: () => void,
+): () => void {
+  response.writeHead(200, {
+    ...headers,
+    "Content-Type": eventStreamType,
+    "Cache-Control": "no-cache, no-transform",
+    "X-Accel-Buffering": "no",
+  });
+  const keepAlive = setInterval(beat, keepAliveMs);
+  keepAlive.unref();
+  const stop = (): void => clearInterval(keepAlive);
+  response.once("close", stop);
+  return stop;
+}
+
 /** Prepares an event stream. Headers are sent with the first event. */
 export function openEventStream(response: ServerResponse, headers: Readonly<Record<string, string>>): EventStream {
-  let keepAlive: NodeJS.Timeout | undefined;
+  let stopKeepAlive: (() => void) | undefined;
   let isOpen = false;
 
   function open(): void {
     if (isOpen) return;
     isOpen = true;
-    response.writeHead(200, {
-      ...headers,
-      "Content-Type": eventStreamType,
-      "Cache-Control": "no-cache, no-transform",
-      "X-Accel-Buffering": "no",
-    });
-    keepAlive = setInterval(() => write(keepAliveText), keepAliveMs);
-    keepAlive.unref();
-    response.on("close", () => clearInterval(keepAlive));
+    stopKeepAlive = beginEvents(response, headers, () => write(keepAliveText));
   }
 
   function write(text: string): void {
@@ -58,7 +69,7 @@ export function openEventStream(response: ServerResponse, headers: Readonly<Reco
   function finish(event: string, data: string): void {
     open();
     write(eventText(event, data));
-    clearInterval(keepAlive);
+    stopKeepAlive?.();
     response.end();
   }
 

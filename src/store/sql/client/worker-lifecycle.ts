@@ -1,3 +1,4 @@
+import { createSignal } from "../../../kernel/runtime/abort.ts";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import type { RecordKind, StoreProblem } from "../../record-store.ts";
 import { createIdleWatch } from "../thread/idle-watch.ts";
@@ -58,7 +59,7 @@ export function createWorkerLifecycle(options: WorkerLifecycleOptions): WorkerLi
   const plan = createStartPlan(clock, start);
   const idle = createIdleWatch({ clock, ...sleep, onRest, onIdle: fallAsleep });
   const seat = createWorkerSlot();
-  const closing = createClosing();
+  const closing = createSignal();
   let stage: Stage = "asleep";
   let isWanted = false;
   let isClosing = false;
@@ -144,10 +145,4 @@ export function createWorkerLifecycle(options: WorkerLifecycleOptions): WorkerLi
 
 function isSum(kind: RecordKind): boolean {
   return kind === "usage" || kind === "session" || kind === "spent";
-}
-
-function createClosing(): { readonly promise: Promise<void>; readonly done: () => void } {
-  let done = (): void => undefined;
-  const promise = new Promise<void>((resolve) => (done = resolve));
-  return { promise, done };
 }

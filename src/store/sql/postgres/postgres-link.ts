@@ -1,3 +1,4 @@
+import { createSignal } from "../../../kernel/runtime/abort.ts";
 import { createHmac } from "node:crypto";
 import type { Socket } from "node:net";
 import { sql, type Kysely } from "kysely";
@@ -285,10 +286,4 @@ function configOf({ pg, url, limits }: Pick<LinkOptions, "pg" | "url" | "limits"
     options: `-c search_path=${schema}`,
     types: parsersOf({ types: pg.types }),
   };
-}
-
-function createSignal(): { readonly promise: Promise<void>; readonly done: () => void } {
-  let done = (): void => undefined;
-  const promise = new Promise<void>((resolve) => (done = resolve));
-  return { promise, done };
 }
