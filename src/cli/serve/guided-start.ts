@@ -26,12 +26,6 @@ import { isComing, withReason } from "../../kernel/status-words.ts";
 import type { ServerStatus } from "../../records/gateway-status.ts";
 import { toCell, toInstanceText } from "../terminal/record-cells.ts";
 
-interface TrialOptions {
-  readonly gateway: Pick<Gateway, "glance" | "overview">;
-  readonly screen: TerminalScreen;
-  readonly stopping: AbortSignal;
-}
-
 /** A first start may install packages. After this wait the results so far are shown, and the rest goes on. */
 const longestTrialMs = 180_000;
 const lookMs = 250;
@@ -40,7 +34,11 @@ const lookMs = 250;
  * Shows how each server comes up: a line that stays once that is decided, and one line that counts while others are
  * still coming. Returns the servers that did not come up; empty as well when the gateway is to stop.
  */
-async function watchTrial({ gateway, screen, stopping }: TrialOptions): Promise<readonly ServerStatus[]> {
+async function watchTrial(
+  gateway: Pick<Gateway, "glance" | "overview">,
+  screen: TerminalScreen,
+  stopping: AbortSignal,
+): Promise<readonly ServerStatus[]> {
   const told = new Set<string>();
   const failed: ServerStatus[] = [];
   const startedMs = performance.now();
@@ -197,7 +195,7 @@ async function guide(running: VisitedGateway, guided: Guided): Promise<void> {
   const { log: say, outro } = await import("@clack/prompts");
   const asked = stopping.asked;
   say.step("Trying them");
-  const failed = await watchTrial({ gateway, screen, stopping: asked });
+  const failed = await watchTrial(gateway, screen, asked);
   if (asked.aborted) return;
   const { context, file, mark, written } = guided;
   const failures = new Set(failed.map(({ server }) => server));

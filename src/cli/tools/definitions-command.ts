@@ -25,7 +25,7 @@ export async function definitions(context: CommandContext): Promise<number> {
   const [task, path] = context.positionals;
   if (path === undefined) return await list(context, task);
   const { server, tool } = parsePath(path);
-  if (task === "approve" || task === "block") return await decide(context, task, { server, tool });
+  if (task === "approve" || task === "block") return await decide(context, task, server, tool);
   if (task !== "diff") return misused(usage);
   const gateway = await openGatewayClient(context);
   return printAnswer(context, await readDiff(gateway, server, tool), printDiff);
@@ -77,13 +77,13 @@ function printOne(server: string, { tool, state, because, diff }: Definition): v
   for (const line of diff) process.stdout.write(`    ${plainText(line)}\n`);
 }
 
-interface Chosen {
-  readonly server: string;
-  readonly tool: string | undefined;
-}
-
 /** A person's word, as `toolyard approvals allow` is: it takes a terminal and a typed answer. */
-async function decide(context: CommandContext, task: "approve" | "block", { server, tool }: Chosen): Promise<number> {
+async function decide(
+  context: CommandContext,
+  task: "approve" | "block",
+  server: string,
+  tool: string | undefined,
+): Promise<number> {
   if (task === "approve" && !canAsk())
     return refuseUsage("a yes is typed by a person on a terminal", `toolyard definitions approve ${server}`);
   const gateway = await openGatewayClient(context);

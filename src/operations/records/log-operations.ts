@@ -80,7 +80,7 @@ function answerLogs(services: Services, request: LogRequest, instance: string | 
   // Others would learn from it that instances wrote something that are not theirs.
   const countLost =
     reader.logs === "all" && text === undefined
-      ? { countLost: () => countLostLines(services.events, (line) => isAmong(line, { server, instance, level })) }
+      ? { countLost: () => countLostLines(services.events, (line) => isAmong(line, server, instance, level)) }
       : {};
   return records<ServerLogLine>({
     name: "logs",
@@ -96,13 +96,12 @@ function answerLogs(services: Services, request: LogRequest, instance: string | 
   });
 }
 
-interface LineFilters {
-  readonly server: string | undefined;
-  readonly instance: string | undefined;
-  readonly level: LogLevel | undefined;
-}
-
-function isAmong(line: EventOf<"mcp.server.logs">, { server, instance, level }: LineFilters): boolean {
+function isAmong(
+  line: EventOf<"mcp.server.logs">,
+  server: string | undefined,
+  instance: string | undefined,
+  level: LogLevel | undefined,
+): boolean {
   if (server !== undefined && line.server !== server) return false;
   if (instance !== undefined && line.instance !== instance) return false;
   return level === undefined || logLevels.indexOf(levelOf(line)) >= logLevels.indexOf(level);

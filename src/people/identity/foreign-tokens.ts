@@ -19,7 +19,13 @@ export interface ExternalRules {
   readonly algorithms: readonly string[];
   readonly scopes: readonly string[];
   readonly teamClaim: string | undefined;
-  readonly introspection: { readonly clientId: string; readonly clientSecret: string } | undefined;
+  readonly introspection: IntrospectionClient | undefined;
+}
+
+/** The name and secret of the gateway at an authorization server that is asked what tokens are. */
+interface IntrospectionClient {
+  readonly clientId: string;
+  readonly clientSecret: string;
 }
 
 export interface ForeignTokensDeps {
@@ -53,7 +59,7 @@ export function createForeignTokens(deps: ForeignTokensDeps): CheckForeignToken 
   const [first = ""] = rules.issuers;
   const { introspection: client } = rules;
   const introspect: Introspect | undefined =
-    client === undefined ? undefined : createIntrospection({ issuer: first, issuers, client: () => client });
+    client === undefined ? undefined : createIntrospection(first, issuers, client);
 
   async function claimsOf(token: string, signal: AbortSignal): Promise<Claims | undefined> {
     const { algorithms } = rules;
@@ -112,17 +118,11 @@ function scopesOf(claims: Claims, usual: readonly string[], isScope: (text: stri
 /** What the authorization server says of a token; undefined for one that is not good (RFC 7662, section 2.2). */
 type Introspect = (token: string, signal: AbortSignal) => Promise<Readonly<Record<string, unknown>> | undefined>;
 
-interface IntrospectionOptions {
-  readonly issuer: string;
-  readonly issuers: TrustedIssuers;
-  readonly client: () => { readonly clientId: string; readonly clientSecret: string };
-}
-
 /** Asks with the gateway's own name and secret. Rejects with LOGIN_FAILED when there is no answer to that. */
-function createIntrospection({ issuer, issuers, client }: IntrospectionOptions): Introspect {
+function createIntrospection(issuer: string, issuers: TrustedIssuers, client: IntrospectionClient): Introspect {
   return async (token, signal) => {
     const { url, outgoing } = await issuers.introspectionOf(issuer);
-    const { clientId, clientSecret } = client();
+    const { clientId, clientSecret } = client;
     const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString("base64");
     const headers = { authorization: `Basic ${basic}`, "content-type": "application/x-www-form-urlencoded" };
     const body = new URLSearchParams({ token, token_type_hint: "access_token" }).toString();

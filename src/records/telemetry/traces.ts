@@ -141,22 +141,19 @@ export function createTraces({ settings, version, redact, onFailure }: TracesDep
   return {
     begin({ name, kind, parent, attributes }) {
       const options = { kind: kinds[kind], attributes: clean(attributes) };
-      return toTraceSpan(tracer.startSpan(redact(name).slice(0, longestValue), options, parentOf(parent)), {
-        clean,
-        spans,
-      });
+      const span = tracer.startSpan(redact(name).slice(0, longestValue), options, parentOf(parent));
+      return toTraceSpan(span, clean, spans);
     },
     close: async () => await provider.shutdown().catch(() => undefined),
   };
 }
 
-interface SpanParts {
-  readonly clean: (attributes: SpanAttributes) => Record<string, string | number>;
-  /** The span of OpenTelemetry behind each of ours, for links. */
-  readonly spans: WeakMap<TraceSpan, Span>;
-}
-
-function toTraceSpan(span: Span, { clean, spans }: SpanParts): TraceSpan {
+/** @param spans the span of OpenTelemetry behind each of ours, for links */
+function toTraceSpan(
+  span: Span,
+  clean: (attributes: SpanAttributes) => Record<string, string | number>,
+  spans: WeakMap<TraceSpan, Span>,
+): TraceSpan {
   const own: TraceSpan = {
     toMeta(meta) {
       const { traceId, spanId, traceFlags, traceState } = span.spanContext();

@@ -90,20 +90,17 @@ export function isRowFault(error: unknown): boolean {
   return isRefused || error instanceof BadValue || error instanceof TypeError;
 }
 
-interface NewestRows {
-  readonly table: "request_body" | "server_log";
-  /** How many of each instance are kept. */
-  readonly kept: number;
-}
-
 /**
  * Takes rows that were just written, and deletes all of their instances but the newest. One look into the index for
  * each instance: counting its rows would take seconds.
+ *
+ * @param kept how many of each instance are kept
  */
 export function createForgetting(
   database: SqlDatabase,
   db: Kysely<RecordsTables>,
-  { table, kept }: NewestRows,
+  table: "request_body" | "server_log",
+  kept: number,
 ): (written: readonly { readonly instance: string }[]) => void {
   const older = db
     .deleteFrom(table)

@@ -176,8 +176,7 @@ function changeMember(
   const list = isKeys(path) ? findPair({ text, placed, path })?.value : undefined;
   if (list === undefined || text[list.start] !== "[") return undefined;
   const members = membersOfList(text, list.start);
-  if (value !== undefined && index === members.length)
-    return addMember(text, { list, members, added: valueText(value) });
+  if (value !== undefined && index === members.length) return addMember(text, list, members, valueText(value));
   return value === undefined && index < members.length ? removeMember(text, members, index) : undefined;
 }
 
@@ -186,13 +185,7 @@ interface Stretch {
   readonly end: number;
 }
 
-interface Addition {
-  readonly list: Stretch;
-  readonly members: readonly Stretch[];
-  readonly added: string;
-}
-
-function addMember(text: string, { list, members, added }: Addition): string {
+function addMember(text: string, list: Stretch, members: readonly Stretch[], added: string): string {
   const put = (at: number, what: string): string => text.slice(0, at) + what + text.slice(at);
   const last = members.at(-1);
   if (last === undefined) return put(list.start + 1, added);

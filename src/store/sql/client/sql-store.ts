@@ -149,7 +149,7 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
     append,
     flush: async () => await sender.flush(),
     ...createQuestions(client, changes),
-    access: createAccessStore(client, changes, { secret: options.auditKey, isShared }),
+    access: createAccessStore(client, changes, options.auditKey, isShared),
     health: () => board.health,
     onHealth: (listener) => board.listen(listener),
     onRest: (listener) => rests.listen(listener),

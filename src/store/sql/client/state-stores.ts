@@ -41,16 +41,12 @@ export function createInstallStore(client: Client, changes: ChangeListeners): In
   };
 }
 
-export interface AccessStoreOptions {
-  /** What the key of the store is made from. */
-  readonly secret: Uint8Array;
-  readonly isShared: boolean;
-}
-
+/** @param secret what the key of the store is made from */
 export function createAccessStore(
   client: Client,
   changes: ChangeListeners,
-  { secret, isShared }: AccessStoreOptions,
+  secret: Uint8Array,
+  isShared: boolean,
 ): AccessStore {
   return {
     ...toAsked(client, accessQuestions),

@@ -15,7 +15,7 @@ export function createLogWriter(
 ): RowWriter<ServerLogLine> {
   return {
     write: prepareInsert(database, db, "server_log"),
-    finish: createForgetting(database, db, { table: "server_log", kept }),
+    finish: createForgetting(database, db, "server_log", kept),
   };
 }
 

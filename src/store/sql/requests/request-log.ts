@@ -31,7 +31,7 @@ export function createRequestWriter(
     request_log.columns.length,
   );
   const insertBody = prepareInsert(database, db, "request_body");
-  const forget = createForgetting(database, db, { table: "request_body", kept: bodies });
+  const forget = createForgetting(database, db, "request_body", bodies);
 
   function writeBody({ id, instance, body }: RequestRecord): void {
     if (body !== null) insertBody({ id, instance, ...body });

@@ -52,7 +52,7 @@ export function createAuditChain(transact: Transact, key: Uint8Array): AuditChai
         const oldest = db.selectFrom("audit").select("at_ms").orderBy("seq").limit(1);
         return (await oldest.executeTakeFirst())?.at_ms;
       }),
-    prune: async (beforeMs, nowMs) => await transact(async (open) => await pruneSome(open, { beforeMs, nowMs, key })),
+    prune: async (beforeMs, nowMs) => await transact(async (open) => await pruneSome(open, key, beforeMs, nowMs)),
   };
 }
 
@@ -91,13 +91,7 @@ async function putMeta(db: Kysely<StateTables>, key: string, value: string): Pro
     .execute();
 }
 
-interface PruneParts {
-  readonly beforeMs: number;
-  readonly nowMs: number;
-  readonly key: Uint8Array;
-}
-
-async function pruneSome(db: Kysely<StateTables>, { beforeMs, nowMs, key }: PruneParts): Promise<boolean> {
+async function pruneSome(db: Kysely<StateTables>, key: Uint8Array, beforeMs: number, nowMs: number): Promise<boolean> {
   const some = db.selectFrom("audit").select(["seq", "at_ms", "hash"]).orderBy("seq");
   const oldest = await some.limit(prunedAtOnce + 2).execute();
   // The newest of all stays, so that the next one has a place to follow.
