@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { noToolRules } from "../test/harness/fake-server.ts";
 import { readFileSync } from "node:fs";
 import { effectOfName, namedEffect } from "../src/catalog/model/effects.ts";
@@ -5,6 +6,9 @@ import { scanDefinition } from "../src/catalog/definitions/scan.ts";
 import type { ToolEntry } from "../src/catalog/model/snapshot.ts";
 import type { ToolEffect } from "../src/kernel/call/tool-effects.ts";
 import { decideCall, type DecidingServer } from "../src/engine/policy/decide.ts";
+import { searchingSecrets } from "../src/engine/flows/secret-search.ts";
+import { createKnownSecrets } from "../src/records/redaction/known-secrets.ts";
+import { allSteps } from "../src/kernel/runtime/slices.ts";
 import { printTable } from "./instances/table.ts";
 
 /**
@@ -84,6 +88,35 @@ printTable(
     ["a new definition", microseconds(5, fresh) / definitions.length, 160],
     ["looking through a new definition", microseconds(5, scan) / definitions.length, 160],
   ].map(([what, took, limit]) => [String(what), Number(took).toFixed(3), String(limit)]),
+);
+const secret = (at: number): string => `value-${at}-${randomBytes(18).toString("base64url")}`;
+const thirty = createKnownSecrets(new Set(Array.from({ length: 30 }, (_, at) => secret(at))));
+const text = JSON.stringify({ content: [{ type: "text", text: readFileSync("docs/safety.md", "utf8") }] });
+const bytesOf = (size: number): Buffer => Buffer.from(text.repeat(Math.ceil(size / text.length)).slice(0, size));
+const [kilobyte, megabyte] = [bytesOf(1_024), bytesOf(1_048_576)];
+function look(bytes: Buffer, hasShapes: boolean): () => void {
+  const search = { known: thirty, hasShapes, judge: () => undefined };
+  return () => void allSteps(searchingSecrets(bytes, search));
+}
+const longestMs = (): number => {
+  const work = searchingSecrets(megabyte, { known: thirty, hasShapes: true, judge: () => undefined });
+  let longest = 0;
+  for (let isDone = false; !isDone;) {
+    const startMs = performance.now();
+    isDone = work.next().done === true;
+    longest = Math.max(longest, performance.now() - startMs);
+  }
+  return longest;
+};
+printTable(
+  "secrets on their way, 30 values known",
+  ["what", "took", "goal"],
+  [
+    ["own: 1 KB, microseconds", microseconds(20_000, look(kilobyte, false)), 11],
+    ["patterns: 1 KB, microseconds", microseconds(20_000, look(kilobyte, true)), 15],
+    ["patterns: 1 MB, milliseconds", microseconds(5, look(megabyte, true)) / 1_000, 14],
+    ["the longest step of 1 MB, milliseconds", Math.min(...Array.from({ length: 7 }, longestMs)), 4],
+  ].map(([what, took, goal]) => [String(what), Number(took).toFixed(3), String(goal)]),
 );
 const counts = new Map<ToolEffect, number>();
 for (const { name } of definitions) {

@@ -146,6 +146,7 @@ export const wings = [
         ],
       },
       { name: "policy", about: "who may do what: one pure function" },
+      { name: "flows", about: "secrets on their way, and what a caller has read: pure" },
     ],
   },
   { name: "cluster", about: "leases and connections to instances on other nodes" },

@@ -67,7 +67,9 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
   });
   const { recordCall, store } = records;
   const discovery = createSearches({ ...shared, fleet, store: kept, teamOf: people.teamOf });
-  const engine = createEngine({ ...shared, late, fleet, views, discovery, store: kept, recordCall, audit, traces });
+  const engine = createEngine({
+    ...{ ...shared, late, fleet, views, discovery, store: kept, recordCall, audit, traces, logins: servers.logins },
+  });
   const calls = createCallUsage({ events, clock, store, fleet });
   const pins = wirePins({ ...shared, store: kept, records, usage: calls });
   const costing = { ...shared, ...views, kept, discovery, fleet, store, onRest: records.onRest, endpointOf, pins };

@@ -230,7 +230,7 @@ export interface ApprovedCall {
   readonly server: ServerSlug;
   readonly instance: InstanceId;
   readonly tool: ToolPath;
-  /** SHA-256 of the tool's definition. */
+  /** SHA-256 of the tool's definition; with the kinds of doubts about the call behind it, where there are any. */
   readonly definition: string;
   /** SHA-256 over principal, instance, tool, definition and arguments. */
   readonly binding: string;

@@ -19,10 +19,11 @@ import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
 import type { GatewayStore } from "../../store/store.ts";
 import { createSealedStates } from "../../wire/mcp/sealed-state.ts";
 import type { ShownViews } from "./catalog-wing.ts";
+import { createChecks, type CheckDeps } from "./check-wiring.ts";
 import { openApprovals, type ApprovalWiring, type ApprovalWiringDeps } from "./approval-wiring.ts";
 import { createNamespaces, type Namespaces } from "./namespace-wiring.ts";
 
-export interface EngineDeps extends Pick<ApprovalWiringDeps, "redaction" | "late"> {
+export interface EngineDeps extends Pick<ApprovalWiringDeps, "late">, Pick<CheckDeps, "logins" | "redaction"> {
   readonly config: () => Config;
   readonly fleet: Fleet;
   readonly views: ShownViews;
@@ -105,6 +106,7 @@ export function createEngine(deps: EngineDeps): Engine {
     recordCall: deps.recordCall,
     callAudit: deps.audit.calls,
     approval: approvals.stage,
+    checks: createChecks(deps),
     onDenied: deps.audit.onCallDenied,
     resultBudget: createResultBudgetStage({
       settings: results,

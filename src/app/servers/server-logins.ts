@@ -35,6 +35,8 @@ export interface GatewayLogins extends AsyncDisposable {
   logOut(server: ServerConfig, instance: string): Promise<boolean>;
   /** Texts that no log may show. */
   readonly secrets: () => ReadonlySet<string>;
+  /** The instance whose login a token is of. */
+  holderOf(token: string): string | undefined;
   /** Removes the logins of these instances, and the data about them. */
   forget(instances: readonly string[]): Promise<void>;
   /** Calls back soon after somebody logged in or out, in any process. */
@@ -120,6 +122,7 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
       await loaded?.recheck();
     },
     secrets: () => loaded?.secrets ?? none,
+    holderOf: (token) => loaded?.holderOf(token),
     watch(callback) {
       onChange = callback;
     },

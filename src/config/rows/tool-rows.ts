@@ -55,6 +55,16 @@ export const policyRows = {
     reason: "5 to 9 % of real tools destroy something, and one question in a hundred needs such a tool",
     example: ["destroy", "send"],
   }),
+  secrets: choice({
+    choices: ["off", "own", "patterns"],
+    fallback: undefined,
+    fallbackText: "`off`; with `--team`, `own`",
+    about:
+      "which secrets are stopped on their way: with `own`, values of the configuration in calls of servers that they " +
+      "do not belong to (refused), and in their results (replaced); with `patterns`, also texts that look like " +
+      "well-known keys (calls ask, results are noted)",
+    reason: "somebody who works on a key has to see it; where several people share a gateway, each has keys of others",
+  }),
 };
 
 const definitionModes = ["check", "hold", "note"] as const;

@@ -1,5 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { createKeyFinder } from "./key-patterns.ts";
+import { Spans } from "./spans.ts";
 import { createRedaction } from "../../records/redaction/redaction.ts";
 
 const none = new Set<string>();
@@ -26,12 +28,30 @@ const keys = {
   "Stripe, restricted": `rk_live_${"aB3x".repeat(6)}`,
 };
 
+function shapesIn(whole: string): readonly string[] {
+  const found = new Spans();
+  createKeyFinder().findShapes(whole, found);
+  return found.merged().map(({ start, end }) => whole.slice(start, end));
+}
+
 describe("keys by their look", () => {
   test.each(Object.entries(keys))("FAULT J: a key of %s is hidden though nobody told of it", (_name, key) => {
     expect(text(key)).toBe("[redacted]");
     expect(text(`"using ${key}"`)).toBe('"using [redacted]"');
     expect(text(`line\\n${key}\\nline, ?q=%20${key}&x`)).toBe("line\\n[redacted]\\nline, ?q=%20[redacted]&x");
     expect(JSON.parse(json(JSON.stringify({ a: [`${key} `] })))).toEqual({ a: ["[redacted] "] });
+  });
+
+  test.each(Object.entries(keys))("a key of %s is known by its shape alone, whatever is before it", (_name, key) => {
+    for (const before of ["", '"', "a word ", "?q=%20", "line\\n", "a+", `${"A1b2".repeat(20)}/`])
+      expect([before, shapesIn(`${before}${key} and more`)]).toEqual([before, [key]]);
+    expect(shapesIn(`some_${key}`).includes(key)).toBe(false);
+  });
+
+  test("what a name marks, and what a URL has of a user, is no shape; a private key is one", () => {
+    expect(shapesIn("password=hunter2hunter2 Bearer abc123def456 postgres://u:pass@db/x")).toEqual([]);
+    const pem = `-----BEGIN PRIVATE KEY-----\n${"aB3x".repeat(16)}\n-----END PRIVATE KEY-----`;
+    expect(shapesIn(`x ${pem} y ${pem}`)).toEqual([pem, pem]);
   });
 
   test("FAULT J: credentials of HTTP are hidden, prose and challenges are not", () => {
@@ -183,6 +203,7 @@ function costMs(piece: string, length: number): number {
   const before = process.cpuUsage();
   expect(text(whole).length).toBeGreaterThan(0);
   expect(json(`{"a":"${whole}`).length).toBeGreaterThan(0);
+  shapesIn(whole);
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1_000;
 }

@@ -104,6 +104,8 @@ const lastLetters: ReadonlySet<number> = new Set(nameEndings.map((name) => lastT
 export interface KeyFinder {
   /** Adds to `found` where keys are, and values named as one. Takes time in proportion to the text. */
   find(text: string, found: Spans): void;
+  /** The same for keys that their issuers' formats alone make known, and private keys: names mark none. */
+  findShapes(text: string, found: Spans): void;
 }
 
 /**
@@ -159,7 +161,44 @@ export function createKeyFinder(): KeyFinder {
           namedUntil = findNamed(text, at, found);
       }
     },
+    findShapes(text, found) {
+      for (let at = text.indexOf(pemStart); at !== -1;) {
+        const end = endOfPrivateKey(text, at);
+        addWhere(found, at, end);
+        at = text.indexOf(pemStart, end ?? at + 1);
+      }
+      for (let start = runFrom(text, 0); start < text.length;) {
+        let at = start;
+        // Behind an escape of JSON or of a URL a key may begin with the second or third letter of a run.
+        for (; shapeLetters[text.charCodeAt(at)] === 1; at += 1)
+          if (at - start <= 2 || wordOrHyphen[text.charCodeAt(at - 1)] !== 1) findExact(text, at, found);
+        start = runFrom(text, at);
+      }
+    },
   };
+}
+
+const pemStart = "-----BEGIN ";
+const shapeLetters = lettersOf(/[\w+/=.-]/);
+/** Characters of the shortest key. */
+const shortestKey = Math.min(...keys.map(([beginnings, ...parts]) => shortestOf(beginnings, parts)));
+
+function shortestOf(beginnings: string, parts: readonly Part[]): number {
+  const needed = parts.filter(({ isOptional = false }) => !isOptional);
+  const beginning = Math.min(...beginnings.split(" ").map(({ length }) => length));
+  return needed.reduce((sum, { least }) => sum + least, beginning + needed.length - 1);
+}
+
+/** Where letters of keys begin that are as many as a key has; most of a text of words is skipped. */
+function runFrom(text: string, from: number): number {
+  let start = from;
+  while (start + shortestKey <= text.length) {
+    let at = start + shortestKey - 1;
+    while (at >= start && shapeLetters[text.charCodeAt(at)] === 1) at -= 1;
+    if (at < start) return start;
+    start = at + 1;
+  }
+  return text.length;
 }
 
 function addWhere(found: Spans, start: number, end: number | undefined): void {

@@ -102,11 +102,13 @@ function toApproved(
   redact: ApproverDeps["redact"],
 ): ApprovedCall {
   const { id: principal, team } = context.principal;
+  // A yes to the tool is none to a call that asks for another reason as well.
+  const definition = [tool.hash, ...(context.doubts ?? []).map(({ kind }) => kind)].join(" ");
   const hash = createHash("sha256");
   // A separator that no part can contain.
-  for (const part of [principal, instance, tool.upstreamName, tool.hash]) hash.update(`${part}\n`);
+  for (const part of [principal, instance, tool.upstreamName, definition]) hash.update(`${part}\n`);
   return {
-    ...{ principal, team, instance, server: tool.server, tool: tool.path, definition: tool.hash },
+    ...{ principal, team, instance, server: tool.server, tool: tool.path, definition },
     ...{ client: clientNameOf(context) ?? context.via, session: context.connected?.id ?? null },
     binding: hash.update(canonical(given)).digest("hex"),
     ...{ effect: decision.effect, because: decision.because },

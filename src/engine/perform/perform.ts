@@ -5,7 +5,14 @@ import type { InstanceId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { CallAudit } from "../../records/audit/call-audit.ts";
-import { type ApprovalStage, type RecordStartStage, composeStages } from "./stages.ts";
+import {
+  composeStages,
+  type ApprovalStage,
+  type Passage,
+  type PassingChecks,
+  type RecordStartStage,
+  type Stages,
+} from "./stages.ts";
 import { createAuditedRun } from "./stages/audited-run.ts";
 import { withForeignNotesTold } from "./foreign-note.ts";
 import type { Outcome, OutcomeOf, Work } from "./work.ts";
@@ -77,6 +84,8 @@ export interface PerformDeps extends RunDeps, Omit<RecordEndDeps, "tasks"> {
   readonly callAudit?: CallAudit | undefined;
   /** Stages that are skipped when they are not given. */
   readonly approval?: ApprovalStage;
+  /** Those that the configuration turns on: the same object until it changes. */
+  readonly checks?: () => PassingChecks | undefined;
   readonly recordStart?: RecordStartStage;
   readonly resultBudget?: ResultBudgetStage;
 }
@@ -89,35 +98,44 @@ export function createPerformer(deps: PerformDeps): Performer {
   const sharedTasks = createSharedTasks(deps.instanceOf, tasks);
   const { resultBudget } = deps;
   let inFlight = 0;
-  const passage = composeStages(
-    {
-      policy: createPolicyStage(deps.instanceOf, sharedTasks),
-      ...(deps.approval === undefined ? {} : { approval: deps.approval }),
-      ...(deps.recordStart === undefined ? {} : { recordStart: deps.recordStart }),
-      run: deps.callAudit === undefined ? run : createAuditedRun(run, deps.callAudit),
-      fit(intent, work, outcome) {
-        const own = sharedTasks.fit(intent, work, outcome);
-        const cut = resultBudget === undefined ? own : resultBudget(intent, work, own);
-        const told = (outcome: Outcome): Outcome | Promise<Outcome> => {
-          const noted = withForeignNotesTold(deps.slices, intent, work, outcome);
-          const withFormats = (one: Outcome): Outcome => withFormatsTold(intent, work, one);
-          return noted instanceof Promise ? noted.then(withFormats) : withFormats(noted);
-        };
-        return cut instanceof Promise ? cut.then(told) : told(cut);
-      },
-      recordEnd(intent, work, startedMs, ended) {
-        inFlight -= 1;
-        recordEnd.ended(intent, work, startedMs, ended);
-      },
+  const stages: Stages = {
+    policy: createPolicyStage(deps.instanceOf, sharedTasks),
+    ...(deps.approval === undefined ? {} : { approval: deps.approval }),
+    ...(deps.recordStart === undefined ? {} : { recordStart: deps.recordStart }),
+    run: deps.callAudit === undefined ? run : createAuditedRun(run, deps.callAudit),
+    fit(intent, work, outcome) {
+      const own = sharedTasks.fit(intent, work, outcome);
+      const cut = resultBudget === undefined ? own : resultBudget(intent, work, own);
+      const told = (outcome: Outcome): Outcome | Promise<Outcome> => {
+        const noted = withForeignNotesTold(deps.slices, intent, work, outcome);
+        const withFormats = (one: Outcome): Outcome => withFormatsTold(intent, work, one);
+        return noted instanceof Promise ? noted.then(withFormats) : withFormats(noted);
+      };
+      return cut instanceof Promise ? cut.then(told) : told(cut);
     },
-    deps.clock,
-  );
-  const pass = deps.traces === undefined ? passage : tracePassage(passage, deps.traces);
+    recordEnd(intent, work, startedMs, ended) {
+      inFlight -= 1;
+      recordEnd.ended(intent, work, startedMs, ended);
+    },
+  };
+
+  function compose(checks: PassingChecks | undefined): Passage {
+    const passage = composeStages({ ...stages, checks }, deps.clock);
+    return deps.traces === undefined ? passage : tracePassage(passage, deps.traces);
+  }
+
+  let checks: PassingChecks | undefined;
+  let pass = compose(checks);
+  const current = (): Passage => {
+    const now = deps.checks?.();
+    if (now !== checks) pass = compose((checks = now));
+    return pass;
+  };
   return {
     // The switch gives each kind of intent its own kind of outcome, but the list of stages is not typed by kind.
     perform: ((intent, work) => {
       inFlight += 1;
-      return pass(intent, work);
+      return current()(intent, work);
     }) as Perform,
     refused: (work, name, error) => recordEnd.refused(work, name, toGatewayError(error)),
     ownerOfTask: tasks.find,

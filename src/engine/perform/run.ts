@@ -20,7 +20,7 @@ function originalOf(intent: Intent, { request }: Work): OriginalRequest {
  * The members of the client's params as the client wrote them, without those that concern only the connection between
  * client and gateway. Of duplicate keys the server gets the one by which the request was judged.
  */
-function passedParams(request: OriginalRequest): ParamMember[] {
+export function passedParams(request: OriginalRequest): ParamMember[] {
   return Object.keys(request.params).flatMap((key): ParamMember[] => {
     const bytes = hopParams.has(key) ? undefined : request.paramBytes(key);
     return bytes === undefined ? [] : [[key, dropDuplicateKeys(bytes, request.params[key])]];

@@ -24,9 +24,23 @@ export type Gate = (intent: Intent, work: Work) => Promise<void> | undefined;
  */
 export type ApprovalStage = Gate;
 
+/** Checks of what goes to servers and comes back, which the configuration turns on. */
+export interface PassingChecks {
+  /** Loads the code of the checks; undefined once it is there. */
+  readonly opening: () => Promise<void> | undefined;
+  /** What the intent is carried out in: messages of the server on the way to the client pass the checks, too. */
+  readonly within: (intent: Intent, work: Work) => Work;
+  /** After the policy, before a person is asked. */
+  readonly gates: readonly Gate[];
+  /** After the run, before the outcome is fitted to its budget. */
+  readonly after: (intent: Intent, work: Work, outcome: Outcome) => Outcome | Promise<Outcome>;
+}
+
 /** The stages, in the order in which an intent passes them. A stage that is absent costs nothing. */
 export interface Stages {
   readonly policy: Gate;
+  /** Absent where the configuration turns none on. */
+  readonly checks?: PassingChecks | undefined;
   readonly approval?: ApprovalStage;
   readonly recordStart?: RecordStartStage;
   readonly run: RunStage;
@@ -45,17 +59,26 @@ export type Passage = (intent: Intent, work: Work) => Promise<Outcome>;
  */
 export function composeStages(stages: Stages, clock: Pick<Clock, "monotonic">): Passage {
   const { run, fit, recordEnd } = stages;
-  const gates = [stages.policy, stages.approval, stages.recordStart].filter((gate) => gate !== undefined);
+  const { checks } = stages;
+  const all = [stages.policy, ...(checks?.gates ?? []), stages.approval, stages.recordStart];
+  const gates = all.filter((gate) => gate !== undefined);
+
+  function runChecked(intent: Intent, work: Work): Promise<Outcome> {
+    return checks === undefined
+      ? run(intent, work)
+      : run(intent, work).then((outcome) => checks.after(intent, work, outcome));
+  }
 
   function passFrom(first: number, intent: Intent, work: Work): Promise<Outcome> {
     for (let at = first; at < gates.length; at += 1) {
       const waiting = gates[at]?.(intent, work);
       if (waiting !== undefined) return waiting.then(() => passFrom(at + 1, intent, work));
     }
-    return run(intent, work);
+    return runChecked(intent, work);
   }
 
-  return (intent, work) => {
+  function pass(intent: Intent, given: Work): Promise<Outcome> {
+    const work = checks === undefined ? given : checks.within(intent, given);
     const startedMs = clock.monotonic();
     let passing: Promise<Outcome>;
     try {
@@ -75,5 +98,18 @@ export function composeStages(stages: Stages, clock: Pick<Clock, "monotonic">): 
       const fitted = fit(intent, work, outcome);
       return fitted instanceof Promise ? fitted.then(end, fail) : end(fitted);
     }, fail);
+  }
+
+  if (checks === undefined) return pass;
+  return (intent, work) => {
+    const opening = checks.opening();
+    if (opening === undefined) return pass(intent, work);
+    return opening.then(
+      () => pass(intent, work),
+      (error: unknown) => {
+        recordEnd(intent, work, clock.monotonic(), toGatewayError(error));
+        throw error;
+      },
+    );
   };
 }

@@ -84,6 +84,10 @@ export interface CallContext {
   readonly sawDefinitions?: boolean | undefined;
   /** Set when a person has said yes to the call, which its server may interrupt with questions of its own. */
   isApproved?: boolean | undefined;
+  /** Reasons of the call itself to ask a person, beside what its tool does; set by stages before the question. */
+  doubts?: readonly Doubt[] | undefined;
+  /** What stages noted of the call, for its record. Without values of secrets. */
+  remarks?: readonly string[] | undefined;
   /** Set when a person tries a tool in the dashboard: nothing is learned from it. */
   readonly isTrial?: boolean | undefined;
   /** Set when a program rather than a model reads the result, which is then never cut. */
@@ -94,6 +98,14 @@ export interface CallContext {
   readonly replies?: Replies | undefined;
   /** Where the stages of the call note what they wait for; undefined where it is not reported. */
   readonly stage?: CallStage | undefined;
+}
+
+/** Why a call asks a person whom its tool alone would not ask. */
+export interface Doubt {
+  /** A yes that is remembered counts for calls with the same kinds of doubt. */
+  readonly kind: string;
+  /** The end of a sentence: `its arguments hold what looks like a key`. */
+  readonly because: string;
 }
 
 /** Sends messages to the client while its request is being worked on. */

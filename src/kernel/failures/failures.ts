@@ -238,6 +238,12 @@ export const failures = {
     retry: false,
     hint: "`toolyard approvals` and GET /api/approvals list what waits.",
   },
+  SECRET_LEAVES: {
+    http: 403,
+    rpc: -31036,
+    retry: false,
+    hint: "Leave the secret out. If the server needs it, a person adds it to the server's entry; see `policy.secrets`.",
+  },
   DEFINITION_HELD: {
     http: 409,
     rpc: -31033,

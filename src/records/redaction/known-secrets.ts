@@ -6,10 +6,19 @@ export interface KnownSecrets {
   readonly values: ReadonlySet<string>;
   /** Adds where they stand to `found`; takes time in proportion to the text, however many secrets there are. */
   find(text: string, found: Spans): void;
+  /**
+   * Tells of each whole one, in order, and of which value it is: of several that begin at one place, the longest. Cut
+   * beginnings are none: an answer that depended on them would let a secret be guessed one character after the other.
+   */
+  findWhole(text: string, take: (value: string, start: number, end: number) => void): void;
+  /** The most characters that a form has. */
+  readonly longest: number;
 }
 
 interface Entry {
   readonly form: SecretForm;
+  /** The secret that it is a form of. */
+  readonly value: string;
   /** The longest other form that this one begins with. */
   readonly inner: Entry | undefined;
 }
@@ -32,11 +41,12 @@ export function createKnownSecrets(values: ReadonlySet<string>, before?: FormsBy
   const forms = new Map<string, readonly SecretForm[]>();
   for (const value of values)
     if (!isSchemeAndKnown(value, values)) forms.set(value, before?.forms.get(value) ?? formsOf(value));
-  const buckets = toBuckets([...forms.values()].flat());
+  const buckets = toBuckets(forms);
   const steps = toSteps(buckets);
   const mask = steps.length - 1;
 
-  function find(text: string, found: Spans): void {
+  /** Calls `visit` where one of the forms may begin. */
+  function search(text: string, visit: (bucket: Bucket, start: number) => void): void {
     if (buckets.size === 0) return;
     let at = shortestForm - 1;
     while (at < text.length) {
@@ -47,12 +57,22 @@ export function createKnownSecrets(values: ReadonlySet<string>, before?: FormsBy
       }
       const start = at - shortestForm + 1;
       const bucket = buckets.get(text.slice(start, at + 1));
-      if (bucket !== undefined) findIn(bucket, { text, start, found });
+      if (bucket !== undefined) visit(bucket, start);
       at += 1;
     }
   }
 
-  return { values, forms, find };
+  return {
+    values,
+    forms,
+    longest: [...forms.values()].flat().reduce((most, { wholeLength }) => Math.max(most, wholeLength), 0),
+    find: (text, found) => search(text, (bucket, start) => findIn(bucket, { text, start, found })),
+    findWhole: (text, take) =>
+      search(text, ({ entries, longest }, start) => {
+        const whole = wholeForm(entries, text.slice(start, start + longest + longestLineEnd));
+        if (whole !== undefined) take(whole.value, ...spanOf(text, start, whole.form));
+      }),
+  };
 }
 
 export interface FormsByValue {
@@ -65,26 +85,30 @@ function isSchemeAndKnown(value: string, values: ReadonlySet<string>): boolean {
   return credential !== value && credential.length >= shortestForm && values.has(credential);
 }
 
-function toBuckets(forms: readonly SecretForm[]): ReadonlyMap<string, Bucket> {
-  const groups = new Map<string, SecretForm[]>();
-  for (const form of forms) {
-    const key = form.text.slice(0, shortestForm);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [form]);
-    else group.push(form);
+type FormOf = Omit<Entry, "inner">;
+
+function toBuckets(forms: FormsByValue["forms"]): ReadonlyMap<string, Bucket> {
+  const groups = new Map<string, FormOf[]>();
+  for (const [value, those] of forms) {
+    for (const form of those) {
+      const key = form.text.slice(0, shortestForm);
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [{ form, value }]);
+      else group.push({ form, value });
+    }
   }
   return new Map([...groups].map(([key, group]) => [key, toBucket(group)]));
 }
 
-function toBucket(forms: SecretForm[]): Bucket {
-  forms.sort((one, other) => (one.text < other.text ? -1 : one.text > other.text ? 1 : 0));
+function toBucket(forms: FormOf[]): Bucket {
+  forms.sort(({ form: one }, { form: other }) => (one.text < other.text ? -1 : one.text > other.text ? 1 : 0));
   const entries: Entry[] = [];
-  for (const form of forms) {
+  for (const { form, value } of forms) {
     let inner = entries.at(-1);
     while (inner !== undefined && !form.text.startsWith(inner.form.text)) inner = inner.inner;
-    entries.push({ form, inner });
+    entries.push({ form, value, inner });
   }
-  return { entries, longest: forms.reduce((most, { text }) => Math.max(most, text.length), 0) };
+  return { entries, longest: forms.reduce((most, { form: { text } }) => Math.max(most, text.length), 0) };
 }
 
 /** How far a search may go on after a block: not at all where a form's first six characters may end with it. */
@@ -116,10 +140,7 @@ interface Candidate {
 function findIn({ entries, longest }: Bucket, { text, start, found }: Candidate): void {
   const rest = text.slice(start, start + longest + longestLineEnd);
   const whole = wholeForm(entries, rest);
-  if (whole !== undefined) {
-    const end = endOf(text, start, whole);
-    found.add(start - (whole.sharesBefore && start > 0 ? 1 : 0), Math.min(text.length, end));
-  }
+  if (whole !== undefined) found.add(...spanOf(text, start, whole.form));
   // Only as far as a form goes along: a text may repeat the beginning of a long one without end.
   const end = endOfLine(rest.slice(0, likeness(entries, rest) + longestLineEnd));
   if (end !== undefined && isCut(entries, rest.slice(0, end))) found.add(start, start + end);
@@ -139,11 +160,15 @@ function commonStart(one: string, other: string): number {
 }
 
 /** The longest form that the text begins with. */
-function wholeForm(entries: readonly Entry[], rest: string): SecretForm | undefined {
+function wholeForm(entries: readonly Entry[], rest: string): Entry | undefined {
   // All forms that the text begins with stand at or before it in the order, and all between them begin alike.
   let entry = entries[firstWhere(entries, ({ form }) => form.text > rest) - 1];
   while (entry !== undefined && !rest.startsWith(entry.form.text)) entry = entry.inner;
-  return entry?.form;
+  return entry;
+}
+
+function spanOf(text: string, start: number, form: SecretForm): [start: number, end: number] {
+  return [start - (form.sharesBefore && start > 0 ? 1 : 0), Math.min(text.length, endOf(text, start, form))];
 }
 
 /** Several forms may begin with the text: any of them that shows too much decides. */

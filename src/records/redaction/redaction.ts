@@ -23,6 +23,8 @@ export interface Redaction {
    * sender wrote it. Text that is no JSON, or only the beginning of it, is redacted as far as it can be understood.
    */
   json(json: Uint8Array | string, schema?: JsonObject): string;
+  /** The known secrets as they are now, for those who look for them without taking them out. */
+  known(): KnownSecrets;
 }
 
 export interface RedactionOptions {
@@ -39,12 +41,16 @@ export function createRedaction({ secrets }: RedactionOptions): Redaction {
   const names = new Map<string, boolean>();
   const marks = new WeakMap<JsonObject, ReadonlySet<string>>();
 
-  function find(text: string): readonly Span[] {
+  function current(): Known {
     const values = secrets();
     if (known === undefined || known.values !== values || known.size !== values.size)
       known = { ...createKnownSecrets(values, known), size: values.size };
+    return known;
+  }
+
+  function find(text: string): readonly Span[] {
     const found = new Spans();
-    known.find(text, found);
+    current().find(text, found);
     keys.find(text, found);
     return found.isEmpty ? none : found.merged();
   }
@@ -74,6 +80,7 @@ export function createRedaction({ secrets }: RedactionOptions): Redaction {
   return {
     text: clean,
     said: (text) => redactSaid(text, clean),
+    known: current,
     json(json, schema) {
       const text = typeof json === "string" ? json : asBuffer(json).toString("utf8");
       const hidden = find(text);

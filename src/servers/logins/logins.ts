@@ -23,6 +23,8 @@ export interface Logins extends AsyncDisposable {
   recheck(): Promise<void>;
   /** Tokens in use: what no log may show. Another set whenever there are others. */
   readonly secrets: ReadonlySet<string>;
+  /** The instance whose login a token is of. */
+  holderOf(token: string): string | undefined;
 }
 
 export interface LoginsDeps {
@@ -35,6 +37,7 @@ export interface LoginsDeps {
 export function createLogins(deps: LoginsDeps): Logins {
   const accounts = new Map<string, Account>();
   const renewals = new Set<Promise<unknown>>();
+  let holders: ReadonlyMap<string, string> = new Map();
   let secrets: ReadonlySet<string> = new Set();
   const track = (renewal: Promise<unknown>): void => {
     renewals.add(renewal);
@@ -42,15 +45,17 @@ export function createLogins(deps: LoginsDeps): Logins {
   };
 
   /** Tokens of long ago have expired: of too many the oldest are forgotten. */
-  function remember(tokens: readonly string[]): void {
+  function remember(instance: string, tokens: readonly string[]): void {
     if (tokens.every((token) => secrets.has(token))) return;
-    secrets = new Set([...secrets, ...tokens].slice(-mostSecrets));
+    const fresh = tokens.map((token) => [token, instance] as const);
+    holders = new Map([...holders, ...fresh].slice(-mostSecrets));
+    secrets = new Set(holders.keys());
   }
 
   function accountOf(instance: string): Account {
     const known = accounts.get(instance);
     if (known !== undefined) return known;
-    const account = createAccount(instance, { ...deps, track, remember });
+    const account = createAccount(instance, { ...deps, track, remember: (tokens) => remember(instance, tokens) });
     accounts.set(instance, account);
     return account;
   }
@@ -74,6 +79,7 @@ export function createLogins(deps: LoginsDeps): Logins {
     get secrets() {
       return secrets;
     },
+    holderOf: (token) => holders.get(token),
     async [Symbol.asyncDispose]() {
       // A refresh that is under way has perhaps used up the old token already: what it brings must be kept.
       await Promise.allSettled(renewals);

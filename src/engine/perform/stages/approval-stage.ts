@@ -5,7 +5,8 @@ import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { InstanceId } from "../../../kernel/ids.ts";
 import type { Approve } from "../../approvals/approver.ts";
 import { checkArguments } from "../../calls/arguments/arguments.ts";
-import { decideCall } from "../../policy/decide.ts";
+import type { CallContext } from "../../../kernel/call/call-context.ts";
+import { decideCall, type Decision } from "../../policy/decide.ts";
 import type { Validators } from "../../validation/validators.ts";
 import type { ApprovalStage } from "../stages.ts";
 import { calledTool, type CalledTool } from "./policy.ts";
@@ -32,7 +33,8 @@ export function createApprovalStage(deps: ApprovalStageDeps): ApprovalStage {
     const called = calledTool(intent, work);
     const server = called && instanceOf(called.instance)?.server;
     if (called === undefined || server === undefined) return undefined;
-    const decision = decideCall(called.tool, server, { asked: asked(), given: () => called.given.value });
+    const decided = decideCall(called.tool, server, { asked: asked(), given: () => called.given.value });
+    const decision = withDoubts(decided, work.context.doubts);
     if (decision.verdict !== "ask") return undefined;
     if (intent.kind === "call" && work.context.transparent !== true)
       checkArguments(validators, intent.tool, intent.arguments);
@@ -42,6 +44,13 @@ export function createApprovalStage(deps: ApprovalStageDeps): ApprovalStage {
       work.context.isApproved = true;
     });
   };
+}
+
+/** What the call itself gives reason to ask about is asked about, whatever its tool does, unless it is denied. */
+function withDoubts(decided: Decision, doubts: CallContext["doubts"]): Decision {
+  if (doubts === undefined || decided.verdict === "deny") return decided;
+  const because = [decided.because, ...doubts.map((doubt) => doubt.because)].join("; ");
+  return { ...decided, verdict: "ask", because };
 }
 
 /** A person may have taken minutes: the yes is for the tool that was asked about, under the rules of now. */

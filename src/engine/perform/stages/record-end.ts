@@ -80,7 +80,8 @@ export function createRecordEndStage(deps: RecordEndDeps): RecordEnd {
     };
     const event = toEvent(context, facts, ended);
     events.emit(event);
-    deps.recordCall?.(event, { given, answer, message: event.outcome === "ok" ? undefined : messageOf(ended) });
+    const message = event.outcome === "ok" ? undefined : messageOf(ended);
+    deps.recordCall?.(event, { given, answer, message: withRemarks(message, context.remarks) });
     if (event.outcome === "POLICY_DENIED") deps.onDenied?.(event);
   }
 
@@ -240,6 +241,13 @@ function noteSearch({ events, clock }: RecordEndDeps, { context }: Work, ended: 
     results: needs.reduce((sum, need) => sum + need.hits.length, 0),
     durationMs: toMicroseconds(searchTimeMs),
   });
+}
+
+/** One line: what went wrong, and what stages noted. Undefined where there is neither. */
+function withRemarks(message: string | undefined, remarks: CallContext["remarks"]): string | undefined {
+  if (remarks === undefined) return message;
+  const [first = ""] = (message ?? "").trimStart().split(/[\r\n]/, 1);
+  return [...(first === "" ? [] : [first]), ...remarks].join("; ");
 }
 
 /** Fractions of a microsecond are noise, and thirteen digits in every row and line. */
