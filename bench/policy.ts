@@ -6,6 +6,8 @@ import { scanDefinition } from "../src/catalog/definitions/scan.ts";
 import type { ToolEntry } from "../src/catalog/model/snapshot.ts";
 import type { ToolEffect } from "../src/kernel/call/tool-effects.ts";
 import { decideCall, type DecidingServer } from "../src/engine/policy/decide.ts";
+import { createFlowLabels } from "../src/engine/flows/flow-labels.ts";
+import type { CallContext } from "../src/kernel/call/call-context.ts";
 import { searchingSecrets } from "../src/engine/flows/secret-search.ts";
 import { createKnownSecrets } from "../src/records/redaction/known-secrets.ts";
 import { allSteps } from "../src/kernel/runtime/slices.ts";
@@ -117,6 +119,19 @@ printTable(
     ["patterns: 1 MB, milliseconds", microseconds(5, look(megabyte, true)) / 1_000, 14],
     ["the longest step of 1 MB, milliseconds", Math.min(...Array.from({ length: 7 }, longestMs)), 4],
   ].map(([what, took, goal]) => [String(what), Number(took).toFixed(3), String(goal)]),
+);
+const labels = createFlowLabels({ now: () => 0 });
+const context = { principal: { id: "local" }, client: { name: "bench" }, via: "http" } as unknown as CallContext;
+const rules = [{ after: "untrusted", effects: ["send", "destroy"], then: "ask" }] as const;
+labels.note(context, ["untrusted"], "browser");
+printTable(
+  "flows, microseconds",
+  ["what", "took"],
+  [
+    ["a call that no rule is about", () => void labels.applying(context, "read", rules)],
+    ["a call that asks", () => void labels.applying(context, "send", rules)],
+    ["a read that is noted", () => labels.note(context, ["untrusted"], "browser")],
+  ].map(([what, act]) => [String(what), microseconds(100_000, act as () => void).toFixed(3)]),
 );
 const counts = new Map<ToolEffect, number>();
 for (const { name } of definitions) {

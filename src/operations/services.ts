@@ -25,6 +25,7 @@ import type { Instance } from "../servers/instance/instance.ts";
 import type { NamespaceLoads } from "../engine/namespaces/namespace-loads.ts";
 import type { Routing } from "../engine/calls/routing.ts";
 import type { Subscriptions } from "../engine/calls/subscriptions/subscriptions.ts";
+import type { FlowLabels } from "../engine/flows/flow-labels.ts";
 import type { ApprovalBook } from "../engine/approvals/approval-book.ts";
 import type { Performer } from "../engine/perform/perform.ts";
 import type { EventBus } from "../kernel/events/event-bus.ts";
@@ -203,6 +204,8 @@ export interface Services {
   readonly pins: Pins;
   /** Calls that wait for a person's yes, and what was said yes to. */
   readonly approvals: () => Promise<ApprovalBook>;
+  /** What clients have read, as far as `policy.flows` goes by it. */
+  readonly flowLabels: () => Promise<FlowLabels>;
   readonly keptSearches: (principal: Principal) => Promise<KeptSearches>;
   readonly namespaces: { readonly loads: Pick<NamespaceLoads, "stats"> };
   /** The principal's own instances, and the shared ones. */

@@ -189,6 +189,7 @@ export function fakeServer(over: Partial<ServerConfig> = {}): ServerConfig {
     strictResults: false,
     annotations: "raise",
     definitions: undefined,
+    content: [],
     maxResultTokens: undefined,
     requestLogging: "metadata",
     interactive: false,

@@ -1,6 +1,7 @@
 import type { Discovery } from "../../catalog/discovery/discovery.ts";
 import { findClientProfile } from "../../config/rows/client-profiles.ts";
 import type { Config } from "../../config/config.ts";
+import type { FlowLabels } from "../../engine/flows/flow-labels.ts";
 import { createLogLevels, type LogLevels } from "../../engine/calls/subscriptions/log-levels.ts";
 import { createRouting, type Routing } from "../../engine/calls/routing.ts";
 import { slices } from "../../kernel/runtime/slices.ts";
@@ -45,6 +46,8 @@ export interface Engine {
   readonly performer: Performer;
   /** Calls that wait for a person's yes, and what was said yes to. */
   readonly approvals: ApprovalWiring["book"];
+  /** What clients have read, as far as rules go by it. */
+  readonly flowLabels: () => Promise<FlowLabels>;
   readonly namespaces: Namespaces;
   readonly subscriptions: Subscriptions;
   readonly logLevels: LogLevels;
@@ -93,6 +96,7 @@ export function createEngine(deps: EngineDeps): Engine {
     }),
   });
   const approvals = openApprovals({ ...deps, validators });
+  const checks = createChecks(deps);
   const performer = createPerformer({
     routing,
     discovery: deps.discovery,
@@ -106,7 +110,7 @@ export function createEngine(deps: EngineDeps): Engine {
     recordCall: deps.recordCall,
     callAudit: deps.audit.calls,
     approval: approvals.stage,
-    checks: createChecks(deps),
+    checks: checks.current,
     onDenied: deps.audit.onCallDenied,
     resultBudget: createResultBudgetStage({
       settings: results,
@@ -124,6 +128,7 @@ export function createEngine(deps: EngineDeps): Engine {
     routing,
     performer,
     approvals: approvals.book,
+    flowLabels: checks.labels,
     namespaces,
     subscriptions: createSubscriptions(fleet.get, events),
     logLevels: createLogLevels(fleet.get, events),

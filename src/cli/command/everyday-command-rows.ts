@@ -72,7 +72,7 @@ ${startsOne}`,
     usage:
       "toolyard approvals [--all] [options]\n       toolyard approvals show|deny ID [options]\n" +
       "       toolyard approvals allow ID [--for once|session|always] [options]\n" +
-      "       toolyard approvals grants | revoke ID [options]",
+      "       toolyard approvals grants | revoke ID | read | forget [options]",
     about: "Shows calls that wait for a person's yes, and takes the yes or no.",
     options: {
       ...common,
@@ -82,7 +82,8 @@ ${startsOne}`,
       json: { about: "print one JSON object" },
     },
     notes: `A yes counts for one call with the same arguments, for the client's session, or until it is taken back with
-revoke. It is typed on a terminal; elsewhere allow ends with code 2.`,
+revoke. It is typed on a terminal; elsewhere allow ends with code 2. read shows what clients have read that policy.flows
+goes by, and forget has it count no more.`,
   },
   definitions: {
     words: 2,

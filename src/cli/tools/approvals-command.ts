@@ -2,9 +2,11 @@ import { isOn, textOption } from "../../config/given.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import type { TypesOf } from "../../operations/operation.ts";
 import type {
+  clearFlowLabels,
   decideApproval,
   explainPolicy,
   listApprovals,
+  listFlowLabels,
   listGrants,
   revokeGrant,
   showApproval,
@@ -21,13 +23,16 @@ import { askTyped, canAsk } from "../terminal/yes-or-no.ts";
 type Approval = TypesOf<typeof showApproval>["answer"];
 
 const usage =
-  "approvals [--all], approvals show|allow|deny ID [--for once|session|always], approvals grants, or approvals revoke ID";
+  "approvals [--all], approvals show|allow|deny ID [--for once|session|always], approvals grants, approvals revoke ID, " +
+  "approvals read, or approvals forget";
 
 /** `toolyard approvals`: what waits for a person's yes, and the yes. */
 export async function approvals(context: CommandContext): Promise<number> {
   const [task = "list", id] = context.positionals;
   if (task === "list" && id === undefined) return await list(context);
   if (task === "grants" && id === undefined) return await grants(context);
+  if (task === "read" && id === undefined) return await labels(context);
+  if (task === "forget" && id === undefined) return await forget(context);
   if (id === undefined) return misused(usage);
   if (task === "allow" || task === "deny") return await decide(context, task, id);
   const gateway = await openGatewayClient(context);
@@ -79,6 +84,27 @@ async function grants(context: CommandContext): Promise<number> {
         ]),
       );
   });
+}
+
+async function labels(context: CommandContext): Promise<number> {
+  const gateway = await openGatewayClient(context);
+  const answer = await gateway.ask<typeof listFlowLabels>("GET /api/flows", {});
+  return printAnswer(context, answer, ({ labels: all }) => {
+    if (all.length === 0) process.stderr.write("no client has read anything that policy.flows goes by\n");
+    else
+      printLines(
+        [{ heading: "CONTENT" }, { heading: "SERVER" }, { heading: "CLIENT", rank: 2 }, { heading: "AT", rank: 3 }],
+        all.map((one) => [one.label, plainText(one.server), plainText(one.client), one.readAt.slice(0, 16)]),
+      );
+  });
+}
+
+async function forget(context: CommandContext): Promise<number> {
+  if (!canAsk()) return refuseUsage("this is typed by a person on a terminal", "toolyard approvals forget");
+  const gateway = await openGatewayClient(context);
+  if (!(await askTyped("Type yes to forget what your clients have read", "yes"))) return 1;
+  await gateway.ask<typeof clearFlowLabels>("DELETE /api/flows", {});
+  return printDone(context);
 }
 
 function printLines(columns: readonly Column[], rows: readonly (readonly string[])[]): void {
@@ -152,6 +178,12 @@ export async function policy(context: CommandContext): Promise<number> {
     printText(process.stdout, `  effect  ${found.effect}: ${plainText(found.because)}`, "          ");
     const why = found.rule === null ? `policy.ask has ${found.asked.join(", ") || "no effects"}` : found.rule;
     printText(process.stdout, `  rule    ${plainText(why)}`, "          ");
+    for (const { after, then } of found.flows)
+      printText(
+        process.stdout,
+        `  flows   ${then === "ask" ? "asks" : "is refused"} after its client has read ${after} content`,
+        "          ",
+      );
     const [server = "", own = ""] = found.tool.split(/:(.*)/s);
     const change = `on the Tools page, or by "tools": { "ask" or "neverAsk": ["${own}"] } in the entry of ${server}`;
     printText(process.stdout, `  change  ${plainText(change)}`, "          ");

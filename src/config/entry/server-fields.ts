@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { filledText, text as plainText } from "../file/check.ts";
 import { serverTimes, startTimeout } from "../rows/instance-rows.ts";
 import { routeFields } from "./route-fields.ts";
-import { definitionsRow, toolEffectsRow, toolPhrases } from "../rows/tool-rows.ts";
+import { contentRow, definitionsRow, toolEffectsRow, toolPhrases } from "../rows/tool-rows.ts";
 import {
   boolean,
   choice,
@@ -145,6 +145,7 @@ export const plainFields = {
     reason: "they are wrong in both directions, so that they can only make an effect stronger",
   }),
   definitions: definitionsRow,
+  content: contentRow,
   strictResults: boolean({
     fallback: false,
     about: "whether a result that does not fit the tool's output schema is an error",

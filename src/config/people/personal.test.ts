@@ -43,6 +43,7 @@ function server(transport: Transport, required: Partial<ServerConfig["required"]
     strictResults: false,
     annotations: "raise",
     definitions: undefined,
+    content: [],
     maxResultTokens: undefined,
     requestLogging: "metadata",
     interactive: false,

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { phraseLengthLimit, phraseLimit } from "../../kernel/call/tool-phrases.ts";
-import { toolEffects, type ToolEffect } from "../../kernel/call/tool-effects.ts";
+import { contentLabels, toolEffects, type ContentLabel, type ToolEffect } from "../../kernel/call/tool-effects.ts";
 import { filledText } from "../file/check.ts";
 import { choice, number, other } from "./setting-row.ts";
 
@@ -44,6 +44,37 @@ export const toolEffectsRow = other<Readonly<Record<string, ToolEffect>>, Readon
   example: { "sync_*": "destroy", render: "read" },
 });
 
+/** What calls of some effects wait for, or are refused, once their caller has read something. */
+export interface FlowRule {
+  readonly after: ContentLabel;
+  readonly effects: readonly ToolEffect[];
+  readonly then: "ask" | "deny";
+}
+
+const label = v.picklist(contentLabels, `expected one of ${contentLabels.join(", ")}`);
+const labelJson = { type: "string", enum: contentLabels };
+const mostFlows = 100;
+const flows = v.pipe(
+  v.array(
+    v.strictObject({
+      after: label,
+      effects: v.pipe(v.array(effect), v.nonEmpty("expected at least one effect")),
+      then: v.picklist(["ask", "deny"], "expected ask or deny"),
+    }),
+  ),
+  v.maxLength(mostFlows, `expected at most ${mostFlows} rules`),
+);
+
+/** `content` of an entry. */
+export const contentRow = other<readonly ContentLabel[], readonly ContentLabel[]>({
+  fallback: [],
+  schema: v.array(label),
+  json: { type: "array", items: labelJson },
+  type: "list of `untrusted`, `private`",
+  about: "texts of strangers, or private data, that may be in what the server returns; `policy.flows` goes by it",
+  example: ["untrusted"],
+});
+
 /** `toolyard.policy`. */
 export const policyRows = {
   ask: other<readonly ToolEffect[], readonly ToolEffect[]>({
@@ -54,6 +85,29 @@ export const policyRows = {
     about: "effects of which each call waits for a person's yes",
     reason: "5 to 9 % of real tools destroy something, and one question in a hundred needs such a tool",
     example: ["destroy", "send"],
+  }),
+  flows: other<readonly FlowRule[], readonly FlowRule[]>({
+    fallback: [],
+    schema: flows,
+    json: {
+      type: "array",
+      maxItems: mostFlows,
+      items: {
+        type: "object",
+        properties: {
+          after: labelJson,
+          effects: { type: "array", items: effectJson, minItems: 1 },
+          then: { type: "string", enum: ["ask", "deny"] },
+        },
+        required: ["after", "effects", "then"],
+        additionalProperties: false,
+      },
+    },
+    type: "list of rules with `after`, `effects` and `then`",
+    about:
+      "calls that ask, or are refused, for 30 minutes after their client has read from a server whose `content` says so",
+    reason: "a browser is read at the beginning of nearly every session, and every twentieth call would ask",
+    example: [{ after: "untrusted", effects: ["send", "destroy"], then: "ask" }],
   }),
   secrets: choice({
     choices: ["off", "own", "patterns"],

@@ -5,6 +5,10 @@
 export const toolEffects = ["read", "write", "send", "destroy", "run", "unknown"] as const;
 export type ToolEffect = (typeof toolEffects)[number];
 
+/** What may be in what a server returns: texts of strangers, or data that nobody else should get. */
+export const contentLabels = ["untrusted", "private"] as const;
+export type ContentLabel = (typeof contentLabels)[number];
+
 /** How much is lost when the effect was not wanted. `unknown` may be any of them, and is known to be none. */
 const strength: Readonly<Record<ToolEffect, number>> = { read: 0, unknown: 1, write: 2, send: 3, run: 4, destroy: 5 };
 

@@ -6,7 +6,7 @@ import { grantKinds, type Approval, type Grant } from "../../store/store.ts";
 import { decideCall, decideTool, type Decision } from "../../engine/policy/decide.ts";
 import { ownRecords, ownWork, reading } from "../../engine/policy/rights.ts";
 import { noArguments } from "../../kernel/call/call-context.ts";
-import { toolEffects } from "../../kernel/call/tool-effects.ts";
+import { contentLabels, toolEffects } from "../../kernel/call/tool-effects.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";
@@ -69,8 +69,22 @@ const explanation = z
     because: z.string(),
     rule: schemas.nullableText.describe("Of the configuration; null where the effect alone decides."),
     asked: z.array(effect).describe("Effects that need a person's yes (`policy.ask`)."),
+    flows: z
+      .array(z.object({ after: z.enum(contentLabels), then: z.enum(["ask", "deny"]) }))
+      .describe("Rules of `policy.flows` that count once the client has read from a server with such content."),
   })
   .meta({ id: "PolicyExplanation" });
+
+const labelJson = z
+  .object({
+    label: z.enum(contentLabels),
+    person: z.string(),
+    client: about.client,
+    server: z.string().describe("From which it read."),
+    readAt: z.string(),
+  })
+  .meta({ id: "FlowLabel" });
+const labelList = z.object({ labels: z.array(labelJson) }).meta({ id: "FlowLabelList" });
 
 const params = z.object({ id: schemas.name });
 
@@ -155,6 +169,41 @@ export const revokeGrant = operation({
   },
 });
 
+export const listFlowLabels = operation({
+  route: "GET /api/flows",
+  right: ownRecords,
+  id: "listFlowLabels",
+  tag,
+  summary: "What your clients have read, where rules of `policy.flows` go by it",
+  description: "Each counts for 30 minutes, in this gateway. Commands of the gateway's owner see those of all people.",
+  responses: answers(labelList, "The labels that count."),
+  async run(services, { principal: { id, via } }) {
+    const labels = (await services.flowLabels()).all();
+    const own = labels.filter(({ principal }) => principal === id || via === "owner");
+    return {
+      labels: own.map(({ label, principal: person, client, server, atMs }) => ({
+        ...{ label, person, client, server, readAt: new Date(atMs).toISOString() },
+      })),
+    };
+  },
+});
+
+export const clearFlowLabels = operation({
+  route: "DELETE /api/flows",
+  right: ownWork,
+  id: "clearFlowLabels",
+  tag,
+  summary: "Forget what your clients have read",
+  description: "By a person, as a yes is said: a program could otherwise free itself of the rules.",
+  responses: answers(z.object({ done: z.boolean() }), "Rules count again after the next read.", [415]),
+  async run(services, request) {
+    const { id, via } = request.principal;
+    requirePerson(services, request);
+    (await services.flowLabels()).clear((principal) => principal === id || via === "owner");
+    return done;
+  },
+});
+
 export const explainPolicy = operation({
   route: "GET /api/policy/explain",
   right: reading,
@@ -174,7 +223,11 @@ export const explainPolicy = operation({
     const server = rulesOf(services, principal, serverOf(view, tool));
     if (server === undefined) throw new GatewayError("SERVER_UNKNOWN", `${tool.server} is not there any more`);
     const { verdict, effect: does, because, rule } = decideCall(tool, server, { asked, given: () => given });
-    return { tool: tool.path, verdict, effect: does, because, rule, asked: [...asked] };
+    const flows = services
+      .settings()
+      .policy.flows.filter(({ effects }) => effects.includes(does))
+      .map(({ after, then }) => ({ after, then }));
+    return { tool: tool.path, verdict, effect: does, because, rule, asked: [...asked], flows };
   },
 });
 
@@ -259,5 +312,7 @@ export const approvalOperations: readonly Operation[] = [
   decideApproval,
   listGrants,
   revokeGrant,
+  listFlowLabels,
+  clearFlowLabels,
   explainPolicy,
 ];

@@ -78,6 +78,10 @@ export const queries = {
     // What waits expires without an event of its own.
     refetchInterval: quietMs,
   }),
+  flowLabels: queryOptions({
+    queryKey: ["flows"],
+    queryFn: async () => await valueOf(api.GET("/api/flows")),
+  }),
   grants: queryOptions({
     queryKey: ["grants"],
     queryFn: async () => await valueOf(api.GET("/api/grants")),

@@ -17,6 +17,7 @@ type Grant = Schemas["Grant"];
 export function Approvals() {
   const approvals = useQuery(queries.approvals);
   const grants = useQuery(queries.grants);
+  const labels = useQuery(queries.flowLabels);
   return (
     <Page
       title="Approvals"
@@ -27,6 +28,9 @@ export function Approvals() {
       </Loaded>
       <Loaded query={grants} lines={2}>
         {({ grants: all }) => (all.length === 0 ? null : <Remembered all={all} />)}
+      </Loaded>
+      <Loaded query={labels} lines={1}>
+        {({ labels: all }) => (all.length === 0 ? null : <ReadBefore all={all} />)}
       </Loaded>
     </Page>
   );
@@ -149,6 +153,32 @@ const columns: readonly Column<Approval>[] = [
     cell: ({ askedAt }) => <span title={fullTime(askedAt)}>{agoShort(askedAt)}</span>,
   },
 ];
+
+/** What clients have read lately: rules of `policy.flows` hold their calls up because of it. */
+function ReadBefore({ all }: { readonly all: readonly Schemas["FlowLabel"][] }) {
+  const clear = useOrder(async () => await valueOf(api.DELETE("/api/flows")), {
+    changes: [["flows"]],
+    said: () => ({ text: "It counts no more." }),
+  });
+  return (
+    <Section title="Read before" about="Calls may ask because of it">
+      <ul className="list">
+        {all.map(({ label, client, server, readAt }) => (
+          <li className="need" key={`${client} ${label} ${readAt}`}>
+            <ServerIcon name={server} />
+            <span className="grow">
+              {plain(client)} read {label} content of {plain(server)} <span className="muted">{agoShort(readAt)}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+      <Button isBusy={clear.isPending} onClick={() => clear.mutate(undefined)}>
+        Forget it
+      </Button>
+      {clear.error !== null && <FailureNote error={clear.error} />}
+    </Section>
+  );
+}
 
 function Remembered({ all }: { readonly all: readonly Grant[] }) {
   return (
