@@ -1,5 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import type { ApprovalBook, ApprovalChange } from "../../engine/approvals/approval-book.ts";
+import { createPages } from "../servers/definition-wiring.ts";
 import { decideTool } from "../../engine/policy/decide.ts";
 import type { PerformDeps } from "../../engine/perform/perform.ts";
 import { createApprovalStage } from "../../engine/perform/stages/approval-stage.ts";
@@ -34,12 +35,8 @@ export interface ApprovalWiringDeps {
 /** Approvals of calls: opened when the first call needs one, or somebody asks what waits. */
 export function openApprovals(deps: ApprovalWiringDeps): ApprovalWiring {
   const { config, fleet, store, redaction, events, late, clock } = deps;
-  let address: string | undefined;
-  events.on(["gateway.listening"], (event) => void (address ??= event.address));
-  const pageOf = (id: string): string | undefined => {
-    const base = config().settings.publicUrl ?? address;
-    return base?.startsWith("http") === true ? `${base.replace(/\/$/, "")}/ui/approvals#${id}` : undefined;
-  };
+  const pageAt = createPages(config, events);
+  const pageOf = (id: string): string | undefined => pageAt(`approvals#${id}`);
   const settings = (): Config["settings"]["approvals"] => config().settings.approvals;
 
   function tell({ what, about, by, via, verdict }: ApprovalChange): void {

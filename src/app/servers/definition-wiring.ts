@@ -20,12 +20,7 @@ export interface DefinitionWiringDeps {
 
 /** What servers' definitions were. The code that judges them is loaded when a new one is listed. */
 export function createDefinitions({ config, store, events, late, log, clock }: DefinitionWiringDeps): DefinitionBook {
-  let address: string | undefined;
-  events.on(["gateway.listening"], (event) => void (address ??= event.address));
-  const pageOf = (server: string): string | undefined => {
-    const base = config().settings.publicUrl ?? address;
-    return base?.startsWith("http") === true ? `${base.replace(/\/$/, "")}/ui/servers/${server}` : undefined;
-  };
+  const pageAt = createPages(config, events);
   const load = async () => await import("../../catalog/definitions/definition-judge.ts");
   return createDefinitionBook({
     store: store.definitions,
@@ -36,13 +31,23 @@ export function createDefinitions({ config, store, events, late, log, clock }: D
     },
     judge: openOnce(async () => (await late.load("the code that looks at definitions", load)).definitionJudge),
     onNews(about, { what, tools, reasons }) {
-      const page = what === "held" ? pageOf(about.server) : undefined;
+      const page = what === "held" ? pageAt(`servers/${about.server}`) : undefined;
       const by = { by: "gateway", through: "gateway" };
       events.emit({ type: `definition.${what}`, ...about, ...by, tools, reasons, page });
     },
     onUnwritten: (error) =>
       log.warn({ component: "catalog", operation: "definitions", err: error }, "definitions cannot be kept"),
   });
+}
+
+/** Addresses of pages of the dashboard, for messages; undefined where the gateway has none that people can open. */
+export function createPages(config: () => Config, events: EventBus): (path: string) => string | undefined {
+  let address: string | undefined;
+  events.on(["gateway.listening"], (event) => void (address ??= event.address));
+  return (path) => {
+    const base = config().settings.publicUrl ?? address;
+    return base?.startsWith("http") === true ? `${base.replace(/\/$/, "")}/ui/${path}` : undefined;
+  };
 }
 
 /** What people decide about definitions. */

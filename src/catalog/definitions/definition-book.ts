@@ -6,9 +6,9 @@ import { definitionOwner } from "./definition-origin.ts";
 import type { DefinitionJudge, Judged } from "./definition-judge.ts";
 import {
   fromKept,
+  keptFormat,
   noPins,
   ownHash,
-  toKept,
   type DefinitionMode,
   type DefinitionSettings,
   type Pin,
@@ -143,7 +143,7 @@ export function createDefinitionBook(deps: DefinitionBookDeps): DefinitionBook {
     const isNew = (tool: ToolEntry): boolean => owner.pins.get(tool.upstreamName)?.has(ownHash(tool)) !== true;
     if (!tools.some(isNew)) return undefined;
     const key = definitionOwner(server);
-    const { judge } = await deps.judge();
+    const { judge, fileOf } = await deps.judge();
     const judged = await judge({
       ...{ pins: owner.pins, tools, kept: await store.read(key), nowMs: clock.now() },
       ...{ mode: modeOf(server), newServers: settings().newServers },
@@ -151,7 +151,7 @@ export function createDefinitionBook(deps: DefinitionBookDeps): DefinitionBook {
     });
     owner.pins = judged.pins;
     // What cannot be written is judged again after a restart, by what was known before.
-    await store.write(key, joinLines(judged.pins, judged.lines)).catch(deps.onUnwritten);
+    await store.write(key, await fileOf(judged.pins, judged.lines)).catch(deps.onUnwritten);
     return judged;
   }
 
@@ -185,25 +185,19 @@ export function createDefinitionBook(deps: DefinitionBookDeps): DefinitionBook {
           next.set(tool, new Map([...others, [hash, decided]]));
         }
         const [, ...lines] = (await store.read(key))?.split("\n") ?? [];
-        await store.write(key, joinLines(next, lines));
+        const { fileOf } = await deps.judge();
+        await store.write(key, await fileOf(next, lines));
         owner.pins = next;
       });
     },
   };
 }
 
-function joinLines(pins: Pins, lines: readonly string[]): string {
-  return [JSON.stringify({ format, pins: toKept(pins) }), ...lines].join("\n");
-}
-
-/** Increased when the format of the files changes; another format counts as nothing known. */
-const format = 1;
-
 function readPins(text: string | undefined): Pins {
   const end = text?.indexOf("\n") ?? 0;
   try {
     const kept = JSON.parse((end === -1 ? text : text?.slice(0, end)) ?? "") as { readonly [name: string]: unknown };
-    return kept["format"] === format ? fromKept(kept["pins"]) : noPins;
+    return kept["format"] === keptFormat ? fromKept(kept["pins"]) : noPins;
   } catch {
     return noPins;
   }

@@ -10,6 +10,7 @@ import {
   limitPins,
   none,
   ownHash,
+  writingPins,
   type DefinitionMode,
   type DefinitionSettings,
   type Pin,
@@ -51,6 +52,8 @@ export interface DefinitionJudge {
   judge(list: JudgedList): Promise<Judged>;
   /** The texts of these versions, as far as they are kept. */
   textsIn(kept: string | undefined, hashes: ReadonlySet<string>): Promise<ReadonlyMap<string, string>>;
+  /** The owner's file with these pins and further lines. */
+  fileOf(pins: Pins, lines: readonly string[]): Promise<string>;
 }
 
 export const definitionJudge: DefinitionJudge = {
@@ -59,6 +62,7 @@ export const definitionJudge: DefinitionJudge = {
     const found = [...(await slices.run(readingLines(kept))).values()].filter(({ hash }) => hashes.has(hash));
     return new Map(found.flatMap(({ hash, text }) => (text === undefined ? [] : [[hash, text] as const])));
   },
+  fileOf: async (pins, lines) => [await slices.run(writingPins(pins)), ...lines].join("\n"),
 };
 
 function* judging(list: JudgedList): Generator<undefined, Judged> {

@@ -76,9 +76,17 @@ export function latestTaken(versions: Versions | undefined): string | undefined 
   return latest;
 }
 
-/** The pins as one JSON object, for the first line of a file. */
-export function toKept(pins: Pins): object {
-  return Object.fromEntries([...pins].map(([tool, versions]) => [`:${tool}`, [...versions].map(toRow)]));
+/** Increased when the format of the files changes; another format counts as nothing known. */
+export const keptFormat = 1;
+
+/** The first line of a file: the pins as one JSON object, in steps of one tool. */
+export function* writingPins(pins: Pins): Generator<undefined, string> {
+  const members: string[] = [];
+  for (const [tool, versions] of pins) {
+    yield;
+    members.push(`${JSON.stringify(`:${tool}`)}:${JSON.stringify([...versions].map(toRow))}`);
+  }
+  return `{"format":${keptFormat},"pins":{${members.join(",")}}}`;
 }
 
 function toRow([hash, { state, because, from, seenAtMs, decidedBy, decidedAtMs }]: readonly [string, Pin]): unknown {

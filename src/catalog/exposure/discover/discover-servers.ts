@@ -87,7 +87,7 @@ export interface Unavailable {
 }
 
 /** The status of a server as a search sees it: an instance's own, or one that only searches have. */
-export type ServerCondition = InstanceStatus | "dormant" | "search_failed" | "not_found";
+export type ServerCondition = InstanceStatus | "dormant" | "held" | "search_failed" | "not_found";
 
 export interface UnavailableFacts {
   readonly server: string;
@@ -127,6 +127,11 @@ function rowOf(status: ServerCondition): ConditionRow {
   switch (status) {
     case "dormant":
       return dormantRow;
+    case "held":
+      return {
+        reason: "Tools of it are held for review.",
+        action: "Go on with its other tools; a person decides with `toolyard definitions`, or on the server's page.",
+      };
     case "search_failed":
       return {
         reason: "Its tools could not be searched.",

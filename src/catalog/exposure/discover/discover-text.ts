@@ -145,6 +145,12 @@ export function toUnavailable(server: ViewServer): Unavailable {
   });
 }
 
+/** A server of which tools wait for a person to look at them, in the same place. */
+export function toHeld({ slug, held = [] }: ViewServer): Unavailable {
+  const reason = `${held.length === 1 ? "1 tool" : `${held.length} tools`} of ${slug} ${held.length === 1 ? "is" : "are"} held for review.`;
+  return unavailableLine({ server: slug, status: "held", reason });
+}
+
 /** Whether its tools were never seen, so that waiting for it may help. */
 export function isUnseen(server: ViewServer): boolean {
   return server.catalog === undefined && server.shown;

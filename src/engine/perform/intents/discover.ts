@@ -2,6 +2,7 @@ import { firstWaitMs } from "../../../kernel/limits.ts";
 import type { Discovery, DiscoveryResult } from "../../../catalog/discovery/discovery.ts";
 import {
   isUnseen,
+  toHeld,
   toUnavailable,
   unavailableOf,
   type Found,
@@ -54,7 +55,7 @@ type Unusable = Pick<Extract<Found, { kind: "found" }>, "unavailable" | "unavail
 const unknownLimit = 3;
 
 /**
- * The unavailable servers that the answer names: one that was asked for by name, those that the question may be about
+ * The unavailable servers that the answer names, and those with tools that wait for a person: one that was asked for by name, those that the question may be about
  * and, when nothing was found, a few whose tools are still unknown, because they might have a fitting one.
  */
 async function unavailableAmong(
@@ -65,8 +66,11 @@ async function unavailableAmong(
 ): Promise<Unusable> {
   const isNamed = request.server !== undefined;
   const missed = servers.filter((server) => unavailableOf(server, isNamed) !== undefined);
-  if (isNamed || missed.length === 0) return { unavailable: missed.map(toUnavailable), unavailableOthers: 0 };
-  const meant = await deps.discovery.meant(view, missed, request.queries, signal);
+  const held = servers.filter((server) => server.held !== undefined && !missed.includes(server));
+  if (isNamed || missed.length + held.length === 0)
+    return { unavailable: [...missed.map(toUnavailable), ...held.map(toHeld)], unavailableOthers: 0 };
+  const meant = await deps.discovery.meant(view, [...missed, ...held], request.queries, signal);
+  const found = new Set(attempt.search?.needs.flatMap(({ hits }) => hits.map(({ tool }) => tool.server)));
   const nothingFound = attempt.search?.needs.every((need) => need.hits.length === 0) === true;
   const others = missed.filter((server) => !meant.has(server.slug));
   const unknown =
@@ -74,7 +78,11 @@ async function unavailableAmong(
       ? others.filter((server) => server.catalog === undefined).slice(0, unknownLimit)
       : [];
   const told = missed.filter((server) => meant.has(server.slug) || unknown.includes(server));
-  return { unavailable: told.map(toUnavailable), unavailableOthers: missed.length - told.length };
+  const toldOfHeld = held.filter(({ slug }) => meant.has(slug) || found.has(slug));
+  return {
+    unavailable: [...told.map(toUnavailable), ...toldOfHeld.map(toHeld)],
+    unavailableOthers: missed.length - told.length,
+  };
 }
 
 interface SearchAttempt {
