@@ -10,8 +10,8 @@ const server = fileURLToPath(new URL("defined-server.mjs", import.meta.url));
 export interface Defined extends AsyncDisposable {
   readonly directory: string;
   readonly entry: { readonly command: string; readonly args: readonly string[] };
-  /** Makes it list these tools from now on, which it announces. */
-  list(tools: readonly object[]): void;
+  /** Makes it list these tools and prompts from now on, which it announces; its instructions it says when it starts. */
+  list(tools: readonly object[], more?: { readonly prompts?: readonly object[]; readonly instructions?: string }): void;
   /** How often one of its tools ran; with `listed`, how often its list was read. */
   ran(tool: string): number;
 }
@@ -21,10 +21,10 @@ export async function openDefined(): Promise<Defined> {
   const directory = await mkdtemp(join(tmpdir(), "toolyard-definitions-"));
   const file = join(directory, "list.json");
   const log = join(directory, "ran");
-  const list = (tools: readonly object[]): void => {
+  const list: Defined["list"] = (tools, more) => {
     const whole = tools.map((tool) => ({ inputSchema: { type: "object" }, ...tool }));
     // As a whole, so that the server reads either list.
-    writeFileSync(`${file}.new`, JSON.stringify({ tools: whole }));
+    writeFileSync(`${file}.new`, JSON.stringify({ tools: whole, ...more }));
     renameSync(`${file}.new`, file);
   };
   list([{ name: "plain" }]);

@@ -42,7 +42,7 @@ const lists = (...tools: { name: string; description?: string }[]): InstanceCata
 /** Judges a list, and returns the names that are held. */
 async function judged(list: InstanceCatalog, of: ServerConfig = server): Promise<string[]> {
   await book.open(of);
-  await book.review(of, about, list.tools);
+  await book.review(of, about, list);
   return heldIn(list, of);
 }
 function heldIn(list: InstanceCatalog, of: ServerConfig = server): string[] {

@@ -4,6 +4,7 @@ import type { AboutInstallation } from "../../kernel/events/event.ts";
 import type { InstanceCatalog, ToolEntry } from "../model/snapshot.ts";
 import { definitionOwner } from "./definition-origin.ts";
 import type { DefinitionJudge, Judged } from "./definition-judge.ts";
+import { pinnedIn, textsIn, type PinnedEntry } from "../model/pinned-texts.ts";
 import {
   fromKept,
   keptFormat,
@@ -59,9 +60,9 @@ export interface Verdict {
 export interface DefinitionBook {
   /** Reads a server's file; nothing happens where that was done. */
   open(server: ServerConfig): Promise<void>;
-  /** Judges the definitions that were never seen before. */
-  review(server: ServerConfig, about: AboutInstallation, tools: readonly ToolEntry[]): Promise<void>;
-  /** The same catalog with the tools marked that are held back, by everything known now. */
+  /** Judges the definitions of tools and prompts, and instructions, that were never seen before. */
+  review(server: ServerConfig, about: AboutInstallation, catalog: InstanceCatalog): Promise<void>;
+  /** The same catalog with what is marked that is held back, by everything known now. */
   recall(server: ServerConfig, catalog: InstanceCatalog): InstanceCatalog;
   /** The pin of this version of a tool; undefined for one that was never judged. */
   pinOf(server: ServerConfig, tool: ToolEntry): Pin | undefined;
@@ -138,7 +139,7 @@ export function createDefinitionBook(deps: DefinitionBookDeps): DefinitionBook {
   async function judgeNew(
     owner: Owner,
     server: ServerConfig,
-    tools: readonly ToolEntry[],
+    tools: readonly PinnedEntry[],
   ): Promise<Judged | undefined> {
     const isNew = (tool: ToolEntry): boolean => owner.pins.get(tool.upstreamName)?.has(ownHash(tool)) !== true;
     if (!tools.some(isNew)) return undefined;
@@ -157,9 +158,9 @@ export function createDefinitionBook(deps: DefinitionBookDeps): DefinitionBook {
 
   return {
     open: async (server) => void (await open(server)),
-    async review(server, about, tools) {
+    async review(server, about, catalog) {
       const owner = await open(server);
-      const judged = await inTurn(owner, async () => await judgeNew(owner, server, tools));
+      const judged = await inTurn(owner, async () => await judgeNew(owner, server, pinnedIn(catalog)));
       if (judged !== undefined) tell(owner, about, judged);
     },
     recall(server, catalog) {
@@ -222,6 +223,11 @@ function heldBecause(pins: Pins, mode: DefinitionMode, tool: ToolEntry): string 
 /** The same object where nothing is otherwise than it was. */
 function withHeld(catalog: InstanceCatalog, reasonOf: (tool: ToolEntry) => string | undefined): InstanceCatalog {
   let isSame = true;
+  const because = textsIn(catalog).flatMap((entry) => {
+    const reason = reasonOf(entry);
+    return reason === undefined ? [] : [[entry.upstreamName, reason] as const];
+  });
+  isSame = JSON.stringify(because) === JSON.stringify(Object.entries(catalog.heldTexts ?? {}));
   const tools = catalog.tools.map((tool) => {
     const reason = reasonOf(tool);
     if (tool.held === reason) return tool;
@@ -229,5 +235,8 @@ function withHeld(catalog: InstanceCatalog, reasonOf: (tool: ToolEntry) => strin
     const { held: _, ...entry } = tool;
     return Object.freeze(reason === undefined ? entry : { ...entry, held: reason });
   });
-  return isSame ? catalog : Object.freeze({ ...catalog, tools: Object.freeze(tools) });
+  if (isSame) return catalog;
+  const { heldTexts: _, ...rest } = catalog;
+  const heldTexts = because.length === 0 ? {} : { heldTexts: Object.freeze(Object.fromEntries(because)) };
+  return Object.freeze({ ...rest, ...heldTexts, tools: Object.freeze(tools) });
 }

@@ -18,12 +18,13 @@ import {
   type Versions,
 } from "./definition-pins.ts";
 import { factsOf, meaningOf, parseFacts, worseThan, type DefinitionFacts } from "./meaning.ts";
+import type { PinnedEntry } from "../model/pinned-texts.ts";
 import { scanDefinition, scanRules, type Finding, type Others } from "./scan.ts";
 
 /** What new definitions are judged by. */
 export interface JudgedList {
   readonly pins: Pins;
-  readonly tools: readonly ToolEntry[];
+  readonly tools: readonly PinnedEntry[];
   /** The owner's file as it is now. */
   readonly kept: string | undefined;
   readonly nowMs: number;
@@ -79,7 +80,7 @@ function* judging(list: JudgedList): Generator<undefined, Judged> {
     if (pins.get(name)?.has(hash) === true) continue;
     yield;
     const definition = tool.original ?? tool.definition;
-    const line = toLine(name, hash, definition);
+    const line = toLine(tool, hash, definition);
     const versions = pins.get(name);
     const same = versions && [...versions].findLast(([other]) => known.get(other)?.meaning === line.meaning);
     known.set(hash, line);
@@ -215,10 +216,14 @@ export interface KeptDefinition {
 /** Longer ones are compared by their facts, and not shown. */
 const longestText = 65_536;
 
-function toLine(tool: string, hash: string, definition: ToolDefinition): KeptDefinition {
+/** Of a text: it does nothing. */
+const noFacts: DefinitionFacts = { effect: "unknown", readsOnly: false, required: none };
+
+function toLine({ upstreamName: tool, isText }: PinnedEntry, hash: string, definition: ToolDefinition): KeptDefinition {
   const text = stringifyExact(definition);
+  const facts = isText === true ? noFacts : factsOf(tool, definition);
   return {
-    ...{ hash, tool, meaning: meaningOf(definition), facts: factsOf(tool, definition) },
+    ...{ hash, tool, meaning: meaningOf(definition), facts },
     ...(text.length <= longestText ? { text } : {}),
   };
 }

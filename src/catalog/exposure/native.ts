@@ -9,6 +9,7 @@ import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/text
 import { parseKeptUri } from "./kept-uri.ts";
 import { hasSkillFile, listedResources, skillItems } from "./skills/listed-skills.ts";
 import { nearestNames } from "./text/suggestions.ts";
+import { heldPrompt } from "./text/tool-lookup.ts";
 import type { ListKind, Listing } from "./exposure.ts";
 import type { Intent } from "./intent.ts";
 
@@ -112,12 +113,21 @@ export function resolvePrompt(view: View, name: string, given: JsonBytes | undef
   const prompt = view.names.findPrompt(name);
   if (prompt !== undefined)
     return { kind: "prompt", instance: serverOf(view, prompt).instance, prompt, arguments: given };
+  for (const server of view.servers) {
+    const held = heldPrompt(server, withoutServer(server, name));
+    if (held !== undefined) throw held;
+  }
   const known = view.servers
     .flatMap((server) => server.catalog?.prompts ?? [])
     .map((entry) => view.names.promptName(entry));
   throw new GatewayError("PROMPT_UNKNOWN", `there is no prompt ${JSON.stringify(name.slice(0, 100))}`, {
     data: { closest: nearestNames(name, known, 3) },
   });
+}
+
+/** A prompt's own name, where it is given with the server's before it. */
+function withoutServer({ slug }: ViewServer, name: string): string {
+  return name.startsWith(`${slug}-`) ? name.slice(slug.length + 1) : name;
 }
 
 /** The intent of completion/complete, with the reference in the server's own names. */

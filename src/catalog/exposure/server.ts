@@ -6,7 +6,7 @@ import type { Era } from "../../kernel/call/call-context.ts";
 import type { Exposure, ListKind, Reader } from "./exposure.ts";
 import type { ExposureRequest, Intent } from "./intent.ts";
 import { toListing, toolFor } from "./native.ts";
-import { findHeldOf, heldTool } from "./text/tool-lookup.ts";
+import { findHeldOf, heldPrompt, heldTool } from "./text/tool-lookup.ts";
 
 /** One server unchanged: names, URIs and results (docs/exposures/server.md). */
 export function createServerExposure(slug: string): Exposure {
@@ -83,6 +83,8 @@ function resolveOwn(server: ViewServer, request: ExposureRequest): Intent {
       return { kind: "forward", server };
     }
     case "prompts/get": {
+      const held = heldPrompt(server, request.name);
+      if (held !== undefined) throw held;
       const prompt = server.catalog?.prompts.find((candidate) => candidate.definition.name === request.name);
       return prompt === undefined
         ? { kind: "forward", server }

@@ -31,6 +31,8 @@ export interface InstanceCatalog {
   readonly resources: readonly ResourceEntry[];
   readonly templates: readonly TemplateEntry[];
   readonly prompts: readonly PromptEntry[];
+  /** Why prompts and instructions wait for a person, by the names of `pinned-texts.ts`; none: absent. */
+  readonly heldTexts?: Readonly<Record<string, string>>;
   /** Skills that it lists (SEP-2640). It may serve more of them, which are read by their address. */
   readonly skills: readonly SkillEntry[];
   /** Caching hints of the lists (2026-07-28, utilities/caching): the smallest ttl, and private if any list is. */

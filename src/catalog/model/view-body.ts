@@ -1,6 +1,7 @@
 import { reaches, type Principal } from "../../kernel/principal.ts";
 import { resolveNamespaces } from "./names/namespace-names.ts";
 import { buildNames, type NamedCatalog, type NameTable } from "./names/names.ts";
+import { withoutHeldTexts } from "./pinned-texts.ts";
 import type { InstanceCatalog, ToolEntry } from "./snapshot.ts";
 import type { MaySee, StatusView, ViewServer, ViewSource } from "./view.ts";
 
@@ -24,7 +25,7 @@ export function createViewBodies(source: ViewSource, maySee: MaySee): ViewBodies
   const tables = createNameTables();
 
   function toServer(principal: Principal, standing: StatusView, namespace: string): ViewServer {
-    const catalog = source.catalogOf(standing.instance);
+    const catalog = shownCatalog(source, standing);
     const seen = catalog === undefined ? [] : subsetOf(catalog.tools, (tool) => maySee(principal, standing, tool));
     const held = seen.filter((tool) => tool.held !== undefined);
     const tools = held.length === 0 ? seen : subsetOf(seen, (tool) => tool.held === undefined);
@@ -41,7 +42,7 @@ export function createViewBodies(source: ViewSource, maySee: MaySee): ViewBodies
         const isSame =
           known !== undefined &&
           before?.standings.get(known) === standing &&
-          known.catalog === source.catalogOf(standing.instance) &&
+          known.catalog === shownCatalog(source, standing) &&
           known.namespace === namespace;
         return isSame ? known : toServer(principal, standing, namespace);
       });
@@ -54,6 +55,11 @@ export function createViewBodies(source: ViewSource, maySee: MaySee): ViewBodies
       };
     },
   };
+}
+
+function shownCatalog(source: ViewSource, { instance }: StatusView): InstanceCatalog | undefined {
+  const catalog = source.catalogOf(instance);
+  return catalog && withoutHeldTexts(catalog);
 }
 
 /**

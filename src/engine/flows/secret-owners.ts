@@ -22,8 +22,8 @@ type Places = ReadonlyMap<string, string>;
 
 /**
  * Says whose a known secret is. A value belongs to every server in whose entry it is, as a whole or as a part
- * (`Bearer ${TOKEN}`), regardless of the person. Words, short numbers, and what looks like a path, an address or a host count
- * only under a name that speaks of a secret; words and short numbers never.
+ * (`Bearer ${TOKEN}`), regardless of the person. Words, short numbers, and what looks like a path, an address
+ * or a host count only under a name that speaks of a secret; words and short numbers never.
  */
 export function createSecretOwners(deps: SecretOwnersDeps): JudgeSecret {
   const known = new WeakMap<ServerConfig, { readonly of: KnownSecrets; readonly places: Places }>();

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { definitionOwner } from "../../catalog/definitions/definition-origin.ts";
 import { ownHash, type Pin } from "../../catalog/definitions/definition-pins.ts";
 import { escapeHidden } from "../../catalog/exposure/text/visible-text.ts";
+import { pinnedIn } from "../../catalog/model/pinned-texts.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import { definitionReading, hasRole, teamAdmin } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
@@ -171,7 +172,8 @@ function ownersFor(services: Services, principal: Principal): readonly Owner[] {
     const id = idOf(instance);
     const owner = owners.get(id) ?? { instance, rows: new Map<string, Row>() };
     owners.set(id, owner);
-    for (const entry of services.fleet.catalogOf(instance.id)?.tools ?? []) {
+    const catalog = services.fleet.catalogOf(instance.id);
+    for (const entry of catalog === undefined ? [] : pinnedIn(catalog)) {
       const row = toRow(services, instance, entry);
       const key = `${row.hash}\n${definitionOwner(instance.server)}`;
       if (!owner.rows.has(key)) owner.rows.set(key, row);

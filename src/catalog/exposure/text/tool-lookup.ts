@@ -1,3 +1,4 @@
+import { pinnedPrompt } from "../../model/pinned-texts.ts";
 import type { Listing } from "../../model/names/names.ts";
 import type { ToolEntry } from "../../model/snapshot.ts";
 import { type View, serverOf, type ViewServer } from "../../model/view.ts";
@@ -107,6 +108,15 @@ export function heldTool({ slug }: Pick<ViewServer, "slug">, { path, held }: Too
   return new GatewayError("DEFINITION_HELD", `${path} waits for a person to look at its definition: ${held}`, {
     hint: `A person has to look at it: \`toolyard definitions diff ${slug}\`, or the page of ${slug} in the dashboard.`,
   });
+}
+
+/** The failure of a request for a prompt that waits for a person; undefined for any other name. */
+export function heldPrompt({ slug, catalog }: ViewServer, name: string): GatewayError | undefined {
+  const key = pinnedPrompt(name);
+  const texts = catalog?.heldTexts ?? {};
+  if (!Object.hasOwn(texts, key)) return undefined;
+  const about = `the prompt ${JSON.stringify(name.slice(0, 100))} of ${slug}`;
+  return new GatewayError("DEFINITION_HELD", `${about} waits for a person to look at it: ${texts[key]}`);
 }
 
 /** The held tool of this name in any spelling. */

@@ -55,8 +55,9 @@ type Unusable = Pick<Extract<Found, { kind: "found" }>, "unavailable" | "unavail
 const unknownLimit = 3;
 
 /**
- * The unavailable servers that the answer names, and those with tools that wait for a person: one that was asked for by name, those that the question may be about
- * and, when nothing was found, a few whose tools are still unknown, because they might have a fitting one.
+ * The unavailable servers that the answer names, and those with tools that wait for a person: one that was
+ * asked for by name, those that the question may be about and, when nothing was found, a few whose tools are still
+ * unknown, because they might have a fitting one.
  */
 async function unavailableAmong(
   deps: DiscoverDeps,

@@ -55,7 +55,7 @@ export function createRefresher(life: Pick<Life, "id" | "server" | "about" | "od
   function put(listed: InstanceCatalog): readonly ListKind[] {
     const catalog = deps.definitions.recall(life.server, listed);
     const held = catalog.tools.filter((tool) => tool.held !== undefined).map(({ upstreamName }) => upstreamName);
-    life.oddities.replace("definitions.held", held);
+    life.oddities.replace("definitions.held", [...held, ...Object.keys(catalog.heldTexts ?? {})]);
     const before = deps.catalog.get(instance);
     const kinds = before === undefined ? (["tools", "resources", "prompts"] as const) : changedKinds(before, catalog);
     if (before === undefined || kinds.length > 0) {
@@ -134,7 +134,7 @@ async function build(
   for (;;) {
     const { server } = life;
     const built = await slices.run(buildingCatalog(server, life.id, lists));
-    await definitions.review(server, life.about(), built.catalog.tools);
+    await definitions.review(server, life.about(), built.catalog);
     // Names and descriptions may have been changed meanwhile.
     if (life.server === server) return built;
   }
@@ -184,7 +184,8 @@ function changedKinds(before: InstanceCatalog, after: InstanceCatalog): readonly
     offersSkills(before) !== offersSkills(after)
   )
     kinds.push("resources");
-  if (!sameList(before.prompts, after.prompts, text)) kinds.push("prompts");
+  const isSameHeld = JSON.stringify(before.heldTexts) === JSON.stringify(after.heldTexts);
+  if (!sameList(before.prompts, after.prompts, text) || !isSameHeld) kinds.push("prompts");
   // What a server says about itself belongs to its catalog too: instructions are searched, and the eras decide how it
   // is reached.
   if (
