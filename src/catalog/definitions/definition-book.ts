@@ -62,7 +62,7 @@ export interface DefinitionBook {
   open(server: ServerConfig): Promise<void>;
   /** Judges the definitions of tools and prompts, and instructions, that were never seen before. */
   review(server: ServerConfig, about: AboutInstallation, catalog: InstanceCatalog): Promise<void>;
-  /** The same catalog with what is marked that is held back, by everything known now. */
+  /** The same catalog with marks on everything that is held back, by everything known now. */
   recall(server: ServerConfig, catalog: InstanceCatalog): InstanceCatalog;
   /** The pin of this version of a tool; undefined for one that was never judged. */
   pinOf(server: ServerConfig, tool: ToolEntry): Pin | undefined;

@@ -1,7 +1,7 @@
 import type { ToolPath } from "../../kernel/ids.ts";
 import { digestOf, type InstanceCatalog, type ToolEntry } from "./snapshot.ts";
 
-/** What is remembered of a server besides its tools is an entry like those of tools, which nobody can call. */
+/** Of a server, texts are remembered like its tools, in entries that are never called. */
 export interface PinnedEntry extends ToolEntry {
   /** It has no effect and no parameters, whatever its name says. */
   readonly isText?: true;

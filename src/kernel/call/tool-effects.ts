@@ -5,7 +5,7 @@
 export const toolEffects = ["read", "write", "send", "destroy", "run", "unknown"] as const;
 export type ToolEffect = (typeof toolEffects)[number];
 
-/** What may be in what a server returns: texts of strangers, or data that nobody else should get. */
+/** What may be in what a server returns: texts of strangers, or data that should go to no one else. */
 export const contentLabels = ["untrusted", "private"] as const;
 export type ContentLabel = (typeof contentLabels)[number];
 
