@@ -14,10 +14,12 @@ const facts: EventFacts = {
   redact: (text) => text.replaceAll("hunter2", "[redacted]"),
 };
 
-function recorded(event: PublishedEvent) {
+/** What it takes for a list waits for its turn where other work has taken this one. */
+async function recorded(event: PublishedEvent) {
   const rows: [string, EventRecord | ToolMetadata][] = [];
   const sink = { append: (kind: string, row: object) => void rows.push([kind, row as never]) };
   createEventRecorder(sink as never, facts)(event);
+  for (let turn = 0; turn < 100 && rows.length < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   const of = <Row>(wanted: string) => rows.filter(([kind]) => kind === wanted).map(([, row]) => row as Row);
   return { events: of<EventRecord>("event"), tools: of<ToolMetadata>("tools") };
 }
@@ -39,10 +41,10 @@ const discovered = (path: string, description: string) => ({
 });
 
 describe("an event is recorded", () => {
-  test("with whose it is, and what it says, without secrets", () => {
+  test("with whose it is, and what it says, without secrets", async () => {
     const stderr = ["the password is hunter2", "bye"];
     const crashed = { type: "mcp.server.crashed", ...about, exitCode: 1, signal: null, crashes: 2, stderr };
-    const { events, tools } = recorded(crashed as unknown as PublishedEvent);
+    const { events, tools } = await recorded(crashed as unknown as PublishedEvent);
     expect(tools).toEqual([]);
     expect(events).toHaveLength(1);
     expect(events[0]).toMatchObject({
@@ -55,14 +57,14 @@ describe("an event is recorded", () => {
     });
   });
 
-  test("of the gateway itself belongs to nobody", () => {
-    const { events } = recorded({ type: "gateway.stopping", atMs: 1, reason: "SIGTERM" });
+  test("of the gateway itself belongs to nobody", async () => {
+    const { events } = await recorded({ type: "gateway.stopping", atMs: 1, reason: "SIGTERM" });
     expect(events).toMatchObject([{ server: null, instance: null, installation: null, principal: null, team: null }]);
     expect(JSON.parse(events[0]?.detail ?? "")).toEqual({ reason: "SIGTERM" });
   });
 
-  test("never with more than a page of text", () => {
-    const { events } = recorded({ type: "config.refused", atMs: 1, file: "f", reason: "x".repeat(100_000) });
+  test("never with more than a page of text", async () => {
+    const { events } = await recorded({ type: "config.refused", atMs: 1, file: "f", reason: "x".repeat(100_000) });
     expect(events[0]?.detail.length).toBeLessThanOrEqual(16_384);
   });
 });
@@ -81,8 +83,8 @@ describe("the tools of a server are recorded", () => {
     durationMs: 3,
   } as unknown as EventOf<"mcp.tools.discovered">;
 
-  test("with what each costs and says, those that nobody may see left out", () => {
-    const { tools } = recorded(event);
+  test("with what each costs and says, those that nobody may see left out", async () => {
+    const { tools } = await recorded(event);
     expect(tools).toHaveLength(1);
     const [metadata] = tools;
     expect(metadata).toMatchObject({ installation: "files~anna", server: "files", discoveredAtMs: 5_000 });
@@ -92,10 +94,10 @@ describe("the tools of a server are recorded", () => {
     ]);
   });
 
-  test("with a hash that another schema does not have, and the same one does", () => {
-    const hashes = recorded(event).tools[0]?.tools.map(({ schemaHash }) => schemaHash) ?? [];
+  test("with a hash that another schema does not have, and the same one does", async () => {
+    const hashes = (await recorded(event)).tools[0]?.tools.map(({ schemaHash }) => schemaHash) ?? [];
     expect(new Set(hashes).size).toBe(2);
-    expect(recorded(event).tools[0]?.tools.map(({ schemaHash }) => schemaHash)).toEqual(hashes);
+    expect((await recorded(event)).tools[0]?.tools.map(({ schemaHash }) => schemaHash)).toEqual(hashes);
     for (const hash of hashes) expect(hash).toMatch(/^[0-9a-f]{64}$/);
   });
 
@@ -122,8 +124,8 @@ describe("the tools of a server are recorded", () => {
     expect(data["tools_omitted"]).toBeGreaterThan(1_000);
   });
 
-  test("once: the event beside them only counts them", () => {
-    const detail = JSON.parse(recorded(event).events[0]?.detail ?? "") as Record<string, unknown>;
+  test("once: the event beside them only counts them", async () => {
+    const detail = JSON.parse((await recorded(event)).events[0]?.detail ?? "") as Record<string, unknown>;
     expect(detail).toMatchObject({ server_slug: "files", tool_count: 2 });
     expect(detail).not.toHaveProperty("tools");
   });
