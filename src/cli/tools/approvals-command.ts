@@ -152,6 +152,8 @@ export async function policy(context: CommandContext): Promise<number> {
     printText(process.stdout, `  effect  ${found.effect}: ${plainText(found.because)}`, "          ");
     const why = found.rule === null ? `policy.ask has ${found.asked.join(", ") || "no effects"}` : found.rule;
     printText(process.stdout, `  rule    ${plainText(why)}`, "          ");
+    const passes = `${found.readOnly ? "passes" : "does not pass"} through execute_read_only_mcp_tool`;
+    printText(process.stdout, `  reading ${passes}`, "          ");
     const [server = "", own = ""] = found.tool.split(/:(.*)/s);
     const change = `on the Tools page, or by "tools": { "ask" or "neverAsk": ["${own}"] } in the entry of ${server}`;
     printText(process.stdout, `  change  ${plainText(change)}`, "          ");

@@ -496,6 +496,12 @@ export const settingsTable = {
         about: "whether `list_mcp_resources` and `read_mcp_resource` are left out, because the client has its own",
         example: true,
       }),
+      splitExecute: boolean({
+        fallback: undefined,
+        fallbackText: "as in [the table](clients.md)",
+        about: "whether `execute_read_only_mcp_tool` is listed as well, and searches mark what passes through it",
+        example: true,
+      }),
       maxResultTokens: number({
         fallback: undefined,
         fallbackText: "as in [the table](clients.md)",

@@ -238,6 +238,12 @@ export const failures = {
     retry: false,
     hint: "`toolyard approvals` and GET /api/approvals list what waits.",
   },
+  NOT_READ_ONLY: {
+    http: 409,
+    rpc: -31037,
+    retry: false,
+    hint: "Call it with execute_mcp_tool.",
+  },
   DEFINITION_HELD: {
     http: 409,
     rpc: -31033,

@@ -4,6 +4,7 @@ import { resolveTool } from "../../catalog/exposure/text/tool-lookup.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import { grantKinds, type Approval, type Grant } from "../../store/store.ts";
 import { decideCall, decideTool, type Decision } from "../../engine/policy/decide.ts";
+import { judgeReadOnly } from "../../engine/policy/read-only.ts";
 import { ownRecords, ownWork, reading } from "../../engine/policy/rights.ts";
 import { noArguments } from "../../kernel/call/call-context.ts";
 import { toolEffects } from "../../kernel/call/tool-effects.ts";
@@ -69,6 +70,7 @@ const explanation = z
     because: z.string(),
     rule: schemas.nullableText.describe("Of the configuration; null where the effect alone decides."),
     asked: z.array(effect).describe("Effects that need a person's yes (`policy.ask`)."),
+    readOnly: z.boolean().describe("Whether the call passes through `execute_read_only_mcp_tool`."),
   })
   .meta({ id: "PolicyExplanation" });
 
@@ -174,7 +176,8 @@ export const explainPolicy = operation({
     const server = rulesOf(services, principal, serverOf(view, tool));
     if (server === undefined) throw new GatewayError("SERVER_UNKNOWN", `${tool.server} is not there any more`);
     const { verdict, effect: does, because, rule } = decideCall(tool, server, { asked, given: () => given });
-    return { tool: tool.path, verdict, effect: does, because, rule, asked: [...asked] };
+    const readOnly = verdict !== "deny" && judgeReadOnly(tool, server, () => given).passes;
+    return { tool: tool.path, verdict, effect: does, because, rule, asked: [...asked], readOnly };
   },
 });
 

@@ -1,8 +1,6 @@
 import { findClientProfile, type ClientProfile, type ClientProfiles } from "../../../config/rows/client-profiles.ts";
-import { metaKeys } from "../../../wire/mcp/revisions.ts";
 import { isJsonObject, type JsonObject } from "../../../kernel/text/json-bytes.ts";
 import type { Caller } from "../caller.ts";
-import type { ClientRequest } from "../../../wire/mcp/client-message.ts";
 import { offersSkills, readsDirectories, skillExtension } from "../../../catalog/model/skill-extension.ts";
 import type { View, ViewServer } from "../../../catalog/model/view.ts";
 import type { Exposure } from "../../../catalog/exposure/exposure.ts";
@@ -24,14 +22,8 @@ const longestName = 200;
  * Modern clients name themselves in each request, legacy ones when they initialize; without a session the client is
  * unknown.
  */
-export function clientProfileOf(
-  request: ClientRequest,
-  caller: Caller,
-  profileOf: ProfileOf,
-): ClientProfile | undefined {
-  if (caller.client.era === "legacy") return caller.session?.client;
-  const meta = request.params["_meta"];
-  return isJsonObject(meta) ? profileOf(meta[metaKeys.clientInfo]) : undefined;
+export function clientProfileOf({ client, session }: Caller, profileOf: ProfileOf): ClientProfile | undefined {
+  return client.era === "legacy" ? session?.client : profileOf(client.info);
 }
 
 /**
