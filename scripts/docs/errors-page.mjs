@@ -79,6 +79,7 @@ const groups = [
       APPROVAL_NEEDED:
         "A person has to say yes to this call (`policy.ask`, `tools.ask`), and none has yet. `data.approval` is its id, `data.page` where it is decided.",
       APPROVAL_DENIED: "A person said no to this call, now or within the last minute.",
+      PROFILE_UNKNOWN: "The path, or `?profile=`, names a profile that is not in `toolyard.profiles`.",
       NOT_READ_ONLY:
         "Something called through `execute_read_only_mcp_tool` that, as far as the gateway can tell, does more than read: by its name, its arguments or the configuration.",
       DEFINITION_HELD:

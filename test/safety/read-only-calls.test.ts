@@ -10,6 +10,7 @@ import { until } from "../harness/until.ts";
 import { openSession } from "../protocol/stream.ts";
 import { openDefined, type Defined } from "./defined.ts";
 
+const legacyRpc = rpc as typeof modernRpc;
 const twin = "execute_read_only_mcp_tool";
 const hinted = { annotations: { readOnlyHint: true } };
 const choosing = {
@@ -51,7 +52,7 @@ async function start(entry: object = {}, toolyard: object = {}): Promise<void> {
 }
 
 /** How a call through the twin ended: `ran`, or the code of its failure. */
-async function outcome(tool: string, given: unknown = {}, method = rpc, name = twin): Promise<string> {
+async function outcome(tool: string, given: unknown = {}, method = legacyRpc, name = twin): Promise<string> {
   const params = { name, arguments: { tool_path: tool.includes("notes") ? tool : `notes:${tool}`, arguments: given } };
   const { text } = await method(`${gateway.url}/mcp`, "tools/call", params);
   return /\bran \w+/.test(text) ? "ran" : (/\b[A-Z]+(?:_[A-Z]+)+\b/.exec(text)?.[0] ?? text);
@@ -69,7 +70,7 @@ const namesOf = async (client: Client): Promise<string[]> => (await client.listT
 async function marksOf(client: Client): Promise<Record<string, { readOnly?: boolean; asks?: boolean }>> {
   const asked = { queries: ["get note", "add note", "delete note", "weather"], limit: 50 };
   const { content } = await client.callTool({ name: "discover_mcp_tools", arguments: asked });
-  const [{ text }] = content as [{ text: string }];
+  const [{ text } = { text: "" }] = content as { text: string }[];
   const found = (JSON.parse(text) as { tools: { tool_path: string; readOnly?: boolean; asks?: boolean }[] }).tools;
   return Object.fromEntries(
     found.map(({ tool_path: path, readOnly, asks }) => [
@@ -127,7 +128,7 @@ describe.each(["legacy", "auto"] as const)("a client that negotiates %s", (mode)
 });
 
 describe.each([
-  ["legacy", rpc],
+  ["legacy", legacyRpc],
   ["modern", modernRpc],
 ])("through the tool for reading, in the %s era,", (_era, method) => {
   test("what reads passes, and what a server says to read where its name does not say more", async () => {

@@ -2,7 +2,7 @@ import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
 import { createBodyRoom } from "../../front/http/guards/body-room.ts";
 import { createAdmission } from "../../front/http/guards/admission.ts";
 import type { PublicUrl } from "../../front/http/public-url.ts";
-import { type EndpointOf, createStartupWait } from "../../front/mcp/endpoint/endpoint.ts";
+import { type Endpoint, type EndpointOf, createStartupWait } from "../../front/mcp/endpoint/endpoint.ts";
 import { createMcpHttp, type McpHttpDeps, type McpHttpHandler } from "../../front/mcp/transports/http.ts";
 import { createRunningRequests } from "../../front/mcp/running/running-requests.ts";
 import { createLongWaits } from "../../front/mcp/endpoint/long-waits.ts";
@@ -14,6 +14,7 @@ import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
 import type { Presence } from "../../people/identity/session-validity.ts";
 import type { Engine } from "./engine-wing.ts";
 import type { Principal } from "../../kernel/principal.ts";
+import type { Profiles } from "../../engine/policy/profiles.ts";
 import { createMcpRequests, type McpRequestsDeps } from "./mcp-requests.ts";
 
 export interface McpFrontDeps extends McpRequestsDeps, Pick<Engine, "sessionlessClients"> {
@@ -21,6 +22,7 @@ export interface McpFrontDeps extends McpRequestsDeps, Pick<Engine, "sessionless
   readonly memory: LargeBuffers;
   readonly tap: MessageTap;
   readonly endpointOf: EndpointOf;
+  readonly profiles: Profiles;
   readonly presence: Presence;
   readonly fleet: Pick<Fleet, "get" | "clients" | "adopting">;
 }
@@ -29,6 +31,8 @@ export interface McpFrontDeps extends McpRequestsDeps, Pick<Engine, "sessionless
 export interface McpFront {
   readonly http: McpHttpHandler;
   readonly endpointOf: EndpointOf;
+  /** Who somebody is at an endpoint, which may be that of a profile. Throws PROFILE_UNKNOWN and FORBIDDEN. */
+  readonly enter: (principal: Principal, endpoint: Endpoint) => Principal;
   readonly cardAt: ReturnType<typeof createServerCards>;
   /** What a transport other than HTTP (stdio) needs to serve clients. */
   readonly parts: McpHttpDeps;
@@ -72,12 +76,16 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     sessionlessClients: deps.sessionlessClients,
   };
   const http = createMcpHttp(parts);
+  const enter = (principal: Principal, { profile }: Endpoint): Principal =>
+    profile === undefined ? principal : deps.profiles.enter(principal, profile);
   const sse = createMcpSse(parts);
   return {
-    http(request, response, endpoint, principal) {
+    http(request, response, endpoint, given) {
+      const principal = enter(given, endpoint);
       if (endpoint.sse === undefined) http(request, response, endpoint, principal);
       else sse.handle(request, response, endpoint, principal);
     },
+    enter,
     endpointOf,
     cardAt: createServerCards({ endpointOf, publicUrl: deps.publicUrl, serverInfo }),
     parts,

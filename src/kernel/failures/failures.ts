@@ -238,6 +238,12 @@ export const failures = {
     retry: false,
     hint: "`toolyard approvals` and GET /api/approvals list what waits.",
   },
+  PROFILE_UNKNOWN: {
+    http: 404,
+    rpc: -31038,
+    retry: false,
+    hint: "`toolyard profiles` and GET /api/profiles list them; they are in `toolyard.profiles`.",
+  },
   NOT_READ_ONLY: {
     http: 409,
     rpc: -31037,

@@ -28,7 +28,7 @@ export type Found =
       readonly reads: (server: ViewServer, tool: ToolEntry) => boolean;
     }
   /** An empty query: the answer lists the servers that exist. */
-  | { readonly kind: "servers"; readonly servers: readonly ViewServer[] };
+  | { readonly kind: "servers"; readonly view: View; readonly servers: readonly ViewServer[] };
 
 /**
  * The text of the answer of discover_mcp_tools: compact JSON that fits a budget.
@@ -37,7 +37,7 @@ export type Found =
  */
 export function renderFound(found: Found, maxTokens: number, client?: Pick<ClientProfile, "splitExecute">): string {
   return found.kind === "servers"
-    ? listServers(found.servers, maxTokens)
+    ? listServers(found, maxTokens)
     : renderTools(found, maxTokens, client?.splitExecute === true);
 }
 
@@ -82,6 +82,7 @@ function renderTools(found: Extract<Found, { kind: "found" }>, maxTokens: number
     ...(search.degraded === undefined ? {} : { degraded: search.degraded }),
     unavailable: [...failed, ...found.unavailable],
     unavailableOthers,
+    outside: outsideText(view),
   });
 }
 
@@ -104,6 +105,12 @@ function skillsOf(
   }));
 }
 
+/** What a profile hides, of which a model learns how much there is, and nothing else. */
+function outsideText({ narrowing, outside }: View): string | undefined {
+  if (narrowing === undefined || outside === 0) return undefined;
+  return `${outside} ${outside === 1 ? "tool is" : "tools are"} outside profile ${narrowing.name}`;
+}
+
 function nothingSearched({ queries }: DiscoverRequest): Omit<DiscoveryResult, "engine" | "meaning"> {
   return {
     needs: queries.map((query) => ({ query, hits: [], totalFound: 0, match: undefined })),
@@ -114,7 +121,7 @@ function nothingSearched({ queries }: DiscoverRequest): Omit<DiscoveryResult, "e
   };
 }
 
-function listServers(servers: readonly ViewServer[], maxTokens: number): string {
+function listServers({ view, servers }: Extract<Found, { kind: "servers" }>, maxTokens: number): string {
   const startedMs = performance.now();
   return renderServers({
     servers: servers.map((server) => {
@@ -131,6 +138,7 @@ function listServers(servers: readonly ViewServer[], maxTokens: number): string 
     }),
     searchTimeMs: performance.now() - startedMs,
     maxTokens,
+    outside: outsideText(view),
   });
 }
 

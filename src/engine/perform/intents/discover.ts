@@ -42,7 +42,7 @@ export async function discover(deps: DiscoverDeps, request: DiscoverRequest, con
   }
   const view = deps.viewOf(principal);
   const servers = chooseServers(view, request.server);
-  if (request.queries.length === 1 && request.queries[0]?.trim() === "") return { kind: "servers", servers };
+  if (request.queries.length === 1 && request.queries[0]?.trim() === "") return { kind: "servers", view, servers };
   const [only] = servers;
   const asked = { ...request, server: request.server === undefined ? undefined : only?.slug, client: askerOf(context) };
   const attempt = await searchSafely(deps, view, asked, signal);

@@ -10,6 +10,7 @@ import type { InstanceId, ToolPath } from "../../../kernel/ids.ts";
 import type { SharedTasks } from "../shared-tasks.ts";
 import { requireScope, scopeOf } from "../../policy/scopes.ts";
 import type { DecidingServer } from "../../policy/decide.ts";
+import type { Profiles } from "../../policy/profiles.ts";
 import { judgeReadOnly } from "../../policy/read-only.ts";
 import { mayUse } from "../../policy/tool-rules.ts";
 import type { Gate } from "../stages.ts";
@@ -45,6 +46,7 @@ export function calledTool(intent: Intent, { request }: Pick<Work, "request">): 
 export function createPolicyStage(
   instanceOf: (id: InstanceId) => Instance | undefined,
   sharedTasks: Pick<SharedTasks, "check">,
+  profiles?: Pick<Profiles, "require">,
 ): Gate {
   return (intent, work) => {
     const { context } = work;
@@ -53,6 +55,8 @@ export function createPolicyStage(
     if (called !== undefined) {
       const server = instanceOf(called.instance)?.server;
       requireAllowed(called, server?.tools, context.principal);
+      if (context.principal.profile !== undefined && server !== undefined)
+        profiles?.require(context.principal, called.tool, { server, given: () => called.given.value });
       if (intent.kind === "call" && intent.readOnly === true && server !== undefined) requireReadOnly(called, server);
     }
     return intent.kind === "call" ? undefined : sharedTasks.check(intent, work);
