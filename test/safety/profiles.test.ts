@@ -372,6 +372,24 @@ test("commands and REST list what each has, and what it costs; connecting writes
   expect(`${command.stdout}${command.stderr}`).toMatch(/stdio[^]*--profile[^]*work/);
 });
 
+test("a client may have a profile by its name at the path of everything, and by another name it has everything", async () => {
+  await start({ work: { ...work, clients: ["mine", "group-*"] } });
+  const info = (name: string): object => ({ "io.modelcontextprotocol/clientInfo": { name, version: "1" } });
+  const letter = { name: "execute_mcp_tool", arguments: { tool_path: "mail:get_letter" } };
+  const modern = async (name: string, path = "/mcp"): Promise<string> =>
+    (await modernRpc(`${gateway.url}${path}`, "tools/call", { ...letter, _meta: info(name) })).text;
+  expect(await modern("mine")).toContain("in profile work");
+  expect(await modern("group-one (via mcp-remote 0.1.29)")).toContain("in profile work");
+  expect(await modern("other")).toContain("ran get_letter");
+  const session = await openSession(`${gateway.url}/mcp`, { client: "mine" });
+  for (const id of [1, 2]) {
+    const answer = await session.call(id, "tools/call", letter);
+    expect(JSON.stringify(await answer.next((message) => message.id === id))).toContain("in profile work");
+  }
+  await session.end();
+  expect(mail.ran("get_letter")).toBe(1);
+});
+
 test("over stdio a client has its profile as well", async () => {
   await start({ work });
   const asked = [

@@ -14,7 +14,6 @@ import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
 import type { Presence } from "../../people/identity/session-validity.ts";
 import type { Engine } from "./engine-wing.ts";
 import type { Principal } from "../../kernel/principal.ts";
-import type { Profiles } from "../../engine/policy/profiles.ts";
 import { createMcpRequests, type McpRequestsDeps } from "./mcp-requests.ts";
 
 export interface McpFrontDeps extends McpRequestsDeps, Pick<Engine, "sessionlessClients"> {
@@ -22,7 +21,6 @@ export interface McpFrontDeps extends McpRequestsDeps, Pick<Engine, "sessionless
   readonly memory: LargeBuffers;
   readonly tap: MessageTap;
   readonly endpointOf: EndpointOf;
-  readonly profiles: Profiles;
   readonly presence: Presence;
   readonly fleet: Pick<Fleet, "get" | "clients" | "adopting">;
 }
@@ -74,6 +72,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
       settledOne: async (instance, signal) => await fleet.get(instance)?.settled(signal),
     }),
     sessionlessClients: deps.sessionlessClients,
+    ofClient: deps.profiles.ofClient,
   };
   const http = createMcpHttp(parts);
   const enter = (principal: Principal, { profile }: Endpoint): Principal =>

@@ -185,10 +185,21 @@ const relay = / \(via [^()]{1,100}\)$/;
  * so.
  */
 export function findClientProfile(profiles: ClientProfiles, clientName: string | undefined): ClientProfile | undefined {
-  if (clientName === undefined) return undefined;
-  const name = clientName.replace(relay, "");
-  if (Object.hasOwn(profiles, name)) return profiles[name];
-  const prefixes = Object.keys(profiles).filter((row) => row.endsWith("*") && name.startsWith(row.slice(0, -1)));
-  const longest = prefixes.toSorted((left, right) => right.length - left.length)[0];
-  return longest === undefined ? undefined : profiles[longest];
+  return findByClient(profiles, clientName);
 }
+
+/** The same for rows of another kind. */
+export function findByClient<Value>(
+  rows: Readonly<Record<string, Value>>,
+  clientName: string | undefined,
+): Value | undefined {
+  if (clientName === undefined) return undefined;
+  const name = clientName.slice(0, longestName).replace(relay, "");
+  if (Object.hasOwn(rows, name)) return rows[name];
+  const prefixes = Object.keys(rows).filter((row) => row.endsWith("*") && name.startsWith(row.slice(0, -1)));
+  const longest = prefixes.toSorted((left, right) => right.length - left.length)[0];
+  return longest === undefined ? undefined : rows[longest];
+}
+
+/** Names are compared with every row of a table: no client has one this long. */
+const longestName = 200;

@@ -46,6 +46,13 @@ export const profileRows = {
     about: "what its path shows",
     example: "flat",
   }),
+  clients: list({
+    fallback: undefined,
+    fallbackText: "none",
+    about:
+      "clients that have it at `/mcp` by the name that they give themselves, with `*` at its end; it protects nothing",
+    example: ["claude-code"],
+  }),
   pin: other<PinChoice, undefined>({
     fallback: undefined,
     fallbackText: "as everywhere",

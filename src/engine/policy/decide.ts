@@ -87,27 +87,20 @@ export function effectOf(
   definition: ToolEntry["definition"],
   { tools, annotations }: DecidingServer,
 ): Pick<ToolDecision, "effect" | "because" | "choices"> {
-  const effectWritten = writtenEffect(name, { tools });
+  const written = Object.entries(tools.effects).filter(([pattern]) => matchesPattern(pattern, name));
+  const [first] = written;
   // What the file says is meant, arguments included.
-  if (effectWritten !== undefined)
-    return { effect: effectWritten, because: "the configuration says so (tools.effects)", choices: [] };
+  if (first !== undefined) {
+    const effect = strongestOf(
+      written.map(([, one]) => one),
+      first[1],
+    );
+    return { effect, because: "the configuration says so (tools.effects)", choices: [] };
+  }
   const named = namedEffect(name, definition);
   const effect = withAnnotations(named.effect, definition, annotations);
   if (effect !== named.effect) return { effect, because: "its server says so", choices: named.choices };
   const because =
     named.word === undefined ? "neither its name nor its server says more" : `its name says so (${named.word})`;
   return { effect, because, choices: named.choices };
-}
-
-/** What the configuration says that a tool does: of several patterns the strongest; undefined where it says nothing. */
-export function writtenEffect(name: string, { tools }: Pick<DecidingServer, "tools">): ToolEffect | undefined {
-  const written = Object.entries(tools.effects).filter(([pattern]) => matchesPattern(pattern, name));
-  const [first] = written;
-  return (
-    first &&
-    strongestOf(
-      written.map(([, one]) => one),
-      first[1],
-    )
-  );
 }

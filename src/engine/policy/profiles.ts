@@ -2,6 +2,7 @@ import { effectOfCall } from "../../catalog/model/effects.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { Narrowing } from "../../catalog/model/view.ts";
 import type { Settings } from "../../config/config.ts";
+import { findByClient } from "../../config/rows/client-profiles.ts";
 import { matchesPattern } from "../../config/words/tool-pattern.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
@@ -19,6 +20,11 @@ export interface Profiles {
    * PROFILE_UNKNOWN, and FORBIDDEN for a credential of another profile.
    */
   enter(principal: Principal, name: string): Principal;
+  /**
+   * The principal as a client of this name has it where neither path nor credential names a profile: `clients` of one
+   * may name the client. What a client says of itself protects nothing.
+   */
+  ofClient(principal: Principal, clientName: string | undefined): Principal;
   /** What hides servers and tools from a principal with a profile; the same object until the configuration changes. */
   narrowing(principal: Principal): Narrowing | undefined;
   /** Whether the principal's credential and profile are for this server. */
@@ -87,19 +93,26 @@ export function createProfiles({ written, serverOf }: ProfilesDeps): Profiles {
     return made;
   }
 
+  function enter(principal: Principal, name: string): Principal {
+    if (principal.profile === name) return principal;
+    if (principal.profile !== undefined)
+      throw new GatewayError("FORBIDDEN", `this credential is for profile ${principal.profile} alone`);
+    if (find(name) === undefined)
+      throw new GatewayError("PROFILE_UNKNOWN", `there is no profile ${JSON.stringify(name.slice(0, 80))}`);
+    let made = entered.get(principal);
+    if (made === undefined) entered.set(principal, (made = new Map()));
+    let narrowed = made.get(name);
+    if (narrowed === undefined)
+      made.set(name, (narrowed = Object.freeze({ ...principal, profile: name, narrowedFrom: principal })));
+    return narrowed;
+  }
+
   return {
-    enter(principal, name) {
-      if (principal.profile === name) return principal;
-      if (principal.profile !== undefined)
-        throw new GatewayError("FORBIDDEN", `this credential is for profile ${principal.profile} alone`);
-      if (find(name) === undefined)
-        throw new GatewayError("PROFILE_UNKNOWN", `there is no profile ${JSON.stringify(name.slice(0, 80))}`);
-      let made = entered.get(principal);
-      if (made === undefined) entered.set(principal, (made = new Map()));
-      let narrowed = made.get(name);
-      if (narrowed === undefined)
-        made.set(name, (narrowed = Object.freeze({ ...principal, profile: name, narrowedFrom: principal })));
-      return narrowed;
+    enter,
+    ofClient(principal, clientName) {
+      if (principal.profile !== undefined || clientName === undefined) return principal;
+      const name = findByClient(clientRows(written()), clientName);
+      return name === undefined ? principal : enter(principal, name);
     },
     narrowing,
     rulesOf,
@@ -117,6 +130,20 @@ export function createProfiles({ written, serverOf }: ProfilesDeps): Profiles {
       });
     },
   };
+}
+
+const rowsByClient = new WeakMap<Settings["profiles"], Readonly<Record<string, string>>>();
+
+/** Names of profiles by the client that has them. */
+function clientRows(profiles: Settings["profiles"]): Readonly<Record<string, string>> {
+  let rows = rowsByClient.get(profiles);
+  if (rows === undefined) {
+    const pairs = Object.entries(profiles).flatMap(([name, { clients = [] }]) =>
+      clients.map((one) => [one, name] as const),
+    );
+    rowsByClient.set(profiles, (rows = Object.fromEntries(pairs)));
+  }
+  return rows;
 }
 
 /** Without a list of servers, those that the patterns of tools name, and all where these name none. */

@@ -1,7 +1,8 @@
 import { effectOfCall } from "../../catalog/model/effects.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { ToolEffect } from "../../kernel/call/tool-effects.ts";
-import { effectOf, writtenEffect, type DecidingServer } from "./decide.ts";
+import { matchesPattern } from "../../config/words/tool-pattern.ts";
+import { effectOf, type DecidingServer } from "./decide.ts";
 
 /** Whether a call may pass as one that only reads, and what it does otherwise. */
 export interface ReadOnlyVerdict {
@@ -27,6 +28,6 @@ export function judgeReadOnly(tool: ToolEntry, server: DecidingServer, given?: (
   if (effect !== said.effect) return { passes: false, effect, because: "its arguments say so" };
   if (effect === "read") return { passes: true, effect, because: said.because };
   const isHinted = server.annotations !== "ignore" && definition.annotations?.readOnlyHint === true;
-  const passes = isHinted && believed.has(effect) && writtenEffect(upstreamName, server) === undefined;
-  return { passes, effect, because: said.because };
+  const isWritten = Object.keys(server.tools.effects).some((pattern) => matchesPattern(pattern, upstreamName));
+  return { passes: isHinted && believed.has(effect) && !isWritten, effect, because: said.because };
 }

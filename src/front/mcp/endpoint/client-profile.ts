@@ -11,12 +11,9 @@ export type ProfileOf = (clientInfo: unknown) => ClientProfile | undefined;
 export function createProfileOf(profiles: () => ClientProfiles): ProfileOf {
   return (clientInfo) => {
     const name = isJsonObject(clientInfo) ? clientInfo["name"] : undefined;
-    return typeof name === "string" ? findClientProfile(profiles(), name.slice(0, longestName)) : undefined;
+    return typeof name === "string" ? findClientProfile(profiles(), name) : undefined;
   };
 }
-
-/** Names are compared with every row of the table: no client has one this long. */
-const longestName = 200;
 
 /**
  * Modern clients name themselves in each request, legacy ones when they initialize; without a session the client is
