@@ -23,7 +23,7 @@ export interface Principal {
   readonly scopes: readonly string[];
   /** The servers that the credential is for, by slug; absent means all. */
   readonly only?: readonly string[] | undefined;
-  /** The profile (`toolyard.profiles`) that narrows what is seen and called; absent means everything that it may. */
+  /** The profile (`toolyard.profiles`) within which it sees and calls; absent means everything that it may. */
   readonly profile?: string | undefined;
   /** Whom a request's path narrowed to the profile; absent where the credential itself is for it. */
   readonly narrowedFrom?: Principal | undefined;

@@ -134,7 +134,7 @@ export function createNamespaceSets(deps: NamespaceSetsDeps): NamespaceSets {
     of(principal) {
       const known = sets.get(principal.id);
       if (known === undefined) return open(principal);
-      // One that sees less would make the others seem to be gone.
+      // One that sees less would make the others seem to have left.
       if (principal.only === undefined && principal.profile === undefined) known.principal = principal;
       return known;
     },

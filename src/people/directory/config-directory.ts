@@ -32,7 +32,7 @@ export function createConfigDirectory(first: PeopleConfig): ConfigDirectory {
   let people = first.people;
   let holders = readHolders(first, new Map());
   let tokens = indexTokens(holders);
-  /** Tokens of profiles narrow what is there for everybody; they close no door. */
+  /** Tokens of profiles narrow what everybody may use; they close no door. */
   const isOpen = (): boolean => [...holders.values()].every(({ principal }) => principal.profile !== undefined);
 
   return {

@@ -46,7 +46,7 @@ export interface DiscoverFindings {
   readonly unavailable?: readonly Unavailable[];
   /** How many others cannot be used now. */
   readonly unavailableOthers?: number;
-  /** What is hidden by a profile. */
+  /** How much a profile hides. */
   readonly outside?: string | undefined;
 }
 

@@ -26,7 +26,7 @@ export interface ServerFindings {
   readonly servers: readonly ServerLine[];
   readonly searchTimeMs: number;
   readonly maxTokens?: number;
-  /** What is hidden by a profile. */
+  /** How much a profile hides. */
   readonly outside?: string | undefined;
 }
 
